@@ -1,0 +1,88 @@
+"""IPython magics that tell the truth about JAX: how long it really took, what compiled and why.
+
+In a notebook::
+
+    %load_ext jaxmagic
+    %jaxtime jnp.dot(x, x)
+
+In a script::
+
+    import jaxmagic
+    with jaxmagic.stopwatch() as t:
+        y = jnp.dot(x, x)
+    print(t.timing)
+
+Everything public is in the table below and is imported when it is first used: ``import jaxmagic`` imports
+neither JAX nor anything else that takes time.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from .version import __version__ as __version__
+
+#: Public names and the modules they live in. The reference in the docs is generated from this table.
+_PUBLIC = {
+    "stopwatch": "api",
+    "fence": "api",
+    "history": "api",
+    "last": "api",
+    "save": "api",
+    "load": "api",
+    "Timing": "model.timing",
+    "Compilation": "model.compilation",
+    "Cause": "model.compilation",
+    "Environment": "model.environment",
+    "History": "model.history",
+    "JaxMagicError": "errors",
+    "JaxNotAvailable": "errors",
+    "RecordError": "errors",
+    "NotMeasured": "errors",
+    "load_ipython_extension": "magics.extension",
+    "unload_ipython_extension": "magics.extension",
+}
+
+__all__ = [  # noqa: RUF022 - in the order of the table
+    "stopwatch",
+    "fence",
+    "history",
+    "last",
+    "save",
+    "load",
+    "Timing",
+    "Compilation",
+    "Cause",
+    "Environment",
+    "History",
+    "JaxMagicError",
+    "JaxNotAvailable",
+    "RecordError",
+    "NotMeasured",
+    "load_ipython_extension",
+    "unload_ipython_extension",
+]
+
+if TYPE_CHECKING:
+    from .api import fence, history, last, load, save, stopwatch
+    from .errors import JaxMagicError, JaxNotAvailable, NotMeasured, RecordError
+    from .magics.extension import load_ipython_extension, unload_ipython_extension
+    from .model.compilation import Cause, Compilation
+    from .model.environment import Environment
+    from .model.history import History
+    from .model.timing import Timing
+
+
+def __getattr__(name: str) -> Any:
+    try:
+        module = _PUBLIC[name]
+    except KeyError:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}") from None
+    value = getattr(import_module(f".{module}", __name__), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *_PUBLIC])

@@ -1,0 +1,76 @@
+"""What is worth saying of a timing, before any medium says it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from ..model.compilation import Compilation
+from ..model.timing import Timing
+
+#: Work that the result did not reach is mentioned from here on, and from this share of the wall time on.
+_WORTH_NAMING_NS = 50_000
+_WORTH_NAMING_SHARE = 0.01
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Part:
+    """One part of the wall time; the parts of a timing add up to it."""
+
+    name: str
+    time_ns: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Compiled:
+    """The compilations of a timing, sorted into what is told apart and what is told together.
+
+    Attributes:
+        functions: jitted functions, costliest first.
+        eager: operations outside ``jit``.
+        elsewhere: what other threads compiled meanwhile; in no part of the wall time.
+    """
+
+    functions: tuple[Compilation, ...]
+    eager: tuple[Compilation, ...]
+    elsewhere: tuple[Compilation, ...]
+
+
+def parts(timing: Timing) -> tuple[Part, ...]:
+    """The wall time in parts that add up to it, in the order in which they happen; empty ones left out.
+
+    What a second call would not pay is one part each; the host's share is called *dispatch* when nothing was
+    compiled, because then it is all of the dispatch.
+    """
+    host = "host" if timing.compile_ns else "dispatch"
+    named = (
+        ("tracing", timing.tracing_ns),
+        ("lowering", timing.lowering_ns),
+        ("compilation", timing.compilation_ns),
+        ("cache retrieval", timing.cache_retrieval_ns),
+        (host, timing.host_ns),
+        ("wait", timing.wait_ns),
+    )
+    return tuple(Part(name=name, time_ns=time_ns) for name, time_ns in named if time_ns)
+
+
+def compiled(timing: Timing) -> Compiled:
+    """The compilations of `timing`, sorted for telling."""
+    ours = [each for each in timing.compilations if each.thread is None]
+    return Compiled(
+        functions=tuple(sorted((each for each in ours if not each.eager), key=lambda each: -each.total_ns)),
+        eager=tuple(each for each in ours if each.eager),
+        elsewhere=tuple(each for each in timing.compilations if each.thread is not None),
+    )
+
+
+def total_ns(compilations: Iterable[Compilation]) -> int:
+    """All stages of all of them."""
+    return sum(each.total_ns for each in compilations)
+
+
+def unreached_ns(timing: Timing) -> int | None:
+    """The time in work that nothing reached, where it is long enough to be told from the fence's own noise."""
+    unreached = timing.unreached_ns or 0
+    worth = max(_WORTH_NAMING_NS, _WORTH_NAMING_SHARE * timing.wall_ns)
+    return unreached if unreached >= worth else None

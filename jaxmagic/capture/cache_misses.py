@@ -1,0 +1,94 @@
+"""JAX's own explanations of why it traces again, caught on their way to the log.
+
+``jax_explain_cache_misses`` makes JAX log a paragraph for every miss of its tracing cache. It is switched on
+for the measuring thread only, through the context manager that JAX has for it, and the paragraphs are taken out
+of the log by a filter: the user's handlers, levels and propagation are not touched, and nobody sees text that
+was not asked for. Where the user had switched the explanations on already, they go on being printed.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+
+from .internals import MISS_LOGGERS
+
+_MARK = "TRACING CACHE MISS"
+
+
+class MissLog(logging.Filter):
+    """Hands each explanation to `report`, from :meth:`open` until as many calls of :meth:`close`.
+
+    Calls nest, also where two measurements overlap without nesting (two tasks of one event loop): the first
+    one in a thread switches the explanations on, the last one off.
+    """
+
+    def __init__(self, report: Callable[[str], None]) -> None:
+        super().__init__()
+        self._report = report
+        self._open: dict[int, tuple[int, AbstractContextManager[None], bool]] = {}
+        self._levels: dict[str, int] = {}
+
+    def open(self) -> int:
+        """Begin to listen, in this thread; returns the token that :meth:`close` wants."""
+        import jax
+
+        thread = threading.get_ident()
+        if thread in self._open:
+            count, flag, ours = self._open[thread]
+            self._open[thread] = count + 1, flag, ours
+            return thread
+        if not self._open:
+            self._attach()
+        ours = not jax.config.jax_explain_cache_misses
+        flag = jax.explain_cache_misses(True)
+        flag.__enter__()
+        self._open[thread] = 1, flag, ours
+        return thread
+
+    def close(self, thread: int) -> None:
+        """Undo one :meth:`open`; the flag is the thread's own and cannot be reset from another one."""
+        if thread not in self._open:
+            return
+        count, flag, ours = self._open[thread]
+        if count > 1:
+            self._open[thread] = count - 1, flag, ours
+            return
+        del self._open[thread]
+        try:
+            if thread == threading.get_ident():
+                flag.__exit__(None, None, None)
+        finally:
+            if not self._open:
+                self._detach()
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Called by the logger: take what is ours, let everything else pass."""
+        try:
+            entry = self._open.get(threading.get_ident())
+            if entry is None:
+                return True
+            text = record.getMessage()
+            if not text.startswith(_MARK):
+                return True
+            self._report(text)
+            return not entry[2]
+        except Exception:  # an exception here would surface in the user's own call of JAX
+            return True
+
+    def _attach(self) -> None:
+        for name in MISS_LOGGERS:
+            logger = logging.getLogger(name)
+            logger.addFilter(self)
+            if not logger.isEnabledFor(logging.WARNING):
+                self._levels[name] = logger.level
+                logger.setLevel(logging.WARNING)
+
+    def _detach(self) -> None:
+        for name in MISS_LOGGERS:
+            logger = logging.getLogger(name)
+            logger.removeFilter(self)
+            if name in self._levels:
+                logger.setLevel(self._levels.pop(name))

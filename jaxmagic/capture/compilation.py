@@ -1,0 +1,160 @@
+"""Listening to JAX while it traces, lowers and compiles.
+
+One set of listeners serves every measurement that is under way: the first one registers it, the last one takes
+it away. The listeners are JAX's public ones (:mod:`jax.monitoring`); they are process-wide and run inside the
+user's own call of JAX, so none of them ever raises and none does more than note what was said.
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from typing import Any
+
+from ..model.compilation import CacheAnswer
+from ..model.spans import Miss, Span, Stage
+from . import internals
+from .cache_misses import MissLog
+from .clock import now_ns
+
+_STAGES: dict[str, Stage] = {
+    "/jax/core/compile/jaxpr_trace_duration": "tracing",
+    "/jax/core/compile/jaxpr_to_mlir_module_duration": "lowering",
+    "/jax/core/compile/backend_compile_duration": "compilation",
+}
+_CACHE_ASKED = "/jax/compilation_cache/compile_requests_use_cache"
+_CACHE_HIT = "/jax/compilation_cache/cache_hits"
+_CACHE_SAVED = "/jax/compilation_cache/compile_time_saved_sec"
+
+
+class CompileLog:
+    """What JAX compiled between :meth:`start` and :meth:`stop`, in any thread."""
+
+    def __init__(self) -> None:
+        self.spans: list[Span] = []
+        self.misses: list[Miss] = []
+        self._token: int | None = None
+
+    def start(self) -> None:
+        """Begin to listen."""
+        self._token = _listeners.add(self)
+
+    def stop(self) -> None:
+        """Listen no longer. A second call does nothing."""
+        if self._token is not None:
+            token, self._token = self._token, None
+            _listeners.remove(self, token)
+
+
+@contextmanager
+def unheard() -> Iterator[None]:
+    """What this thread compiles in here is ours and must not appear among the user's compilations."""
+    thread = threading.get_ident()
+    _listeners.muted.add(thread)
+    try:
+        yield
+    finally:
+        _listeners.muted.discard(thread)
+
+
+class _Listeners:
+    """The one set of listeners, and the measurements that it serves."""
+
+    def __init__(self) -> None:
+        self.muted: set[int] = set()
+        self._logs: list[CompileLog] = []
+        self._lock = threading.Lock()
+        self._miss_log = MissLog(self._on_miss)
+        self._cache: dict[int, tuple[CacheAnswer, int | None]] = {}
+
+    def add(self, log: CompileLog) -> int:
+        with self._lock:
+            if not self._logs:
+                self._register()
+            self._logs = [*self._logs, log]
+            return self._miss_log.open()
+
+    def remove(self, log: CompileLog, token: int) -> None:
+        with self._lock:
+            self._logs = [other for other in self._logs if other is not log]
+            try:
+                self._miss_log.close(token)
+            finally:
+                if not self._logs:
+                    self._unregister()
+
+    def _register(self) -> None:
+        from jax import monitoring
+
+        monitoring.register_event_time_span_listener(self._on_span)
+        monitoring.register_event_listener(self._on_event)
+        monitoring.register_event_duration_secs_listener(self._on_duration)
+
+    def _unregister(self) -> None:
+        internals.unregister_listener("event_time_span", self._on_span)
+        internals.unregister_listener("event", self._on_event)
+        internals.unregister_listener("event_duration", self._on_duration)
+        self._cache.clear()
+
+    def _on_span(self, event: str, start: float, end: float, **details: Any) -> None:
+        ended_ns = now_ns()
+        stage = _STAGES.get(event)
+        thread = threading.get_ident()
+        if stage is None or thread in self.muted:
+            return
+        with suppress(Exception):
+            cache, saved_ns = self._cache.pop(thread, (None, None)) if stage == "compilation" else (None, None)
+            if cache == "miss" and not _cache_in_use():
+                cache = None
+            function = _plain_name(details.get("fun_name"))
+            span = Span(
+                stage="cache retrieval" if cache == "hit" else stage,
+                function=function,
+                # Their clock is time.time(), which can step; the end is now, and only the length is theirs.
+                start_ns=ended_ns - max(round((end - start) * 1e9), 0),
+                end_ns=ended_ns,
+                thread=thread,
+                thread_name=threading.current_thread().name,
+                cache=cache,
+                saved_ns=saved_ns,
+                call=internals.find_call(sys._getframe(1), function),
+            )
+            for log in self._logs:
+                log.spans.append(span)
+
+    def _on_event(self, event: str, **_: Any) -> None:
+        if event == _CACHE_ASKED:
+            self._cache[threading.get_ident()] = ("miss", None)
+        elif event == _CACHE_HIT:
+            self._cache[threading.get_ident()] = ("hit", None)
+
+    def _on_duration(self, event: str, seconds: float, **_: Any) -> None:
+        if event == _CACHE_SAVED:
+            self._cache[threading.get_ident()] = ("hit", round(seconds * 1e9))
+
+    def _on_miss(self, text: str) -> None:
+        thread = threading.get_ident()
+        if thread in self.muted:
+            return
+        miss = Miss(text=text, thread=thread, at_ns=now_ns())
+        for log in self._logs:
+            log.misses.append(miss)
+
+
+def _plain_name(name: object) -> str:
+    """``jit(f)`` to ``f``: JAX decorates the name from lowering on."""
+    text = str(name) if name else "?"
+    head, bracket, rest = text.partition("(")
+    return rest[:-1] if bracket and rest.endswith(")") and head in ("jit", "pmap") else text
+
+
+def _cache_in_use() -> bool:
+    """Whether there is a persistent cache to ask; JAX reports the request even where there is none."""
+    import jax
+
+    return bool(jax.config.jax_compilation_cache_dir and jax.config.jax_enable_compilation_cache)
+
+
+_listeners = _Listeners()

@@ -1,0 +1,216 @@
+"""Waiting for everything: the fence.
+
+Waiting for a result is not enough, because work whose result was dropped is reachable from no array. What
+works is to enqueue a trivial program *behind* the work on every device, and to wait for that. Devices run the
+programs of one dispatching thread in order; on the CPU the programs of one device and those sharded over
+several are two separate queues, so there is a program for each device and one over all of them. (No collective:
+it would wait for no more, and on GPUs would start NCCL.) The evidence is in ``docs/how-it-measures.md`` and in
+``tests/capture/test_fence.py``.
+
+The programs take no argument, so that nothing of ours is among ``jax.live_arrays()`` and no transfer guard is
+met; they are compiled ahead of time, so that ``jax.clear_caches()`` does not make them compile again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from statistics import median
+from typing import Any, NamedTuple
+
+from . import internals
+from .clock import Clock, now_ns
+from .compilation import unheard
+from .jax_version import require_jax
+
+#: A program that can be enqueued: returns an array that is ready when the device has come to it.
+Program = Callable[[], Any]
+
+#: Beyond its idle cost, how much longer a fence may take before it is said to have found work.
+_TOLERANCE_NS = 10_000
+
+#: How many of the youngest arrays are looked at to tell work that an array still holds from work thrown away.
+_YOUNGEST = 64
+
+
+class Waited(NamedTuple):
+    """What a fence found.
+
+    Attributes:
+        until_ns: when all work was done; the time it was asked where there was none left.
+        held_until_ns: when the last array that is still alive was ready, where any had to be waited for.
+        found_work: whether there was any.
+    """
+
+    until_ns: int
+    held_until_ns: int | None
+    found_work: bool
+
+
+class Fence:
+    """Programs for every local device, compiled once, and what waiting for them costs when there is no work."""
+
+    def __init__(self, clock: Clock = now_ns) -> None:
+        self._clock = clock
+        self._devices: tuple[Any, ...] = ()
+        self._programs: Sequence[Program] = ()
+        self._idle_ns = 0
+        self._limit_ns = 0
+
+    @property
+    def ready(self) -> bool:
+        """Whether it covers the devices that there are now."""
+        return bool(self._devices) and self._devices == _local_devices()
+
+    def prepare(self) -> None:
+        """Compile the programs for the devices there are, and measure an idle fence.
+
+        Does nothing where that has been done, and nothing where no backend has been started: to start one
+        would be a change of the user's session, and there is no work to wait for.
+        """
+        devices = _local_devices()
+        if devices == self._devices:
+            return
+        with unheard(), _jit_enabled():
+            self._programs = tuple(_programs(devices))
+            self._devices = devices
+            costs = [self._run() for _ in range(25)][5:]
+        self._idle_ns = round(median(costs))
+        # Twice the idle cost: waking up after one program for each of several devices varies by as much.
+        self._limit_ns = self._idle_ns + max(_TOLERANCE_NS, self._idle_ns)
+
+    def wait(self) -> Waited:
+        """Wait for all work of this process, and say whether there was any beyond now."""
+        import jax
+
+        asked_ns = until_ns = self._clock()
+        held_ns: int | None = None
+        with _jit_enabled():
+            pending = [program() for program in self._programs]
+        while not all(handle.is_ready() for handle in pending):
+            if self._clock() - asked_ns > self._limit_ns:
+                # There is work. Whose? Wait for the arrays that are still alive first, then for the rest.
+                if _wait_for_arrays(_unready(_live_arrays(_YOUNGEST, but=pending))):
+                    held_ns = self._clock()
+                jax.block_until_ready(pending)
+                until_ns = max(self._clock() - self._idle_ns, held_ns or asked_ns)
+                break
+        del pending
+        until_ns, held_ns = self._wait_for_effects(until_ns, held_ns)
+        return Waited(until_ns, held_ns, until_ns > asked_ns)
+
+    def _wait_for_effects(self, until_ns: int, held_ns: int | None) -> tuple[int, int | None]:
+        """Callbacks, and arrays that other threads have dispatched: no program of ours is behind those."""
+        import jax
+
+        started_ns = self._clock()
+        jax.effects_barrier()
+        effects_ns = self._clock()
+        if effects_ns - started_ns > 100_000:
+            until_ns = effects_ns
+        others = _unready(_live_arrays(_YOUNGEST))
+        if others and _wait_for_arrays(others):
+            until_ns = held_ns = self._clock()
+        _wait_for_arrays(_live_arrays())
+        return until_ns, held_ns
+
+    def _run(self) -> int:
+        import jax
+
+        started_ns = self._clock()
+        jax.block_until_ready([program() for program in self._programs])
+        return self._clock() - started_ns
+
+
+def fence() -> None:
+    """Wait until all JAX work that this process has started is done, whoever holds its results.
+
+    Unlike :func:`jax.block_until_ready` it needs no array: it also waits for work whose result was thrown
+    away, for computations over several devices, for callbacks and effects, and for arrays that other threads
+    dispatched as long as they are alive. Where no backend has been started it returns at once.
+
+    Raises:
+        JaxNotAvailable: JAX is not installed or too old.
+
+    >>> import jax, jax.numpy as jnp, jaxmagic
+    >>> _ = jax.jit(lambda x: x @ x)(jnp.ones((500, 500)))
+    >>> jaxmagic.fence()
+    """
+    require_jax()
+    shared.prepare()
+    shared.wait()
+
+
+def _local_devices() -> tuple[Any, ...]:
+    """The devices of this process on every backend that has been started; starts none."""
+    if internals.backends_started() is False:
+        return ()
+    from jax.extend import backend
+
+    return tuple(device for client in backend.backends().values() for device in client.local_devices())
+
+
+def _programs(devices: Iterable[Any]) -> Iterable[Program]:
+    import jax
+    import numpy as np
+
+    by_platform: dict[str, list[Any]] = {}
+    for device in devices:
+        by_platform.setdefault(device.platform, []).append(device)
+    for group in by_platform.values():
+        for device in group:
+            yield _compile(1, jax.sharding.SingleDeviceSharding(device))
+        if len(group) > 1:
+            mesh = jax.sharding.Mesh(np.array(group), ("devices",))
+            spec = jax.sharding.PartitionSpec("devices")
+            yield _compile(len(group), jax.sharding.NamedSharding(mesh, spec))
+
+
+def _compile(length: int, sharding: Any) -> Program:
+    import jax
+    import jax.numpy as jnp
+
+    def jaxmagic_fence() -> Any:
+        return jnp.zeros(length, jnp.int8)
+
+    return jax.jit(jaxmagic_fence, out_shardings=sharding).lower().compile()
+
+
+def _jit_enabled() -> AbstractContextManager[Any]:
+    """A compiled program cannot be called under the user's ``jax.disable_jit()``."""
+    import jax
+
+    return jax.disable_jit(False) if jax.config.jax_disable_jit else nullcontext()
+
+
+def _live_arrays(most: int | None = None, but: Sequence[Any] = ()) -> list[Any]:
+    """Arrays that are alive, youngest first; of the default backend only, as JAX has it."""
+    import jax
+
+    if internals.backends_started() is False:  # asking would start one
+        return []
+    ours = {id(array) for array in but}
+    return [array for array in jax.live_arrays()[:most] if id(array) not in ours]
+
+
+def _unready(arrays: Iterable[Any]) -> list[Any]:
+    return [array for array in arrays if not array.is_deleted() and not array.is_ready()]
+
+
+def _wait_for_arrays(arrays: list[Any]) -> bool:
+    """Wait for `arrays`, whatever became of them; whether there were any."""
+    import jax
+
+    try:
+        jax.block_until_ready(arrays)
+    except Exception:  # one of them was deleted, or its computation failed: that is its owner's to hear of
+        for array in arrays:
+            try:
+                jax.block_until_ready(array)
+            except Exception:
+                continue
+    return bool(arrays)
+
+
+#: The process's one fence: devices are the process's, too.
+shared = Fence()

@@ -1,0 +1,235 @@
+"""The stopwatch: one measurement, from draining to the finished record.
+
+The order of things is the measurement. Everything that costs time and is not the user's comes before the first
+clock reading or after the last one that counts::
+
+    start   prepare the fence, drain what is in flight, listen, probe │ clock
+    stop    clock │ wait for the result, clock │ fence, clock if it found work │ stop listening, make sense of it
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from types import TracebackType
+from typing import Any
+
+from ..analysis.causes import Memory
+from ..analysis.compilation import group
+from ..errors import NotMeasured
+from ..model.timing import Timing
+from .clock import Clock, CpuTime, cpu_time, now_ns, timestamp
+from .compilation import CompileLog
+from .environment import probe
+from .fence import Fence, shared
+from .jax_version import require_jax
+from .results import find_arrays, host_copy
+
+#: Beyond this, the moment between two clock readings is not the cost of our own few lines.
+_SET_ASIDE_NS = 20_000
+
+#: Calls that were measured in this session: what the next compilation is compared with.
+_memory = Memory()
+
+
+class Stopwatch:
+    """Times a block of code and all the JAX work that it starts. See :func:`jaxmagic.stopwatch`.
+
+    Attributes:
+        result: set it inside the block to the value of interest, and waiting for that value is told apart from
+            waiting for other work. It is forgotten when the block ends.
+    """
+
+    def __init__(
+        self,
+        *,
+        fetch: bool = False,
+        record: Callable[[Timing], None] | None = None,
+        clock: Clock = now_ns,
+        fence: Fence = shared,
+    ) -> None:
+        self.result: Any = None
+        self._fetch = fetch
+        self._record = record
+        self._clock = clock
+        self._fence = fence
+        self._log = CompileLog()
+        self._notes: list[str] = []
+        self._timing: Timing | None = None
+        self._running = False
+
+    @property
+    def timing(self) -> Timing:
+        """The record, once the block has ended.
+
+        Raises:
+            NotMeasured: the block has not ended yet.
+        """
+        if self._timing is None:
+            raise NotMeasured(
+                "There is no timing yet: the block is still running. Read it after the with block has ended."
+            )
+        return self._timing
+
+    def __enter__(self) -> Stopwatch:
+        self.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.stop(error=error)
+
+    def start(self) -> None:
+        """Wait for what is in flight, begin to listen, and start the clock.
+
+        Raises:
+            JaxNotAvailable: JAX is not installed or too old.
+        """
+        if self._running:
+            raise RuntimeError("This stopwatch is running already: make one for each block.")
+        require_jax()
+        self._drain()
+        self._timing = None
+        self._thread = threading.get_ident()
+        self._threads_before = {thread.ident for thread in threading.enumerate()}
+        self._started_at = timestamp()
+        self._log = CompileLog()
+        self._log.start()
+        self._running = True
+        self._cpu_before = cpu_time()
+        self._start_ns = self._clock()
+
+    def _drain(self) -> None:
+        try:
+            self._fence.prepare()
+        except Exception as error:  # jax.no_tracing(), a device that is out of memory
+            self._notes.append(
+                "Work whose result was thrown away could not be waited for: "
+                f"the fence does not compile here ({type(error).__name__})."
+            )
+        self._fence.wait()
+        self._fenced = self._fence.ready
+
+    def stop(self, *, error: BaseException | None = None, code: str | None = None) -> Timing:
+        """Stop the clock when all work is done, and make the record.
+
+        Args:
+            error: the exception that is on its way through the block.
+            code: the source that was timed.
+
+        Raises:
+            Exception: what the computation itself raised while it was waited for, or an interrupt; the record
+                has been made by then, with the times so far.
+        """
+        dispatched_ns = self._clock()
+        result, self.result = self.result, None
+        surfaced: BaseException | None = None
+        done_ns, held_ns, cpu_after = dispatched_ns, dispatched_ns, None
+        known = True
+        fetched: tuple[int, int] | None = None
+        arrays: list[Any] = []
+        try:
+            arrays = self._wait_for_result(result)
+            ready_ns = self._clock()
+            # Without arrays nothing was waited for: the few microseconds are ours. Many are not: then this
+            # thread was set aside, work may have ended meanwhile unseen, and leaving them out could lie.
+            if arrays or ready_ns - dispatched_ns > _SET_ASIDE_NS:
+                done_ns = ready_ns
+            held_ns = done_ns if arrays else dispatched_ns
+            cpu_after = cpu_time()
+            done_ns, held_ns, known = self._wait_for_rest(done_ns, held_ns)
+            if done_ns > held_ns:
+                cpu_after = cpu_time()
+            if self._fetch and error is None:
+                fetched = self._time_fetch(arrays)
+        except BaseException as raised:
+            surfaced = raised
+            done_ns = held_ns = max(self._clock(), done_ns)
+            known = False
+        finally:
+            result = None
+            arrays = []
+            self._log.stop()
+            self._running = False
+        try:
+            self._timing = self._make_record(
+                dispatched_ns,
+                done_ns,
+                held_ns if known else None,
+                cpu_after or cpu_time(),
+                fetched,
+                error if error is not None else surfaced,
+                code,
+            )
+            if self._record is not None:
+                self._record(self._timing)
+        finally:
+            if surfaced is not None and error is None:
+                raise surfaced
+        return self._timing
+
+    def _wait_for_result(self, result: Any) -> list[Any]:
+        import jax
+
+        arrays, notes = find_arrays(result)
+        self._notes += notes
+        jax.block_until_ready(arrays)
+        return arrays
+
+    def _wait_for_rest(self, done_ns: int, held_ns: int) -> tuple[int, int, bool]:
+        """Until when there was work, until when an array held it, and whether that could be told."""
+        if not self._fenced:
+            # The measured code has started JAX itself, so there was no fence to compile before it ran.
+            self._fence.prepare()
+        waited = self._fence.wait()
+        if not waited.found_work:
+            return done_ns, held_ns, self._fenced
+        held_ns = held_ns if waited.held_until_ns is None else waited.held_until_ns
+        return max(waited.until_ns, done_ns), held_ns, self._fenced
+
+    def _time_fetch(self, arrays: list[Any]) -> tuple[int, int]:
+        started_ns = self._clock()
+        copied_bytes = host_copy(arrays)
+        return self._clock() - started_ns, copied_bytes
+
+    def _make_record(
+        self,
+        dispatched_ns: int,
+        done_ns: int,
+        held_ns: int | None,
+        cpu_after: CpuTime,
+        fetched: tuple[int, int] | None,
+        error: BaseException | None,
+        code: str | None,
+    ) -> Timing:
+        born_inside = {span.thread for span in self._log.spans} - self._threads_before
+        compilations = group(
+            self._log.spans,
+            self._log.misses,
+            _memory,
+            start_ns=self._start_ns,
+            end_ns=dispatched_ns,
+            main_thread=self._thread,
+            threads=born_inside | {self._thread},
+        )
+        ours = [compilation for compilation in compilations if compilation.thread is None]
+        return Timing(
+            code=code,
+            started_at=self._started_at,
+            dispatch_ns=dispatched_ns - self._start_ns,
+            wait_ns=done_ns - dispatched_ns,
+            unreached_ns=None if held_ns is None else done_ns - held_ns,
+            tracing_ns=sum(each.tracing_ns for each in ours),
+            lowering_ns=sum(each.lowering_ns for each in ours),
+            compilation_ns=sum(each.compilation_ns for each in ours),
+            cache_retrieval_ns=sum(each.cache_retrieval_ns for each in ours),
+            cpu_user_ns=max(cpu_after.user_ns - self._cpu_before.user_ns, 0),
+            cpu_system_ns=max(cpu_after.system_ns - self._cpu_before.system_ns, 0),
+            fetch_ns=fetched[0] if fetched else None,
+            fetch_bytes=fetched[1] if fetched else None,
+            error=None if error is None else type(error).__name__,
+            notes=tuple(self._notes),
+            compilations=compilations,
+            environment=probe(),
+        )

@@ -1,0 +1,174 @@
+"""The block that a magic becomes: a stopwatch with a shell around it."""
+
+from __future__ import annotations
+
+import argparse
+import linecache
+import sys
+from types import FrameType, TracebackType
+from typing import Any
+
+from IPython.core.getipython import get_ipython
+from IPython.core.interactiveshell import InteractiveShell
+from IPython.display import display
+
+from .. import api, units
+from ..model.timing import Timing
+from ..render.bundle import mimebundle
+from ..render.style import DEFAULT, Style
+from ..render.text import to_text
+from . import options
+
+#: First line and column of some code in its file, and last line and column; columns in bytes.
+Place = tuple[int, int, int, int]
+
+
+class Block:
+    """Runs, measures and reports one piece of code; made by :func:`open_block` inside the user's cell.
+
+    Attributes:
+        value: what the code evaluated to, from when it has until :meth:`take`.
+        reached: a value that was assigned at the end of the code.
+        kept: values of earlier expressions, where the shell is set to display all of them.
+        timing: the record, after the block.
+    """
+
+    def __init__(
+        self,
+        shell: InteractiveShell,
+        name: str,
+        arguments: argparse.Namespace,
+        *,
+        style: Style = DEFAULT,
+        place: Place | None = None,
+        code: str | None = None,
+        shown: bool = False,
+    ) -> None:
+        self.value: Any = None
+        self.reached: Any = None
+        self.kept: list[Any] = []
+        self.timing: Timing | None = None
+        self._shell = shell
+        self._name = name
+        self._arguments = arguments
+        self._style = style
+        self._place = place
+        self._code = code
+        self._shown = shown
+        self._watch = api.stopwatch(fetch=arguments.fetch)
+
+    def __enter__(self) -> Block:
+        if self._code is None and self._place is not None:
+            self._code = _source(sys._getframe(1), self._place)
+        self._watch.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> bool:
+        __tracebackhide__ = True
+        self._watch.result = self.reached if self.value is None else self.value
+        try:
+            self._watch.stop(error=error, code=self._code)
+        except BaseException as surfaced:
+            # Work that failed, or was interrupted, while it was waited for: an error of the code like any other.
+            self._finish(surfaced)
+            if not self._swallow(surfaced):
+                raise
+            return True
+        self._finish(error)
+        return error is not None and self._swallow(error)
+
+    def _finish(self, error: BaseException | None) -> None:
+        __tracebackhide__ = True
+        self.reached = None
+        timing = self.timing = self._watch.timing
+        if self._arguments.v:
+            self._shell.user_ns[self._arguments.v] = timing
+        if error is not None:
+            self.value = None
+        shown_as_value = error is None and self._arguments.o and self._shown and not self._silenced()
+        if not self._arguments.q and not shown_as_value:
+            show(timing, self._style, explain=self._arguments.explain)
+        if error is None:
+            try:
+                self._check(timing)
+            except AssertionError:
+                self.take()
+                raise
+
+    def _silenced(self) -> bool:
+        try:
+            return bool(self._shell.displayhook.quiet())
+        except Exception:
+            return False
+
+    def _check(self, timing: Timing) -> None:
+        __tracebackhide__ = True  # a failed expectation points at the user's line, not at this one
+        report = to_text(timing, self._style)
+        if self._arguments.expect_no_compile and timing.compilations:
+            compiled = units.count(len(timing.compilations), "program")
+            raise AssertionError(f"expected no compilation; found {compiled} compiled.\n{report}")
+        limit_ns = self._arguments.max_time
+        if limit_ns is not None and timing.wall_ns > limit_ns:
+            took, limit = units.time(timing.wall_ns), units.time(limit_ns)
+            raise AssertionError(f"expected at most {limit}; found {took}.\n{report}")
+
+    def _swallow(self, error: BaseException) -> bool:
+        """Whether ``--no-raise-error`` covers this; an interrupt and an exit always go through."""
+        if not self._arguments.no_raise_error or not isinstance(error, Exception):
+            self.take()
+            return False
+        self._shell.showtraceback((type(error), error, error.__traceback__))
+        return True
+
+    def take(self, silent: bool = False) -> Any:
+        """Give the value away and forget it, and this block with it."""
+        value, self.value = self.value, None
+        self.kept.clear()
+        if self._shell.user_ns.get(self._name) is self:
+            del self._shell.user_ns[self._name]
+        if self._arguments.o:
+            value = self.timing
+        return None if silent else value
+
+
+def open_block(name: str, magic: str, text: str, place: Place, shown: bool) -> Block:
+    """The block for a magic in a cell: called by the code that :mod:`~jaxmagic.magics.rewrite` makes.
+
+    Args:
+        name: the variable that holds the block in the cell.
+        magic: the name of the magic.
+        text: its options.
+        place: where the measured code stands in the cell.
+        shown: whether its value is the one that the cell displays.
+    """
+    from .timing import JaxMagics
+
+    shell = get_ipython()
+    parser = getattr(JaxMagics, magic).parser
+    arguments = options.parse(options.split(text, parser)[0], parser)
+    return Block(shell, name, arguments, style=current_style(shell), place=place, shown=shown)
+
+
+def current_style(shell: InteractiveShell) -> Style:
+    """The style that the user has set with ``%config JaxMagics``."""
+    magics = shell.magics_manager.registry.get("JaxMagics")
+    return DEFAULT if magics is None else magics.style
+
+
+def show(timing: Timing, style: Style, *, explain: bool = False) -> None:
+    """Display a record as one output, in the user's style."""
+    display(mimebundle(timing, style=style, explain=explain), raw=True)
+
+
+def _source(frame: FrameType, place: Place) -> str | None:
+    """The text of the code, from the cell that IPython has stored."""
+    first, start, last, end = place
+    lines = [line.encode() for line in linecache.getlines(frame.f_code.co_filename, frame.f_globals)]
+    if not 1 <= first <= last <= len(lines):
+        return None
+    lines = lines[first - 1 : last]
+    lines[-1] = lines[-1][:end]
+    lines[0] = lines[0][start:]
+    return b"".join(lines).decode(errors="replace").strip() or None

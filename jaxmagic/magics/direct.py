@@ -1,0 +1,114 @@
+"""A magic that was *called*: ``ip.run_line_magic('jaxtime', 'f(x)')``, or where cells are not rewritten.
+
+In a cell the magic becomes a block and the cell runs it. Here nobody runs it but we, so the same block is made,
+compiled as IPython compiles a cell, and executed: source lines, assignments and errors are those of a cell.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import asyncio
+import inspect
+import re
+from typing import Any
+
+from IPython.core.error import UsageError
+from IPython.core.interactiveshell import InteractiveShell
+
+from . import options
+from .rewrite import BlockRewriter, ends_in_semicolon
+
+_ANYWHERE = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
+
+
+def run_called(
+    shell: InteractiveShell,
+    magic: str,
+    parser: argparse.ArgumentParser,
+    line: str,
+    cell: str | None,
+    local_ns: dict[str, Any] | None,
+) -> Any:
+    """Run `line`, or `cell` with the options in `line`, and return what the magic evaluates to.
+
+    Raises:
+        UsageError: a wrong option, nothing to run, or an ``await`` inside a running event loop.
+        SyntaxError: at the user's line.
+    """
+    __tracebackhide__ = True
+    words, statement = options.split(line, parser)
+    options.parse(words, parser)
+    code = _code(magic, statement, cell)
+    tree = _parse(shell, magic, code, is_line=cell is None)
+    if not tree.body:
+        return None
+    rewriter = BlockRewriter({magic: parser}, shell.transform_cell, lambda: "last_expr")
+    given = line[: len(line) - len(statement)] if statement else line
+    statements = rewriter.block(tree.body[0], magic, given, tree.body, [], last=False)
+    tree.body = statements[:-1]  # the last one takes the value: that is done below
+    ast.fix_missing_locations(tree)
+    name = _block_name(statements[0])
+    namespace = shell.user_ns if cell is not None or local_ns is None else local_ns
+    try:
+        _execute(shell, compile(tree, tree.filename, "exec", _ANYWHERE), namespace)  # type: ignore[attr-defined]
+        return namespace[name].take(ends_in_semicolon(code))
+    finally:
+        namespace.pop(name, None)
+
+
+def _code(magic: str, statement: str, cell: str | None) -> str:
+    if cell is None:
+        if not statement.strip():
+            raise UsageError(
+                f"%{magic} has nothing to run. Write the statement behind it: %{magic} f(x), "
+                f"or put %%{magic} on top of a cell."
+            )
+        return statement
+    if not options.only_comment(statement):
+        raise UsageError(
+            f"%%{magic} takes options only; found {statement.strip()[:60]!r}. "
+            f"Put the code below it, or write %{magic} with one percent sign."
+        )
+    if not cell.strip():
+        raise UsageError(f"%%{magic} has nothing to run: the cell is empty. Put the code below it.")
+    return cell
+
+
+def _parse(shell: InteractiveShell, magic: str, code: str, *, is_line: bool) -> ast.Module:
+    transformed = shell.transform_cell(code)
+    filename = shell.compile.cache(transformed, shell.execution_count)
+    try:
+        tree = ast.parse(transformed, filename)
+    except SyntaxError:
+        found = re.match(r"-\w\s", code)
+        if is_line and found:
+            raise UsageError(
+                f"%{magic} has no option {found[0].strip()}, and as code this is no Python. See %{magic}?"
+            ) from None
+        raise
+    tree = shell.transform_ast(tree)
+    tree.filename = filename
+    return tree
+
+
+def _block_name(block: ast.stmt) -> str:
+    assert isinstance(block, ast.With)
+    bound = block.items[0].optional_vars
+    assert isinstance(bound, ast.Name)
+    return bound.id
+
+
+def _execute(shell: InteractiveShell, code: Any, namespace: dict[str, Any]) -> None:
+    __tracebackhide__ = True
+    if not code.co_flags & inspect.CO_COROUTINE:
+        exec(code, shell.user_ns, namespace)
+        return
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        asyncio.run(eval(code, shell.user_ns, namespace))
+    else:
+        raise UsageError(
+            "await works where the magic stands in a cell; here it was called while an event loop is running."
+        )

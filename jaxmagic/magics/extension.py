@@ -1,0 +1,80 @@
+"""Loading and unloading: what changes in the shell, and how it changes back."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+from IPython.core.interactiveshell import InteractiveShell
+
+from .rewrite import BlockRewriter, Parsers, cell_to_marker, line_to_marker
+from .timing import JaxMagics
+
+_NAME = "JaxMagics"
+
+
+def load_ipython_extension(shell: InteractiveShell) -> None:
+    """``%load_ext jaxmagic``: the magics, two text transformers, one syntax tree transformer."""
+    if _NAME in shell.magics_manager.registry:
+        return
+    magics = JaxMagics(shell=shell)
+    parsers: Parsers = {"jaxtime": JaxMagics.jaxtime.parser}
+    magics.replaced = {
+        (kind, name): found
+        for kind, known in shell.magics_manager.magics.items()
+        for name in parsers
+        if (found := known.get(name)) is not None
+    }
+    magics.hooks = Hooks(shell, parsers)
+    shell.register_magics(magics)
+    magics.hooks.attach()
+
+
+def unload_ipython_extension(shell: InteractiveShell) -> None:
+    """``%unload_ext jaxmagic``: everything that loading changed is as it was."""
+    magics = shell.magics_manager.registry.pop(_NAME, None)
+    if magics is None:
+        return
+    magics.hooks.detach()
+    for kind, known in shell.magics_manager.magics.items():
+        for name in magics.magics.get(kind, ()):
+            known.pop(name, None)
+        for (replaced_kind, name), found in magics.replaced.items():
+            if replaced_kind == kind:
+                known[name] = found
+    if magics in shell.configurables:
+        shell.configurables.remove(magics)
+
+
+class Hooks:
+    """The transformers, as the objects that have to be taken away again."""
+
+    def __init__(self, shell: InteractiveShell, parsers: Parsers) -> None:
+        self._shell = shell
+        self._cleanup = partial(_careful, cell_to_marker, parsers)
+        self._post = partial(_careful, line_to_marker, parsers)
+        self._rewriter = BlockRewriter(parsers, shell.transform_cell, lambda: str(shell.ast_node_interactivity))
+
+    def attach(self) -> None:
+        """Put them behind those that are there."""
+        self._shell.input_transformers_cleanup.append(self._cleanup)
+        self._shell.input_transformers_post.append(self._post)
+        self._shell.ast_transformers.append(self._rewriter)
+
+    def detach(self) -> None:
+        """Take them away, wherever they stand by now."""
+        places: list[tuple[list[Any], Any]] = [
+            (self._shell.input_transformers_cleanup, self._cleanup),
+            (self._shell.input_transformers_post, self._post),
+            (self._shell.ast_transformers, self._rewriter),
+        ]
+        for hooks, ours in places:
+            hooks[:] = [each for each in hooks if each is not ours]
+
+
+def _careful(transform: Any, parsers: Parsers, lines: list[str]) -> list[str]:
+    """A text transformer that fails leaves the text alone: the magic itself is called then."""
+    try:
+        return transform(lines, parsers)
+    except Exception:
+        return lines

@@ -1,0 +1,137 @@
+"""Options first, then code, verbatim.
+
+IPython's own ``%time`` splits the line into words and puts it together again, so that ``f'{n}  {n}'`` loses a
+space. Here only the leading options are read; the rest is the statement as it was typed. What counts as an option
+is what the parser knows: ``-x[0, 0]`` is a statement. ``--`` ends the options.
+"""
+
+from __future__ import annotations
+
+import argparse
+import difflib
+import keyword
+import re
+
+from IPython.core.error import UsageError
+
+_LONG = re.compile(r"(--[A-Za-z][\w-]*)(=.*)?$", re.S)
+_VALUE = re.compile(r"""\s*("[^"]*"|'[^']*'|\S+)""")
+
+
+def split(text: str, parser: argparse.ArgumentParser) -> tuple[list[str], str]:
+    """The leading options of `text` as words, and the rest of it, untouched.
+
+    Raises:
+        UsageError: a word that looks like a long option is none.
+    """
+    known: dict[str, argparse.Action] = parser._option_string_actions
+    words: list[str] = []
+    at = 0
+    while True:
+        start = at + len(text[at:]) - len(text[at:].lstrip())
+        word = text[start:].split(maxsplit=1)[0] if text[start:] else ""
+        if word == "--":
+            return words, text[start + 2 :].lstrip()
+        if word.startswith("--"):
+            end = _long_option(text, start, word, known, words)
+        elif re.match(r"-[A-Za-z]", word):
+            end = _short_options(text, start, word, known, words)
+        else:
+            end = None
+        if end is None:
+            return words, text[start:]
+        at = end
+
+
+def parse(words: list[str], parser: argparse.ArgumentParser) -> argparse.Namespace:
+    """The values of the options in `words`.
+
+    Raises:
+        UsageError: a value is missing or wrong.
+    """
+    return parser.parse_args(words)
+
+
+def _long_option(text: str, start: int, word: str, known: dict[str, argparse.Action], words: list[str]) -> int | None:
+    found = _LONG.match(word)
+    if found is None:
+        return None  # --(x), --x[0]: two minus signs
+    name, value = found[1], found[2]
+    if name not in known:
+        close = difflib.get_close_matches(name, [each for each in known if each.startswith("--")], 1)
+        advice = f"Did you mean {close[0]}?" if close else f"Options: {', '.join(sorted(known))}."
+        raise UsageError(f"there is no option {name}. {advice} If it is code, write -- before it.")
+    end = start + len(word)
+    if known[name].nargs == 0 or value is not None:
+        words.append(word)
+        return end
+    given = _VALUE.match(text, end)
+    words += [name, *([_unquoted(given[1])] if given else [])]
+    return given.end() if given else end
+
+
+def _short_options(
+    text: str, start: int, word: str, known: dict[str, argparse.Action], words: list[str]
+) -> int | None:
+    """``-q``, ``-qo``, ``-v NAME``, ``-vNAME``; anything else is code."""
+    found: list[str] = []
+    for position, letter in enumerate(word[1:], 1):
+        action = known.get(f"-{letter}")
+        if action is None:
+            return None
+        if action.nargs == 0:
+            found.append(f"-{letter}")
+            continue
+        end = start + len(word)
+        if rest := word[position + 1 :]:
+            if not _fits(action, rest):
+                return None
+            words += [*found, f"-{letter}", rest]
+            return end
+        given = _VALUE.match(text, end)
+        words += [*found, f"-{letter}", *([_unquoted(given[1])] if given else [])]
+        return given.end() if given else end
+    words += found
+    return start + len(word)
+
+
+def _fits(action: argparse.Action, value: str) -> bool:
+    try:
+        action.type(value) if callable(action.type) else value
+    except (argparse.ArgumentTypeError, ValueError):
+        return False
+    return True
+
+
+def _unquoted(value: str) -> str:
+    return value[1:-1] if value[0] in "'\"" else value
+
+
+def variable(text: str) -> str:
+    """The type of an option that names a variable."""
+    if not text.isidentifier() or keyword.iskeyword(text):
+        raise argparse.ArgumentTypeError(f"a variable's name is wanted; found {text!r}. Write for example -v t")
+    return text
+
+
+_DURATION = re.compile(r"(\d+(?:\.\d*)?|\.\d+)\s*(ns|us|µs|μs|ms|s|min)$")
+_NANOSECONDS = {"ns": 1, "us": 10**3, "µs": 10**3, "μs": 10**3, "ms": 10**6, "s": 10**9, "min": 60 * 10**9}
+
+
+def duration_ns(text: str) -> int:
+    """The type of an option that is a duration: a number with its unit, in nanoseconds.
+
+    >>> duration_ns("50ms"), duration_ns("1.5 s")
+    (50000000, 1500000000)
+    """
+    found = _DURATION.match(text.strip())
+    if not found:
+        raise argparse.ArgumentTypeError(
+            f"a time with its unit (ns, us, ms, s, min) is wanted; found {text!r}. Write for example 50ms"
+        )
+    return round(float(found[1]) * _NANOSECONDS[found[2]])
+
+
+def only_comment(text: str) -> bool:
+    """Whether nothing is left to run in `text`."""
+    return not text.strip() or text.lstrip().startswith("#")

@@ -1,0 +1,378 @@
+"""How a magic gets into the cell instead of around it.
+
+``%time`` runs its statement as a program of its own, and everything that people miss in it follows from that:
+no source in tracebacks, no ``await``, lost assignments in functions. Here IPython runs the cell itself, and the
+magic is a ``with`` block in it. Three steps, each the smallest that does its work:
+
+1. :func:`cell_to_marker`, on the text: ``%%jaxtime`` becomes a marker line of the same height, so that every
+   line of the cell keeps its number.
+2. :func:`line_to_marker`, on the text: ``%jaxtime await f()`` becomes a marker and the statement itself,
+   because IPython looks for ``await`` in the text. All other line magics stay the call that IPython made of them,
+   ``get_ipython().run_line_magic('jaxtime', …)``, which works even where step 3 is not applied.
+3. :class:`BlockRewriter`, on the syntax tree: a marker with what follows it, or such a call, becomes a block.
+
+A marker is a call of ``run_cell_magic`` with ``None`` for the cell. Where step 3 does not come (inside
+``%%prun``), it runs, and says so: nothing goes unmeasured in silence.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import count
+from typing import TypeVar
+
+from IPython.core.error import InputRejected, UsageError
+from IPython.core.inputtransformer2 import TransformerManager, cell_magic
+
+from . import options
+
+#: The magics that are rewritten, and their parsers.
+Parsers = dict[str, argparse.ArgumentParser]
+
+_SIMPLE = (ast.Expr, ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Pass, ast.Assert, ast.Delete)
+_numbers = count(1)
+_Node = TypeVar("_Node", bound=ast.AST)
+
+
+def cell_to_marker(lines: list[str], parsers: Parsers) -> list[str]:
+    """``%%jaxtime -q`` as the first line becomes a marker; wrong options are left for the magic to complain of."""
+    found = re.match(r"%%(\w+)(?=\s|$)(.*)", lines[0]) if lines else None
+    if not found or found[1] not in parsers or lines[0].rstrip().endswith("?"):
+        return lines
+    body = lines[1:]
+    if not any(line.strip() for line in body):
+        return lines
+    try:
+        words, rest = options.split(found[2], parsers[found[1]])
+        options.parse(words, parsers[found[1]])
+    except UsageError:
+        return lines
+    if not options.only_comment(rest):
+        return lines
+    text = found[2][: len(found[2]) - len(rest)] if rest else found[2]
+    return [f"{_marker(found[1], text.strip())}\n", *_nested_cell_magic(body, parsers)]
+
+
+def _nested_cell_magic(body: list[str], parsers: Parsers) -> list[str]:
+    """A cell magic below ours is one too: IPython looks for it in the first line only."""
+    first = next(index for index, line in enumerate(body) if line.strip())
+    if not body[first].startswith("%%"):
+        return body
+    rewritten = cell_to_marker(body[first:], parsers)
+    return body[:first] + (cell_magic(body[first:]) if rewritten == body[first:] else rewritten)
+
+
+def line_to_marker(lines: list[str], parsers: Parsers) -> list[str]:
+    """A line magic, which is a string by now, becomes text again where IPython has to see it as text.
+
+    ``%jaxtime await f()`` becomes a marker and ``await f()``; and a statement with a syntax error becomes the
+    statement alone, so that the error is reported as any other: at its line, before anything runs.
+    """
+    text = "".join(lines)
+    if not any(f"run_line_magic('{name}'" in text for name in parsers):
+        return lines
+    rewritten = [line.encode() for line in text.splitlines(keepends=True)]
+    for node in ast.walk(ast.parse(text)):
+        call = _line_call(node, parsers)
+        if call is None or call.node.lineno != call.node.end_lineno:
+            continue
+        _, statement = options.split(call.text, parsers[call.magic])
+        given = call.text[: len(call.text) - len(statement)].strip()
+        start, line = call.node.col_offset, rewritten[call.node.lineno - 1]
+        if _is_broken(statement):
+            new = line[:start] + statement.encode()
+        elif _is_simple_await(statement, bool(call.targets)):
+            first = len(line) - len(line.lstrip())
+            marker = _marker(call.magic, f"= {given}" if call.targets else given)
+            new = line[:first] + f"{marker}; ".encode() + line[first:start] + statement.encode()
+        else:
+            continue
+        rewritten[call.node.lineno - 1] = new + line[call.node.end_col_offset :]
+    return [line.decode() for line in rewritten]
+
+
+def _is_broken(statement: str) -> bool:
+    """Whether this is no Python, and no magic or command either; ``-z x`` is left to be called an option."""
+    for text in (statement, TransformerManager().transform_cell(statement)):
+        try:
+            ast.parse(text)
+            return False
+        except (SyntaxError, ValueError):
+            continue
+    return not re.match(r"-\w\s", statement)
+
+
+def _is_simple_await(statement: str, assigned: bool) -> bool:
+    if "await" not in statement:
+        return False
+    try:
+        tree = ast.parse(statement)
+    except (SyntaxError, ValueError):
+        return False
+    if not all(isinstance(each, _SIMPLE) for each in tree.body) or (assigned and len(tree.body) != 1):
+        return False
+    return any(isinstance(each, ast.Await) for each in ast.walk(tree))
+
+
+def _marker(magic: str, text: str) -> str:
+    return f"get_ipython().run_cell_magic({magic!r}, {text!r}, None)"
+
+
+@dataclass(frozen=True, slots=True)
+class _Call:
+    """A statement that is IPython's call of one of our magics."""
+
+    magic: str
+    text: str
+    targets: list[ast.expr]
+    node: ast.Call
+    constant: ast.Constant
+
+
+def _line_call(node: ast.AST, parsers: Parsers) -> _Call | None:
+    if not isinstance(node, (ast.Expr, ast.Assign)):
+        return None
+    found = _magic_call(node.value, "run_line_magic", parsers)
+    if found is None or not isinstance(found.args[1], ast.Constant) or type(found.args[1].value) is not str:
+        return None
+    targets = node.targets if isinstance(node, ast.Assign) else []
+    return _Call(found.args[0].value, found.args[1].value, targets, found, found.args[1])  # type: ignore[attr-defined]
+
+
+def _magic_call(value: ast.expr, method: str, parsers: Parsers) -> ast.Call | None:
+    """`value` if it is ``get_ipython().method('one of ours', …)``."""
+    if (
+        isinstance(value, ast.Call)
+        and isinstance(value.func, ast.Attribute)
+        and value.func.attr == method
+        and isinstance(value.func.value, ast.Call)
+        and isinstance(value.func.value.func, ast.Name)
+        and value.func.value.func.id == "get_ipython"
+        and len(value.args) >= 2
+        and isinstance(value.args[0], ast.Constant)
+        and value.args[0].value in parsers
+    ):
+        return value
+    return None
+
+
+class BlockRewriter(ast.NodeTransformer):
+    """Turns our magics in a cell's syntax tree into ``with`` blocks, wherever they stand.
+
+    Args:
+        parsers: the magics and their parsers.
+        transform: IPython's transformation of text, for a magic or a command inside a line.
+        interactivity: which expressions of a cell are displayed, as in ``ast_node_interactivity``.
+    """
+
+    def __init__(self, parsers: Parsers, transform: Callable[[str], str], interactivity: Callable[[], str]) -> None:
+        self._parsers = parsers
+        self._transform = transform
+        self._interactivity = interactivity
+
+    def visit(self, node: ast.AST) -> ast.AST:
+        """Called by IPython with the whole cell. Anything but ``InputRejected`` would unregister it."""
+        try:
+            if isinstance(node, ast.Module):
+                node.body = self._statements(node.body, outermost=True)
+                return ast.fix_missing_locations(node)
+            return node
+        except Exception as error:
+            raise InputRejected(
+                f"jaxmagic could not put its magic into this cell ({type(error).__name__}: {error}). "
+                "The cell was not run. %unload_ext jaxmagic runs it without."
+            ) from error
+
+    def _statements(self, body: Sequence[ast.stmt], outermost: bool = False) -> list[ast.stmt]:
+        out: list[ast.stmt] = []
+        index = 0
+        while index < len(body):
+            node = body[index]
+            index += 1
+            if marker := self._marker(node):
+                follows = self._follows(body, index, node)
+                index += len(follows)
+                magic, text = marker
+                last = outermost and index == len(body)
+                out += self._from_marker(node, magic, text, self._statements(follows), last)
+            elif call := _line_call(node, self._parsers):
+                out += self._from_call(node, call, outermost and index == len(body))
+            else:
+                out.append(self._inside(node))
+        return out
+
+    def _inside(self, node: ast.stmt) -> ast.stmt:
+        """The bodies of a compound statement; expressions cannot hold a magic."""
+        for field in ("body", "orelse", "finalbody"):
+            inner = getattr(node, field, None)
+            if isinstance(inner, list):
+                setattr(node, field, self._statements(inner))
+        for field in ("handlers", "cases"):
+            for inner in getattr(node, field, ()):
+                inner.body = self._statements(inner.body)
+        return node
+
+    def _marker(self, node: ast.stmt) -> tuple[str, str] | None:
+        if not isinstance(node, ast.Expr):
+            return None
+        call = _magic_call(node.value, "run_cell_magic", self._parsers)
+        if call is None or len(call.args) != 3:
+            return None
+        magic, text, cell = call.args
+        if not (isinstance(cell, ast.Constant) and cell.value is None and isinstance(text, ast.Constant)):
+            return None
+        return str(magic.value), str(text.value)  # type: ignore[attr-defined]
+
+    @staticmethod
+    def _follows(body: Sequence[ast.stmt], index: int, marker: ast.stmt) -> Sequence[ast.stmt]:
+        """What a marker is about: the rest of its line, or else the rest of the cell."""
+        end = index
+        while end < len(body) and body[end].lineno == marker.lineno:
+            end += 1
+        return body[index:end] if end > index else body[index:]
+
+    def _from_marker(self, node: ast.stmt, magic: str, text: str, body: list[ast.stmt], last: bool) -> list[ast.stmt]:
+        targets: list[ast.expr] = []
+        if text.startswith("="):
+            assign = body[0]
+            assert isinstance(assign, ast.Assign)
+            targets, body = assign.targets, [ast.copy_location(ast.Expr(assign.value), assign)]
+        future = [each for each in body if isinstance(each, ast.ImportFrom) and each.module == "__future__"]
+        body = [each for each in body if each not in future]
+        return [*future, *self.block(node, magic, text.removeprefix("="), body, targets, last)]
+
+    def _from_call(self, node: ast.stmt, call: _Call, last: bool) -> list[ast.stmt]:
+        try:
+            parser = self._parsers[call.magic]
+            words, statement = options.split(call.text, parser)
+            options.parse(words, parser)
+            body = self._parse(statement)
+        except (UsageError, SyntaxError, ValueError):
+            return [node]  # the magic itself is called, and says what is wrong
+        if not body:
+            return [node]
+        given = call.text[: len(call.text) - len(statement)]
+        _move(body, call.constant, len(given.encode()))
+        silent = ends_in_semicolon(statement)
+        return self.block(node, call.magic, given, self._statements(body), list(call.targets), last, silent=silent)
+
+    def _parse(self, statement: str) -> list[ast.stmt]:
+        try:
+            return ast.parse(statement).body
+        except SyntaxError:
+            return ast.parse(self._transform(statement)).body  # !command, %magic
+
+    def block(
+        self,
+        node: ast.stmt,
+        magic: str,
+        text: str,
+        body: list[ast.stmt],
+        targets: list[ast.expr],
+        last: bool,
+        *,
+        silent: bool = False,
+    ) -> list[ast.stmt]:
+        """``with open_block(…) as block: body``, and after it what becomes of the value."""
+        name = f"_jaxmagic_{next(_numbers)}"
+        arguments = options.parse(options.split(text, self._parsers[magic])[0], self._parsers[magic])
+        first, end = body[0], body[-1]
+        place = (first.lineno, first.col_offset, end.end_lineno, end.end_col_offset)
+        shown = last and not targets and not silent
+        kept = self._keep_values(name, body, last)
+        source = f"__import__('jaxmagic.magics.block', fromlist=['open_block']).open_block({name!r}, "
+        source += f"{magic!r}, {text.strip()!r}, {place!r}, {shown!r})"
+        opened = ast.withitem(_expression(source), ast.Name(name, ast.Store()))
+        out: list[ast.stmt] = [ast.With([opened], body)]
+        if arguments.v:
+            out.append(ast.Assign([ast.Name(arguments.v, ast.Store())], _expression(f"{name}.timing")))
+        out += [ast.Expr(_expression(f"{name}.kept.pop(0)")) for _ in range(kept)]
+        taken = _expression(f"{name}.take({silent!r})")
+        out.append(ast.Assign(targets, taken) if targets else ast.Expr(taken))
+        for each in out:
+            _place(each, node, body)
+        return out
+
+    def _keep_values(self, name: str, body: list[ast.stmt], last: bool) -> int:
+        """Let the block have the value of its last statement; how many earlier ones are displayed later."""
+        interactivity, kept = self._interactivity(), 0
+        for index, each in enumerate(body[:-1]):
+            if last and interactivity == "all" and isinstance(each, ast.Expr):
+                append = ast.Attribute(_expression(f"{name}.kept"), "append", ast.Load())
+                body[index] = _at(ast.Expr(ast.Call(append, [each.value], [])), each)
+                kept += 1
+        end = body[-1]
+        if isinstance(end, ast.Expr):
+            value = ast.Attribute(ast.Name(name, ast.Load()), "value", ast.Store())
+            body[-1] = _at(ast.Assign([value], end.value), end)
+        elif isinstance(end, ast.Assign):
+            shown = last and interactivity == "last_expr_or_assign"
+            target = ast.Attribute(ast.Name(name, ast.Load()), "value" if shown else "reached", ast.Store())
+            end.targets.append(_at(target, end))
+        return kept
+
+
+def ends_in_semicolon(statement: str) -> bool:
+    """Whether the last token of `statement` is a semicolon, comments aside: then its value is not displayed."""
+    import io
+    import tokenize
+
+    last = ""
+    try:
+        for token in tokenize.generate_tokens(io.StringIO(statement).readline):
+            if token.type not in (
+                tokenize.COMMENT,
+                tokenize.NL,
+                tokenize.NEWLINE,
+                tokenize.ENDMARKER,
+                tokenize.INDENT,
+                tokenize.DEDENT,
+            ):
+                last = token.string
+    except (tokenize.TokenError, SyntaxError, IndentationError):
+        return False
+    return last == ";"
+
+
+def _move(body: Sequence[ast.stmt], constant: ast.Constant, given: int) -> None:
+    """Give code that was a string in the cell the place of that string, so that tracebacks point into it."""
+    for statement in body:
+        for node in ast.walk(statement):
+            if not hasattr(node, "lineno"):
+                continue
+            shift = constant.col_offset + 1 + given
+            node.col_offset += shift if node.lineno == 1 else 0  # type: ignore[attr-defined]
+            if node.end_lineno == 1:  # type: ignore[attr-defined]
+                node.end_col_offset += shift  # type: ignore[attr-defined]
+            node.lineno += constant.lineno - 1
+            node.end_lineno += constant.lineno - 1  # type: ignore[attr-defined]
+
+
+def _place(new: ast.stmt, node: ast.stmt, body: list[ast.stmt]) -> None:
+    """Nodes of ours stand where the magic stood; the user's own keep their places."""
+    theirs = {id(each) for statement in body for each in ast.walk(statement)}
+    for each in ast.walk(new):
+        if id(each) not in theirs and isinstance(each, (ast.stmt, ast.expr)):
+            ast.copy_location(each, node)
+
+
+def _at(new: _Node, node: ast.AST) -> _Node:
+    """`new` at the place of `node`, with whatever it holds that has no place yet."""
+    ast.copy_location(new, node)
+    for each in ast.walk(new):
+        if isinstance(each, (ast.stmt, ast.expr)) and not hasattr(each, "lineno"):
+            ast.copy_location(each, node)
+    return new
+
+
+def _expression(source: str) -> ast.expr:
+    tree = ast.parse(source, mode="eval").body
+    for node in ast.walk(tree):
+        for field in ("lineno", "col_offset", "end_lineno", "end_col_offset"):
+            if hasattr(node, field):
+                delattr(node, field)
+    return tree

@@ -1,0 +1,81 @@
+"""``%jaxtime``: the magic, its options and the settings of all magics."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from IPython.core.magic import Magics, line_cell_magic, magics_class, needs_local_scope, no_var_expand
+from IPython.core.magic_arguments import argument, magic_arguments
+from traitlets import Bool, Enum, Int
+
+from ..render.style import Style
+from . import options
+from .direct import run_called
+
+
+@magics_class
+class JaxMagics(Magics):
+    """jaxmagic's magics and their settings."""
+
+    form = Enum(
+        ["rich", "text", "line"],
+        "rich",
+        help="How reports are shown: 'rich' (text and HTML), 'text' (text only) or 'line' (one line).",
+    ).tag(config=True)
+    digits = Int(3, min=1, max=9, help="Significant digits of a time.").tag(config=True)
+    colour = Bool(True, help="Tell the parts of the bar apart by hue; if not, by shades of grey.").tag(config=True)
+
+    #: Set by the extension: what has to be undone on unloading.
+    hooks: Any = None
+    replaced: Any = None
+
+    @property
+    def style(self) -> Style:
+        """The settings as the renderers take them."""
+        return Style(form=self.form, digits=self.digits, colour=self.colour)
+
+    @no_var_expand
+    @needs_local_scope
+    @magic_arguments("%jaxtime")
+    @argument("-q", action="store_true", help="No report.")
+    @argument("-v", metavar="NAME", type=options.variable, help="Bind the record to the variable NAME.")
+    @argument("-o", action="store_true", help="Return the record in place of the value.")
+    @argument(
+        "--fetch",
+        action="store_true",
+        help="Also time the copy of the result to the host, beside the wall time.",
+    )
+    @argument(
+        "--expect-no-compile",
+        action="store_true",
+        help="Raise AssertionError, with the report, if anything compiled.",
+    )
+    @argument(
+        "--max-time",
+        metavar="TIME",
+        type=options.duration_ns,
+        help="Raise AssertionError, with the report, if it took longer; for example 50ms.",
+    )
+    @argument(
+        "--no-raise-error",
+        action="store_true",
+        help="Show the traceback of an exception, but go on with the next cell.",
+    )
+    @argument("--explain", action="store_true", help="Add five lines on what was measured, and how.")
+    @line_cell_magic
+    def jaxtime(self, line: str, cell: str | None = None, local_ns: dict[str, Any] | None = None) -> Any:
+        """Time a statement or a cell, with all the JAX work that it starts.
+
+        In line mode::
+
+            %jaxtime [options] statement
+
+        In cell mode, over the cell::
+
+            %%jaxtime [options]
+            …
+
+        The value is displayed, stored and assigned as without the magic, and a final ``;`` silences it. The text
+        after the options is run as it is; ``--`` ends the options.
+        """
+        return run_called(self.shell, "jaxtime", type(self).jaxtime.parser, line, cell, local_ns)

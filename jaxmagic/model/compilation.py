@@ -1,0 +1,92 @@
+"""What JAX compiled, in which stages, and why it had to."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+#: Why a function was compiled. The words for people are in :attr:`Cause.reason`.
+CauseKind = Literal[
+    "first call",  # JAX had never seen the function
+    "shape",  # an argument has another shape
+    "dtype",  # … another element type
+    "weak type",  # … a Python scalar where an array was, or the reverse
+    "static value",  # a static argument has another value
+    "pytree",  # the arguments are nested in another way
+    "new function",  # the same source, but a function object made anew
+    "placement",  # another device, sharding or commitment
+    "context",  # another configuration or mesh
+    "transformation",  # a part of jax.grad, jax.vmap, … applied from outside ``jit``
+    "eager",  # an operation outside ``jit``
+    "ahead of time",  # ``.lower().compile()`` was called
+    "unknown",  # JAX gave no reason, and none could be derived
+]
+
+#: What the persistent compilation cache answered; ``None`` where it was not asked.
+CacheAnswer = Literal["hit", "miss"]
+
+CAUSE_KINDS: tuple[str, ...] = get_args(CauseKind)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cause:
+    """Why a function was compiled, and what would spare it.
+
+    Attributes:
+        kind: one of :data:`CAUSE_KINDS`.
+        reason: the cause in words, one line.
+        remedy: what to do about it, one line; ``None`` where nothing needs doing.
+        argument: the argument that differs, as JAX names it (``x``, ``params['w']``).
+        now: its type or value in this call.
+        before: its type or value in the closest earlier call.
+    """
+
+    kind: CauseKind
+    reason: str
+    remedy: str | None = None
+    argument: str | None = None
+    now: str | None = None
+    before: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Compilation:
+    """One program that JAX traced, lowered and compiled, or fetched from its persistent cache.
+
+    The stages are *self* times: time that nested compilations took is theirs, not this one's, so that stages of
+    different compilations can be added up.
+
+    Attributes:
+        function: the name of the function, as it was given to ``jax.jit``.
+        location: where it is defined, ``file:line``, where JAX tells.
+        tracing_ns: Python to jaxpr.
+        lowering_ns: jaxpr to StableHLO.
+        compilation_ns: StableHLO to an executable, by XLA. Zero when the persistent cache answered.
+        cache_retrieval_ns: asking the persistent cache and loading what it had.
+        cache: ``"hit"`` or ``"miss"`` of the persistent cache, ``None`` where it was not asked.
+        saved_ns: what a hit saved, by JAX's own estimate (it may be negative).
+        cause: why it was compiled.
+        thread: the name of the thread that compiled it while the measured code ran beside it. The stages
+            are then in no part of the wall time. ``None`` for the measured code's own threads.
+    """
+
+    function: str
+    location: str | None
+    tracing_ns: int
+    lowering_ns: int
+    compilation_ns: int
+    cache_retrieval_ns: int
+    cache: CacheAnswer | None
+    saved_ns: int | None
+    cause: Cause
+    thread: str | None = None
+
+    @property
+    def total_ns(self) -> int:
+        """All stages together."""
+        return self.tracing_ns + self.lowering_ns + self.compilation_ns + self.cache_retrieval_ns
+
+    @property
+    def eager(self) -> bool:
+        """Whether this was a single operation outside ``jit``."""
+        return self.cause.kind == "eager"

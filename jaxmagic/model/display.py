@@ -1,0 +1,47 @@
+"""The one door from the nouns up to the media: how a record shows itself.
+
+Jupyter asks an object for its ``_repr_mimebundle_``, so that method has to be on the record; what it shows is
+the business of ``render``. The import happens in the call: a record that is never shown costs no renderer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+
+class Displayable:
+    """Mixin of every record: text, HTML and a data frame, on demand."""
+
+    __slots__ = ()
+
+    def _repr_mimebundle_(
+        self, include: Collection[str] | None = None, exclude: Collection[str] | None = None, **_: object
+    ) -> dict[str, str]:
+        from ..render.bundle import mimebundle
+
+        return mimebundle(self, include=include, exclude=exclude)
+
+    def __str__(self) -> str:
+        from ..render.text import to_text
+
+        return to_text(self)
+
+    def to_frame(self, of: Literal["timings", "compilations"] = "timings") -> DataFrame:
+        """A tidy pandas frame, the unit in each column's name; what was not measured is ``<NA>``.
+
+        Args:
+            of: ``"timings"`` for a row a record, ``"compilations"`` for a row a compilation.
+
+        >>> import jaxmagic
+        >>> with jaxmagic.stopwatch() as t:
+        ...     pass
+        >>> int(t.timing.to_frame()["wall_ns"][0]) == t.timing.wall_ns
+        True
+        """
+        from ..render.frames import to_frame
+
+        return to_frame(self, of)

@@ -1,0 +1,53 @@
+"""The records of a session, in order, and no more of them than fit."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator
+from typing import overload
+
+from .display import Displayable
+from .timing import Timing
+
+#: Records that a session keeps. One is a few kilobytes; a loop of ``%jaxtime`` must not fill the memory.
+CAPACITY = 1000
+
+
+class History(Displayable):
+    """The session's records, oldest first: indexable, bounded, and without any array.
+
+    >>> history = History(capacity=2)
+    >>> len(history)
+    0
+    """
+
+    __slots__ = ("_records",)
+
+    def __init__(self, capacity: int = CAPACITY) -> None:
+        self._records: deque[Timing] = deque(maxlen=capacity)
+
+    def append(self, record: Timing) -> None:
+        """Add the newest record; the oldest is dropped when there is no more room."""
+        self._records.append(record)
+
+    def clear(self) -> None:
+        """Forget all records."""
+        self._records.clear()
+
+    def __len__(self) -> int:
+        return len(self._records)
+
+    def __iter__(self) -> Iterator[Timing]:
+        return iter(tuple(self._records))
+
+    @overload
+    def __getitem__(self, index: int) -> Timing: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[Timing]: ...
+    def __getitem__(self, index: int | slice) -> Timing | list[Timing]:
+        if isinstance(index, slice):
+            return list(self._records)[index]
+        try:
+            return self._records[index]
+        except IndexError:
+            raise IndexError(f"the history holds {len(self)} records; found index {index}") from None

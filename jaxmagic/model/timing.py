@@ -1,0 +1,113 @@
+"""How long a piece of code took, split into parts that add up."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from .compilation import Compilation
+from .display import Displayable
+from .environment import Environment
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Timing(Displayable):
+    """The time that one piece of code really took, with all the JAX work that it started.
+
+    ::
+
+        wall     = dispatch + wait
+        dispatch = tracing + lowering + compilation + cache retrieval + host
+        compile  = tracing + lowering + compilation + cache retrieval
+
+    Attributes:
+        code: the source that was timed, ``None`` for ``jaxmagic.stopwatch()``.
+        started_at: when, in ISO 8601 with the time zone.
+        dispatch_ns: until the code had returned.
+        wait_ns: from then until all of its work was done, on every local device.
+        unreached_ns: the last part of the wait, spent in work that neither the result nor any array alive
+            reached: its results had been thrown away. ``None`` where that could not be told apart.
+        tracing_ns: Python to jaxpr, in the measured code's own threads.
+        lowering_ns: jaxpr to StableHLO.
+        compilation_ns: StableHLO to executables.
+        cache_retrieval_ns: executables from the persistent cache.
+        cpu_user_ns: processor time of the whole process in user mode; above the wall time with several threads.
+        cpu_system_ns: the same in the kernel.
+        fetch_ns: copying the result to the host afterwards; not in the wall time. ``None`` if not asked for.
+        fetch_bytes: how much that was.
+        error: the type of the exception that ended the code, ``None`` if it ran through.
+        notes: what a reader must know to understand the numbers, a sentence each.
+        compilations: what was compiled, in the order in which it ended.
+        environment: under which this is true.
+    """
+
+    code: str | None
+    started_at: str
+    dispatch_ns: int
+    wait_ns: int
+    unreached_ns: int | None
+    tracing_ns: int
+    lowering_ns: int
+    compilation_ns: int
+    cache_retrieval_ns: int
+    cpu_user_ns: int
+    cpu_system_ns: int
+    fetch_ns: int | None = None
+    fetch_bytes: int | None = None
+    error: str | None = None
+    notes: tuple[str, ...] = ()
+    compilations: tuple[Compilation, ...] = ()
+    environment: Environment
+
+    def __post_init__(self) -> None:
+        for name in _DURATIONS:
+            value = getattr(self, name)
+            if value is not None and value < 0:
+                raise ValueError(f"{name} is a duration and cannot be negative; found {value}")
+        if self.host_ns < 0:
+            raise ValueError(
+                f"dispatch_ns is {self.dispatch_ns}, but its parts add up to {self.compile_ns}: "
+                "tracing, lowering, compilation and cache retrieval are parts of the dispatch"
+            )
+
+    @property
+    def wall_ns(self) -> int:
+        """How long it took: dispatch and wait."""
+        return self.dispatch_ns + self.wait_ns
+
+    @property
+    def compile_ns(self) -> int:
+        """What a second, identical call would not pay: tracing, lowering, compilation and cache retrieval."""
+        return self.tracing_ns + self.lowering_ns + self.compilation_ns + self.cache_retrieval_ns
+
+    @property
+    def host_ns(self) -> int:
+        """The rest of the dispatch: Python, JAX's own bookkeeping, and work that ran on the calling thread."""
+        return self.dispatch_ns - self.compile_ns
+
+    def to_dict(self) -> dict[str, Any]:
+        """All fields, the derived ones too, as plain dictionaries, tuples, numbers and strings.
+
+        >>> import jaxmagic
+        >>> with jaxmagic.stopwatch() as t:
+        ...     pass
+        >>> sorted(t.timing.to_dict())[:3]
+        ['cache_retrieval_ns', 'code', 'compilation_ns']
+        """
+        derived = {"wall_ns": self.wall_ns, "host_ns": self.host_ns, "compile_ns": self.compile_ns}
+        return derived | asdict(self)
+
+
+_DURATIONS = (
+    "dispatch_ns",
+    "wait_ns",
+    "unreached_ns",
+    "tracing_ns",
+    "lowering_ns",
+    "compilation_ns",
+    "cache_retrieval_ns",
+    "cpu_user_ns",
+    "cpu_system_ns",
+    "fetch_ns",
+    "fetch_bytes",
+)

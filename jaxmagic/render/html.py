@@ -1,0 +1,133 @@
+"""Records as HTML: the only file with a tag in it, and the one that escapes.
+
+What is drawn here is saved in notebooks, reopened without a kernel and untrusted, and shown in light and dark.
+So there is no script, no ``<style>``, no class and no outside address: only inline styles that JupyterLab's
+sanitiser keeps, no colour of the text's own, and hues of middle lightness that read on white and on black.
+"""
+
+from __future__ import annotations
+
+from functools import singledispatch
+from html import escape
+
+from .. import units
+from ..analysis import report
+from ..model.compilation import Compilation
+from ..model.history import History
+from ..model.timing import Timing
+from . import words
+from .style import DEFAULT, Style
+from .text import to_text
+
+#: Functions in the table; the rest is told as a sum. Keeps the saved notebook small.
+MOST_FUNCTIONS = 6
+
+#: Okabe and Ito's palette, safe for the colour-blind; and greys for those who print.
+_HUES = {
+    "tracing": "#e69f00",
+    "lowering": "#cc79a7",
+    "compilation": "#d55e00",
+    "cache retrieval": "#f0e442",
+    "host": "#56b4e9",
+    "dispatch": "#56b4e9",
+    "wait": "#009e73",
+}
+_GREYS = {
+    "tracing": "#555",
+    "lowering": "#777",
+    "compilation": "#333",
+    "cache retrieval": "#999",
+    "host": "#aaa",
+    "dispatch": "#aaa",
+    "wait": "#ccc",
+}
+_FAINT = "opacity:.75"
+_CELL = "padding:1px 12px 1px 0;text-align:left;vertical-align:top"
+_NUMBER = "padding:1px 12px 1px 0;text-align:right;white-space:nowrap;vertical-align:top"
+
+
+@singledispatch
+def to_html(record: object, style: Style = DEFAULT, *, explain: bool = False) -> str:
+    """`record` as HTML that needs no script, no kernel and no network."""
+    raise TypeError(f"to_html() knows records; found a {type(record).__name__}")
+
+
+@to_html.register
+def _(record: Timing, style: Style = DEFAULT, *, explain: bool = False) -> str:
+    pieces = [_headline(record, style), _bar(record, style)]
+    pieces += [_line(sentence) for sentence in words.about_time(record, style.digits)]
+    pieces.append(_table(record, style))
+    user, system = record.cpu_user_ns, record.cpu_system_ns
+    cpu = [units.time(each, style.digits) for each in (user, system, user + system)]
+    pieces.append(_line(f"CPU times: user {cpu[0]}, sys {cpu[1]}, total {cpu[2]}", _FAINT))
+    pieces += [_line(note) for note in words.notes(record, style.digits)]
+    if explain:
+        pieces += [_line(line, _FAINT) for line in words.EXPLANATION]
+    return f'<div style="line-height:1.5;max-width:52em">{"".join(pieces)}</div>'
+
+
+@to_html.register
+def _(record: History, style: Style = DEFAULT, *, explain: bool = False) -> str:
+    return f"<pre>{escape(to_text(record, style))}</pre>"
+
+
+def _headline(timing: Timing, style: Style) -> str:
+    wall = f"<b>{escape(units.time(timing.wall_ns, style.digits))}</b> wall time"
+    if timing.compile_ns:
+        wall += f", {escape(units.share(timing.compile_ns, timing.wall_ns))} of it compiling"
+    return f"<div>{wall}</div>"
+
+
+def _bar(timing: Timing, style: Style) -> str:
+    """A stacked bar of the parts, and a legend that gives their numbers: the bar alone measures nothing."""
+    colours = _HUES if style.colour else _GREYS
+    unit = units.time_unit(timing.wall_ns)
+    segments, legend = [], []
+    for part in report.parts(timing):
+        share = 100 * part.time_ns / timing.wall_ns
+        label = f"{part.name} {units.time_in(part.time_ns, unit, style.digits)}"
+        colour = colours[part.name]
+        segments.append(
+            f'<div title="{escape(label)}" style="width:{share:.2f}%;background:{colour};height:12px"></div>'
+        )
+        swatch = f'<span style="color:{colour}">&#9632;</span>'
+        legend.append(f'<span style="margin-right:1.2em;white-space:nowrap">{swatch} {escape(label)}</span>')
+    return f'<div style="display:flex;width:100%;margin:3px 0">{"".join(segments)}</div><div>{"".join(legend)}</div>'
+
+
+def _table(timing: Timing, style: Style) -> str:
+    functions = report.compiled(timing).functions
+    shown, rest = functions[:MOST_FUNCTIONS], functions[MOST_FUNCTIONS:]
+    unit = units.time_unit(max((each.total_ns for each in shown), default=0))
+    rows = "".join(_row(each, unit, style) for each in shown)
+    table = ""
+    if rows:
+        heads = "".join(
+            f'<th style="{_CELL if head in ("compiled", "why") else _NUMBER};font-weight:600">{head}</th>'
+            for head in ("compiled", "trace", "lower", "XLA", "cache", "why")
+        )
+        table = f'<table style="border-collapse:collapse;margin:4px 0"><tr>{heads}</tr>{rows}</table>'
+    sentences = words.about_compilations(timing, len(rest), report.total_ns(rest), style.digits)
+    return table + "".join(_line(sentence) for sentence in sentences)
+
+
+def _row(each: Compilation, unit: str, style: Style) -> str:
+    numbers = "".join(
+        f'<td style="{_NUMBER}">{escape(units.time_in(time_ns, unit, style.digits)) if time_ns else ""}</td>'
+        for time_ns in (each.tracing_ns, each.lowering_ns, each.compilation_ns, each.cache_retrieval_ns)
+    )
+    why = escape(_short(words.reason(each, style.digits), 240))
+    if each.cause.remedy:
+        why += f'<br><span style="{_FAINT}">→ {escape(each.cause.remedy)}</span>'
+    where = f' title="{escape(_short(each.location, 120))}"' if each.location else ""
+    name = f"<code{where}>{escape(_short(each.function, 40))}</code>"
+    return f'<tr><td style="{_CELL}">{name}</td>{numbers}<td style="{_CELL}">{why}</td></tr>'
+
+
+def _line(sentence: str, style: str = "") -> str:
+    attribute = f' style="{style}"' if style else ""
+    return f"<div{attribute}>{escape(_short(sentence, 400))}</div>"
+
+
+def _short(text: str, most: int) -> str:
+    return text if len(text) <= most else text[: most - 1] + "…"

@@ -1,0 +1,28 @@
+"""What people want to choose once about how records look."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+Form = Literal["rich", "text", "line"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Style:
+    """How a record is shown.
+
+    Attributes:
+        form: ``rich`` (text and HTML), ``text`` (text only), ``line`` (the first line only).
+        digits: significant digits of a time.
+        colour: whether parts are told apart by hue; if not, by shades of grey.
+        width: columns of text.
+    """
+
+    form: Form = "rich"
+    digits: int = 3
+    colour: bool = True
+    width: int = 80
+
+
+DEFAULT = Style()

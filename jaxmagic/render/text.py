@@ -1,0 +1,109 @@
+"""Records as text, in the columns of a terminal."""
+
+from __future__ import annotations
+
+import textwrap
+from functools import singledispatch
+
+from .. import units
+from ..analysis import report
+from ..model.compilation import Compilation
+from ..model.history import History
+from ..model.timing import Timing
+from . import words
+from .style import DEFAULT, Style
+
+#: Functions that are told one by one; the rest is told as a sum.
+MOST_FUNCTIONS = 8
+
+
+@singledispatch
+def to_text(record: object, style: Style = DEFAULT, *, explain: bool = False) -> str:
+    """`record` as plain text of at most ``style.width`` columns."""
+    raise TypeError(f"to_text() knows records; found a {type(record).__name__}")
+
+
+@to_text.register
+def _(record: Timing, style: Style = DEFAULT, *, explain: bool = False) -> str:
+    lines = [_headline(record, style)]
+    if style.form == "line":
+        return lines[0]
+    for sentence in words.about_time(record, style.digits):
+        lines += _wrapped(sentence, style, "  ")
+    lines += _compilations(record, style)
+    lines.append(_cpu_times(record, style))
+    for note in words.notes(record, style.digits):
+        lines += _wrapped(note, style, "")
+    if explain:
+        for line in words.EXPLANATION:
+            lines += _wrapped(line, style, "  ")
+    return "\n".join(lines)
+
+
+@to_text.register
+def _(record: History, style: Style = DEFAULT, *, explain: bool = False) -> str:
+    if not record:
+        return "No timings yet: run %jaxtime or jaxmagic.stopwatch()."
+    newest = list(record)[-10:]
+    first = len(record) - len(newest)
+    lines = [f"{units.count(len(record), 'timing')}" + (f", the last {len(newest)}:" if first else ":")]
+    for index, timing in enumerate(newest, first):
+        code = " ".join((timing.code or "").split())
+        lines.append(f"  [{index}]  {_headline(timing, style)}   {code}"[: style.width])
+    return "\n".join(lines)
+
+
+def _headline(timing: Timing, style: Style) -> str:
+    unit = units.time_unit(timing.wall_ns)
+    parts = [f"Wall time: {units.time(timing.wall_ns, style.digits)}"]
+    if unit == "s" and timing.wall_ns >= 60 * units.TIME_UNITS["s"]:
+        unit = "s"
+    if timing.compile_ns:
+        share = units.share(timing.compile_ns, timing.wall_ns)
+        parts.append(f"compile {units.time_in(timing.compile_ns, unit, style.digits)} ({share})")
+    host = "host" if timing.compile_ns else "dispatch"
+    parts.append(f"{host} {units.time_in(timing.host_ns, unit, style.digits)}")
+    parts.append(f"wait {units.time_in(timing.wait_ns, unit, style.digits)}")
+    return "   ".join(parts)
+
+
+def _compilations(timing: Timing, style: Style) -> list[str]:
+    compiled = report.compiled(timing)
+    lines: list[str] = []
+    shown = compiled.functions[:MOST_FUNCTIONS]
+    widest = min(max((len(each.function) for each in shown), default=0), 24)
+    unit = units.time_unit(max((each.total_ns for each in shown), default=0))
+    for each in shown:
+        lines += _function(each, widest, unit, style)
+    rest = compiled.functions[MOST_FUNCTIONS:]
+    for sentence in words.about_compilations(timing, len(rest), report.total_ns(rest), style.digits):
+        lines += _wrapped(sentence, style, "  ")
+    return lines
+
+
+def _function(each: Compilation, widest: int, unit: str, style: Style) -> list[str]:
+    name = textwrap.shorten(each.function, 24, placeholder="…").ljust(widest)
+    cells = [f"{label} {units.time_in(time_ns, unit, style.digits)}" for label, time_ns in words.stages(each)]
+    first = f"  {name}   " + "   ".join(cells)
+    reason, remedy = words.reason(each, style.digits), each.cause.remedy
+    if len(first) + 3 + len(reason) <= style.width and remedy is None:
+        return [f"{first}   {reason}"]
+    lines = [first, *_wrapped(reason, style, "    ")]
+    if remedy:
+        lines += _wrapped(f"→ {remedy}", style, "    ", "      ")
+    return lines
+
+
+def _cpu_times(timing: Timing, style: Style) -> str:
+    user, system = timing.cpu_user_ns, timing.cpu_system_ns
+    shown = [units.time(each, style.digits) for each in (user, system, user + system)]
+    return f"CPU times: user {shown[0]}, sys: {shown[1]}, total: {shown[2]}"
+
+
+def _wrapped(sentence: str, style: Style, indent: str, further: str | None = None) -> list[str]:
+    return textwrap.wrap(
+        sentence,
+        max(style.width, 40),
+        initial_indent=indent,
+        subsequent_indent=indent if further is None else further,
+    )

@@ -1,0 +1,100 @@
+"""The sentences that every medium uses, so that text and HTML say the same thing."""
+
+from __future__ import annotations
+
+from .. import units
+from ..analysis import report
+from ..model.compilation import Compilation
+from ..model.timing import Timing
+
+#: For learners, with ``--explain``: five lines.
+EXPLANATION = (
+    "What was measured: from when the code began until all of its work was done on every device.",
+    "Dispatch: JAX returns before the work is done. Until it returned is dispatch, the rest is wait.",
+    "Compile: the first call with new shapes or types is traced (Python to jaxpr), lowered (to StableHLO) and "
+    "compiled (by XLA). The next call with the same shapes and types does not pay it.",
+    "Host: the rest of the dispatch: Python and JAX's own bookkeeping, and CPU work done on the spot.",
+    "How: work in flight is waited for before the clock starts; at the end the result is waited for, then a "
+    "fence: a tiny program queued on every device behind all other work.",
+)
+
+_STAGES = (
+    ("trace", "tracing_ns"),
+    ("lower", "lowering_ns"),
+    ("XLA", "compilation_ns"),
+    ("cache", "cache_retrieval_ns"),
+)
+
+
+def stages(compilation: Compilation) -> list[tuple[str, int]]:
+    """The stages that took time, with their short names."""
+    named = [(label, getattr(compilation, field)) for label, field in _STAGES]
+    return [(label, time_ns) for label, time_ns in named if time_ns]
+
+
+def reason(compilation: Compilation, digits: int) -> str:
+    """Why it was compiled, and what the persistent cache had to do with it."""
+    text = compilation.cause.reason
+    if not compilation.compilation_ns and not compilation.cache_retrieval_ns:
+        text += "; traced only, not compiled"
+    if compilation.cache == "hit":
+        saved = compilation.saved_ns
+        text += "; from the persistent cache"
+        if saved is not None and saved > 0:
+            text += f", which saved {units.time(saved, digits)}"
+    elif compilation.cache == "miss":
+        text += "; not in the persistent cache"
+    return text
+
+
+def about_time(timing: Timing, digits: int) -> list[str]:
+    """What has to be said about the wall time beyond its parts."""
+    sentences = []
+    unreached = report.unreached_ns(timing)
+    if unreached is not None:
+        sentences.append(
+            f"{units.time(unreached, digits)} of the wait was for work that no result reached: "
+            "it had been thrown away."
+        )
+    if timing.fetch_ns is not None:
+        sentences.append(_about_fetch(timing, digits))
+    if timing.error is not None:
+        sentences.append(f"The code ended with {timing.error}; these are the times so far.")
+    return sentences
+
+
+def _about_fetch(timing: Timing, digits: int) -> str:
+    fetched = units.size(timing.fetch_bytes or 0)
+    return f"Fetch: {units.time(timing.fetch_ns or 0, digits)} to copy {fetched} to the host, beside the wall time."
+
+
+def about_compilations(timing: Timing, rest: int, rest_ns: int, digits: int) -> list[str]:
+    """Everything about compilations that is not said function by function."""
+    compiled = report.compiled(timing)
+    sentences = []
+    if rest:
+        sentences.append(f"{units.count(rest, 'more function')} compiled, {units.time(rest_ns, digits)}.")
+    if compiled.eager:
+        total = units.time(report.total_ns(compiled.eager), digits)
+        names = list(dict.fromkeys(each.function for each in compiled.eager))
+        some = ", ".join(names[:4]) + (", …" if len(names) > 4 else "")
+        sentences.append(
+            f"{units.count(len(compiled.eager), 'eager operation')} compiled, {total} ({some}): "
+            f"{compiled.eager[0].cause.remedy}."
+        )
+    if not timing.compilations:
+        sentences.append("Nothing compiled.")
+    if compiled.elsewhere:
+        threads = ", ".join(dict.fromkeys(each.thread or "" for each in compiled.elsewhere))
+        sentences.append(
+            f"{units.count(len(compiled.elsewhere), 'program')} compiled meanwhile by another thread ({threads}), "
+            "in no part of these times."
+        )
+    return sentences
+
+
+def notes(timing: Timing, digits: int) -> list[str]:
+    """What the record carries to be told with it."""
+    if timing.unreached_ns is None and timing.error is None:
+        return [*timing.notes, "Not measured: time in work that the result did not reach."]
+    return list(timing.notes)

@@ -1,0 +1,177 @@
+"""Records to and from versioned JSON.
+
+A loaded record is data, never code: the file names a kind of record out of a fixed table, and every field is
+checked against the type that the record declares. The format is described in ``docs/records.md``.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+import types
+from collections.abc import Mapping
+from dataclasses import MISSING, asdict, fields, is_dataclass
+from pathlib import Path
+from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
+
+from .errors import RecordError
+from .model.timing import Timing
+
+#: Raised by one when a field changes its meaning, so that an old program refuses a new file.
+VERSION = 1
+
+_FORMAT = "jaxmagic"
+_KINDS: dict[str, type] = {"Timing": Timing}
+_MOST_BYTES = 256 * 2**20
+
+
+def save(record: Timing, path: str | os.PathLike[str]) -> Path:
+    """Write `record` to `path` as JSON; a file that is there is replaced, whole or not at all.
+
+    Args:
+        record: a :class:`~jaxmagic.Timing`.
+        path: where to. Its directory must exist.
+
+    Returns:
+        The path.
+
+    Raises:
+        TypeError: `record` is not a record.
+        OSError: the file cannot be written.
+
+    >>> import jaxmagic, tempfile, os
+    >>> with jaxmagic.stopwatch() as t:
+    ...     pass
+    >>> path = jaxmagic.save(t.timing, os.path.join(tempfile.mkdtemp(), "timing.json"))
+    >>> jaxmagic.load(path) == t.timing
+    True
+    """
+    kind = type(record).__name__
+    if _KINDS.get(kind) is not type(record):
+        raise TypeError(
+            f"save() writes records; found a {kind}. "
+            "Pass a record, such as jaxmagic.last() or the timing of a stopwatch."
+        )
+    document = {"format": _FORMAT, "version": VERSION, "kind": kind, "record": asdict(record)}
+    target = Path(path)
+    # In the same directory, so that the last step is a rename within one file system.
+    handle, temporary = tempfile.mkstemp(prefix=f".{target.name}.", suffix=".tmp", dir=target.parent)
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            json.dump(document, file, ensure_ascii=False, indent=1)
+            file.write("\n")
+        _take_permissions(temporary, target)
+        os.replace(temporary, target)
+    except BaseException:
+        os.unlink(temporary)
+        raise
+    return target
+
+
+def load(path: str | os.PathLike[str]) -> Timing:
+    """Read a record that :func:`save` wrote.
+
+    Raises:
+        RecordError: the file is not a record, is broken, or was written by a newer jaxmagic; the message names
+            the field.
+        OSError: the file cannot be read.
+    """
+    source = Path(path)
+    if source.stat().st_size > _MOST_BYTES:
+        raise RecordError(f"{source}: larger than any record ({source.stat().st_size} bytes)")
+    try:
+        document = json.loads(source.read_bytes())
+    except (ValueError, RecursionError) as error:
+        raise RecordError(
+            f"{source}: not a record of jaxmagic, because it is not JSON ({error}). "
+            "Load a file that jaxmagic.save() wrote."
+        ) from None
+    try:
+        return _decode_document(document)
+    except RecordError as error:
+        raise RecordError(f"{source}: {error}") from None
+
+
+def _decode_document(document: object) -> Timing:
+    if not isinstance(document, dict) or document.get("format") != _FORMAT:
+        raise RecordError(
+            'not a record of jaxmagic: there is no field "format" that says "jaxmagic". '
+            "Load a file that jaxmagic.save() wrote."
+        )
+    version = document.get("version")
+    if type(version) is not int or not 1 <= version <= VERSION:
+        raise RecordError(
+            f'field "version": this jaxmagic reads versions 1 to {VERSION}; found {_short(version)}. '
+            "Update jaxmagic to read the file."
+        )
+    kind = document.get("kind")
+    if not isinstance(kind, str) or kind not in _KINDS:
+        raise RecordError(f'field "kind": expected one of {", ".join(_KINDS)}; found {_short(kind)}')
+    record: Timing = _decode(document.get("record"), _KINDS[kind], "record")
+    return record
+
+
+def _decode(value: object, wanted: Any, where: str) -> Any:
+    """`value`, as JSON gave it, as the type that a record declares; `where` is its place in the file."""
+    origin = get_origin(wanted)
+    if origin in (Union, types.UnionType):
+        options = get_args(wanted)
+        if value is None and type(None) in options:
+            return None
+        (only,) = (option for option in options if option is not type(None))
+        return _decode(value, only, where)
+    if origin is Literal:
+        if value not in get_args(wanted):
+            raise _wrong(where, "one of " + ", ".join(map(repr, get_args(wanted))), value)
+        return value
+    if origin is tuple:
+        if not isinstance(value, list):
+            raise _wrong(where, "a list", value)
+        (item, _) = get_args(wanted)
+        return tuple(_decode(each, item, f"{where}[{index}]") for index, each in enumerate(value))
+    if is_dataclass(wanted):
+        return _decode_record(value, wanted, where)
+    if type(value) is not wanted:  # a bool is not an integer here
+        raise _wrong(where, {int: "a whole number", str: "a string", bool: "true or false"}[wanted], value)
+    return value
+
+
+def _decode_record(value: object, wanted: Any, where: str) -> Any:
+    if not isinstance(value, Mapping):
+        raise _wrong(where, "an object", value)
+    hints = get_type_hints(wanted)
+    known = {each.name: each for each in fields(wanted)}
+    for name in value:
+        if name not in known:
+            raise RecordError(f'field "{where}.{_short(name)}": there is no such field in a {wanted.__name__}')
+    arguments = {}
+    for name, each in known.items():
+        if name in value:
+            arguments[name] = _decode(value[name], hints[name], f"{where}.{name}")
+        elif each.default is MISSING:
+            raise RecordError(f'field "{where}.{name}": missing')
+    try:
+        return wanted(**arguments)
+    except ValueError as error:
+        raise RecordError(f'field "{where}": {error}') from None
+
+
+def _wrong(where: str, expected: str, found: object) -> RecordError:
+    return RecordError(f'field "{where}": expected {expected}; found {_short(found)}')
+
+
+def _short(value: object) -> str:
+    text = json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= 60 else text[:57] + "…"
+
+
+def _take_permissions(temporary: str, target: Path) -> None:
+    """A new file gets what the user's umask says, a replaced one keeps what it had."""
+    try:
+        mode = target.stat().st_mode & 0o777
+    except FileNotFoundError:
+        umask = os.umask(0)
+        os.umask(umask)
+        mode = 0o666 & ~umask
+    os.chmod(temporary, mode)

@@ -1,0 +1,118 @@
+"""Numbers to words, in one place: which unit, how many digits, which sign for "micro".
+
+Nothing else in the package writes ``ms`` or ``%``. Every function is pure and takes integers in the unit
+that its name says.
+"""
+
+from __future__ import annotations
+
+from math import floor, log10
+
+#: Nanoseconds in one of each, largest first. Minutes and hours are split, not divided: ``1min 3s``.
+TIME_UNITS: dict[str, int] = {"s": 10**9, "ms": 10**6, "µs": 10**3, "ns": 1}
+
+_MINUTE = 60 * 10**9
+_HOUR = 60 * _MINUTE
+
+
+def time_unit(time_ns: float) -> str:
+    """The largest unit in which `time_ns` is at least one.
+
+    >>> time_unit(182_000_000), time_unit(900), time_unit(0)
+    ('ms', 'ns', 'ns')
+    """
+    for unit, size in TIME_UNITS.items():
+        # 999.6 µs would be printed as "1000 µs": it belongs to the next unit already.
+        if abs(time_ns) >= 0.9995 * size:
+            return unit
+    return "ns"
+
+
+def number(value: float, digits: int = 3) -> str:
+    """`value` with `digits` significant digits and never an exponent.
+
+    >>> number(182.4), number(10.06), number(0.9), number(999.7), number(123456)
+    ('182', '10.1', '0.900', '1000', '123456')
+    """
+    if value == 0:
+        return "0"
+    decimals = digits - 1 - floor(log10(abs(value)))
+    return f"{value:.{max(decimals, 0)}f}"
+
+
+def time(time_ns: float, digits: int = 3) -> str:
+    """A duration for people, in its own unit.
+
+    >>> time(182_000_000), time(63_000_000_000), time(0), time(4_210)
+    ('182 ms', '1min 3s', '0 ns', '4.21 µs')
+    """
+    if abs(time_ns) >= _MINUTE:
+        return _long_time(time_ns)
+    return time_in(time_ns, time_unit(time_ns), digits)
+
+
+def time_in(time_ns: float, unit: str, digits: int = 3) -> str:
+    """A duration in a given unit, so that the numbers of one line can be compared by eye.
+
+    At most ``digits - 1`` decimals: in a line of milliseconds, 0.9 ms is ``0.90 ms``. What is smaller than
+    the last decimal is said to be smaller, not zero.
+
+    >>> time_in(171_000_000, "ms"), time_in(900_000, "ms"), time_in(800, "ms"), time_in(0, "ms")
+    ('171 ms', '0.90 ms', '<0.01 ms', '0 ms')
+    """
+    value = time_ns / TIME_UNITS[unit]
+    if value == 0:
+        return f"0 {unit}"
+    if unit == "ns":
+        return f"{value:.0f} ns"
+    decimals = min(max(digits - 1 - floor(log10(abs(value))), 0), digits - 1)
+    smallest = 10.0**-decimals
+    if 0 < value < smallest / 2:
+        return f"<{smallest:.{decimals}f} {unit}"
+    return f"{value:.{decimals}f} {unit}"
+
+
+def share(part: float, whole: float) -> str:
+    """`part` of `whole` in per cent, never rounded to a 0 or 100 that it is not.
+
+    >>> share(171, 182), share(1, 1000), share(9999, 10000), share(0, 3), share(3, 3)
+    ('94 %', '<1 %', '>99 %', '0 %', '100 %')
+    """
+    if whole <= 0 or part <= 0:
+        return "0 %"
+    percent = 100 * part / whole
+    if percent < 1:
+        return "<1 %"
+    if 99 < percent < 100:
+        return ">99 %"
+    return f"{percent:.0f} %"
+
+
+def size(size_bytes: float, digits: int = 3) -> str:
+    """A number of bytes in binary units.
+
+    >>> size(0), size(1536), size(64 * 2**20)
+    ('0 B', '1.50 KiB', '64.0 MiB')
+    """
+    value = float(size_bytes)
+    for unit in ("B", "KiB", "MiB", "GiB"):
+        if abs(value) < 1023.5:
+            return f"{value:.0f} B" if unit == "B" else f"{number(value, digits)} {unit}"
+        value /= 1024
+    return f"{number(value, digits)} TiB"
+
+
+def count(n: int, noun: str) -> str:
+    """`n` with its noun in the right number.
+
+    >>> count(1, "function"), count(12, "eager operation")
+    ('1 function', '12 eager operations')
+    """
+    return f"{n} {noun}" if n == 1 else f"{n} {noun}s"
+
+
+def _long_time(time_ns: float) -> str:
+    seconds = round(time_ns / 10**9)
+    hours, rest = divmod(seconds, 3600)
+    minutes, seconds = divmod(rest, 60)
+    return f"{hours}h {minutes}min {seconds}s" if hours else f"{minutes}min {seconds}s"
