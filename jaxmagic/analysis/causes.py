@@ -102,7 +102,9 @@ def _never_seen(function: str, text: str, call: Call | None, memory: Memory) -> 
     if call is not None and call.source_id is not None and (function, call.source_id) in memory.sources:
         return _cause("new function", "the same source again, as a new function object")
     # JAX's hint is about the line of the call: two different functions called from it get the hint as well.
-    if "on the same line" in text and seen_here in (None, here):
+    before = memory.last_call.get(here)
+    another = before is not None and call is not None and before.source_id != call.source_id
+    if "on the same line" in text and seen_here in (None, here) and not another:
         return _cause("new function", "a new function object, called from a line that called one before")
     return Cause(kind="first call", reason="first call")
 

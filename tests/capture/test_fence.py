@@ -1,0 +1,184 @@
+"""When is work done? Each row of the table in docs/how-it-measures.md, on the real JAX."""
+
+from __future__ import annotations
+
+import random
+import subprocess
+import sys
+import threading
+import time
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import jaxmagic
+from jaxmagic.capture.fence import Fence, shared
+
+several_devices = pytest.mark.skipif(jax.local_device_count() < 4, reason="needs four local devices")
+
+
+class Holder:
+    """A plain object that holds arrays: no pytree."""
+
+    def __init__(self, array: Any) -> None:
+        self.array = array
+
+
+def tiny_program(device: Any) -> Any:
+    return jax.jit(lambda: jnp.zeros(()), out_shardings=jax.sharding.SingleDeviceSharding(device)).lower().compile()
+
+
+def over_all_devices() -> Any:
+    program = jax.jit(lambda: jnp.zeros(jax.local_device_count()), out_shardings=sharding_over_all())
+    return program.lower().compile()
+
+
+def sharding_over_all() -> Any:
+    mesh = jax.sharding.Mesh(np.array(jax.local_devices()), ("i",))
+    return jax.sharding.NamedSharding(mesh, jax.sharding.PartitionSpec("i"))
+
+
+@pytest.mark.parametrize(
+    "attempt",
+    [
+        pytest.param(lambda result: None, id="nothing"),
+        pytest.param(lambda result: jax.effects_barrier(), id="effects_barrier"),
+        pytest.param(lambda result: jax.block_until_ready(Holder(result)), id="block_until_ready of a plain object"),
+        pytest.param(lambda result: jax.device_put(0.0).block_until_ready(), id="a transfer"),
+    ],
+)
+def test_what_does_not_wait_for_work(work: Any, attempt: Any) -> None:
+    assert any(work.is_left_running_by(attempt) for _ in range(10))
+
+
+@several_devices
+def test_a_program_on_another_device_does_not_wait(work: Any) -> None:
+    program = tiny_program(jax.devices()[-1])
+    assert any(work.is_left_running_by(lambda result: jax.block_until_ready(program())) for _ in range(10))
+
+
+def test_a_program_behind_it_on_its_device_waits(work: Any) -> None:
+    program = tiny_program(jax.devices()[0])
+    assert not any(work.is_left_running_by(lambda result: jax.block_until_ready(program())) for _ in range(5))
+
+
+@several_devices
+def test_programs_on_each_device_do_not_wait_for_sharded_work(work: Any) -> None:
+    programs = [tiny_program(device) for device in jax.local_devices()]
+    sharded = work.on(sharding_over_all())
+    assert any(
+        sharded.is_left_running_by(lambda result: jax.block_until_ready([program() for program in programs]))
+        for _ in range(10)
+    )
+
+
+@several_devices
+def test_a_program_over_all_devices_does_not_wait_for_the_work_of_one(work: Any) -> None:
+    program = over_all_devices()
+    assert any(work.is_left_running_by(lambda result: jax.block_until_ready(program())) for _ in range(10))
+
+
+def test_fence_waits_on_every_device_and_over_several(work: Any) -> None:
+    for place in (*jax.local_devices(), sharding_over_all()):
+        moved = work.on(place)
+        assert not any(moved.is_left_running_by(lambda result: jaxmagic.fence()) for _ in range(3)), place
+
+
+@several_devices
+def test_fence_waits_for_random_mixes_of_work_on_one_device_and_on_several() -> None:
+    devices = jax.local_devices()
+    x = jax.random.normal(jax.random.key(0), (400, 400))
+    functions = [
+        jax.jit(lambda x: jnp.tanh((x @ x) @ x)),
+        jax.jit(lambda x: jnp.sort(x, axis=0)),
+        jax.jit(lambda x: jax.lax.fori_loop(0, 10, lambda i, y: jnp.sin(y) + x, x)),
+    ]
+    places = [x, *(jax.device_put(x, device) for device in devices)]
+    for group in (devices, devices[:2], devices[2:4]):
+        mesh = jax.sharding.Mesh(np.array(group), ("i",))
+        for spec in (("i",), (None, "i"), ()):
+            sharding = jax.sharding.NamedSharding(mesh, jax.sharding.PartitionSpec(*spec))
+            places.append(jax.device_put(x, sharding))
+    for place in places:
+        jax.block_until_ready([f(place) for f in functions])
+    choose = random.Random(0)
+    for _ in range(30):
+        results = [choose.choice(functions)(choose.choice(places)) for _ in range(choose.randint(1, 5))]
+        jaxmagic.fence()
+        assert all(result.is_ready() for result in results)
+
+
+def test_fence_waits_for_effects() -> None:
+    seen: list[float] = []
+
+    @jax.jit
+    def f(x: Any) -> Any:
+        jax.debug.callback(lambda value: seen.append(float(value)), x.sum())
+        return x
+
+    f(jnp.ones(3))
+    jaxmagic.fence()
+    assert seen == [3.0]
+
+
+def test_fence_waits_for_arrays_that_another_thread_dispatched(work: Any) -> None:
+    shared.prepare()
+    for _ in range(3):
+        results: list[Any] = []
+        thread = threading.Thread(target=lambda results=results: results.append(work()))
+        thread.start()
+        thread.join()
+        jaxmagic.fence()
+        assert results[0].is_ready()
+
+
+def test_fence_leaves_no_array_behind(x: Any) -> None:
+    before = {id(array) for array in jax.live_arrays()}
+    jaxmagic.fence()
+    assert {id(array) for array in jax.live_arrays()} == before
+
+
+def test_fence_works_with_jit_disabled_and_transfers_forbidden_and_caches_cleared(x: Any) -> None:
+    jaxmagic.fence()
+    with jax.disable_jit():
+        jaxmagic.fence()
+    with jax.transfer_guard("disallow"):
+        jaxmagic.fence()
+
+
+def test_idle_fence_finds_no_work(x: Any) -> None:
+    fence = Fence()
+    fence.prepare()
+    jaxmagic.fence()
+    # On a busy machine a wait may take long once: what must not happen is that an idle one always finds work.
+    assert any(not fence.wait().found_work for _ in range(20))
+
+
+def test_wait_tells_held_work_from_work_thrown_away(work: Any) -> None:
+    fence = Fence()
+    fence.prepare()
+    truth_ns = work.truth_ns()
+    start_ns = time.perf_counter_ns()
+    work()
+    thrown_away = fence.wait()
+    assert thrown_away.found_work
+    assert thrown_away.held_until_ns is None
+    assert thrown_away.until_ns - start_ns > truth_ns / 2
+    start_ns = time.perf_counter_ns()
+    result = work()
+    held = fence.wait()
+    assert held.held_until_ns is not None
+    assert held.held_until_ns - start_ns > truth_ns / 2
+    assert result.is_ready()
+
+
+@pytest.mark.slow
+def test_fence_starts_no_backend() -> None:
+    program = (
+        "import jaxmagic; jaxmagic.fence()\n"
+        "from jax._src import xla_bridge; assert not xla_bridge.backends_are_initialized()"
+    )
+    subprocess.run([sys.executable, "-c", program], check=True)

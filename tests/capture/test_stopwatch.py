@@ -1,0 +1,630 @@
+"""One measurement on the real JAX: what is waited for, what it is split into, and what is left behind."""
+
+from __future__ import annotations
+
+import gc
+import logging
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import jaxmagic
+from jaxmagic.capture.internals import MISS_LOGGERS
+from jaxmagic.capture.stopwatch import Stopwatch
+from jaxmagic.errors import NotMeasured
+
+
+def measure(call: Any, *, keep: bool = True) -> jaxmagic.Timing:
+    with jaxmagic.stopwatch() as watch:
+        value = call()
+        if keep:
+            watch.result = value
+        del value
+    return watch.timing
+
+
+def state() -> dict[str, Any]:
+    """Everything of the session that a measurement touches."""
+    from jax._src import monitoring
+
+    gc.collect()
+    return {
+        "listeners": (
+            list(monitoring.get_event_time_span_listeners()),
+            list(monitoring.get_event_listeners()),
+            list(monitoring.get_event_duration_listeners()),
+        ),
+        "loggers": [
+            (logger.level, logger.propagate, list(logger.handlers), list(logger.filters), logger.disabled)
+            for logger in map(logging.getLogger, ("", "jax", *MISS_LOGGERS))
+        ],
+        "explain": jax.config.jax_explain_cache_misses,
+        "threads": {thread.ident for thread in threading.enumerate()},
+        "arrays": {id(array) for array in jax.live_arrays()},
+    }
+
+
+# --- waiting -----------------------------------------------------------------------------------------------------
+
+
+class Plain:
+    pass
+
+
+@pytest.mark.parametrize(
+    "put",
+    [
+        lambda y: y,
+        lambda y: {"a": [y, (y, None)]},
+        lambda y: vars_of(y),
+        lambda y: None,
+    ],
+    ids=["the result", "containers", "an attribute", "nowhere"],
+)
+def test_work_is_waited_for_wherever_its_result_goes(work: Any, put: Any) -> None:
+    truth_ns = work.truth_ns()
+    timing = measure(lambda: put(work()))
+    assert timing.wall_ns > truth_ns / 2
+    assert timing.dispatch_ns < timing.wait_ns
+
+
+def vars_of(y: Any) -> Plain:
+    holder = Plain()
+    holder.array = y  # type: ignore[attr-defined]
+    return holder
+
+
+def test_sharded_work_that_is_thrown_away_is_waited_for(work: Any) -> None:
+    mesh = jax.sharding.Mesh(np.array(jax.local_devices()), ("i",))
+    sharded = work.on(jax.sharding.NamedSharding(mesh, jax.sharding.PartitionSpec("i")))
+    truth_ns = sharded.truth_ns()
+    assert measure(sharded, keep=False).wall_ns > truth_ns / 2
+
+
+def test_work_thrown_away_is_named_and_work_held_is_not(work: Any) -> None:
+    truth_ns = work.truth_ns()
+    thrown_away = measure(work, keep=False)
+    assert thrown_away.unreached_ns is not None
+    assert thrown_away.unreached_ns > truth_ns / 2
+    held = []
+    with jaxmagic.stopwatch() as watch:
+        held.append(work())
+    assert watch.timing.wait_ns > truth_ns / 2
+    assert watch.timing.unreached_ns is not None
+    assert watch.timing.unreached_ns < truth_ns / 2
+
+
+def test_work_in_flight_before_the_block_is_not_the_blocks(work: Any) -> None:
+    truth_ns = work.truth_ns()
+    for _ in range(5):
+        work()
+    with jaxmagic.stopwatch() as watch:
+        pass
+    assert watch.timing.wall_ns < truth_ns
+
+
+def test_effects_have_happened_when_the_block_ends() -> None:
+    seen: list[int] = []
+    f = jax.jit(lambda x: (jax.debug.callback(lambda: seen.append(1)), x)[1])
+    with jaxmagic.stopwatch():
+        f(1.0)
+    assert seen == [1]
+
+
+# --- parts -------------------------------------------------------------------------------------------------------
+
+
+def add_up(timing: jaxmagic.Timing) -> None:
+    stages = timing.tracing_ns + timing.lowering_ns + timing.compilation_ns + timing.cache_retrieval_ns
+    assert timing.dispatch_ns == stages + timing.host_ns
+    assert timing.wall_ns == timing.dispatch_ns + timing.wait_ns
+    assert timing.host_ns >= 0
+    ours = [each for each in timing.compilations if each.thread is None]
+    assert sum(each.total_ns for each in ours) == timing.compile_ns
+
+
+def test_parts_add_up_to_a_wall_time_measured_from_outside(x: Any) -> None:
+    import time
+
+    f = jax.jit(lambda x: jnp.sin(x) @ x)
+    watch = Stopwatch()
+    watch.start()
+    before_ns = time.perf_counter_ns()
+    watch.result = f(x)
+    jax.block_until_ready(watch.result)
+    wall_ns = time.perf_counter_ns() - before_ns
+    timing = watch.stop()
+    add_up(timing)
+    assert timing.compile_ns > 0
+    # The outer clock lies inside the window: nothing of it can be missing.
+    assert timing.wall_ns >= wall_ns
+    assert timing.compile_ns <= wall_ns * 1.01 + 20_000
+
+
+@pytest.mark.parametrize("nested", ["inner functions", "eager operations while tracing", "grad", "scan", "threads"])
+def test_nested_and_overlapping_compilations_add_up(x: Any, nested: str) -> None:
+    def inner(x: Any) -> Any:
+        return jax.jit(lambda x: jnp.cos(x) * 3)(x)
+
+    def call() -> Any:
+        if nested == "inner functions":
+            return jax.jit(lambda x: inner(inner(x)) + inner(x[:2]).sum())(x)
+        if nested == "eager operations while tracing":
+            return jax.jit(lambda x: x + jnp.linalg.norm(np.ones((3, 5))))(x)
+        if nested == "grad":
+            return jax.grad(lambda x: inner(x).sum())(x)
+        if nested == "scan":
+            return jax.lax.scan(lambda c, y: (c + y.sum(), inner(y)), 0.0, x)
+        with ThreadPoolExecutor(3) as pool:
+            functions = [jax.jit(lambda x, n=n: jnp.tanh(x) * n) for n in range(6)]
+            return list(pool.map(lambda f: f(x), functions))
+
+    timing = measure(call)
+    add_up(timing) if nested != "threads" else None
+    assert timing.compile_ns > 0
+    assert timing.compile_ns <= timing.dispatch_ns
+    assert timing.compilations
+    assert all(each.thread is None for each in timing.compilations)
+
+
+def test_a_warm_call_compiles_nothing(x: Any) -> None:
+    f = jax.jit(lambda x: x * 2)
+    jax.block_until_ready(f(x))
+    timing = measure(lambda: f(x))
+    assert timing.compilations == ()
+    assert timing.compile_ns == 0
+    assert timing.host_ns == timing.dispatch_ns
+
+
+def test_the_fence_is_never_among_the_compilations(x: Any) -> None:
+    from jaxmagic.capture.fence import Fence
+
+    watch = Stopwatch(fence=Fence())
+    with watch, Stopwatch(fence=Fence()):
+        pass
+    assert watch.timing.compilations == ()
+
+
+def test_stages_of_a_first_call(x: Any) -> None:
+    f = jax.jit(lambda x: jnp.sin(x))
+    (first,) = measure(lambda: f(x)).compilations
+    assert min(first.tracing_ns, first.lowering_ns, first.compilation_ns) > 0
+    assert first.cache_retrieval_ns == 0
+    assert first.function == "<lambda>"
+    assert first.location is not None
+    assert first.location.startswith(__file__)
+
+
+def test_tracing_alone_is_listed_without_a_compilation(x: Any) -> None:
+    timing = measure(lambda: jax.eval_shape(jax.jit(lambda x: x + 1), x))
+    assert all(each.compilation_ns == 0 for each in timing.compilations)
+    assert timing.tracing_ns > 0
+
+
+def test_the_persistent_cache_is_told_from_a_compilation(x: Any, tmp_path: Any) -> None:
+    settings = {
+        "jax_compilation_cache_dir": str(tmp_path),
+        "jax_persistent_cache_min_compile_time_secs": 0.0,
+        "jax_persistent_cache_min_entry_size_bytes": -1,
+    }
+    before = {name: getattr(jax.config, name) for name in settings}
+    for name, value in settings.items():
+        jax.config.update(name, value)
+    try:
+        from jax.experimental.compilation_cache import compilation_cache
+
+        compilation_cache.reset_cache()
+        (missed,) = measure(lambda: jax.jit(lambda x: jnp.sin(x) * 1.25)(x)).compilations
+        (hit,) = measure(lambda: jax.jit(lambda x: jnp.sin(x) * 1.25)(x)).compilations
+    finally:
+        for name, value in before.items():
+            jax.config.update(name, value)
+        compilation_cache.reset_cache()
+    assert missed.cache == "miss"
+    assert missed.compilation_ns > 0
+    assert hit.cache == "hit"
+    assert hit.compilation_ns == 0
+    assert hit.cache_retrieval_ns > 0
+    assert hit.saved_ns is not None
+
+
+# --- causes ------------------------------------------------------------------------------------------------------
+
+
+def last_cause(call: Any) -> jaxmagic.Cause:
+    timing = measure(call)
+    ours = [each for each in timing.compilations if not each.eager]
+    assert len(ours) == 1, timing.compilations
+    return ours[0].cause
+
+
+def test_first_call(x: Any) -> None:
+    assert last_cause(lambda: jax.jit(lambda x: x + 1)(x)).kind == "first call"
+
+
+def test_another_shape_names_the_argument_and_both_types(x: Any) -> None:
+    f = jax.jit(lambda batch: batch + 1)
+    measure(lambda: f(x))
+    y = jax.block_until_ready(jnp.ones((4, 4)))
+    cause = last_cause(lambda: f(y))
+    assert (cause.kind, cause.argument, cause.now, cause.before) == ("shape", "batch", "f32[4,4]", "f32[8,8]")
+    assert cause.remedy is not None
+    assert "pad" in cause.remedy
+
+
+def test_another_dtype(x: Any) -> None:
+    f = jax.jit(lambda x: x + 1)
+    y = jax.block_until_ready(x.astype(jnp.bfloat16))
+    measure(lambda: f(x))
+    cause = last_cause(lambda: f(y))
+    assert (cause.kind, cause.argument, cause.now, cause.before) == ("dtype", "x", "bf16[8,8]", "f32[8,8]")
+
+
+def test_another_weak_type() -> None:
+    f = jax.jit(lambda scale: scale + 1)
+    array = jax.block_until_ready(jnp.float32(2))
+    measure(lambda: f(2.0))
+    cause = last_cause(lambda: f(array))
+    assert (cause.kind, cause.argument) == ("weak type", "scale")
+    assert "Python number" in cause.reason
+
+
+def test_a_leaf_of_a_pytree_is_named(x: Any) -> None:
+    f = jax.jit(lambda params: params["w"] + 1)
+    y = jax.block_until_ready(jnp.ones((2, 2)))
+    measure(lambda: f({"w": x}))
+    cause = last_cause(lambda: f({"w": y}))
+    assert cause.kind == "shape"
+    assert cause.argument == "params['w']"
+
+
+@pytest.mark.parametrize("how", ["by name", "by position"])
+def test_another_static_value_names_it_now_and_before(x: Any, how: str) -> None:
+    if how == "by name":
+        f = partial(jax.jit, static_argnames="power")(lambda x, power: x**power)
+        measure(lambda: f(x, power=2))
+        cause = last_cause(lambda: f(x, power=3))
+    else:
+        f = partial(jax.jit, static_argnums=1)(lambda x, power: x**power)
+        measure(lambda: f(x, 2))
+        cause = last_cause(lambda: f(x, 3))
+    assert (cause.kind, cause.argument, cause.now, cause.before) == ("static value", "power", "3", "2")
+
+
+def test_another_pytree(x: Any) -> None:
+    f = jax.jit(lambda tree: jax.tree.map(lambda leaf: leaf + 1, tree))
+    measure(lambda: f({"a": x}))
+    cause = last_cause(lambda: f({"a": x, "b": x}))
+    assert cause.kind == "pytree"
+    assert cause.argument == "tree"
+
+
+def test_a_lambda_made_anew_on_the_same_line(x: Any) -> None:
+    causes = [last_cause(lambda: jax.jit(lambda x: x + 7)(x)) for _ in range(2)]
+    assert [cause.kind for cause in causes] == ["first call", "new function"]
+    assert causes[1].remedy is not None
+    assert "once" in causes[1].remedy
+
+
+def test_two_functions_called_from_one_line_are_both_first_calls(x: Any) -> None:
+    functions = [jax.jit(lambda x: x + 11), jax.jit(lambda x: x * 13)]
+    causes = [last_cause(lambda f=f: f(x)) for f in functions]
+    assert [cause.kind for cause in causes] == ["first call", "first call"]
+
+
+@pytest.mark.skipif(jax.local_device_count() < 2, reason="needs two local devices")
+def test_another_device_and_another_sharding(x: Any) -> None:
+    f = jax.jit(lambda x: x + 1)
+    measure(lambda: f(x))
+    there = jax.block_until_ready(jax.device_put(x, jax.devices()[1]))
+    cause = last_cause(lambda: f(there))
+    assert cause.kind == "placement"
+    assert cause.argument == "x"
+    assert "(committed) now" in cause.reason
+    mesh = jax.sharding.Mesh(np.array(jax.devices()[:2]), ("data",))
+    spread = jax.device_put(x, jax.sharding.NamedSharding(mesh, jax.sharding.PartitionSpec("data")))
+    cause = last_cause(lambda: f(jax.block_until_ready(spread)))
+    assert cause.kind in ("placement", "context")
+
+
+def test_another_configuration(x: Any) -> None:
+    f = jax.jit(lambda x: x @ x)
+    measure(lambda: f(x))
+    with jax.default_matmul_precision("highest"):
+        cause = last_cause(lambda: f(x))
+    assert cause.kind == "context"
+    assert "highest" in cause.reason
+
+
+def test_eager_operations_are_told_from_functions(x: Any) -> None:
+    timing = measure(lambda: jnp.linalg.norm(jnp.arctan(x[:5]) + 3))
+    assert {each.cause.kind for each in timing.compilations} == {"eager"}
+    assert "arctan" in "".join(each.function for each in timing.compilations) or "atan" in "".join(
+        each.function for each in timing.compilations
+    )
+
+
+def test_compiling_ahead_of_time(x: Any) -> None:
+    lowered = jax.jit(lambda x: x + 17).lower(x)
+    assert last_cause(lowered.compile).kind == "ahead of time"
+
+
+def test_a_transformation_from_outside_is_named(x: Any) -> None:
+    f = jax.jit(lambda x: jnp.sin(x).sum())
+    measure(lambda: f(x))
+    timing = measure(lambda: jax.grad(f)(x))
+    kinds = {each.cause.kind for each in timing.compilations if not each.eager}
+    assert "transformation" in kinds
+    assert kinds <= {"transformation", "unknown", "first call", "dtype", "shape"}
+
+
+def test_user_who_reads_explanations_goes_on_reading_them(x: Any, caplog: Any) -> None:
+    f = jax.jit(lambda x: x + 19)
+    with jax.explain_cache_misses(True):
+        timing = measure(lambda: f(x))
+    assert timing.compilations[0].cause.kind == "first call"
+    assert "TRACING CACHE MISS" in caplog.text
+
+
+def test_explanations_nobody_asked_for_are_not_printed(x: Any, caplog: Any) -> None:
+    f = jax.jit(lambda x: x + 23)
+    measure(lambda: f(x))
+    assert "TRACING CACHE MISS" not in caplog.text
+
+
+def test_a_silenced_jax_logger_still_explains(x: Any) -> None:
+    logger = logging.getLogger("jax")
+    level = logger.level
+    logger.setLevel(logging.CRITICAL)
+    try:
+        f = jax.jit(lambda x: x + 29)
+        assert last_cause(lambda: f(x)).kind == "first call"
+    finally:
+        logger.setLevel(level)
+
+
+# --- other threads, nesting --------------------------------------------------------------------------------------
+
+
+def test_another_threads_compilation_is_listed_and_in_no_part(x: Any) -> None:
+    go, done = threading.Event(), threading.Event()
+
+    def compile_beside() -> None:
+        go.wait(30)
+        jax.block_until_ready(jax.jit(lambda x: jnp.cosh(x))(x))
+        done.set()
+
+    thread = threading.Thread(target=compile_beside, name="neighbour")
+    thread.start()
+    with jaxmagic.stopwatch() as watch:
+        go.set()
+        done.wait(30)
+    thread.join()
+    timing = watch.timing
+    neighbours = [each for each in timing.compilations if each.thread == "neighbour"]
+    assert neighbours
+    assert neighbours[0].compilation_ns > 0
+    assert timing.compile_ns == 0
+    add_up(timing)
+
+
+def test_a_thread_of_the_block_itself_counts(x: Any) -> None:
+    def call() -> None:
+        thread = threading.Thread(target=lambda: jax.block_until_ready(jax.jit(lambda x: jnp.sinh(x))(x)))
+        thread.start()
+        thread.join()
+
+    timing = measure(call)
+    assert timing.compile_ns > 0
+    add_up(timing)
+
+
+def test_nested_stopwatches_both_see_the_compilation(x: Any) -> None:
+    with jaxmagic.stopwatch() as outer:
+        with jaxmagic.stopwatch() as inner:
+            inner.result = jax.jit(lambda x: x + 31)(x)
+        jax.block_until_ready(jax.jit(lambda x: x + 37)(x))
+    assert len(inner.timing.compilations) == 1
+    assert len(outer.timing.compilations) == 2
+    assert outer.timing.wall_ns > inner.timing.wall_ns
+
+
+def test_stopwatches_that_overlap_without_nesting_leave_nothing(x: Any) -> None:
+    before = state()
+    first, second = Stopwatch(), Stopwatch()
+    first.start()
+    second.start()
+    first.stop()
+    second.stop()
+    assert state() == before
+
+
+# --- errors ------------------------------------------------------------------------------------------------------
+
+
+class Hostile:
+    """An object that answers every question with an exception."""
+
+    def __getattr__(self, name: str) -> Any:
+        raise RuntimeError("do not ask")
+
+    def __eq__(self, other: object) -> bool:
+        raise RuntimeError("do not compare")
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+def self_reference() -> list[Any]:
+    loop: list[Any] = []
+    loop.append(loop)
+    return loop
+
+
+async def coroutine() -> None: ...
+
+
+@pytest.mark.parametrize(
+    ("make", "note"),
+    [
+        (Hostile, None),
+        (self_reference, None),
+        (lambda: list(range(10**6)), None),
+        (lambda: {str(n): jnp.ones(()) for n in range(50)}, None),
+        (lambda: jax.random.key(0), None),
+        (lambda: jax.jit(jnp.sin).lower(1.0).compile(), None),
+        (lambda: jax.ShapeDtypeStruct((3,), jnp.float32), None),
+        (lambda: (n for n in range(3)), "generator"),
+        (coroutine, "coroutine"),
+    ],
+    ids=["hostile", "self-reference", "huge", "many arrays", "key", "Compiled", "struct", "generator", "coroutine"],
+)
+def test_any_result_is_measured_and_let_go(make: Any, note: str | None) -> None:
+    make() if note != "coroutine" else None  # whatever it caches by itself
+    before = state()
+    kept = []
+    with jaxmagic.stopwatch() as watch:
+        value = make()
+        watch.result = value
+        kept.append(value)
+    if note:
+        assert note in watch.timing.notes[0]
+    else:
+        assert watch.timing.notes == ()
+    if note == "generator":
+        assert list(kept[0]) == [0, 1, 2]
+    if note == "coroutine":
+        kept[0].close()
+    del value, kept, watch
+    assert state() == before
+
+
+def test_a_deleted_array_in_the_result_is_timed_and_said(x: Any) -> None:
+    y = x + 1
+    with jaxmagic.stopwatch() as watch:
+        y.delete()
+        watch.result = [x, y]
+    assert "deleted or donated" in watch.timing.notes[0]
+
+
+def test_a_donated_argument_is_no_error(x: Any) -> None:
+    f = jax.jit(lambda y: y + 1, donate_argnums=0)
+    y = x * 2
+    with jaxmagic.stopwatch() as watch:
+        watch.result = (y, f(y))
+    assert watch.timing.error is None
+
+
+@pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt, SystemExit, GeneratorExit])
+def test_an_exception_comes_through_with_the_times_so_far(x: Any, error: type[BaseException]) -> None:
+    before = state()
+    f = jax.jit(lambda x: x + 41)
+    watch = jaxmagic.stopwatch()
+    with pytest.raises(error), watch:
+        f(x)
+        raise error
+    assert watch.timing.error == error.__name__
+    assert len(watch.timing.compilations) == 1
+    del f
+    assert state() == before
+
+
+def test_an_interrupt_while_waiting_still_gives_the_times_so_far(monkeypatch: Any, x: Any) -> None:
+    before = state()
+    watch = Stopwatch()
+    watch.start()
+
+    def interrupted(arrays: Any) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr(jax, "block_until_ready", interrupted)
+        watch.result = x
+        watch.stop()
+    assert watch.timing.error == "KeyboardInterrupt"
+    assert watch.timing.unreached_ns is None
+    assert state() == before
+
+
+def test_an_error_of_the_computation_surfaces_after_the_record(x: Any) -> None:
+    def fail(_: Any) -> Any:
+        raise ValueError("on the device")
+
+    @jax.jit
+    def f(x: Any) -> Any:
+        return jax.pure_callback(fail, jax.ShapeDtypeStruct(x.shape, x.dtype), x)
+
+    watch = jaxmagic.stopwatch()
+    with pytest.raises(Exception, match="on the device"), watch:
+        watch.result = f(x)
+    assert watch.timing.error is not None
+
+
+def test_the_session_is_as_before(x: Any) -> None:
+    f = jax.jit(lambda x: x + 43)
+    measure(lambda: f(x))
+    before = state()
+    for y in (x, x):
+        measure(lambda y=y: f(y))
+    assert state() == before
+
+
+def test_users_own_listener_and_handler_survive_a_clear_inside(x: Any) -> None:
+    before = state()
+    with jaxmagic.stopwatch():
+        jax.monitoring.clear_event_listeners()
+    assert state()["loggers"] == before["loggers"]
+    assert state()["explain"] == before["explain"]
+
+
+def test_reading_the_timing_too_early_says_so() -> None:
+    watch = jaxmagic.stopwatch()
+    with pytest.raises(NotMeasured, match="still running"):
+        _ = watch.timing
+
+
+def test_a_stopwatch_cannot_run_twice_at_once() -> None:
+    watch = Stopwatch()
+    with watch, pytest.raises(RuntimeError, match="running already"):
+        watch.start()
+
+
+def test_fetch_times_the_copy_beside_the_wall_time(x: Any) -> None:
+    with jaxmagic.stopwatch(fetch=True) as watch:
+        watch.result = {"y": x + 1}
+    assert watch.timing.fetch_bytes == 8 * 8 * 4
+    assert watch.timing.fetch_ns is not None
+    assert watch.timing.fetch_ns > 0
+
+
+def test_works_where_jit_is_disabled_and_transfers_are_forbidden(x: Any) -> None:
+    with jax.disable_jit():
+        assert measure(lambda: jnp.sin(x)).wall_ns > 0
+    with jax.transfer_guard("disallow"):
+        assert measure(lambda: x).wall_ns > 0
+
+
+def test_works_while_jax_is_tracing(x: Any) -> None:
+    inside = []
+
+    @jax.jit
+    def f(x: Any) -> Any:
+        with jaxmagic.stopwatch() as watch:
+            y = jnp.sin(x)
+            watch.result = y
+        inside.append(watch.timing)
+        return y
+
+    f(x)
+    assert inside[0].error is None
+
+
+@pytest.mark.gpu
+def test_thrown_away_work_on_a_gpu(work: Any) -> None:
+    truth_ns = work.truth_ns()
+    assert measure(work, keep=False).wall_ns > truth_ns / 2

@@ -1,0 +1,148 @@
+"""What all tests share: four virtual devices, work that lasts until it is let go, and fabricated records."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+# Before JAX is imported anywhere: as many devices as the multi-device tests need, and none of a GPU's memory.
+if os.environ.get("JAXMAGIC_TEST_PLATFORM", "cpu") == "cpu":
+    os.environ.setdefault("JAX_PLATFORMS", "cpu")
+    os.environ.setdefault("XLA_FLAGS", "--xla_force_host_platform_device_count=4")
+
+import jax
+import jax.numpy as jnp
+import pytest
+
+from jaxmagic.model.compilation import Cause, Compilation
+from jaxmagic.model.environment import Environment
+from jaxmagic.model.timing import Timing
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    if jax.default_backend() == "gpu":
+        return
+    for item in items:
+        if "gpu" in item.keywords:
+            item.add_marker(pytest.mark.skip(reason="needs a GPU, and JAX finds none here"))
+
+
+@dataclass
+class Work:
+    """Work that lasts tens of milliseconds, on one device or sharded over all.
+
+    The CPU backend runs programs with a callback, and cheap ones, on the calling thread: to go on after the call
+    has returned, work has to be real. How long it takes is compared with itself, never with a number.
+    """
+
+    function: Any
+    argument: Any
+
+    def __call__(self) -> Any:
+        return self.function(self.argument)
+
+    def on(self, place: Any) -> Work:
+        """The same work on another device or sharding, compiled."""
+        moved = Work(self.function, jax.device_put(self.argument, place))
+        jax.block_until_ready(moved())
+        return moved
+
+    def truth_ns(self) -> int:
+        """The shortest time it takes, by hand."""
+        times = []
+        for _ in range(5):
+            start = time.perf_counter_ns()
+            jax.block_until_ready(self())
+            times.append(time.perf_counter_ns() - start)
+        return min(times)
+
+    def is_left_running_by(self, attempt: Callable[[Any], object]) -> bool:
+        """Whether the work still runs after `attempt`, which gets the result; the work is over afterwards."""
+        result = self()
+        attempt(result)
+        running = not result.is_ready()
+        jax.block_until_ready(result)
+        return running
+
+
+@pytest.fixture(scope="session")
+def work() -> Work:
+    x = jax.random.normal(jax.random.key(0), (512, 512))
+    it = Work(jax.jit(lambda x: jax.lax.fori_loop(0, 12, lambda i, y: jnp.tanh(y @ x), x)), x)
+    jax.block_until_ready(it())
+    return it
+
+
+@pytest.fixture
+def x() -> Any:
+    return jax.block_until_ready(jnp.ones((8, 8)))
+
+
+@pytest.fixture
+def environment() -> Environment:
+    return Environment(
+        jaxmagic="0.1.0",
+        jax="0.10.2",
+        jaxlib="0.10.2",
+        python="3.11.7",
+        ipython="9.18.1",
+        platform="Linux",
+        cpu_count=2,
+        backend="cpu",
+        device_kinds=("cpu",),
+        device_count=1,
+        local_device_count=1,
+        process_count=1,
+        x64=False,
+        matmul_precision=None,
+        xla_flags=None,
+        cpu_async_dispatch=True,
+        cache_directory=None,
+    )
+
+
+@pytest.fixture
+def compilation() -> Callable[..., Compilation]:
+    def make(**changes: Any) -> Compilation:
+        values: dict[str, Any] = {
+            "function": "f",
+            "location": "cell.py:1",
+            "tracing_ns": 3_700_000,
+            "lowering_ns": 8_300_000,
+            "compilation_ns": 159_000_000,
+            "cache_retrieval_ns": 0,
+            "cache": None,
+            "saved_ns": None,
+            "cause": Cause(kind="first call", reason="first call"),
+        }
+        return Compilation(**(values | changes))
+
+    return make
+
+
+@pytest.fixture
+def timing(environment: Environment) -> Callable[..., Timing]:
+    """A fabricated record whose parts follow from its compilations unless they are given."""
+
+    def make(*compilations: Compilation, **changes: Any) -> Timing:
+        stages = {
+            name: sum(getattr(each, name) for each in compilations if each.thread is None)
+            for name in ("tracing_ns", "lowering_ns", "compilation_ns", "cache_retrieval_ns")
+        }
+        values: dict[str, Any] = {
+            "code": "f(x)",
+            "started_at": "2026-01-02T03:04:05.678+00:00",
+            "dispatch_ns": sum(stages.values()) + 900_000,
+            "wait_ns": 10_100_000,
+            "unreached_ns": 0,
+            "cpu_user_ns": 210_000_000,
+            "cpu_system_ns": 12_000_000,
+            "compilations": tuple(compilations),
+            "environment": environment,
+        }
+        return Timing(**(stages | values | changes))
+
+    return make
