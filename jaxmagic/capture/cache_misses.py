@@ -19,7 +19,7 @@ _MARK = "TRACING CACHE MISS"
 
 
 class MissLog(logging.Filter):
-    """Hands each explanation to `report`, from :meth:`open` until as many calls of :meth:`close`.
+    """Hands each explanation to `report`, from :meth:`begin` until as many calls of :meth:`end`.
 
     Calls nest, also where two measurements overlap without nesting (two tasks of one event loop): the first
     one in a thread switches the explanations on, the last one off.
@@ -31,8 +31,8 @@ class MissLog(logging.Filter):
         self._open: dict[int, tuple[int, AbstractContextManager[None], bool]] = {}
         self._levels: dict[str, int] = {}
 
-    def open(self) -> int:
-        """Begin to listen, in this thread; returns the token that :meth:`close` wants."""
+    def begin(self) -> int:
+        """Begin to listen, in this thread; returns the token that :meth:`end` wants."""
         import jax
 
         thread = threading.get_ident()
@@ -48,8 +48,8 @@ class MissLog(logging.Filter):
         self._open[thread] = 1, flag, ours
         return thread
 
-    def close(self, thread: int) -> None:
-        """Undo one :meth:`open`; the flag is the thread's own and cannot be reset from another one."""
+    def end(self, thread: int) -> None:
+        """Undo one :meth:`begin`; the flag is the thread's own and cannot be reset from another one."""
         if thread not in self._open:
             return
         count, flag, ours = self._open[thread]

@@ -74,13 +74,13 @@ class _Listeners:
             if not self._logs:
                 self._register()
             self._logs = [*self._logs, log]
-            return self._miss_log.open()
+            return self._miss_log.begin()
 
     def remove(self, log: CompileLog, token: int) -> None:
         with self._lock:
             self._logs = [other for other in self._logs if other is not log]
             try:
-                self._miss_log.close(token)
+                self._miss_log.end(token)
             finally:
                 if not self._logs:
                     self._unregister()

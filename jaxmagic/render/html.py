@@ -20,7 +20,7 @@ from .style import DEFAULT, Style
 from .text import to_text
 
 #: Functions in the table; the rest is told as a sum. Keeps the saved notebook small.
-MOST_FUNCTIONS = 6
+MOST_FUNCTIONS = 5
 
 #: Okabe and Ito's palette, safe for the colour-blind; and greys for those who print.
 _HUES = {
@@ -42,8 +42,8 @@ _GREYS = {
     "wait": "#ccc",
 }
 _FAINT = "opacity:.75"
-_CELL = "padding:1px 12px 1px 0;text-align:left;vertical-align:top"
-_NUMBER = "padding:1px 12px 1px 0;text-align:right;white-space:nowrap;vertical-align:top"
+_CELL = "padding-right:9px;text-align:left"
+_NUMBER = "padding-right:9px;text-align:right"
 
 
 @singledispatch
@@ -113,15 +113,20 @@ def _table(timing: Timing, style: Style) -> str:
 
 def _row(each: Compilation, unit: str, style: Style) -> str:
     numbers = "".join(
-        f'<td style="{_NUMBER}">{escape(units.time_in(time_ns, unit, style.digits)) if time_ns else ""}</td>'
+        f'<td style="{_NUMBER}">{_number(time_ns, unit, style)}</td>'
         for time_ns in (each.tracing_ns, each.lowering_ns, each.compilation_ns, each.cache_retrieval_ns)
     )
-    why = escape(_short(words.reason(each, style.digits), 240))
+    why = escape(_short(words.reason(each, style.digits), 160))
     if each.cause.remedy:
         why += f'<br><span style="{_FAINT}">→ {escape(each.cause.remedy)}</span>'
-    where = f' title="{escape(_short(each.location, 120))}"' if each.location else ""
+    where = f' title="{escape(_short(each.location, 80))}"' if each.location else ""
     name = f"<code{where}>{escape(_short(each.function, 40))}</code>"
-    return f'<tr><td style="{_CELL}">{name}</td>{numbers}<td style="{_CELL}">{why}</td></tr>'
+    return f'<tr style="vertical-align:top"><td style="{_CELL}">{name}</td>{numbers}<td style="{_CELL}">{why}</td></tr>'
+
+
+def _number(time_ns: int, unit: str, style: Style) -> str:
+    """A time that is not broken at its space, or nothing where there was none."""
+    return escape(units.time_in(time_ns, unit, style.digits)).replace(" ", "&nbsp;") if time_ns else ""
 
 
 def _line(sentence: str, style: str = "") -> str:

@@ -1,0 +1,143 @@
+"""Text, in goldens small enough to read."""
+
+from __future__ import annotations
+
+from textwrap import dedent
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from jaxmagic.model.compilation import Cause
+from jaxmagic.model.history import History
+from jaxmagic.render.style import Style
+from jaxmagic.render.text import to_text
+
+
+def golden(text: str) -> str:
+    return dedent(text).strip("\n")
+
+
+def test_a_first_call(timing: Any, compilation: Any) -> None:
+    assert to_text(timing(compilation())) == golden("""
+        Wall time: 182 ms   compile 171 ms (94 %)   host 0.90 ms   wait 10.1 ms
+          f   trace 3.70 ms   lower 8.30 ms   XLA 159 ms   first call
+        CPU times: user 210 ms, sys: 12.0 ms, total: 222 ms
+    """)
+
+
+def test_a_warm_call(timing: Any) -> None:
+    assert to_text(timing()) == golden("""
+        Wall time: 11.0 ms   dispatch 0.90 ms   wait 10.1 ms
+          Nothing compiled.
+        CPU times: user 210 ms, sys: 12.0 ms, total: 222 ms
+    """)
+
+
+def test_a_recompilation_with_its_cause_and_remedy(timing: Any, compilation: Any) -> None:
+    cause = Cause(
+        kind="shape",
+        reason="argument x has another shape: f32[4,4] now, f32[8,8] before",
+        remedy="pad to a few fixed shapes, or expect one compilation a shape",
+    )
+    assert to_text(timing(compilation(cause=cause))) == golden("""
+        Wall time: 182 ms   compile 171 ms (94 %)   host 0.90 ms   wait 10.1 ms
+          f   trace 3.70 ms   lower 8.30 ms   XLA 159 ms
+            argument x has another shape: f32[4,4] now, f32[8,8] before
+            → pad to a few fixed shapes, or expect one compilation a shape
+        CPU times: user 210 ms, sys: 12.0 ms, total: 222 ms
+    """)
+
+
+def test_eager_operations_are_one_line(timing: Any, compilation: Any) -> None:
+    eager = Cause(kind="eager", reason="an operation outside jax.jit", remedy="wrap the computation in jax.jit")
+    operations = [
+        compilation(function=name, cause=eager, compilation_ns=5_500_000, tracing_ns=0, lowering_ns=0)
+        for name in ("add", "mul") * 6
+    ]
+    assert "12 eager operations compiled, 66.0 ms (add, mul): wrap the computation in\n  jax.jit." in to_text(
+        timing(*operations)
+    )
+
+
+def test_the_persistent_cache_is_named(timing: Any, compilation: Any) -> None:
+    hit = compilation(compilation_ns=0, cache_retrieval_ns=9_000_000, cache="hit", saved_ns=150_000_000)
+    text = to_text(timing(hit))
+    assert "cache 9.00 ms" in text
+    assert "first call; from the persistent cache, which saved 150 ms" in text
+    assert "not in the persistent cache" in to_text(timing(compilation(cache="miss")))
+
+
+def test_what_else_is_said(timing: Any, compilation: Any) -> None:
+    record = timing(
+        compilation(thread="neighbour"),
+        unreached_ns=9_000_000,
+        fetch_ns=2_000_000,
+        fetch_bytes=2**20,
+        error="ValueError",
+        notes=("A note.",),
+    )
+    text = " ".join(to_text(record).split())
+    assert "9.00 ms of the wait was for work that no result reached" in text
+    assert "Fetch: 2.00 ms to copy 1.00 MiB to the host, beside the wall time." in text
+    assert "The code ended with ValueError; these are the times so far." in text
+    assert "1 program compiled meanwhile by another thread (neighbour), in no part of these times." in text
+    assert text.endswith("A note.")
+
+
+def test_what_was_not_measured_is_said_to_be_unmeasured(timing: Any) -> None:
+    assert "Not measured: time in work that the result did not reach." in to_text(timing(unreached_ns=None))
+
+
+def test_many_functions_are_cut_to_the_costliest(timing: Any, compilation: Any) -> None:
+    many = [compilation(function=f"f{n}", compilation_ns=n * 10**6, tracing_ns=0, lowering_ns=0) for n in range(1, 21)]
+    text = to_text(timing(*many))
+    assert "f20" in text
+    assert "12 more functions compiled, 78.0 ms." in text
+
+
+def test_explain_adds_five_lines(timing: Any) -> None:
+    text = to_text(timing(), explain=True)
+    for word in ("What was measured:", "Dispatch:", "Compile:", "Host:", "How:"):
+        assert word in text
+
+
+def test_one_line_form(timing: Any, compilation: Any) -> None:
+    assert "\n" not in to_text(timing(compilation()), Style(form="line"))
+
+
+def test_digits_are_the_users(timing: Any) -> None:
+    assert to_text(timing(), Style(digits=5)).startswith("Wall time: 11.000 ms   dispatch 0.9000 ms")
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    name=st.text(min_size=1, max_size=200),
+    reason=st.text(min_size=1, max_size=300).filter(str.strip),
+    times=st.lists(st.integers(0, 10**12), min_size=3, max_size=3),
+)
+def test_no_line_is_wider_than_the_terminal(
+    timing: Any, compilation: Any, name: str, reason: str, times: list[int]
+) -> None:
+    cause = Cause(kind="shape", reason=reason, remedy="x " * 60)
+    record = timing(
+        compilation(function=name, cause=cause, tracing_ns=times[0], lowering_ns=times[1], compilation_ns=times[2])
+    )
+    for line in to_text(record).splitlines():
+        assert len(line) <= 80
+
+
+def test_a_history_shows_its_last_ten(timing: Any) -> None:
+    history = History()
+    for n in range(12):
+        history.append(timing(code=f"f({n})"))
+    text = to_text(history)
+    assert text.startswith("12 timings, the last 10:")
+    assert "[11]  Wall time: 11.0 ms" in text
+    assert "[1] " not in text
+
+
+def test_an_unknown_record_is_a_type_error() -> None:
+    with pytest.raises(TypeError, match="found a int"):
+        to_text(3)

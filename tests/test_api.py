@@ -1,0 +1,44 @@
+"""The verbs for people without magics."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax
+import pytest
+
+import jaxmagic
+from jaxmagic import api
+from jaxmagic.model.history import History
+
+
+def test_stopwatch_adds_to_the_history(x: Any) -> None:
+    before = len(jaxmagic.history())
+    with jaxmagic.stopwatch() as watch:
+        watch.result = x + 1
+    assert len(jaxmagic.history()) == before + 1
+    assert jaxmagic.last() is watch.timing
+    assert jaxmagic.history()[-1] is watch.timing
+
+
+def test_the_history_holds_no_array(x: Any) -> None:
+    with jaxmagic.stopwatch() as watch:
+        watch.result = y = x + 1
+    before = len(jax.live_arrays())
+    del y
+    assert len(jax.live_arrays()) == before - 1
+
+
+def test_last_of_nothing_says_what_to_run(monkeypatch: Any) -> None:
+    monkeypatch.setattr(api, "_history", History())
+    with pytest.raises(jaxmagic.NotMeasured, match="Run %jaxtime"):
+        jaxmagic.last()
+
+
+def test_the_history_is_one_frame(timing: Any, compilation: Any) -> None:
+    history = History()
+    history.append(timing())
+    history.append(timing(compilation()))
+    frame = history.to_frame()
+    assert list(frame["wall_ns"]) == [11_000_000, 182_000_000]
+    assert list(history.to_frame("compilations")["timing"]) == [1]

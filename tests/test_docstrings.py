@@ -1,0 +1,29 @@
+"""Every example in a docstring runs."""
+
+from __future__ import annotations
+
+import doctest
+import importlib
+import pkgutil
+
+import pytest
+
+import jaxmagic
+
+MODULES = sorted(module.name for module in pkgutil.walk_packages(jaxmagic.__path__, "jaxmagic."))
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_examples_run(name: str) -> None:
+    result = doctest.testmod(importlib.import_module(name), optionflags=doctest.ELLIPSIS)
+    assert result.failed == 0
+
+
+def test_every_public_function_has_an_example() -> None:
+    for name in ("stopwatch", "fence", "history", "last", "save"):
+        assert ">>>" in getattr(jaxmagic, name).__doc__, name
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_every_module_says_why_it_exists(name: str) -> None:
+    assert importlib.import_module(name).__doc__

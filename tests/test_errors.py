@@ -1,0 +1,15 @@
+"""The exception tree."""
+
+from __future__ import annotations
+
+import jaxmagic
+
+
+def test_every_exception_is_caught_by_its_base_and_by_its_builtin() -> None:
+    for error, builtin in (
+        (jaxmagic.JaxNotAvailable, ImportError),
+        (jaxmagic.RecordError, ValueError),
+        (jaxmagic.NotMeasured, LookupError),
+    ):
+        assert issubclass(error, jaxmagic.JaxMagicError)
+        assert issubclass(error, builtin)

@@ -1,0 +1,128 @@
+"""Records to and from JSON: nothing is lost, and a broken file is told from a good one by its field."""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import jaxmagic
+from jaxmagic import storage
+
+
+@pytest.fixture
+def saved(timing: Any, compilation: Any, tmp_path: Any) -> Any:
+    record = timing(compilation(), compilation(cache="hit", saved_ns=-5, cache_retrieval_ns=3), notes=("a note",))
+    path = jaxmagic.save(record, tmp_path / "timing.json")
+    return record, path
+
+
+def test_a_record_comes_back_equal(saved: Any) -> None:
+    record, path = saved
+    assert jaxmagic.load(path) == record
+
+
+def test_a_real_record_comes_back_equal(tmp_path: Any, x: Any) -> None:
+    import jax
+
+    with jaxmagic.stopwatch() as watch:
+        jax.jit(lambda x: x + 1)(x)
+    assert jaxmagic.load(jaxmagic.save(watch.timing, tmp_path / "t.json")) == watch.timing
+
+
+def change(path: Any, *keys: Any, to: Any) -> None:
+    document = json.loads(path.read_text())
+    place = document
+    for key in keys[:-1]:
+        place = place[key]
+    if to is ...:
+        del place[keys[-1]]
+    else:
+        place[keys[-1]] = to
+    path.write_text(json.dumps(document))
+
+
+@pytest.mark.parametrize(
+    ("keys", "to", "message"),
+    [
+        (["format"], "other", 'no field "format" that says "jaxmagic"'),
+        (["version"], 99, 'field "version": this jaxmagic reads versions 1 to 1; found 99'),
+        (["version"], True, 'field "version"'),
+        (["kind"], "Code", 'field "kind": expected one of Timing; found "Code"'),
+        (["record"], [], 'field "record": expected an object; found []'),
+        (["record", "wait_ns"], ..., 'field "record.wait_ns": missing'),
+        (["record", "wait_ns"], 1.5, 'field "record.wait_ns": expected a whole number; found 1.5'),
+        (["record", "wait_ns"], True, 'field "record.wait_ns": expected a whole number; found true'),
+        (["record", "wait_ns"], -1, 'field "record": wait_ns is a duration'),
+        (["record", "code"], 3, 'field "record.code": expected a string; found 3'),
+        (["record", "surprise"], 3, 'field "record."surprise"": there is no such field in a Timing'),
+        (["record", "compilations", 0, "cause", "kind"], "magic", 'field "record.compilations[0].cause.kind"'),
+        (["record", "compilations", 1, "cache"], "maybe", 'field "record.compilations[1].cache"'),
+        (["record", "compilations"], {}, 'field "record.compilations": expected a list'),
+        (["record", "environment", "x64"], 0, 'field "record.environment.x64": expected true or false'),
+    ],
+)
+def test_a_broken_file_is_told_by_its_field(saved: Any, keys: Any, to: Any, message: str) -> None:
+    _, path = saved
+    change(path, *keys, to=to)
+    with pytest.raises(jaxmagic.RecordError) as error:
+        jaxmagic.load(path)
+    assert message in str(error.value)
+    assert str(path) in str(error.value)
+
+
+@pytest.mark.parametrize("content", [b"", b"{", b"\xff\xfe", b"[]", b"null", b"3", b"[" * 100_000])
+def test_a_foreign_file_is_no_record(tmp_path: Any, content: bytes) -> None:
+    path = tmp_path / "foreign"
+    path.write_bytes(content)
+    with pytest.raises(jaxmagic.RecordError, match=r"jaxmagic\.save\(\)"):
+        jaxmagic.load(path)
+
+
+def test_a_missing_file_is_the_systems_own_error(tmp_path: Any) -> None:
+    with pytest.raises(FileNotFoundError):
+        jaxmagic.load(tmp_path / "none.json")
+
+
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
+    max_leaves=8,
+)
+
+
+@given(json_values)
+def test_any_document_is_a_record_or_a_record_error(value: Any) -> None:
+    for document in (value, {"format": "jaxmagic", "version": 1, "kind": "Timing", "record": value}):
+        with pytest.raises(jaxmagic.RecordError):
+            storage._decode_document(document)
+
+
+def test_a_failed_write_leaves_the_old_file_and_nothing_else(saved: Any, timing: Any, monkeypatch: Any) -> None:
+    record, path = saved
+    monkeypatch.setattr(os, "replace", lambda *_: (_ for _ in ()).throw(OSError("full")))
+    with pytest.raises(OSError, match="full"):
+        jaxmagic.save(timing(), path)
+    assert jaxmagic.load(path) == record
+    assert [each.name for each in path.parent.iterdir()] == ["timing.json"]
+
+
+def test_a_new_file_has_the_users_permissions_and_a_replaced_one_keeps_its_own(timing: Any, tmp_path: Any) -> None:
+    path = jaxmagic.save(timing(), tmp_path / "t.json")
+    umask = os.umask(0)
+    os.umask(umask)
+    assert stat.S_IMODE(path.stat().st_mode) == 0o666 & ~umask
+    path.chmod(0o600)
+    jaxmagic.save(timing(), path)
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+
+
+def test_only_records_are_saved(tmp_path: Any) -> None:
+    with pytest.raises(TypeError, match="save\\(\\) writes records; found a dict"):
+        jaxmagic.save({}, tmp_path / "t.json")  # type: ignore[arg-type]
+    assert not list(tmp_path.iterdir())
