@@ -11,10 +11,11 @@ import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from types import FrameType
 from typing import Any
 
 from ..model.compilation import CacheAnswer
-from ..model.spans import Miss, Span, Stage
+from ..model.spans import Call, Miss, Span, Stage
 from . import internals
 from .cache_misses import MissLog
 from .clock import now_ns
@@ -119,7 +120,7 @@ class _Listeners:
                 thread_name=threading.current_thread().name,
                 cache=cache,
                 saved_ns=saved_ns,
-                call=internals.find_call(sys._getframe(1), function),
+                call=_find_call(sys._getframe(1), function),
             )
             for log in self._logs:
                 log.spans.append(span)
@@ -141,6 +142,14 @@ class _Listeners:
         miss = Miss(text=text, thread=thread, at_ns=now_ns())
         for log in self._logs:
             log.misses.append(miss)
+
+
+def _find_call(frame: FrameType, function: str) -> Call | None:
+    """The call that led to a span; where JAX's insides have changed it is unknown, and the span still counts."""
+    try:
+        return internals.find_call(frame, function)
+    except Exception:
+        return None
 
 
 def _plain_name(name: object) -> str:

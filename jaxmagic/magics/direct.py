@@ -37,6 +37,11 @@ def run_called(
         SyntaxError: at the user's line.
     """
     __tracebackhide__ = True
+    if cell is ...:  # a marker, and nobody has made a block of it and what follows
+        raise UsageError(
+            f"%%{magic} has to be the outermost magic of its cell: here another one runs the cell, "
+            "and what follows would go unmeasured. Put it on top."
+        )
     words, statement = options.split(line, parser)
     options.parse(words, parser)
     code = _code(magic, statement, cell)

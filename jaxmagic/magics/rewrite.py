@@ -11,7 +11,7 @@ magic is a ``with`` block in it. Three steps, each the smallest that does its wo
    ``get_ipython().run_line_magic('jaxtime', …)``, which works even where step 3 is not applied.
 3. :class:`BlockRewriter`, on the syntax tree: a marker with what follows it, or such a call, becomes a block.
 
-A marker is a call of ``run_cell_magic`` with ``None`` for the cell. Where step 3 does not come (inside
+A marker is a call of ``run_cell_magic`` with ``...`` for the cell: what it is about follows. Where step 3 does not come (inside
 ``%%prun``), it runs, and says so: nothing goes unmeasured in silence.
 """
 
@@ -119,7 +119,7 @@ def _is_simple_await(statement: str, assigned: bool) -> bool:
 
 
 def _marker(magic: str, text: str) -> str:
-    return f"get_ipython().run_cell_magic({magic!r}, {text!r}, None)"
+    return f"get_ipython().run_cell_magic({magic!r}, {text!r}, ...)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,7 +223,7 @@ class BlockRewriter(ast.NodeTransformer):
         if call is None or len(call.args) != 3:
             return None
         magic, text, cell = call.args
-        if not (isinstance(cell, ast.Constant) and cell.value is None and isinstance(text, ast.Constant)):
+        if not (isinstance(cell, ast.Constant) and cell.value is ... and isinstance(text, ast.Constant)):
             return None
         return str(magic.value), str(text.value)  # type: ignore[attr-defined]
 

@@ -116,12 +116,14 @@ def _row(each: Compilation, unit: str, style: Style) -> str:
         f'<td style="{_NUMBER}">{_number(time_ns, unit, style)}</td>'
         for time_ns in (each.tracing_ns, each.lowering_ns, each.compilation_ns, each.cache_retrieval_ns)
     )
-    why = escape(_short(words.reason(each, style.digits), 160))
+    why = escape(_short(words.reason(each, style.digits), 130))
     if each.cause.remedy:
         why += f'<br><span style="{_FAINT}">→ {escape(each.cause.remedy)}</span>'
     where = f' title="{escape(_short(each.location, 80))}"' if each.location else ""
     name = f"<code{where}>{escape(_short(each.function, 40))}</code>"
-    return f'<tr style="vertical-align:top"><td style="{_CELL}">{name}</td>{numbers}<td style="{_CELL}">{why}</td></tr>'
+    return (
+        f'<tr style="vertical-align:top"><td style="{_CELL}">{name}</td>{numbers}<td style="{_CELL}">{why}</td></tr>'
+    )
 
 
 def _number(time_ns: int, unit: str, style: Style) -> str:

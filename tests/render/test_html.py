@@ -83,7 +83,9 @@ def test_text_has_no_colour_of_its_own(timing: Any, compilation: Any) -> None:
 
 
 def test_saved_size_is_bounded_whatever_compiled(timing: Any, compilation: Any) -> None:
-    long = Cause(kind="shape", reason="r" * 5000, remedy="pad to a few fixed shapes, or expect one compilation a shape")
+    long = Cause(
+        kind="shape", reason="r" * 5000, remedy="pad to a few fixed shapes, or expect one compilation a shape"
+    )
     record = timing(*(compilation(function=f"f{n}" * 100, cause=long) for n in range(200)))
     assert len(to_html(record, explain=True).encode()) < 6 * 1024
 

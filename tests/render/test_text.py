@@ -91,7 +91,9 @@ def test_what_was_not_measured_is_said_to_be_unmeasured(timing: Any) -> None:
 
 
 def test_many_functions_are_cut_to_the_costliest(timing: Any, compilation: Any) -> None:
-    many = [compilation(function=f"f{n}", compilation_ns=n * 10**6, tracing_ns=0, lowering_ns=0) for n in range(1, 21)]
+    many = [
+        compilation(function=f"f{n}", compilation_ns=n * 10**6, tracing_ns=0, lowering_ns=0) for n in range(1, 21)
+    ]
     text = to_text(timing(*many))
     assert "f20" in text
     assert "12 more functions compiled, 78.0 ms." in text

@@ -1,0 +1,25 @@
+"""The clock."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from jaxmagic.capture.clock import cpu_time, now_ns, timestamp
+
+
+def test_it_never_goes_back() -> None:
+    times = [now_ns() for _ in range(1000)]
+    assert times == sorted(times)
+
+
+def test_processor_time_grows_with_work() -> None:
+    before = cpu_time()
+    while cpu_time().user_ns + cpu_time().system_ns == before.user_ns + before.system_ns:
+        sum(range(10_000))
+    after = cpu_time()
+    assert after.user_ns >= before.user_ns
+    assert after.system_ns >= before.system_ns
+
+
+def test_the_time_of_day_has_its_zone() -> None:
+    assert datetime.fromisoformat(timestamp()).tzinfo is not None

@@ -1,0 +1,57 @@
+"""Listening to JAX: nothing raises into the user's call, and nothing of ours is heard."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax
+import pytest
+
+from jaxmagic.capture import compilation
+from jaxmagic.capture.compilation import CompileLog, unheard
+
+
+@pytest.fixture
+def log(x: Any) -> Any:
+    log = CompileLog()
+    log.start()
+    yield log
+    log.stop()
+
+
+def test_the_stages_of_a_call_are_heard_in_their_order(log: Any, x: Any) -> None:
+    jax.jit(lambda x: x + 73)(x)
+    assert [span.stage for span in log.spans] == ["tracing", "lowering", "compilation"]
+    assert all(span.start_ns <= span.end_ns for span in log.spans)
+    assert {span.function for span in log.spans} == {"<lambda>"}
+    assert len(log.misses) == 1
+
+
+def test_what_is_ours_is_not_heard(log: Any, x: Any) -> None:
+    with unheard():
+        jax.jit(lambda x: x + 79)(x)
+    assert log.spans == []
+    assert log.misses == []
+
+
+def test_a_listener_that_fails_does_not_break_the_users_call(log: Any, x: Any, monkeypatch: Any) -> None:
+    def broken(*_: Any, **__: Any) -> Any:
+        raise RuntimeError
+
+    monkeypatch.setattr(compilation, "Span", broken)
+    monkeypatch.setattr(compilation, "Miss", broken)
+    assert jax.jit(lambda x: x + 83)(x).shape == x.shape
+
+
+def test_stopping_twice_is_no_error() -> None:
+    log = CompileLog()
+    log.start()
+    log.stop()
+    log.stop()
+
+
+@pytest.mark.parametrize(
+    ("name", "plain"), [("jit(f)", "f"), ("f", "f"), ("jit(<lambda>)", "<lambda>"), ("f(x)", "f(x)"), (None, "?")]
+)
+def test_names_are_plain(name: Any, plain: str) -> None:
+    assert compilation._plain_name(name) == plain

@@ -1,0 +1,88 @@
+"""What leans on JAX's insides works on this JAX, and says "not available" where the insides have changed."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import pytest
+
+import jaxmagic
+from jaxmagic.capture import internals
+
+
+def test_backends_are_known_to_be_started(x: Any) -> None:
+    assert internals.backends_started() is True
+
+
+def test_async_dispatch_is_known() -> None:
+    assert internals.cpu_async_dispatch() is True
+
+
+def test_without_the_module_it_is_not_known(monkeypatch: Any) -> None:
+    monkeypatch.setitem(sys.modules, "jax._src.xla_bridge", None)
+    monkeypatch.delattr(jax._src, "xla_bridge")
+    assert internals.backends_started() is None
+
+
+def test_without_the_setting_it_is_not_known(monkeypatch: Any) -> None:
+    monkeypatch.setattr(type(jax.config), "values", {})
+    assert internals.cpu_async_dispatch() is None
+
+
+def test_without_jaxs_frames_a_compilation_is_still_measured(monkeypatch: Any, x: Any) -> None:
+    monkeypatch.setattr(internals, "_DEEPEST", 0)
+    with jaxmagic.stopwatch() as watch:
+        watch.result = jax.jit(lambda x: x + 61)(x)
+    (one,) = watch.timing.compilations
+    assert one.compilation_ns > 0
+    assert one.cause.kind == "first call"  # JAX's own explanation does not need them
+
+
+def test_without_frames_and_explanations_the_cause_is_unknown(monkeypatch: Any, x: Any) -> None:
+    from jaxmagic.capture import cache_misses
+
+    monkeypatch.setattr(internals, "_DEEPEST", 0)
+    monkeypatch.setattr(cache_misses, "_MARK", "another layout")
+    with jaxmagic.stopwatch() as watch:
+        watch.result = jax.jit(lambda x: x + 67)(x)
+    assert watch.timing.compilations[0].cause.kind == "unknown"
+
+
+def test_a_frame_that_fails_costs_the_reason_and_nothing_else(monkeypatch: Any, x: Any) -> None:
+    def broken(*_: Any) -> Any:
+        raise RuntimeError
+
+    monkeypatch.setattr(internals, "_describe_arguments", broken)
+    with jaxmagic.stopwatch() as watch:
+        watch.result = jax.jit(lambda x: x + 71)(x)
+    assert watch.timing.error is None
+    assert watch.timing.compile_ns > 0
+
+
+def test_unregistering_what_is_gone_is_no_error() -> None:
+    internals.unregister_listener("event", lambda *_: None)
+
+
+class Loud:
+    """A static argument whose ``__repr__`` must not be run."""
+
+    def __repr__(self) -> str:
+        raise RuntimeError("do not print")
+
+
+@pytest.mark.parametrize(
+    ("value", "words"),
+    [(3, "3"), ("fast", "'fast'"), ((1, "a"), "(1, 'a')"), (None, "None"), (Loud(), "Loud object"), ("x" * 99, "…")],
+)
+def test_static_arguments_are_described_without_running_them(value: Any, words: str) -> None:
+    text = internals._in_words(value)
+    assert words in text
+    assert len(text) <= 60
+
+
+def test_placement_says_where_and_whether_committed(x: Any) -> None:
+    assert internals._placement(x).endswith("(uncommitted)")
+    assert internals._placement(jax.device_put(jnp.ones(3), jax.devices()[0])).endswith("(committed)")

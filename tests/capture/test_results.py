@@ -1,0 +1,99 @@
+"""Finding the arrays of a result without running any of the user's code."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import pytest
+
+from jaxmagic.capture.results import find_arrays, host_copy
+
+
+class Slotted:
+    __slots__ = ("array", "unset")
+
+    def __init__(self, array: Any) -> None:
+        self.array = array
+
+
+@dataclass
+class Module:
+    weights: Any
+    more: dict[str, Any]
+
+
+@jax.tree_util.register_pytree_node_class
+class Registered:
+    """A pytree whose flattening code fails."""
+
+    def __init__(self, array: Any) -> None:
+        self.array = array
+
+    def tree_flatten(self) -> Any:
+        raise RuntimeError("do not flatten")
+
+    @classmethod
+    def tree_unflatten(cls, _: Any, children: Any) -> Any:
+        return cls(*children)
+
+
+class LyingList(list):  # type: ignore[type-arg]
+    def __iter__(self) -> Any:
+        raise RuntimeError("do not iterate")
+
+    def __len__(self) -> int:
+        raise RuntimeError("do not ask")
+
+    def __getitem__(self, index: Any) -> Any:
+        raise RuntimeError("do not look")
+
+
+@pytest.mark.parametrize(
+    "put",
+    [
+        lambda a: a,
+        lambda a: (a, [a]),
+        lambda a: {"w": {"x": a}},
+        lambda a: Slotted(a),
+        lambda a: Module(a, {}),
+        lambda a: Module(None, {"deep": [Slotted(a)]}),
+        lambda a: Registered(a),
+        lambda a: LyingList([a]),
+    ],
+    ids=["array", "tuple", "dict", "slots", "dataclass", "deep", "failing pytree", "lying list"],
+)
+def test_arrays_are_found_wherever_they_are_each_once(put: Any) -> None:
+    array = jnp.ones(3)
+    found = find_arrays(put(array))
+    assert [id(each) for each in found.arrays] == [id(array)]
+    assert found.notes == []
+
+
+def test_typed_keys_are_arrays() -> None:
+    key = jax.random.key(0)
+    assert find_arrays(key).arrays == [key] or len(find_arrays(key).arrays) == 1
+
+
+def test_the_search_is_bounded() -> None:
+    found = find_arrays([[n] for n in range(100_000)])
+    assert found.arrays == []
+
+
+@pytest.mark.parametrize("plain", [None, 3, "text", jnp, len, Module, 3.5, b"x"])
+def test_plain_things_hold_no_arrays(plain: Any) -> None:
+    assert find_arrays(plain) == ([], [])
+
+
+def test_deleted_arrays_are_left_out_and_said() -> None:
+    array = jnp.ones(3) + 1
+    array.delete()
+    found = find_arrays([array])
+    assert found.arrays == []
+    assert "deleted or donated" in found.notes[0]
+
+
+def test_a_host_copy_counts_its_bytes() -> None:
+    assert host_copy([jnp.ones((4, 4)), jnp.ones(2, jnp.int8)]) == 66

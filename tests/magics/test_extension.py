@@ -1,0 +1,73 @@
+"""Loading changes the shell in few places; unloading changes exactly those back."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+def state(shell: Any) -> dict[str, Any]:
+    return {
+        "cleanup": list(shell.input_transformers_cleanup),
+        "post": list(shell.input_transformers_post),
+        "ast": list(shell.ast_transformers),
+        "line": dict(shell.magics_manager.magics["line"]),
+        "cell": dict(shell.magics_manager.magics["cell"]),
+        "registry": dict(shell.magics_manager.registry),
+        "configurables": list(shell.configurables),
+        "callbacks": {name: list(found) for name, found in shell.events.callbacks.items()},
+        "namespace": {name for name in shell.user_ns if not name.startswith("_")},
+    }
+
+
+def test_unloading_restores_what_loading_changed(bare: Any) -> None:
+    bare.run("%load_ext jaxmagic")  # IPython loads its own magics when they are first used
+    bare.run("%unload_ext jaxmagic")
+    before = state(bare.shell)
+    bare.run("%load_ext jaxmagic")
+    assert state(bare.shell) != before
+    bare.run("%jaxtime -q 1 + 1")
+    bare.run("%unload_ext jaxmagic")
+    assert state(bare.shell) == before
+
+
+def test_a_magic_that_was_there_before_is_back(bare: Any) -> None:
+    bare.shell.register_magic_function(lambda line: "theirs", "line", "jaxtime")
+    bare.run("%load_ext jaxmagic")
+    assert bare.run("%jaxtime -q 3") == 3
+    bare.run("%unload_ext jaxmagic")
+    assert bare.run("%jaxtime 3") == "theirs"
+
+
+def test_loading_twice_measures_once(bare: Any) -> None:
+    from jaxmagic import load_ipython_extension
+
+    load_ipython_extension(bare.shell)
+    load_ipython_extension(bare.shell)
+    bare.run("%jaxtime 1 + 1")
+    assert len(bare.published) == 1
+
+
+def test_reloading_works(bare: Any) -> None:
+    bare.run("%load_ext jaxmagic")
+    bare.run("%reload_ext jaxmagic")
+    assert bare.run("%jaxtime -q 3") == 3
+
+
+def test_unloading_what_is_not_loaded_is_no_error(bare: Any) -> None:
+    from jaxmagic import unload_ipython_extension
+
+    unload_ipython_extension(bare.shell)
+
+
+def test_a_function_with_the_magic_survives_unloading(session: Any) -> None:
+    session.run("def g():\n    v = %jaxtime -q f(x)\n    return v.shape")
+    session.run("%unload_ext jaxmagic")
+    assert session.run("g()") == (8, 8)
+
+
+def test_a_cell_without_the_magic_is_not_touched(session: Any) -> None:
+    lines = ["a = '%jaxtime f('\n", "b = 1\n"]
+    for transform in (*session.shell.input_transformers_cleanup, *session.shell.input_transformers_post):
+        lines = transform(lines)
+    assert lines == ["a = '%jaxtime f('\n", "b = 1\n"]
+    assert session.run("'%jaxtime 1'") == "%jaxtime 1"

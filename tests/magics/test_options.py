@@ -1,0 +1,98 @@
+"""Options first, then code, verbatim."""
+
+from __future__ import annotations
+
+import argparse
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from IPython.core.error import UsageError
+
+from jaxmagic.magics import options
+from jaxmagic.magics.timing import JaxMagics
+
+PARSER = JaxMagics.jaxtime.parser
+
+
+@pytest.mark.parametrize(
+    ("text", "words", "code"),
+    [
+        ("f(x)", [], "f(x)"),
+        ("-q f(x)", ["-q"], "f(x)"),
+        ("  -q   -o  f'{n}  {n}'", ["-q", "-o"], "f'{n}  {n}'"),
+        ("-qo f(x)", ["-q", "-o"], "f(x)"),
+        ("-v t f(x)", ["-v", "t"], "f(x)"),
+        ("-vt f(x)", ["-v", "t"], "f(x)"),
+        ("-qv t f(x)", ["-q", "-v", "t"], "f(x)"),
+        ("--max-time 50ms f(x)", ["--max-time", "50ms"], "f(x)"),
+        ("--max-time=50ms f(x)", ["--max-time=50ms"], "f(x)"),
+        ("--max-time '1.5 s' f(x)", ["--max-time", "1.5 s"], "f(x)"),
+        ("-- -q", [], "-q"),
+        ("-q -- --x", ["-q"], "--x"),
+        ("-x[0, 0]", [], "-x[0, 0]"),
+        ("-x", [], "-x"),
+        ("-q*2", [], "-q*2"),
+        ("-v*2", [], "-v*2"),
+        ("--(x)", [], "--(x)"),
+        ("--x[0]", [], "--x[0]"),
+        ("-1", [], "-1"),
+        ("f(x) -q", [], "f(x) -q"),
+        ("", [], ""),
+        ("-q", ["-q"], ""),
+        ("変数 + 1", [], "変数 + 1"),
+        ("-q # comment", ["-q"], "# comment"),
+    ],
+)
+def test_leading_options_are_split_from_code(text: str, words: list[str], code: str) -> None:
+    assert options.split(text, PARSER) == (words, code)
+
+
+@given(st.text(max_size=60).filter(lambda text: not text.lstrip().startswith("-")))
+def test_code_without_options_is_untouched(code: str) -> None:
+    assert options.split(code, PARSER) == ([], code.lstrip())
+
+
+@given(st.sampled_from(["", "-q ", "-q -o ", "--fetch "]), st.text(max_size=60))
+def test_after_two_dashes_everything_is_code(given_options: str, code: str) -> None:
+    _, rest = options.split(f"{given_options}-- {code}", PARSER)
+    assert rest == code.lstrip()
+
+
+def test_an_unknown_long_option_names_the_closest() -> None:
+    with pytest.raises(UsageError, match="no option --fecth. Did you mean --fetch\\?"):
+        options.split("--fecth f(x)", PARSER)
+
+
+def test_an_unknown_long_option_that_resembles_none_lists_all() -> None:
+    with pytest.raises(UsageError, match="Options: --expect-no-compile, .*write -- before it"):
+        options.split("--zzz f(x)", PARSER)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("--max-time soon f(x)", "a time with its unit .* is wanted; found 'soon'. Write for example 50ms"),
+        ("--max-time", "--max-time: expected one argument"),
+        ("-v 3x f(x)", "a variable's name is wanted; found '3x'"),
+        ("-v class f(x)", "a variable's name is wanted"),
+        ("--quiet=3 f(x)", "no option --quiet"),
+    ],
+)
+def test_a_wrong_value_says_what_to_write(text: str, message: str) -> None:
+    with pytest.raises(UsageError, match=message):
+        options.parse(options.split(text, PARSER)[0], PARSER)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [("1ns", 1), ("2us", 2_000), ("2µs", 2_000), ("50ms", 50_000_000), (".5s", 500_000_000), ("1 min", 60 * 10**9)],
+)
+def test_durations_have_a_unit(text: str, expected: int) -> None:
+    assert options.duration_ns(text) == expected
+
+
+@pytest.mark.parametrize("text", ["50", "-1ms", "1h", "ms", "1e3ms", "nan s"])
+def test_a_number_without_a_unit_is_no_duration(text: str) -> None:
+    with pytest.raises(argparse.ArgumentTypeError):
+        options.duration_ns(text)

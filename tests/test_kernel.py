@@ -1,0 +1,130 @@
+"""In a real kernel, as a notebook runs it: messages, errors, Run All, interrupts."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+import nbformat
+import pytest
+from jupyter_client.manager import KernelManager
+from nbclient import NotebookClient
+from nbclient.exceptions import CellExecutionError
+
+pytestmark = pytest.mark.slow
+
+SETUP = "%load_ext jaxmagic\nimport jax, jax.numpy as jnp\nx = jnp.ones((64, 64))\nf = jax.jit(lambda x: x @ x)"
+
+
+class OwnKernel(KernelManager):  # type: ignore[misc]
+    def format_kernel_cmd(self, extra_arguments: Any = None) -> list[str]:
+        return [sys.executable, "-m", "ipykernel_launcher", "-f", self.connection_file]
+
+
+class Notebook:
+    """One kernel for the module's tests: starting one takes seconds."""
+
+    def __init__(self, client: NotebookClient) -> None:
+        self._client = client
+
+    def run(self, source: str, *, fails: bool = False) -> Any:
+        cell = nbformat.v4.new_code_cell(source)
+        self._client.nb.cells.append(cell)
+        try:
+            self._client.execute_cell(cell, len(self._client.nb.cells) - 1)
+        except CellExecutionError:
+            assert fails, cell.outputs
+        return cell
+
+    def text(self, source: str) -> str:
+        """What a cell evaluates to, as text."""
+        outputs = self.run(source).outputs
+        return next(str(each.data["text/plain"]) for each in outputs if each.output_type == "execute_result")
+
+
+@pytest.fixture(scope="module")
+def notebook() -> Iterator[Notebook]:
+    client = NotebookClient(nbformat.v4.new_notebook(), timeout=120, kernel_manager_class=OwnKernel)
+    with client.setup_kernel():
+        it = Notebook(client)
+        it.run(SETUP)
+        yield it
+
+
+def clean(text: str) -> str:
+    return re.sub(r"\x1b\[[\d;]*m", "", text)
+
+
+def test_one_output_of_two_media_and_then_the_value(notebook: Notebook) -> None:
+    cell = notebook.run("%jaxtime f(x).shape")
+    report, value = cell.outputs
+    assert set(report.data) == {"text/plain", "text/html"}
+    assert value.data["text/plain"] == "(64, 64)"
+    assert value.execution_count == cell.execution_count
+
+
+def test_a_traceback_shows_the_cells_lines(notebook: Notebook) -> None:
+    cell = notebook.run("%%jaxtime\na = 1\nb = a / 0", fails=True)
+    report, error = cell.outputs
+    assert "ended with ZeroDivisionError" in report.data["text/plain"]
+    text = clean("\n".join(error.traceback))
+    assert "----> 3 b = a / 0" in text
+    assert "jaxmagic" not in text
+
+
+def test_run_all_stops_at_an_error() -> None:
+    cells = [SETUP, "%%jaxtime\nraise ValueError('stop here')", "after = 1"]
+    document = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in cells])
+    with pytest.raises(CellExecutionError, match="stop here"):
+        NotebookClient(document, timeout=120, kernel_manager_class=OwnKernel).execute()
+    assert document.cells[2].execution_count is None
+
+
+def test_await_works_beside_the_kernels_event_loop(notebook: Notebook) -> None:
+    notebook.run("import asyncio")
+    assert notebook.text("%jaxtime -q await asyncio.sleep(0, 'slept')") == "'slept'"
+    assert notebook.text("%%jaxtime -q\nawait asyncio.sleep(0)\n'done'") == "'done'"
+
+
+def test_getsource_and_hlo_lines_are_those_of_the_cell(notebook: Notebook) -> None:
+    notebook.run("%%jaxtime -q\n\n@jax.jit\ndef g(a):\n    return jnp.sin(a)")
+    assert "return jnp.sin(a)" in notebook.text("import inspect\ninspect.getsource(g)")
+    text = notebook.text("g.lower(x).compile().as_text()")
+    assert "source_line=5" in text or "line=5 end_line=5" in text
+
+
+def test_a_cell_run_again_is_the_cause(notebook: Notebook) -> None:
+    cell = "%%jaxtime -q -v t\n@jax.jit\ndef again(a):\n    return a * 3\nagain(x);"
+    notebook.run(cell)
+    notebook.run(cell)
+    assert notebook.text("t.compilations[0].cause.kind") == "'new function'"
+
+
+def test_an_interrupt_goes_through_and_the_kernel_lives(notebook: Notebook) -> None:
+    cell = notebook.run(
+        "%%jaxtime\nimport os, signal\nos.kill(os.getpid(), signal.SIGINT)\nwhile True: pass", fails=True
+    )
+    assert "ended with KeyboardInterrupt" in cell.outputs[0].data["text/plain"]
+    assert notebook.text("1 + 1") == "2"
+
+
+def test_a_background_thread_and_printing_do_not_disturb(notebook: Notebook) -> None:
+    notebook.run(
+        "import threading\nstop = threading.Event()\n"
+        "thread = threading.Thread(target=lambda: [f(x).block_until_ready() for _ in iter(stop.is_set, True)])\n"
+        "thread.start()"
+    )
+    cell = notebook.run("%%jaxtime\nprint('printed')\nf(x);")
+    notebook.run("stop.set(); thread.join()")
+    assert cell.outputs[0].text == "printed\n"
+    assert "Wall time" in cell.outputs[1].data["text/plain"]
+
+
+def test_unloading_in_a_kernel_leaves_nothing(notebook: Notebook) -> None:
+    notebook.run("%unload_ext jaxmagic")
+    assert notebook.text("get_ipython().ast_transformers") == "[]"
+    cell = notebook.run("%jaxtime 1", fails=True)
+    assert "not found" in str(cell.outputs)
+    notebook.run("%load_ext jaxmagic")
