@@ -50,7 +50,8 @@ def test_a_share_is_0_or_100_only_where_it_is(part: int, whole: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("size_bytes", "text"), [(0, "0 B"), (1023, "1023 B"), (1024, "1.00 KiB"), (3 * 2**30, "3.00 GiB"), (2**42, "4.00 TiB")]
+    ("size_bytes", "text"),
+    [(0, "0 B"), (1023, "1023 B"), (1024, "1.00 KiB"), (3 * 2**30, "3.00 GiB"), (2**42, "4.00 TiB")],
 )
 def test_sizes_are_binary(size_bytes: int, text: str) -> None:
     assert units.size(size_bytes) == text

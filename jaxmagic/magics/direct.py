@@ -11,6 +11,7 @@ import ast
 import asyncio
 import inspect
 import re
+from types import EllipsisType
 from typing import Any
 
 from IPython.core.error import UsageError
@@ -27,7 +28,7 @@ def run_called(
     magic: str,
     parser: argparse.ArgumentParser,
     line: str,
-    cell: str | None,
+    cell: str | EllipsisType | None,
     local_ns: dict[str, Any] | None,
 ) -> Any:
     """Run `line`, or `cell` with the options in `line`, and return what the magic evaluates to.
@@ -37,7 +38,7 @@ def run_called(
         SyntaxError: at the user's line.
     """
     __tracebackhide__ = True
-    if cell is ...:  # a marker, and nobody has made a block of it and what follows
+    if isinstance(cell, EllipsisType):  # a marker, and nobody has made a block of it and what follows
         raise UsageError(
             f"%%{magic} has to be the outermost magic of its cell: here another one runs the cell, "
             "and what follows would go unmeasured. Put it on top."

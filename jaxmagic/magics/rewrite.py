@@ -7,8 +7,8 @@ magic is a ``with`` block in it. Three steps, each the smallest that does its wo
 1. :func:`cell_to_marker`, on the text: ``%%jaxtime`` becomes a marker line of the same height, so that every
    line of the cell keeps its number.
 2. :func:`line_to_marker`, on the text: ``%jaxtime await f()`` becomes a marker and the statement itself,
-   because IPython looks for ``await`` in the text. All other line magics stay the call that IPython made of them,
-   ``get_ipython().run_line_magic('jaxtime', …)``, which works even where step 3 is not applied.
+   because IPython looks for ``await`` in the text. All other line magics stay the call that IPython made of
+   them, ``get_ipython().run_line_magic('jaxtime', …)``, which works even where step 3 is not applied.
 3. :class:`BlockRewriter`, on the syntax tree: a marker with what follows it, or such a call, becomes a block.
 
 A marker is a call of ``run_cell_magic`` with ``...`` for the cell: what it is about follows. Where step 3 does not come (inside

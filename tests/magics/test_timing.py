@@ -68,7 +68,7 @@ def test_assignments_reach_a_functions_locals(session: Any) -> None:
 
 def test_a_function_with_the_magic_and_unicode_locals_in_a_loop(session: Any) -> None:
     session.run(
-        "def g():\n    größe = 3\n    r = [0]\n    for i in range(3):\n        r = %jaxtime -q größe + i\n    return r"
+        "def g():\n    maß = 3\n    r = [0]\n    for i in range(3):\n        r = %jaxtime -q maß + i\n    return r"
     )
     assert session.run("g()") == 5
 
