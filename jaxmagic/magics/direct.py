@@ -18,6 +18,7 @@ from IPython.core.error import UsageError
 from IPython.core.interactiveshell import InteractiveShell
 
 from . import options
+from .block import Block, open_block
 from .rewrite import BlockRewriter, ends_in_semicolon
 
 _ANYWHERE = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
@@ -52,15 +53,28 @@ def run_called(
     rewriter = BlockRewriter({magic: parser}, shell.transform_cell, lambda: "last_expr")
     given = line[: len(line) - len(statement)] if statement else line
     statements = rewriter.block(tree.body[0], magic, given, tree.body, [], last=False)
+    block, name = _outside(shell, statements[0], magic, given)
     tree.body = statements[:-1]  # the last one takes the value: that is done below
     ast.fix_missing_locations(tree)
-    name = _block_name(statements[0])
     namespace = shell.user_ns if cell is not None or local_ns is None else local_ns
+    shell.user_ns[name] = block
     try:
         _execute(shell, compile(tree, tree.filename, "exec", _ANYWHERE), namespace)  # type: ignore[attr-defined]
-        return namespace[name].take(ends_in_semicolon(code))
+        return block.take(ends_in_semicolon(code))
     finally:
-        namespace.pop(name, None)
+        shell.user_ns.pop(name, None)
+
+
+def _outside(shell: InteractiveShell, statement: ast.stmt, magic: str, given: str) -> tuple[Block, str]:
+    """Make the block here, and let the code find it among the globals: the caller's locals stay as they are."""
+    assert isinstance(statement, ast.With)
+    (item,) = statement.items
+    assert isinstance(item.context_expr, ast.Call)
+    assert isinstance(item.optional_vars, ast.Name)
+    name = item.optional_vars.id
+    place = ast.literal_eval(item.context_expr.args[3])
+    statement.items = [ast.withitem(ast.copy_location(ast.Name(name, ast.Load()), item.context_expr))]
+    return open_block(name, magic, given, place, shown=False), name
 
 
 def _code(magic: str, statement: str, cell: str | None) -> str:
@@ -96,13 +110,6 @@ def _parse(shell: InteractiveShell, magic: str, code: str, *, is_line: bool) -> 
     tree = shell.transform_ast(tree)
     tree.filename = filename
     return tree
-
-
-def _block_name(block: ast.stmt) -> str:
-    assert isinstance(block, ast.With)
-    bound = block.items[0].optional_vars
-    assert isinstance(bound, ast.Name)
-    return bound.id
 
 
 def _execute(shell: InteractiveShell, code: Any, namespace: dict[str, Any]) -> None:

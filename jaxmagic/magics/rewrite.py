@@ -11,8 +11,8 @@ magic is a ``with`` block in it. Three steps, each the smallest that does its wo
    them, ``get_ipython().run_line_magic('jaxtime', …)``, which works even where step 3 is not applied.
 3. :class:`BlockRewriter`, on the syntax tree: a marker with what follows it, or such a call, becomes a block.
 
-A marker is a call of ``run_cell_magic`` with ``...`` for the cell: what it is about follows. Where step 3 does not come (inside
-``%%prun``), it runs, and says so: nothing goes unmeasured in silence.
+A marker is a call of ``run_cell_magic`` with ``...`` for the cell: what it is about follows. Where step 3 does not
+come (inside ``%%prun``), it runs, and says so: nothing goes unmeasured in silence.
 """
 
 from __future__ import annotations

@@ -21,9 +21,10 @@ def log(x: Any) -> Any:
 
 def test_the_stages_of_a_call_are_heard_in_their_order(log: Any, x: Any) -> None:
     jax.jit(lambda x: x + 73)(x)
-    assert [span.stage for span in log.spans] == ["tracing", "lowering", "compilation"]
+    stages = [span.stage for span in log.spans]  # JAX 0.8 reports inner functions, too
+    assert list(dict.fromkeys(stages)) == ["tracing", "lowering", "compilation"]
     assert all(span.start_ns <= span.end_ns for span in log.spans)
-    assert {span.function for span in log.spans} == {"<lambda>"}
+    assert {span.function for span in log.spans if span.stage != "tracing"} == {"<lambda>"}
     assert len(log.misses) == 1
 
 
