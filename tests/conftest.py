@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import gc
+import logging
 import os
+import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -17,6 +20,7 @@ import jax
 import jax.numpy as jnp
 import pytest
 
+from jaxmagic.capture.internals import MISS_LOGGERS
 from jaxmagic.model.compilation import Cause, Compilation
 from jaxmagic.model.environment import Environment
 from jaxmagic.model.timing import Timing
@@ -146,3 +150,28 @@ def timing(environment: Environment) -> Callable[..., Timing]:
         return Timing(**(stages | values | changes))
 
     return make
+
+
+@pytest.fixture
+def session_state() -> Callable[[], dict[str, Any]]:
+    """Everything of the session that a measurement touches, to be compared before and after."""
+    from jax._src import monitoring
+
+    def state() -> dict[str, Any]:
+        gc.collect()
+        return {
+            "listeners": (
+                list(monitoring.get_event_time_span_listeners()),
+                list(monitoring.get_event_listeners()),
+                list(monitoring.get_event_duration_listeners()),
+            ),
+            "loggers": [
+                (logger.level, logger.propagate, list(logger.handlers), list(logger.filters), logger.disabled)
+                for logger in map(logging.getLogger, ("", "jax", *MISS_LOGGERS))
+            ],
+            "explain": jax.config.jax_explain_cache_misses,
+            "threads": {thread.ident for thread in threading.enumerate()},
+            "arrays": {id(array) for array in jax.live_arrays()},
+        }
+
+    return state

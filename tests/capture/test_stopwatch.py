@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import logging
 import threading
 from concurrent.futures import ThreadPoolExecutor
@@ -15,7 +14,6 @@ import numpy as np
 import pytest
 
 import jaxmagic
-from jaxmagic.capture.internals import MISS_LOGGERS
 from jaxmagic.capture.stopwatch import Stopwatch
 from jaxmagic.errors import NotMeasured
 
@@ -27,27 +25,6 @@ def measure(call: Any, *, keep: bool = True) -> jaxmagic.Timing:
             watch.result = value
         del value
     return watch.timing
-
-
-def state() -> dict[str, Any]:
-    """Everything of the session that a measurement touches."""
-    from jax._src import monitoring
-
-    gc.collect()
-    return {
-        "listeners": (
-            list(monitoring.get_event_time_span_listeners()),
-            list(monitoring.get_event_listeners()),
-            list(monitoring.get_event_duration_listeners()),
-        ),
-        "loggers": [
-            (logger.level, logger.propagate, list(logger.handlers), list(logger.filters), logger.disabled)
-            for logger in map(logging.getLogger, ("", "jax", *MISS_LOGGERS))
-        ],
-        "explain": jax.config.jax_explain_cache_misses,
-        "threads": {thread.ident for thread in threading.enumerate()},
-        "arrays": {id(array) for array in jax.live_arrays()},
-    }
 
 
 # --- waiting -----------------------------------------------------------------------------------------------------
@@ -439,14 +416,14 @@ def test_nested_stopwatches_both_see_the_compilation(x: Any) -> None:
     assert outer.timing.wall_ns > inner.timing.wall_ns
 
 
-def test_stopwatches_that_overlap_without_nesting_leave_nothing(x: Any) -> None:
-    before = state()
+def test_stopwatches_that_overlap_without_nesting_leave_nothing(x: Any, session_state: Any) -> None:
+    before = session_state()
     first, second = Stopwatch(), Stopwatch()
     first.start()
     second.start()
     first.stop()
     second.stop()
-    assert state() == before
+    assert session_state() == before
 
 
 # --- errors ------------------------------------------------------------------------------------------------------
@@ -488,9 +465,9 @@ async def coroutine() -> None: ...
     ],
     ids=["hostile", "self-reference", "huge", "many arrays", "key", "Compiled", "struct", "generator", "coroutine"],
 )
-def test_any_result_is_measured_and_let_go(make: Any, note: str | None) -> None:
+def test_any_result_is_measured_and_let_go(make: Any, note: str | None, session_state: Any) -> None:
     make() if note != "coroutine" else None  # whatever it caches by itself
-    before = state()
+    before = session_state()
     kept = []
     with jaxmagic.stopwatch() as watch:
         value = make()
@@ -505,7 +482,7 @@ def test_any_result_is_measured_and_let_go(make: Any, note: str | None) -> None:
     if note == "coroutine":
         kept[0].close()
     del value, kept, watch
-    assert state() == before
+    assert session_state() == before
 
 
 def test_a_deleted_array_in_the_result_is_timed_and_said(x: Any) -> None:
@@ -525,8 +502,10 @@ def test_a_donated_argument_is_no_error(x: Any) -> None:
 
 
 @pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt, SystemExit, GeneratorExit])
-def test_an_exception_comes_through_with_the_times_so_far(x: Any, error: type[BaseException]) -> None:
-    before = state()
+def test_an_exception_comes_through_with_the_times_so_far(
+    x: Any, error: type[BaseException], session_state: Any
+) -> None:
+    before = session_state()
     f = jax.jit(lambda x: x + 41)
     watch = jaxmagic.stopwatch()
     with pytest.raises(error), watch:
@@ -535,11 +514,13 @@ def test_an_exception_comes_through_with_the_times_so_far(x: Any, error: type[Ba
     assert watch.timing.error == error.__name__
     assert len(watch.timing.compilations) == 1
     del f
-    assert state() == before
+    assert session_state() == before
 
 
-def test_an_interrupt_while_waiting_still_gives_the_times_so_far(monkeypatch: Any, x: Any) -> None:
-    before = state()
+def test_an_interrupt_while_waiting_still_gives_the_times_so_far(
+    monkeypatch: Any, x: Any, session_state: Any
+) -> None:
+    before = session_state()
     watch = Stopwatch()
     watch.start()
 
@@ -552,7 +533,7 @@ def test_an_interrupt_while_waiting_still_gives_the_times_so_far(monkeypatch: An
         watch.stop()
     assert watch.timing.error == "KeyboardInterrupt"
     assert watch.timing.unreached_ns is None
-    assert state() == before
+    assert session_state() == before
 
 
 def test_an_error_of_the_computation_surfaces_after_the_record(x: Any) -> None:
@@ -569,21 +550,21 @@ def test_an_error_of_the_computation_surfaces_after_the_record(x: Any) -> None:
     assert watch.timing.error is not None
 
 
-def test_the_session_is_as_before(x: Any) -> None:
+def test_the_session_is_as_before(x: Any, session_state: Any) -> None:
     f = jax.jit(lambda x: x + 43)
     measure(lambda: f(x))
-    before = state()
+    before = session_state()
     for y in (x, x):
         measure(lambda y=y: f(y))
-    assert state() == before
+    assert session_state() == before
 
 
-def test_users_own_listener_and_handler_survive_a_clear_inside(x: Any) -> None:
-    before = state()
+def test_users_own_listener_and_handler_survive_a_clear_inside(x: Any, session_state: Any) -> None:
+    before = session_state()
     with jaxmagic.stopwatch():
         jax.monitoring.clear_event_listeners()
-    assert state()["loggers"] == before["loggers"]
-    assert state()["explain"] == before["explain"]
+    assert session_state()["loggers"] == before["loggers"]
+    assert session_state()["explain"] == before["explain"]
 
 
 def test_reading_the_timing_too_early_says_so() -> None:

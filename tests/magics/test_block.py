@@ -1,0 +1,81 @@
+"""Bad input to the magic: a clear error, and the session as it was."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+HOSTILE = """
+class Hostile:
+    def __getattr__(self, name): raise RuntimeError('do not ask')
+    def __eq__(self, other): raise RuntimeError('do not compare')
+    def __repr__(self): return 'hostile'
+hostile = Hostile()
+loop = []; loop.append(loop)
+deleted = x + 1; deleted.delete()
+async def coroutine(): pass
+def interrupt(): raise KeyboardInterrupt
+import threading
+def compile_beside():
+    thread = threading.Thread(target=lambda: jax.block_until_ready(jax.jit(lambda x: x - 97)(x)))
+    thread.start(); thread.join()
+"""
+
+
+@pytest.mark.parametrize(
+    ("cell", "error"),
+    [
+        ("%jaxtime -q 1/0", ZeroDivisionError),
+        ("%jaxtime -q f(", SyntaxError),
+        ("%%jaxtime -q\nf(", SyntaxError),
+        ("%jaxtime --bogus 1", Exception),
+        ("%jaxtime -q interrupt()", KeyboardInterrupt),
+        ("%jaxtime -q raise SystemExit", SystemExit),
+        ("%jaxtime -q --max-time 1ns f(x)", AssertionError),
+        ("%jaxtime -q hostile;", None),
+        ("%jaxtime -q loop;", None),
+        ("%jaxtime -q [deleted];", None),
+        ("%jaxtime -q (n for n in range(3));", None),
+        ("%jaxtime -q list(range(10**6));", None),
+        ("%jaxtime -q compile_beside()", None),
+        ("%%jaxtime -q\n%jaxtime -q f(x);\n%jaxtime -q 1/0", ZeroDivisionError),
+        ("%%jaxtime --no-raise-error -q\n%jaxtime -q 1/0", None),
+        ("for i in range(3):\n    %jaxtime -q f(x)", None),
+        ("def g():\n    %jaxtime -q f(x)\n    return 1/0\ng()", ZeroDivisionError),
+    ],
+)
+def test_the_session_is_as_before(session: Any, session_state: Any, cell: str, error: Any) -> None:
+    session.run(HOSTILE)
+    session.run("%jaxtime -q f(x);")
+    session.run("%reset -f out")
+    before = session_state()
+    session.run(cell, fails=error)
+    session.run("import sys; sys.last_traceback = sys.last_value = sys.last_exc = None")
+    session.run("%reset -f out")
+    assert session_state() == before
+    assert session.run("%jaxtime -q 1 + 1") == 2
+
+
+def test_a_coroutine_that_is_not_awaited_is_said(session: Any) -> None:
+    session.run(HOSTILE)
+    session.run("c = %jaxtime coroutine()")
+    assert "coroutine that has not run" in " ".join(session.report.split())
+    session.run("c.close()")
+
+
+def test_after_unloading_the_session_is_as_before_loading(bare: Any, session_state: Any) -> None:
+    bare.run("import jax, jax.numpy as jnp\nx = jnp.ones(3)\nf = jax.jit(lambda x: x + 101)")
+    before = session_state()
+    bare.run("%load_ext jaxmagic")
+    bare.run("%jaxtime -q f(x);")
+    bare.run("%unload_ext jaxmagic")
+    assert session_state() == before
+
+
+def test_a_record_names_what_was_timed_when_the_source_is_gone(session: Any, monkeypatch: Any) -> None:
+    import linecache
+
+    monkeypatch.setattr(linecache, "getlines", lambda *_: [])
+    session.run("%jaxtime -q -v t f(x)")
+    assert session.run("t.code") is None
