@@ -481,7 +481,7 @@ def test_any_result_is_measured_and_let_go(make: Any, note: str | None, session_
         assert list(kept[0]) == [0, 1, 2]
     if note == "coroutine":
         kept[0].close()
-    del value, kept, watch
+    del value, kept  # not the watch: it must not hold the result either
     assert session_state() == before
 
 
