@@ -23,6 +23,7 @@ def test_unloading_restores_what_loading_changed(bare: Any) -> None:
     bare.run("%load_ext jaxmagic")  # IPython loads its own magics when they are first used
     bare.run("%unload_ext jaxmagic")
     before = state(bare.shell)
+    assert "jaxtime" not in {*before["line"], *before["cell"]}
     bare.run("%load_ext jaxmagic")
     assert state(bare.shell) != before
     bare.run("%jaxtime -q 1 + 1")

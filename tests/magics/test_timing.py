@@ -198,6 +198,15 @@ def test_the_value_is_not_kept_alive(session: Any) -> None:
     assert session.run("seen() is None")
 
 
+def test_a_function_does_not_keep_the_value_alive_either(session: Any) -> None:
+    session.run(
+        "import gc, weakref\nclass Big: pass\n"
+        "def g():\n    big = %jaxtime -q Big()\n    seen = weakref.ref(big)\n    del big\n    gc.collect()\n"
+        "    return seen() is None"
+    )
+    assert session.run("g()")
+
+
 # --- source, errors ----------------------------------------------------------------------------------------------
 
 
