@@ -31,6 +31,7 @@ _PUBLIC = {
     "last": "api",
     "save": "api",
     "load": "api",
+    "Stopwatch": "capture.stopwatch",
     "Timing": "model.timing",
     "Compilation": "model.compilation",
     "Cause": "model.compilation",
@@ -51,6 +52,7 @@ __all__ = [  # noqa: RUF022 - in the order of the table
     "last",
     "save",
     "load",
+    "Stopwatch",
     "Timing",
     "Compilation",
     "Cause",
@@ -66,6 +68,7 @@ __all__ = [  # noqa: RUF022 - in the order of the table
 
 if TYPE_CHECKING:
     from .api import fence, history, last, load, save, stopwatch
+    from .capture.stopwatch import Stopwatch
     from .errors import JaxMagicError, JaxNotAvailable, NotMeasured, RecordError
     from .magics.extension import load_ipython_extension, unload_ipython_extension
     from .model.compilation import Cause, Compilation

@@ -76,6 +76,13 @@ def load(path: str | os.PathLike[str]) -> Timing:
         RecordError: the file is not a record, is broken, or was written by a newer jaxmagic; the message names
             the field.
         OSError: the file cannot be read.
+
+    >>> import jaxmagic, tempfile, os
+    >>> with jaxmagic.stopwatch() as t:
+    ...     pass
+    >>> path = jaxmagic.save(t.timing, os.path.join(tempfile.mkdtemp(), "timing.json"))
+    >>> jaxmagic.load(path).wall_ns == t.timing.wall_ns
+    True
     """
     source = Path(path)
     if source.stat().st_size > _MOST_BYTES:

@@ -20,7 +20,7 @@ def test_examples_run(name: str) -> None:
 
 
 def test_every_public_function_has_an_example() -> None:
-    for name in ("stopwatch", "fence", "history", "last", "save"):
+    for name in ("stopwatch", "fence", "history", "last", "save", "load"):
         assert ">>>" in getattr(jaxmagic, name).__doc__, name
 
 

@@ -120,7 +120,7 @@ def _types(text: str, call: Call | None) -> Cause | None:
         return None
     causes = [
         _type_difference(found["path"], found["now"], found["before"])
-        for found in _DIFFERENCE.finditer(text.partition("different input types")[2])
+        for found in _DIFFERENCE.finditer(_closest(text.partition("different input types")[2]))
     ]
     if not causes:
         return None
@@ -136,6 +136,11 @@ def _types(text: str, call: Call | None) -> Cause | None:
         now=first.now,
         before=first.before,
     )
+
+
+def _closest(explanation: str) -> str:
+    """JAX 0.8 compares with several earlier calls where they are equally close: the first is enough."""
+    return explanation.partition("* key with ")[0]
 
 
 def _type_difference(argument: str, now_text: str, before_text: str) -> Cause:
@@ -283,7 +288,7 @@ def _context(text: str, call: Call | None) -> Cause | None:
 
 
 def _placement(call: Call, before: Call | None) -> Cause:
-    """JAX did not trace, so it knew types, statics and nesting: what differs is where the arguments lie."""
+    """JAX did not trace, so it knew types, statics and nesting: what differs may be where the arguments lie."""
     if before is not None:
         for path, leaf in call.leaves.items():
             earlier = before.leaves.get(path)
@@ -292,10 +297,10 @@ def _placement(call: Call, before: Call | None) -> Cause:
                 if now != old:
                     return _difference("placement", f"argument {path} lies elsewhere", path, now, old)
     where = next((leaf.placement for leaf in call.leaves.values() if leaf.placement), None)
-    return _cause(
-        "placement",
-        "traced before with the same types, so another device, sharding or commitment"
-        + (f" (now {where})" if where else ""),
+    return Cause(
+        kind="unknown",
+        reason="traced before with the same types: compiled by itself for the first time, or for another "
+        + f"device, sharding or commitment than earlier{f' (now {where})' if where else ''}",
     )
 
 

@@ -2,8 +2,9 @@
 
 ``jax_explain_cache_misses`` makes JAX log a paragraph for every miss of its tracing cache. It is switched on
 for the measuring thread only, through the context manager that JAX has for it, and the paragraphs are taken out
-of the log by a filter: the user's handlers, levels and propagation are not touched, and nobody sees text that
-was not asked for. Where the user had switched the explanations on already, they go on being printed.
+of the log by a filter: the user's handlers and propagation are not touched, a level that is too high to let them
+pass is lowered for the while, and nobody sees text that was not asked for. Where the user had switched the
+explanations on already, they go on being printed.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import threading
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 
-from .internals import MISS_LOGGERS
+from .internals import CACHE_LOGGERS, CACHE_NOISE, MISS_LOGGERS
 
 _MARK = "TRACING CACHE MISS"
 
@@ -71,6 +72,8 @@ class MissLog(logging.Filter):
             if entry is None:
                 return True
             text = record.getMessage()
+            if record.name in CACHE_LOGGERS:
+                return not (entry[2] and text.startswith(CACHE_NOISE))
             if not text.startswith(_MARK):
                 return True
             self._report(text)
@@ -79,6 +82,8 @@ class MissLog(logging.Filter):
             return True
 
     def _attach(self) -> None:
+        for name in CACHE_LOGGERS:
+            logging.getLogger(name).addFilter(self)
         for name in MISS_LOGGERS:
             logger = logging.getLogger(name)
             logger.addFilter(self)
@@ -87,7 +92,7 @@ class MissLog(logging.Filter):
                 logger.setLevel(logging.WARNING)
 
     def _detach(self) -> None:
-        for name in MISS_LOGGERS:
+        for name in (*CACHE_LOGGERS, *MISS_LOGGERS):
             logger = logging.getLogger(name)
             logger.removeFilter(self)
             if name in self._levels:

@@ -120,7 +120,7 @@ class _Listeners:
                 thread_name=threading.current_thread().name,
                 cache=cache,
                 saved_ns=saved_ns,
-                call=_find_call(sys._getframe(1), function),
+                call=_find_call(sys._getframe(1), function, arguments=stage == "compilation"),
             )
             for log in self._logs:
                 log.spans.append(span)
@@ -144,10 +144,10 @@ class _Listeners:
             log.misses.append(miss)
 
 
-def _find_call(frame: FrameType, function: str) -> Call | None:
+def _find_call(frame: FrameType, function: str, *, arguments: bool) -> Call | None:
     """The call that led to a span; where JAX's insides have changed it is unknown, and the span still counts."""
     try:
-        return internals.find_call(frame, function)
+        return internals.find_call(frame, function, arguments=arguments)
     except Exception:
         return None
 

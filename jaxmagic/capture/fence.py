@@ -29,6 +29,12 @@ Program = Callable[[], Any]
 #: Beyond its idle cost, how much longer a fence may take before it is said to have found work.
 _TOLERANCE_NS = 10_000
 
+#: ``jax.effects_barrier()`` takes some 20 µs where there is nothing to wait for.
+_EFFECTS_NS = 100_000
+
+#: Until an idle fence has been measured: the first run of a program takes longer than the next ones.
+_FIRST_LIMIT_NS = 1_000_000
+
 #: How many of the youngest arrays are looked at to tell work that an array still holds from work thrown away.
 _YOUNGEST = 64
 
@@ -37,14 +43,15 @@ class Waited(NamedTuple):
     """What a fence found.
 
     Attributes:
-        until_ns: when all work was done; the time it was asked where there was none left.
+        found_work: whether there was any. ``None`` where it could not be told: this thread was set aside by the
+            operating system for a moment in which work may have ended unseen.
+        until_ns: when all work was done, or seen to be done; the time of asking where there was none.
         held_until_ns: when the last array that is still alive was ready, where any had to be waited for.
-        found_work: whether there was any.
     """
 
+    found_work: bool | None
     until_ns: int
-    held_until_ns: int | None
-    found_work: bool
+    held_until_ns: int | None = None
 
 
 class Fence:
@@ -62,63 +69,77 @@ class Fence:
         """Whether it covers the devices that there are now."""
         return bool(self._devices) and self._devices == _local_devices()
 
-    def prepare(self) -> None:
+    def prepare(self) -> Waited | None:
         """Compile the programs for the devices there are, and measure an idle fence.
 
         Does nothing where that has been done, and nothing where no backend has been started: to start one
         would be a change of the user's session, and there is no work to wait for.
+
+        Returns:
+            What was found running behind the compilation, ``None`` where nothing had to be done.
         """
         devices = _local_devices()
         if devices == self._devices:
-            return
-        with unheard(), _jit_enabled():
+            return None
+        with unheard(), _jit_enabled(), internals.not_written_to_cache():
             self._programs = tuple(_programs(devices))
-            self._devices = devices
-            costs = [self._run() for _ in range(25)][5:]
+        self._devices = devices
+        self._idle_ns, self._limit_ns = 0, _FIRST_LIMIT_NS
+        found = self.wait_for_programs()  # what is running would count as the idle cost
+        costs = sorted([self._run() for _ in range(45)][5:])
         self._idle_ns = round(median(costs))
-        # Twice the idle cost: waking up after one program for each of several devices varies by as much.
-        self._limit_ns = self._idle_ns + max(_TOLERANCE_NS, self._idle_ns)
+        # Waking up after a program on each of several devices varies by as much as it costs.
+        self._limit_ns = costs[-3] + max(_TOLERANCE_NS, self._idle_ns // 2)
+        return found
 
     def wait(self) -> Waited:
         """Wait for all work of this process, and say whether there was any beyond now."""
+        return self.wait_for_others(self.wait_for_programs())
+
+    def wait_for_programs(self) -> Waited:
+        """Wait for all work that this thread has dispatched, by programs queued behind it."""
         import jax
 
-        asked_ns = until_ns = self._clock()
-        held_ns: int | None = None
+        asked_ns = self._clock()
         with _jit_enabled():
             pending = [program() for program in self._programs]
-        while not all(handle.is_ready() for handle in pending):
-            if self._clock() - asked_ns > self._limit_ns:
-                # There is work. Whose? Wait for the arrays that are still alive first, then for the rest.
-                if _wait_for_arrays(_unready(_live_arrays(_YOUNGEST, but=pending))):
-                    held_ns = self._clock()
-                jax.block_until_ready(pending)
-                until_ns = max(self._clock() - self._idle_ns, held_ns or asked_ns)
+        while True:
+            now_ns = self._clock()  # before the look: set aside in between, the look is the later one
+            if all(handle.is_ready() for handle in pending):
+                if now_ns - asked_ns <= self._limit_ns:
+                    return Waited(False, asked_ns)
+                # One program runs at once or waits in its queue: time went by because this thread was set
+                # aside. Several do not all return before they have run, and it was work that held them up.
+                several = len(self._programs) > 1
+                return Waited(several or None, max(now_ns - self._idle_ns, asked_ns))
+            if now_ns - asked_ns > self._limit_ns:
                 break
-        del pending
-        until_ns, held_ns = self._wait_for_effects(until_ns, held_ns)
-        return Waited(until_ns, held_ns, until_ns > asked_ns)
+        # There is work. Whose? Wait for the arrays that are still alive first, then for the rest.
+        held_ns = self._clock() if _wait_for_arrays(_unready(_live_arrays(_YOUNGEST, but=pending))) else None
+        jax.block_until_ready(pending)
+        return Waited(True, max(self._clock() - self._idle_ns, held_ns or asked_ns), held_ns)
 
-    def _wait_for_effects(self, until_ns: int, held_ns: int | None) -> tuple[int, int | None]:
-        """Callbacks, and arrays that other threads have dispatched: no program of ours is behind those."""
+    def wait_for_others(self, waited: Waited) -> Waited:
+        """Wait for callbacks and for arrays that other threads dispatched: no program of ours is behind those."""
         import jax
 
         started_ns = self._clock()
         jax.effects_barrier()
         effects_ns = self._clock()
-        if effects_ns - started_ns > 100_000:
-            until_ns = effects_ns
-        others = _unready(_live_arrays(_YOUNGEST))
-        if others and _wait_for_arrays(others):
-            until_ns = held_ns = self._clock()
+        if effects_ns - started_ns > _EFFECTS_NS:
+            waited = waited._replace(found_work=True, until_ns=effects_ns)
+        if _wait_for_arrays(_unready(_live_arrays(_YOUNGEST))):
+            others_ns = self._clock()
+            waited = Waited(True, others_ns, others_ns)
         _wait_for_arrays(_live_arrays())
-        return until_ns, held_ns
+        return waited
 
     def _run(self) -> int:
         import jax
 
         started_ns = self._clock()
-        jax.block_until_ready([program() for program in self._programs])
+        with _jit_enabled():
+            jax.block_until_ready([program() for program in self._programs])
         return self._clock() - started_ns
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import functools
 import os
 from collections.abc import Mapping
-from contextlib import suppress
+from contextlib import AbstractContextManager, nullcontext, suppress
 from types import CodeType, FrameType
 from typing import Any, Literal
 
@@ -20,11 +20,15 @@ from ..model.spans import Call, Leaf
 #: The loggers to which ``jax_explain_cache_misses`` writes: on 0.10 and newer, and on 0.8.
 MISS_LOGGERS = ("jax._src.interpreters.partial_eval", "jax._src.pjit")
 
+#: Loggers that the same flag makes louder, and how what they say then begins: it is noise that we made.
+CACHE_LOGGERS = ("jax._src.compiler", "jax._src.compilation_cache")
+CACHE_NOISE = ("PERSISTENT COMPILATION CACHE MISS", "Not writing persistent cache entry", "Writing ")
+
 #: How far up the stack a compilation looks for the ``jit`` call that caused it.
 _DEEPEST = 400
 
 #: Leaves of an argument list that are remembered for one call.
-_MOST_LEAVES = 2000
+_MOST_LEAVES = 250
 
 
 def backends_started() -> bool | None:
@@ -35,6 +39,16 @@ def backends_started() -> bool | None:
         return bool(xla_bridge.backends_are_initialized())
     except (ImportError, AttributeError):
         return None
+
+
+def not_written_to_cache() -> AbstractContextManager[Any]:
+    """What this thread compiles in here is not kept in the user's persistent cache."""
+    try:
+        from jax._src import config
+
+        return config.persistent_cache_min_compile_time_secs(1e9)
+    except (ImportError, AttributeError, TypeError):
+        return nullcontext()
 
 
 def unregister_listener(kind: Literal["event_time_span", "event", "event_duration"], listener: object) -> None:
@@ -64,8 +78,14 @@ def cpu_async_dispatch() -> bool | None:
         return None
 
 
-def find_call(frame: FrameType | None, name: str) -> Call | None:
-    """The innermost ``jit`` call of `name` above `frame`, or ``None`` where there is none to be seen."""
+def find_call(frame: FrameType | None, name: str, *, arguments: bool = True) -> Call | None:
+    """The innermost ``jit`` call of `name` above `frame`, or ``None`` where there is none to be seen.
+
+    Args:
+        frame: where to begin.
+        name: the function that is compiled.
+        arguments: whether to describe the arguments, too; that takes longer, and once a program is enough.
+    """
     found: Call | None = None
     ahead_of_time = False
     for _ in range(_DEEPEST):
@@ -75,7 +95,7 @@ def find_call(frame: FrameType | None, name: str) -> Call | None:
         if module == "jax._src.stages" and code in ("compile", "lower", "trace"):
             ahead_of_time = True
         elif module == "jax._src.pjit" and code == "cache_miss":
-            return _from_call(frame.f_locals, name) or found
+            return _from_call(frame.f_locals, name, arguments) or found
         elif module == "jax._src.pjit" and code.startswith("_pjit_call_impl") and found is None:
             found = _from_jaxpr(frame.f_locals.get("jaxpr"), name)
         frame = frame.f_back
@@ -103,7 +123,7 @@ def _debug_info(jaxpr: Any) -> Any:
     return getattr(getattr(jaxpr, "jaxpr", jaxpr), "debug_info", None)
 
 
-def _from_call(local: Mapping[str, Any], name: str) -> Call | None:
+def _from_call(local: Mapping[str, Any], name: str, arguments: bool) -> Call | None:
     function, info = local.get("fun"), local.get("jit_info")
     found_name, location = _split_source(getattr(info, "fun_sourceinfo", None))
     if found_name is None or name not in (found_name, getattr(function, "__name__", None)):
@@ -111,9 +131,12 @@ def _from_call(local: Mapping[str, Any], name: str) -> Call | None:
     internal = _is_internal(location)
     if internal:
         return Call(name=name, location=location, internal=True, leaves={}, statics={})
-    leaves, statics = _describe_arguments(
-        function, local.get("args", ()), local.get("kwargs", {}), _static_names(info)
-    )
+    leaves: Mapping[str, Leaf] = {}
+    statics: Mapping[str, str] = {}
+    if arguments:
+        leaves, statics = _describe_arguments(
+            function, local.get("args", ()), local.get("kwargs", {}), _static_names(info)
+        )
     return Call(
         name=name,
         location=location,

@@ -18,10 +18,11 @@ from ..analysis.causes import Memory
 from ..analysis.compilation import group
 from ..errors import NotMeasured
 from ..model.timing import Timing
+from . import internals
 from .clock import Clock, CpuTime, cpu_time, now_ns, timestamp
 from .compilation import CompileLog
 from .environment import probe
-from .fence import Fence, shared
+from .fence import Fence, Waited, shared
 from .jax_version import require_jax
 from .results import find_arrays, host_copy
 
@@ -101,13 +102,7 @@ class Stopwatch:
         self._start_ns = self._clock()
 
     def _drain(self) -> None:
-        try:
-            self._fence.prepare()
-        except Exception as error:  # jax.no_tracing(), a device that is out of memory
-            self._notes.append(
-                "Work whose result was thrown away could not be waited for: "
-                f"the fence does not compile here ({type(error).__name__})."
-            )
+        self._prepare_fence()
         self._fence.wait()
         self._fenced = self._fence.ready
 
@@ -134,13 +129,18 @@ class Stopwatch:
             ready_ns = self._clock()
             # Without arrays nothing was waited for: the few microseconds are ours. Many are not: then this
             # thread was set aside, work may have ended meanwhile unseen, and leaving them out could lie.
-            if arrays or ready_ns - dispatched_ns > _SET_ASIDE_NS:
+            if arrays or (self._fenced and ready_ns - dispatched_ns > _SET_ASIDE_NS):
                 done_ns = ready_ns
             held_ns = done_ns if arrays else dispatched_ns
-            cpu_after = cpu_time()
-            done_ns, held_ns, known = self._wait_for_rest(done_ns, held_ns)
-            if done_ns > held_ns:
+            if self._fenced:
+                waited = self._fence.wait_for_programs()
                 cpu_after = cpu_time()
+                waited = self._fence.wait_for_others(waited)
+            else:
+                waited, known = self._wait_without_fence(ready_ns)
+            if waited.found_work or (waited.found_work is None and not arrays):
+                done_ns = max(waited.until_ns, done_ns)
+                held_ns = waited.held_until_ns or held_ns
             if self._fetch and error is None:
                 fetched = self._time_fetch(arrays)
         except BaseException as raised:
@@ -177,16 +177,30 @@ class Stopwatch:
         jax.block_until_ready(arrays)
         return arrays
 
-    def _wait_for_rest(self, done_ns: int, held_ns: int) -> tuple[int, int, bool]:
-        """Until when there was work, until when an array held it, and whether that could be told."""
-        if not self._fenced:
-            # The measured code has started JAX itself, so there was no fence to compile before it ran.
-            self._fence.prepare()
-        waited = self._fence.wait()
-        if not waited.found_work:
-            return done_ns, held_ns, self._fenced
-        held_ns = held_ns if waited.held_until_ns is None else waited.held_until_ns
-        return max(waited.until_ns, done_ns), held_ns, self._fenced
+    def _wait_without_fence(self, ready_ns: int) -> tuple[Waited, bool]:
+        """Where the measured code has started JAX itself: wait first, and only then compile a fence.
+
+        Returns:
+            What was found, and whether that is all: work that nothing holds may end while the fence compiles.
+        """
+        if internals.backends_started() is False:
+            return Waited(False, ready_ns), True  # JAX has not been started even now: there is no work
+        waited = self._fence.wait_for_others(Waited(False, ready_ns))
+        behind = self._prepare_fence()
+        if behind is not None and behind.found_work:
+            waited = behind
+        return waited, False
+
+    def _prepare_fence(self) -> Waited | None:
+        """Compile the fence for the devices there are; what stands in the way becomes a note."""
+        try:
+            return self._fence.prepare()
+        except Exception as error:  # jax.no_tracing(), a device that is out of memory
+            self._notes.append(
+                "Work whose result was thrown away could not be waited for: "
+                f"the fence does not compile here ({type(error).__name__})."
+            )
+            return None
 
     def _time_fetch(self, arrays: list[Any]) -> tuple[int, int]:
         started_ns = self._clock()

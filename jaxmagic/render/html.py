@@ -98,24 +98,24 @@ def _bar(timing: Timing, style: Style) -> str:
 def _table(timing: Timing, style: Style) -> str:
     functions = report.compiled(timing).functions
     shown, rest = functions[:MOST_FUNCTIONS], functions[MOST_FUNCTIONS:]
-    unit = units.time_unit(max((each.total_ns for each in shown), default=0))
-    rows = "".join(_row(each, unit, style) for each in shown)
     table = ""
-    if rows:
-        heads = "".join(
-            f'<th style="{_CELL if head in ("compiled", "why") else _NUMBER};font-weight:600">{head}</th>'
-            for head in ("compiled", "trace", "lower", "XLA", "cache", "why")
-        )
-        table = f'<table style="border-collapse:collapse;margin:4px 0"><tr>{heads}</tr>{rows}</table>'
+    if shown:
+        unit = units.time_unit(max(each.total_ns for each in shown))
+        stages = [(label, field) for label, field in words.STAGES if any(getattr(each, field) for each in shown)]
+        heads = "".join(_head(label, _NUMBER) for label, _ in stages)
+        head = f"<tr>{_head('compiled', _CELL)}{heads}{_head('why', _CELL)}</tr>"
+        rows = "".join(_row(each, [field for _, field in stages], unit, style) for each in shown)
+        table = f'<table style="border-collapse:collapse;margin:4px 0">{head}{rows}</table>'
     sentences = words.about_compilations(timing, len(rest), report.total_ns(rest), style.digits)
     return table + "".join(_line(sentence) for sentence in sentences)
 
 
-def _row(each: Compilation, unit: str, style: Style) -> str:
-    numbers = "".join(
-        f'<td style="{_NUMBER}">{_number(time_ns, unit, style)}</td>'
-        for time_ns in (each.tracing_ns, each.lowering_ns, each.compilation_ns, each.cache_retrieval_ns)
-    )
+def _head(label: str, cell: str) -> str:
+    return f'<th style="{cell};font-weight:600">{label}</th>'
+
+
+def _row(each: Compilation, stages: list[str], unit: str, style: Style) -> str:
+    numbers = "".join(f'<td style="{_NUMBER}">{_number(getattr(each, stage), unit, style)}</td>' for stage in stages)
     why = escape(_short(words.reason(each, style.digits), 130))
     if each.cause.remedy:
         why += f'<br><span style="{_FAINT}">→ {escape(each.cause.remedy)}</span>'

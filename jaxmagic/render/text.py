@@ -48,16 +48,16 @@ def _(record: History, style: Style = DEFAULT, *, explain: bool = False) -> str:
     first = len(record) - len(newest)
     lines = [f"{units.count(len(record), 'timing')}" + (f", the last {len(newest)}:" if first else ":")]
     for index, timing in enumerate(newest, first):
+        wall = units.time(timing.wall_ns, style.digits)
+        compiled = f"{units.share(timing.compile_ns, timing.wall_ns)} compile" if timing.compile_ns else ""
         code = " ".join((timing.code or "").split())
-        lines.append(f"  [{index}]  {_headline(timing, style)}   {code}"[: style.width])
+        lines.append(f"  [{index}] {wall:>9}  {compiled:13}  {code}"[: style.width].rstrip())
     return "\n".join(lines)
 
 
 def _headline(timing: Timing, style: Style) -> str:
     unit = units.time_unit(timing.wall_ns)
     parts = [f"Wall time: {units.time(timing.wall_ns, style.digits)}"]
-    if unit == "s" and timing.wall_ns >= 60 * units.TIME_UNITS["s"]:
-        unit = "s"
     if timing.compile_ns:
         share = units.share(timing.compile_ns, timing.wall_ns)
         parts.append(f"compile {units.time_in(timing.compile_ns, unit, style.digits)} ({share})")

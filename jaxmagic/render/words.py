@@ -18,7 +18,8 @@ EXPLANATION = (
     "fence: a tiny program queued on every device behind all other work.",
 )
 
-_STAGES = (
+#: The stages of a compilation: their short names, and the fields of the record.
+STAGES = (
     ("trace", "tracing_ns"),
     ("lower", "lowering_ns"),
     ("XLA", "compilation_ns"),
@@ -28,7 +29,7 @@ _STAGES = (
 
 def stages(compilation: Compilation) -> list[tuple[str, int]]:
     """The stages that took time, with their short names."""
-    named = [(label, getattr(compilation, field)) for label, field in _STAGES]
+    named = [(label, getattr(compilation, field)) for label, field in STAGES]
     return [(label, time_ns) for label, time_ns in named if time_ns]
 
 

@@ -139,6 +139,19 @@ def test_compiled_without_tracing_is_a_matter_of_placement() -> None:
     assert (cause.kind, cause.argument, cause.now) == ("placement", "x", "cpu:1 (committed)")
 
 
+def test_compiled_without_tracing_and_without_an_earlier_call_claims_no_placement() -> None:
+    now = call(leaves={"x": Leaf(type="f32[8]", placement="cpu:0 (uncommitted)")})
+    cause = find_cause("f", now, None, traced=False, memory=Memory())
+    assert (cause.kind, cause.remedy) == ("unknown", None)
+    assert "by itself for the first time, or for another device" in cause.reason
+
+
+def test_one_argument_is_named_once_where_several_earlier_calls_are_equally_close() -> None:
+    difference = "different input types:\n      types now: x: i32[4]\n        * at x, now i32[4] and before f32[{}]\n"
+    cause = explain(OLD.format(difference.format(4)) + "  * key with " + difference.format(8))
+    assert cause.reason == "argument x has another dtype: i32[4] now, f32[4] before"
+
+
 def never_seen(hint: bool) -> str:
     text = "TRACING CACHE MISS at cell.py:3:5 (<module>):\n  never seen function:\n    f id=1 defined at cell.py:1"
     return text + ("\n  but seen another function defined on the same line; maybe" if hint else "")

@@ -39,7 +39,7 @@ class Shell:
 
 def printed_wall_ns(output: str) -> float:
     """The wall time in the output of ``%time``."""
-    found = re.search(r"Wall time: ([\d.]+) (\S+)", output)
+    found = re.search(r"Wall time: ([\d.e+]+) (\S+)", output)
     if found is None:
         raise ValueError(f"%time prints 'Wall time: …'; found {output!r}")
     return float(found[1]) * _UNITS[found[2]]

@@ -119,7 +119,8 @@ def main(names: list[str], quick: bool) -> list[dict[str, Any]]:
             case = Case(shell, function, argument, passes=5 if target_ms < 5 else 2)
             for row in measure(case, rounds, chance):
                 smallest = size == WORKLOADS[name].smallest
-                rows.append({"name": name, "target_ms": target_ms, "smallest": smallest, "size": size, **row})
+                about = {"name": name, "devices": jax.device_count(), "target_ms": target_ms, "smallest": smallest}
+                rows.append(about | row)
     return rows
 
 

@@ -56,6 +56,27 @@ def test_code_that_starts_jax_itself_is_measured_and_says_what_was_not() -> None
     subprocess.run([sys.executable, "-c", program], check=True, env=_without_flags())
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("last", ["y = work(x)", "work(x)", "watch.result = work(x)"])
+def test_work_of_code_that_starts_jax_itself_is_waited_for(last: str) -> None:
+    program = (
+        "import time, jax, jaxmagic\n"
+        "jax.config.update('jax_platforms', 'cpu')\n"
+        "with jaxmagic.stopwatch() as watch:\n"
+        "    x = jax.numpy.ones((512, 512))\n"
+        "    work = jax.jit(lambda x: jax.lax.fori_loop(0, 200, lambda i, y: jax.numpy.tanh(y @ x), x))\n"
+        f"    {last}\n"
+        "times = []\n"
+        "for _ in range(3):\n"
+        "    start = time.perf_counter_ns()\n"
+        "    jax.block_until_ready(work(x))\n"
+        "    times.append(time.perf_counter_ns() - start)\n"
+        "print(watch.timing.wait_ns, min(times))\n"
+        "assert watch.timing.wait_ns > min(times) / 2\n"
+    )
+    subprocess.run([sys.executable, "-c", program], check=True, env=_without_flags())
+
+
 def _without_flags() -> dict[str, str]:
     import os
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import logging
+import subprocess
+import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
@@ -14,6 +16,7 @@ import numpy as np
 import pytest
 
 import jaxmagic
+from jaxmagic.capture.fence import Fence, Waited
 from jaxmagic.capture.stopwatch import Stopwatch
 from jaxmagic.errors import NotMeasured
 
@@ -163,9 +166,20 @@ def test_a_warm_call_compiles_nothing(x: Any) -> None:
     assert timing.host_ns == timing.dispatch_ns
 
 
-def test_the_fence_is_never_among_the_compilations(x: Any) -> None:
-    from jaxmagic.capture.fence import Fence
+@pytest.mark.skipif(jax.local_device_count() < 4, reason="needs four local devices")
+def test_short_work_over_several_devices_is_seen_when_it_is_thrown_away() -> None:
+    """The programs of the fence do not all return at once there: the time goes by while they are queued."""
+    mesh = jax.sharding.Mesh(np.array(jax.local_devices()), ("i",))
+    sharding = jax.sharding.NamedSharding(mesh, jax.sharding.PartitionSpec("i"))
+    x = jax.device_put(jax.random.normal(jax.random.key(0), (400, 400)), sharding)
+    f = jax.jit(lambda x: x @ x @ x)
+    jax.block_until_ready(f(x))
+    truths = [measure(lambda: f(x)).wall_ns for _ in range(20)]
+    thrown_away = [measure(lambda: f(x), keep=False).wall_ns for _ in range(20)]
+    assert min(thrown_away) > min(truths) / 3
 
+
+def test_the_fence_is_never_among_the_compilations(x: Any) -> None:
     watch = Stopwatch(fence=Fence())
     with watch, Stopwatch(fence=Fence()):
         pass
@@ -189,7 +203,7 @@ def test_tracing_alone_is_listed_without_a_compilation(x: Any) -> None:
     assert timing.tracing_ns > 0
 
 
-def test_the_persistent_cache_is_told_from_a_compilation(x: Any, tmp_path: Any) -> None:
+def test_the_persistent_cache_is_told_from_a_compilation(x: Any, tmp_path: Any, caplog: Any) -> None:
     settings = {
         "jax_compilation_cache_dir": str(tmp_path),
         "jax_persistent_cache_min_compile_time_secs": 0.0,
@@ -204,6 +218,8 @@ def test_the_persistent_cache_is_told_from_a_compilation(x: Any, tmp_path: Any) 
         compilation_cache.reset_cache()
         (missed,) = measure(lambda: jax.jit(lambda x: jnp.sin(x) * 1.25)(x)).compilations
         (hit,) = measure(lambda: jax.jit(lambda x: jnp.sin(x) * 1.25)(x)).compilations
+        Fence().prepare()
+        names = " ".join(path.name for path in tmp_path.iterdir())
     finally:
         for name, value in before.items():
             jax.config.update(name, value)
@@ -214,6 +230,9 @@ def test_the_persistent_cache_is_told_from_a_compilation(x: Any, tmp_path: Any) 
     assert hit.compilation_ns == 0
     assert hit.cache_retrieval_ns > 0
     assert hit.saved_ns is not None
+    assert "lambda" in names
+    assert "jaxmagic" not in names  # the fence is not kept among the user's programs
+    assert caplog.text == ""  # the explanations make the cache talkative
 
 
 # --- causes ------------------------------------------------------------------------------------------------------
@@ -614,3 +633,61 @@ def test_works_while_jax_is_tracing(x: Any) -> None:
 def test_thrown_away_work_on_a_gpu(work: Any) -> None:
     truth_ns = work.truth_ns()
     assert measure(work, keep=False).wall_ns > truth_ns / 2
+
+
+class Scripted:
+    """A fence that finds what a test wants it to find."""
+
+    def __init__(self, found_work: bool | None, until_ns: int) -> None:
+        self._found = Waited(found_work, until_ns)
+        self.ready = True
+
+    def prepare(self) -> None: ...
+
+    def wait(self) -> Waited:
+        return self._found
+
+    def wait_for_programs(self) -> Waited:
+        return self._found
+
+    def wait_for_others(self, waited: Waited) -> Waited:
+        return waited
+
+
+@pytest.mark.parametrize(
+    ("found_work", "has_result", "wait_ns"),
+    [
+        (False, True, 1_000),  # the first reading stands
+        (True, True, 50_000),  # there was more work
+        (None, True, 1_000),  # set aside after the result was ready: what was in it is done
+        (None, False, 50_000),  # set aside with nothing to wait for: work may have ended unseen
+        (False, False, 0),
+        (True, False, 50_000),
+    ],
+)
+def test_which_clock_reading_counts(x: Any, found_work: bool | None, has_result: bool, wait_ns: int) -> None:
+    # On a clock that ticks by a microsecond a reading: start, dispatched, ready.
+    ticks = iter(range(0, 10**6, 1_000))
+    fence: Any = Scripted(found_work, until_ns=51_000)
+    watch = Stopwatch(clock=lambda: next(ticks), fence=fence)
+    watch.start()
+    watch.result = x if has_result else None
+    assert watch.stop().wait_ns == wait_ns
+
+
+def test_pure_python_before_jax_has_started_has_nothing_unmeasured() -> None:
+    program = (
+        "import jaxmagic\n"
+        "with jaxmagic.stopwatch() as watch:\n    sum(range(10))\n"
+        "assert watch.timing.unreached_ns == 0"
+    )
+    subprocess.run([sys.executable, "-c", program], check=True)
+
+
+def test_a_fence_that_cannot_compile_is_a_note(x: Any) -> None:
+    with jax.no_tracing(True):
+        watch = Stopwatch(fence=Fence())
+        with watch:
+            pass
+    assert "could not be waited for" in watch.timing.notes[0]
+    assert watch.timing.unreached_ns is None
