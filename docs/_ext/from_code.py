@@ -1,0 +1,205 @@
+"""Directives that write pages from the code, so that the two cannot drift apart.
+
+- ``public-names``: the reference, from the table of public names in ``jaxmagic/__init__.py``;
+- ``magic-options NAME``: the options of a magic, from its parser;
+- ``settings``: what ``%config JaxMagics`` knows, from its traits;
+- ``record-fields MODULE.CLASS``: the fields of a record, from its declaration and its docstring;
+- ``source-files``: every file of the package with the first line of its docstring, under its room's law;
+- ``import-rules``: the layers and the bans of the import contract in ``pyproject.toml``.
+
+When the package is built into pages, it is also checked that the README names every magic and every option.
+"""
+
+from __future__ import annotations
+
+import ast
+import dataclasses
+import inspect
+import re
+import tomllib
+from collections.abc import Iterable, Iterator
+from importlib import import_module
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+from docutils import nodes
+from docutils.statemachine import StringList
+from sphinx.application import Sphinx
+from sphinx.util import logging
+from sphinx.util.docutils import SphinxDirective
+
+import jaxmagic
+from jaxmagic.magics.timing import JaxMagics
+
+_PACKAGE = Path(jaxmagic.__file__).parent
+_ROOT = Path(__file__).parent.parent.parent
+
+#: The parts of the reference: where the table's names live, and what people call that.
+_PARTS = {"api": "Verbs", "model": "Records", "errors": "Errors", "magics": "Extension"}
+
+_log = logging.getLogger(__name__)
+
+
+class FromCode(SphinxDirective):
+    """A directive that stands for the Markdown that :meth:`lines` gives."""
+
+    def lines(self) -> Iterable[str]:
+        """The Markdown, line by line."""
+        raise NotImplementedError
+
+    def run(self) -> list[nodes.Node]:
+        """Called by Sphinx: parse the lines as if they stood in the page."""
+        holder = nodes.section()
+        self.state.nested_parse(StringList(list(self.lines()), "from_code"), 0, holder, match_titles=True)
+        return holder.children
+
+
+class PublicNames(FromCode):
+    """The reference."""
+
+    def lines(self) -> Iterator[str]:
+        """A part for each room, in the order of the table."""
+        table = jaxmagic._PUBLIC.items()
+        for room, names in groupby(table, lambda entry: entry[1].partition(".")[0]):
+            yield from ("", f"## {_PARTS.get(room, room)}", "", "```{eval-rst}")
+            if room == "errors":
+                yield from (".. automodule:: jaxmagic.errors", "   :no-members:", "")
+            for name, _ in names:
+                kind = "class" if inspect.isclass(getattr(jaxmagic, name)) else "function"
+                yield f".. auto{kind}:: jaxmagic.{name}"
+                if room == "model":
+                    yield from ("   :members:", "   :inherited-members:")
+                elif room == "errors":
+                    yield "   :show-inheritance:"
+                yield ""
+            yield "```"
+
+
+class MagicOptions(FromCode):
+    """The options of one magic."""
+
+    required_arguments = 1
+
+    def lines(self) -> Iterator[str]:
+        """A table."""
+        rows = []
+        for option in _options(self.arguments[0]):
+            words = [f"{name} {option.metavar}" if option.metavar else name for name in option.option_strings]
+            rows.append((", ".join(f"`{each}`" for each in words), option.help))
+        return _table(("Option", "What it does"), rows)
+
+
+class Settings(FromCode):
+    """The settings of all magics."""
+
+    def lines(self) -> Iterator[str]:
+        """A table."""
+        traits = JaxMagics.class_traits(config=True).items()
+        rows = [(f"`{name}`", f"`{each.default_value!r}`", each.help) for name, each in traits]
+        return _table(("Setting", "Default", "What it does"), rows)
+
+
+class RecordFields(FromCode):
+    """The fields of one record."""
+
+    required_arguments = 1
+
+    def lines(self) -> Iterator[str]:
+        """A table of what is stored, and then of what is derived."""
+        module, _, name = self.arguments[0].rpartition(".")
+        record = getattr(import_module(module), name)
+        about = _attributes(inspect.getdoc(record) or "")
+        rows = [(f"`{each.name}`", f"`{each.type}`", about.get(each.name, "")) for each in dataclasses.fields(record)]
+        for each, value in vars(record).items():
+            if isinstance(value, property) and not each.startswith("_"):
+                kind = inspect.get_annotations(value.fget)["return"]
+                rows.append((f"`{each}`", f"`{kind}`, derived", inspect.getdoc(value)))
+        return _table(("Field", "Type", "What it is"), rows)
+
+
+class SourceFiles(FromCode):
+    """Every file of the package."""
+
+    def lines(self) -> Iterator[str]:
+        """A table for the package and one for each room, under the room's law."""
+        rooms = [_PACKAGE, *sorted(path.parent for path in _PACKAGE.glob("*/__init__.py"))]
+        for room in rooms:
+            where = "" if room == _PACKAGE else f"{room.name}/"
+            yield from ("", f"### `{where or 'jaxmagic/'}`", "")
+            if where:
+                _, _, law = _docstring(room / "__init__.py").partition("\n\n")
+                yield from (" ".join(law.split()), "")
+            files = sorted(path for path in room.glob("*.py") if not (where and path.name == "__init__.py"))
+            yield from _table(("File", ""), [(f"`{path.name}`", _first_line(path)) for path in files])
+
+
+class ImportRules(FromCode):
+    """The import contract."""
+
+    def lines(self) -> Iterator[str]:
+        """The layers as a diagram, and the bans as a list."""
+        contracts = tomllib.loads((_ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["importlinter"]["contracts"]
+        for contract in contracts:
+            if contract["type"] == "layers":
+                yield from ("```text", *"\n  ↓\n".join(contract["layers"]).splitlines(), "```", "")
+                for exception in contract.get("ignore_imports", ()):
+                    yield f"- One exception, upward: `{exception}`."
+        for contract in contracts:
+            if contract["type"] == "forbidden":
+                modules = ", ".join(f"`{each}`" for each in contract["forbidden_modules"])
+                yield f"- {contract['name']}: everywhere else {modules} may not be imported."
+
+
+def _options(magic: str) -> list[Any]:
+    return list(getattr(JaxMagics, magic).parser._actions)
+
+
+def _table(head: Iterable[str], rows: Iterable[Iterable[object]]) -> Iterator[str]:
+    names = list(head)
+    yield "| " + " | ".join(names) + " |"
+    yield "|" + " --- |" * len(names)
+    for row in rows:
+        yield "| " + " | ".join(_cell(each) for each in row) + " |"
+    yield ""
+
+
+def _cell(value: object) -> str:
+    text = re.sub(r":\w+:`~?(?:[\w.]*\.)?(\w+)`", r"`\1`", str(value)).replace("``", "`")
+    return " ".join(text.split()).replace("|", "\\|")
+
+
+def _attributes(docstring: str) -> dict[str, str]:
+    """The section ``Attributes:`` of a docstring in Google's style."""
+    section = docstring.partition("Attributes:\n")[2]
+    found = re.findall(r"^    (\w+): (.*(?:\n {5,}.*)*)", section, re.M)
+    return {name: " ".join(text.split()) for name, text in found}
+
+
+def _docstring(path: Path) -> str:
+    return ast.get_docstring(ast.parse(path.read_text("utf-8"))) or ""
+
+
+def _first_line(path: Path) -> str:
+    return " ".join(_docstring(path).partition("\n\n")[0].split())
+
+
+def _check_readme(app: Sphinx) -> None:
+    readme = (_ROOT / "README.md").read_text("utf-8")
+    for magic in sorted({name for known in JaxMagics.magics.values() for name in known}):
+        words = [f"%{magic}", *(name for option in _options(magic) for name in option.option_strings)]
+        for word in words:
+            if not re.search(rf"(?<![\w-]){re.escape(word)}(?![\w-])", readme):
+                _log.warning("README.md does not name %s", word)
+
+
+def setup(app: Sphinx) -> dict[str, bool]:
+    """Called by Sphinx."""
+    app.add_directive("public-names", PublicNames)
+    app.add_directive("magic-options", MagicOptions)
+    app.add_directive("settings", Settings)
+    app.add_directive("record-fields", RecordFields)
+    app.add_directive("source-files", SourceFiles)
+    app.add_directive("import-rules", ImportRules)
+    app.connect("builder-inited", _check_readme)
+    return {"parallel_read_safe": True}
