@@ -12,7 +12,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from types import TracebackType
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..analysis.causes import Memory
 from ..analysis.compilation import group
@@ -31,6 +31,24 @@ _SET_ASIDE_NS = 20_000
 
 #: Calls that were measured in this session: what the next compilation is compared with.
 _memory = Memory()
+
+
+class _End(NamedTuple):
+    """When the work of a block had ended, and what was read then.
+
+    Attributes:
+        done_ns: when all of it was done.
+        held_ns: when the last of it that the result or an array alive reaches was done; ``None`` if unknown.
+        cpu: processor time.
+        fetch_ns: how long the copy of the result to the host took, if it was asked for.
+        fetch_bytes: and how much that was.
+    """
+
+    done_ns: int
+    held_ns: int | None
+    cpu: CpuTime
+    fetch_ns: int | None = None
+    fetch_bytes: int | None = None
 
 
 class Stopwatch:
@@ -90,16 +108,22 @@ class Stopwatch:
         if self._running:
             raise RuntimeError("This stopwatch is running already: make one for each block.")
         require_jax()
+        self._notes = []
         self._drain()
         self._timing = None
         self._thread = threading.get_ident()
         self._threads_before = {thread.ident for thread in threading.enumerate()}
         self._started_at = timestamp()
         self._log = CompileLog()
-        self._log.start()
-        self._running = True
-        self._cpu_before = cpu_time()
-        self._start_ns = self._clock()
+        try:
+            self._log.start()
+            self._running = True
+            self._cpu_before = cpu_time()
+            self._start_ns = self._clock()
+        except BaseException:  # an interrupt: nobody would call stop()
+            self._log.stop()
+            self._running = False
+            raise
 
     def _drain(self) -> None:
         self._prepare_fence()
@@ -118,56 +142,51 @@ class Stopwatch:
                 has been made by then, with the times so far.
         """
         dispatched_ns = self._clock()
+        if not self._running:
+            raise RuntimeError("This stopwatch is not running: call start() first, or use it in a with statement.")
         result, self.result = self.result, None
         surfaced: BaseException | None = None
-        done_ns, held_ns, cpu_after = dispatched_ns, dispatched_ns, None
-        known = True
-        fetched: tuple[int, int] | None = None
-        arrays: list[Any] = []
         try:
-            arrays = self._wait_for_result(result)
-            ready_ns = self._clock()
-            # Without arrays nothing was waited for: the few microseconds are ours. Many are not: then this
-            # thread was set aside, work may have ended meanwhile unseen, and leaving them out could lie.
-            if arrays or (self._fenced and ready_ns - dispatched_ns > _SET_ASIDE_NS):
-                done_ns = ready_ns
-            held_ns = done_ns if arrays else dispatched_ns
-            if self._fenced:
-                waited = self._fence.wait_for_programs()
-                cpu_after = cpu_time()
-                waited = self._fence.wait_for_others(waited)
-            else:
-                waited, known = self._wait_without_fence(ready_ns)
-            if waited.found_work or (waited.found_work is None and not arrays):
-                done_ns = max(waited.until_ns, done_ns)
-                held_ns = waited.held_until_ns or held_ns
-            if self._fetch and error is None:
-                fetched = self._time_fetch(arrays)
+            end = self._wait(result, dispatched_ns, fetch=self._fetch and error is None)
         except BaseException as raised:
             surfaced = raised
-            done_ns = held_ns = max(self._clock(), done_ns)
-            known = False
+            end = _End(done_ns=self._clock(), held_ns=None, cpu=cpu_time())
         finally:
-            result = None
-            arrays = []
+            del result
             self._log.stop()
             self._running = False
         try:
-            self._timing = self._make_record(
-                dispatched_ns,
-                done_ns,
-                held_ns if known else None,
-                cpu_after or cpu_time(),
-                fetched,
-                error if error is not None else surfaced,
-                code,
-            )
+            self._timing = self._make_record(dispatched_ns, end, surfaced if error is None else error, code)
             if self._record is not None:
                 self._record(self._timing)
         finally:
             if surfaced is not None and error is None:
                 raise surfaced
         return self._timing
+
+    def _wait(self, result: Any, dispatched_ns: int, *, fetch: bool) -> _End:
+        """Wait for the result, then for everything else, and say which clock reading counts."""
+        arrays = self._wait_for_result(result)
+        ready_ns = self._clock()
+        done_ns = dispatched_ns
+        # Without arrays nothing was waited for: the few microseconds are ours. Many are not: then this
+        # thread was set aside, work may have ended meanwhile unseen, and leaving them out could lie.
+        if arrays or (self._fenced and ready_ns - dispatched_ns > _SET_ASIDE_NS):
+            done_ns = ready_ns
+        held_ns = done_ns if arrays else dispatched_ns
+        if self._fenced:
+            waited = self._fence.wait_for_programs()
+            cpu = cpu_time()
+            waited = self._fence.wait_for_others(waited)
+            known = True
+        else:
+            waited, known = self._wait_without_fence(ready_ns)
+            cpu = cpu_time()
+        if waited.found_work or (waited.found_work is None and not arrays):
+            done_ns = max(waited.until_ns, done_ns)
+            held_ns = waited.held_until_ns or held_ns
+        fetched = self._time_fetch(arrays) if fetch else (None, None)
+        return _End(done_ns, held_ns if known else None, cpu, *fetched)
 
     def _wait_for_result(self, result: Any) -> list[Any]:
         import jax
@@ -207,16 +226,7 @@ class Stopwatch:
         copied_bytes = host_copy(arrays)
         return self._clock() - started_ns, copied_bytes
 
-    def _make_record(
-        self,
-        dispatched_ns: int,
-        done_ns: int,
-        held_ns: int | None,
-        cpu_after: CpuTime,
-        fetched: tuple[int, int] | None,
-        error: BaseException | None,
-        code: str | None,
-    ) -> Timing:
+    def _make_record(self, dispatched_ns: int, end: _End, error: BaseException | None, code: str | None) -> Timing:
         born_inside = {span.thread for span in self._log.spans} - self._threads_before
         compilations = group(
             self._log.spans,
@@ -232,16 +242,16 @@ class Stopwatch:
             code=code,
             started_at=self._started_at,
             dispatch_ns=dispatched_ns - self._start_ns,
-            wait_ns=done_ns - dispatched_ns,
-            unreached_ns=None if held_ns is None else done_ns - held_ns,
+            wait_ns=end.done_ns - dispatched_ns,
+            unreached_ns=None if end.held_ns is None else end.done_ns - end.held_ns,
             tracing_ns=sum(each.tracing_ns for each in ours),
             lowering_ns=sum(each.lowering_ns for each in ours),
             compilation_ns=sum(each.compilation_ns for each in ours),
             cache_retrieval_ns=sum(each.cache_retrieval_ns for each in ours),
-            cpu_user_ns=max(cpu_after.user_ns - self._cpu_before.user_ns, 0),
-            cpu_system_ns=max(cpu_after.system_ns - self._cpu_before.system_ns, 0),
-            fetch_ns=fetched[0] if fetched else None,
-            fetch_bytes=fetched[1] if fetched else None,
+            cpu_user_ns=max(end.cpu.user_ns - self._cpu_before.user_ns, 0),
+            cpu_system_ns=max(end.cpu.system_ns - self._cpu_before.system_ns, 0),
+            fetch_ns=end.fetch_ns,
+            fetch_bytes=end.fetch_bytes,
             error=None if error is None else type(error).__name__,
             notes=tuple(self._notes),
             compilations=compilations,

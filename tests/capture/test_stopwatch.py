@@ -599,6 +599,31 @@ def test_a_stopwatch_cannot_run_twice_at_once() -> None:
         watch.start()
 
 
+def test_a_stopwatch_that_does_not_run_cannot_be_stopped() -> None:
+    with pytest.raises(RuntimeError, match="not running"):
+        Stopwatch().stop()
+
+
+def test_an_interrupt_while_starting_leaves_no_listener(session_state: Any) -> None:
+    before = session_state()
+
+    def interrupted() -> int:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        Stopwatch(clock=interrupted).start()
+    assert session_state() == before
+
+
+def test_a_stopwatch_can_be_used_again(x: Any) -> None:
+    watch = Stopwatch()
+    with watch:
+        watch.result = (n for n in ())
+    with watch:
+        watch.result = x
+    assert watch.timing.notes == ()
+
+
 def test_fetch_times_the_copy_beside_the_wall_time(x: Any) -> None:
     with jaxmagic.stopwatch(fetch=True) as watch:
         watch.result = {"y": x + 1}
