@@ -61,6 +61,7 @@ class Fence:
         self._clock = clock
         self._devices: tuple[Any, ...] = ()
         self._programs: Sequence[Program] = ()
+        self._several = False
         self._idle_ns = 0
         self._limit_ns = 0
 
@@ -84,6 +85,7 @@ class Fence:
         with unheard(), _jit_enabled(), internals.not_written_to_cache():
             self._programs = tuple(_programs(devices))
         self._devices = devices
+        self._several = len(devices) > len({device.platform for device in devices})
         self._idle_ns, self._limit_ns = 0, _FIRST_LIMIT_NS
         found = self.wait_for_programs()  # what is running would count as the idle cost
         costs = sorted([self._run() for _ in range(45)][5:])
@@ -108,10 +110,9 @@ class Fence:
             if all(handle.is_ready() for handle in pending):
                 if now_ns - asked_ns <= self._limit_ns:
                     return Waited(False, asked_ns)
-                # One program runs at once or waits in its queue: time went by because this thread was set
-                # aside. Several do not all return before they have run, and it was work that held them up.
-                several = len(self._programs) > 1
-                return Waited(several or None, max(now_ns - self._idle_ns, asked_ns))
+                # The program of a device runs at once or waits in its queue: time went by because this thread
+                # was set aside. One over several devices may return late, held up by work.
+                return Waited(self._several or None, max(now_ns - self._idle_ns, asked_ns))
             if now_ns - asked_ns > self._limit_ns:
                 break
         # There is work. Whose? Wait for the arrays that are still alive first, then for the rest.
