@@ -1,0 +1,106 @@
+# Everything there is to do in a checkout, from nothing: `make` alone lists it.
+#
+# What a target needs is installed into .venv the first time, and again when pyproject.toml changes.
+
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+
+SHELL := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DEFAULT_GOAL := help
+MAKEFLAGS += --no-print-directory
+
+.PHONY: help
+help: ## List what there is to do
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+
+# --- To use ---------------------------------------------------------------------------------------------------
+
+.PHONY: demo
+demo: $(VENV)/.installed-notebook ## Run the quickstart notebook, print its timings, leave build/quickstart.html
+	@$(BIN)/python notebooks/execute.py notebooks/quickstart.ipynb build/quickstart.html
+
+.PHONY: lab
+lab: $(VENV)/.installed-lab ## Open the notebooks in JupyterLab
+	@$(BIN)/jupyter lab --notebook-dir=notebooks $(if $(filter 0,$(shell id -u)),--allow-root)
+
+# --- To check -------------------------------------------------------------------------------------------------
+
+.PHONY: test
+test: $(VENV)/.installed-test ## Run the tests
+	$(BIN)/pytest -n auto
+
+.PHONY: test-matrix
+test-matrix: $(VENV)/.installed-dev ## Run the tests on every supported corner of Python, JAX and IPython
+	$(BIN)/nox $(if $(SESSIONS),--session $(SESSIONS))
+
+.PHONY: lint
+lint: $(VENV)/.installed-dev ## Check style and format
+	$(BIN)/ruff check . notebooks/execute.py
+	$(BIN)/ruff format --check . notebooks/execute.py
+
+.PHONY: types
+types: $(VENV)/.installed-dev ## Check types
+	$(BIN)/mypy
+
+.PHONY: contracts
+contracts: $(VENV)/.installed-dev ## Check who imports whom
+	$(BIN)/lint-imports
+
+.PHONY: wheel
+wheel: $(VENV)/.installed-dev ## Build the wheel and try it in an empty environment
+	rm -rf dist build/wheel
+	$(BIN)/pyproject-build --outdir dist .
+	$(BIN)/python -m venv build/wheel
+	build/wheel/bin/pip install --quiet --disable-pip-version-check dist/*.whl
+	build/wheel/bin/python -I tests/smoke_wheel.py dist/*.whl
+
+.PHONY: docs
+docs: $(VENV)/.installed-docs ## Build the manual into build/docs
+	$(BIN)/sphinx-build -W --keep-going -b html docs build/docs
+
+.PHONY: bench
+bench: $(VENV)/.installed-test ## Measure jaxmagic itself
+	$(BIN)/python tests/benchmarks/run.py
+
+.PHONY: ci
+ci: ## Run all checks, as before a change goes in
+	@bash .ci/run
+
+.PHONY: clean
+clean: ## Remove everything that was made here
+	rm -rf .venv .nox build dist .*_cache .hypothesis .benchmarks
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# --- The environment ------------------------------------------------------------------------------------------
+
+# What is worth knowing of pip's many lines: the large downloads, so that nobody thinks that it hangs.
+SHORTEN := sed -un \
+  -e 's/^ *Downloading \(.*\/\)\{0,1\}\([^-]*\)-.*(\(.* [MG]B\))$$/  \2, \3/p' \
+  -e 's/^Installing collected packages.*/  and now into their places/p'
+
+.PRECIOUS: $(VENV)/.installed-%
+$(VENV)/.installed-%: pyproject.toml $(BIN)/python
+	@echo "Installing jaxmagic and what its '$*' extra names into $(VENV)"
+	@$(BIN)/python -m pip install --disable-pip-version-check --editable '.[$*]' | $(SHORTEN)
+	@touch $@
+
+$(BIN)/python:
+	@command -v $(PYTHON) >/dev/null || { echo "jaxmagic needs Python 3.11 or newer; there is no $(PYTHON)." \
+	  "Install it, or name one: make PYTHON=python3.12 $(MAKECMDGOALS)"; exit 1; } >&2
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "jaxmagic needs Python 3.11 or" \
+	  "newer; found $$($(PYTHON) --version). Name a newer one: make PYTHON=python3.12 $(MAKECMDGOALS)"; exit 1; } >&2
+	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || $(INSTALL_VENV)
+	@echo "Making $(VENV) with $$($(PYTHON) --version)"
+	@$(PYTHON) -m venv --clear $(VENV)
+
+# Debian and Ubuntu keep Python's venv in a package of its own.
+INSTALL_VENV = { \
+  package=$$($(PYTHON) -c 'import sys; print("python%d.%d-venv" % sys.version_info[:2])'); \
+  as_root=; [ $$(id -u) = 0 ] || as_root='sudo -n'; \
+  { $$as_root true && $$as_root apt-get --version; } >/dev/null 2>&1 \
+  && echo "Installing $$package, which brings Python's venv" \
+  && { $$as_root apt-get update -qq && $$as_root apt-get install -qq -y --no-install-recommends $$package; } >/dev/null \
+  || { echo "$(PYTHON) has no venv, and it could not be installed from here." \
+       "Install it (on Debian and Ubuntu: sudo apt install $$package), and run make again."; exit 1; } >&2; }

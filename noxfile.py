@@ -1,0 +1,52 @@
+"""The corners of what is supported: the tests on the oldest and the newest Python, JAX and IPython.
+
+``make test-matrix`` runs all sessions. Interpreters beside the default one have to be on the path; with pyenv::
+
+    PYENV_VERSION=3.11.7:3.12.1:3.13.0 make test-matrix
+"""
+
+from __future__ import annotations
+
+import nox
+
+nox.needs_version = ">=2024.10"
+nox.options.download_python = "never"
+
+
+@nox.session(python="3.11")
+def oldest_jax(session: nox.Session) -> None:
+    """Python 3.11 with JAX 0.8.0."""
+    run_tests(session, "jax==0.8.0", "jaxlib==0.8.0")
+
+
+@nox.session(python="3.11")
+def newest_on_oldest_python(session: nox.Session) -> None:
+    """Python 3.11 with the newest of everything; the newest JAX for it is 0.10.2."""
+    run_tests(session)
+
+
+@nox.session(python="3.12")
+def oldest_ipython(session: nox.Session) -> None:
+    """Python 3.12 with IPython 7.34.0, which is Colab's."""
+    run_tests(session, "ipython==7.34.0")
+
+
+@nox.session(python="3.13")
+def newest(session: nox.Session) -> None:
+    """Python 3.13 with the newest of everything."""
+    run_tests(session)
+
+
+def run_tests(session: nox.Session, *pins: str) -> None:
+    """Install the package with its tests and `pins`, say what that came to, and run the tests."""
+    session.install("--editable", ".[test]", *pins)
+    session.run("python", "-c", _VERSIONS, log=False)
+    session.run("pytest", "-n", "auto", *session.posargs)
+
+
+_VERSIONS = """
+import platform
+from importlib.metadata import version
+names = "jax", "jaxlib", "ipython", "numpy", "pandas", "matplotlib", "ipywidgets"
+print(f"Python {platform.python_version()}", *(f"{name} {version(name)}" for name in names), sep=", ")
+"""
