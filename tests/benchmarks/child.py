@@ -28,6 +28,8 @@ def _answer(arguments: list[str], devices: int) -> Any:
         flags = f"--xla_force_host_platform_device_count={devices}" if devices > 1 else ""
         # A profile of its own: start-up files and history of whoever runs this are no part of the measurement.
         environment = os.environ | {"JAX_PLATFORMS": "cpu", "XLA_FLAGS": flags, "IPYTHONDIR": folder}
+        # Whoever loads an installed package does not compile it: that would be most of the time.
+        environment.pop("PYTHONDONTWRITEBYTECODE", None)
         done = subprocess.run(
             [sys.executable, *arguments], env=environment, stdout=subprocess.PIPE, text=True, check=True
         )

@@ -24,3 +24,11 @@ def spread(values: Sequence[float], form: str = ".1f") -> str:
     """The median, and half of the distance between the quartiles."""
     low, _, high = quantiles(values, n=4) if len(values) > 1 else (values[0],) * 3
     return f"{median(values):{form}} ±{(high - low) / 2:{form}}"
+
+
+def uncertainty(values: Sequence[float]) -> float | None:
+    """Half the width of a 95 % interval for the median: the notches of McGill, Tukey and Larsen (1978)."""
+    if len(values) < 3:
+        return None
+    low, _, high = quantiles(values, n=4)
+    return 1.57 * (high - low) / len(values) ** 0.5
