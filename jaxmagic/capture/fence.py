@@ -167,9 +167,7 @@ def _local_devices() -> tuple[Any, ...]:
     """The devices of this process on every backend that has been started; starts none."""
     if internals.backends_started() is False:
         return ()
-    from jax.extend import backend
-
-    return tuple(device for client in backend.backends().values() for device in client.local_devices())
+    return internals.local_devices()
 
 
 def _programs(devices: Iterable[Any]) -> Iterable[Program]:

@@ -41,6 +41,23 @@ def backends_started() -> bool | None:
         return None
 
 
+def local_devices() -> tuple[Any, ...]:
+    """The devices of this process on every backend that has been started; only the default one's if unknown.
+
+    Not through :mod:`jax.extend.backend`: on JAX 0.12 its import brings Pallas, which adds to the state that every
+    traced function is filed under, so that each function that had been compiled is traced once more.
+    """
+    import jax
+
+    try:
+        from jax._src import xla_bridge
+
+        clients = xla_bridge.backends().values()
+        return tuple(device for client in clients for device in client.local_devices())
+    except (ImportError, AttributeError):
+        return tuple(jax.local_devices())
+
+
 def not_written_to_cache() -> AbstractContextManager[Any]:
     """What this thread compiles in here is not kept in the user's persistent cache."""
     try:

@@ -17,6 +17,16 @@ def test_backends_are_known_to_be_started(x: Any) -> None:
     assert internals.backends_started() is True
 
 
+def test_devices_of_every_backend_are_known() -> None:
+    assert set(internals.local_devices()) >= set(jax.local_devices())
+
+
+def test_without_the_module_the_devices_of_the_default_backend_are_known(monkeypatch: Any) -> None:
+    monkeypatch.setitem(sys.modules, "jax._src.xla_bridge", None)
+    monkeypatch.delattr(jax._src, "xla_bridge")
+    assert internals.local_devices() == tuple(jax.local_devices())
+
+
 def test_async_dispatch_is_known() -> None:
     assert internals.cpu_async_dispatch() is True
 

@@ -709,6 +709,21 @@ def test_pure_python_before_jax_has_started_has_nothing_unmeasured() -> None:
     subprocess.run([sys.executable, "-c", program], check=True)
 
 
+def test_the_first_measurement_of_a_session_makes_no_function_compile_again() -> None:
+    """Importing some of JAX's modules changes the state under which every traced function is filed."""
+    program = (
+        "import jax, jax.numpy as jnp, jaxmagic\n"
+        "f, x = jax.jit(lambda x: x * 2), jnp.ones(3)\n"
+        "f(x)\n"
+        "for fetch in (False, True):\n"
+        "    with jaxmagic.stopwatch(fetch=fetch) as watch:\n        watch.result = f(x)\n"
+        "    assert watch.timing.compilations == (), watch.timing\n"
+        "jaxmagic.fence(), f(x)\n"
+        "assert f._cache_size() == 1"
+    )
+    subprocess.run([sys.executable, "-c", program], check=True)
+
+
 def test_a_fence_that_cannot_compile_is_a_note(x: Any) -> None:
     with jax.no_tracing(True):
         watch = Stopwatch(fence=Fence())
