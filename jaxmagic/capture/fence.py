@@ -13,6 +13,7 @@ met; they are compiled ahead of time, so that ``jax.clear_caches()`` does not ma
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from statistics import median
@@ -46,7 +47,8 @@ class Waited(NamedTuple):
         found_work: whether there was any. ``None`` where it could not be told: this thread was set aside by the
             operating system for a moment in which work may have ended unseen.
         until_ns: when all work was done, or seen to be done; the time of asking where there was none.
-        held_until_ns: when the last array that is still alive was ready, where any had to be waited for.
+        held_until_ns: when the last array that is still alive was ready, where any had to be waited for; also
+            where it cannot be told whether there was work that no array holds.
     """
 
     found_work: bool | None
@@ -88,11 +90,24 @@ class Fence:
         self._several = len(devices) > len({device.platform for device in devices})
         self._idle_ns, self._limit_ns = 0, _FIRST_LIMIT_NS
         found = self.wait_for_programs()  # what is running would count as the idle cost
-        costs = sorted([self._run() for _ in range(45)][5:])
-        self._idle_ns = round(median(costs))
-        # Waking up after a program on each of several devices varies by as much as it costs.
-        self._limit_ns = costs[-3] + max(_TOLERANCE_NS, self._idle_ns // 2)
+        self._calibrate()
         return found
+
+    def _calibrate(self) -> None:
+        """Measure what a fence costs, and how long one may take without there being any work."""
+        costs = [self._idle_cost_ns() for _ in range(45)][5:]
+        self._idle_ns = round(median(costs))
+        if self._several:
+            # The threads of several devices fall asleep, and to wake them takes a multiple.
+            costs += [self._idle_cost_ns(after_s=nap_s) for nap_s in (0.001, 0.003) for _ in range(10)]
+        self._limit_ns = sorted(costs)[-2] + max(_TOLERANCE_NS, self._idle_ns // 2)
+
+    def _idle_cost_ns(self, after_s: float = 0) -> int:
+        if after_s:
+            time.sleep(after_s)
+        started_ns = self._clock()
+        self.wait_for_programs()
+        return self._clock() - started_ns
 
     def wait(self) -> Waited:
         """Wait for all work of this process, and say whether there was any beyond now."""
@@ -106,19 +121,25 @@ class Fence:
         with _jit_enabled():
             pending = [program() for program in self._programs]
         while True:
-            now_ns = self._clock()  # before the look: set aside in between, the look is the later one
-            if all(handle.is_ready() for handle in pending):
-                if now_ns - asked_ns <= self._limit_ns:
-                    return Waited(False, asked_ns)
+            # Read around the look: this thread may be set aside on either side of it.
+            before_ns = self._clock()
+            ready = all(handle.is_ready() for handle in pending)
+            after_ns = self._clock()
+            if ready and after_ns - asked_ns <= self._limit_ns:
+                return Waited(False, asked_ns)
+            if ready:
                 # The program of a device runs at once or waits in its queue: time went by because this thread
                 # was set aside. One over several devices may return late, held up by work.
-                return Waited(self._several or None, max(now_ns - self._idle_ns, asked_ns))
-            if now_ns - asked_ns > self._limit_ns:
+                return Waited(self._several or None, max(after_ns - self._idle_ns, asked_ns))
+            if before_ns - asked_ns > self._limit_ns:
                 break
         # There is work. Whose? Wait for the arrays that are still alive first, then for the rest.
         held_ns = self._clock() if _wait_for_arrays(_unready(_live_arrays(_YOUNGEST, but=pending))) else None
         jax.block_until_ready(pending)
-        return Waited(True, max(self._clock() - self._idle_ns, held_ns or asked_ns), held_ns)
+        until_ns = max(self._clock() - self._idle_ns, held_ns or asked_ns)
+        if self._several and held_ns is None and until_ns - asked_ns < 2 * self._limit_ns:
+            held_ns = until_ns  # so near to an idle fence, nobody's work is not said to have been thrown away
+        return Waited(True, until_ns, held_ns)
 
     def wait_for_others(self, waited: Waited) -> Waited:
         """Wait for callbacks and for arrays that other threads dispatched: no program of ours is behind those."""
@@ -134,14 +155,6 @@ class Fence:
             waited = Waited(True, others_ns, others_ns)
         _wait_for_arrays(_live_arrays())
         return waited
-
-    def _run(self) -> int:
-        import jax
-
-        started_ns = self._clock()
-        with _jit_enabled():
-            jax.block_until_ready([program() for program in self._programs])
-        return self._clock() - started_ns
 
 
 def fence() -> None:

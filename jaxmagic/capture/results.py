@@ -8,8 +8,10 @@ for by the fence.
 
 from __future__ import annotations
 
+import functools
 import inspect
 import types
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 #: Objects that are looked at in one result. The search is inside the measured time where work is shorter.
@@ -67,22 +69,22 @@ def _parts(node: Any) -> list[Any]:
     if issubclass(type(node), (tuple, list)):
         base: Any = tuple if issubclass(type(node), tuple) else list
         return list(base.__getitem__(node, slice(0, _MOST_NODES)))
-    if issubclass(type(node), (type, types.ModuleType)):
+    if issubclass(type(node), _CODE):
         return []
     parts: list[Any] = []
-    try:
+    if issubclass(type(node), functools.partial):  # jax.tree_util.Partial, too: what jax.vjp returns
+        parts += [functools.partial.args.__get__(node), functools.partial.keywords.__get__(node)]
+    with suppress(Exception):  # __dict__ may be a property of the user's
         attributes = object.__getattribute__(node, "__dict__")
         if type(attributes) is dict:
             parts += list(attributes.values())[:_MOST_NODES]
-    except AttributeError:
-        pass
     for kind in type(node).__mro__:
+        if "__slots__" not in kind.__dict__:  # the members of built-in types are no arrays
+            continue
         for slot in kind.__dict__.values():
             if inspect.ismemberdescriptor(slot):
-                try:
+                with suppress(AttributeError):
                     parts.append(slot.__get__(node))
-                except AttributeError:
-                    continue
     return parts
 
 
@@ -104,6 +106,17 @@ def host_copy(arrays: list[Any]) -> int:
     jax.device_get(here)
     return sum(array.nbytes for array in here)
 
+
+#: What runs rather than holds: behind a function's globals lies the whole session.
+_CODE = (
+    type,
+    types.ModuleType,
+    types.FunctionType,
+    types.BuiltinFunctionType,
+    types.CodeType,
+    types.FrameType,
+    types.TracebackType,
+)
 
 _PLAIN = frozenset({type(None), bool, int, float, complex, str, bytes, bytearray, range, type})
 

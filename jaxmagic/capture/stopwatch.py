@@ -173,7 +173,7 @@ class Stopwatch:
         # thread was set aside, work may have ended meanwhile unseen, and leaving them out could lie.
         if arrays or (self._fenced and ready_ns - dispatched_ns > _SET_ASIDE_NS):
             done_ns = ready_ns
-        held_ns = done_ns if arrays else dispatched_ns
+        held_ns = done_ns
         if self._fenced:
             waited = self._fence.wait_for_programs()
             cpu = cpu_time()

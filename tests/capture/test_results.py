@@ -9,6 +9,7 @@ import jax
 import jax.numpy as jnp
 import pytest
 
+from jaxmagic.capture import results
 from jaxmagic.capture.results import find_arrays, host_copy
 
 
@@ -40,6 +41,19 @@ class Registered:
         return cls(*children)
 
 
+class Evasive:
+    """A plain object that does not want to be looked at."""
+
+    __slots__ = ("array",)
+
+    def __init__(self, array: Any) -> None:
+        self.array = array
+
+    @property
+    def __dict__(self) -> Any:
+        raise RuntimeError("do not look")
+
+
 class LyingList(list):  # type: ignore[type-arg]
     def __iter__(self) -> Any:
         raise RuntimeError("do not iterate")
@@ -62,8 +76,10 @@ class LyingList(list):  # type: ignore[type-arg]
         lambda a: Module(None, {"deep": [Slotted(a)]}),
         lambda a: Registered(a),
         lambda a: LyingList([a]),
+        lambda a: jax.tree_util.Partial(lambda b: b, a),
+        lambda a: Evasive(a),
     ],
-    ids=["array", "tuple", "dict", "slots", "dataclass", "deep", "failing pytree", "lying list"],
+    ids=["array", "tuple", "dict", "slots", "dataclass", "deep", "failing pytree", "lying list", "partial", "evasive"],
 )
 def test_arrays_are_found_wherever_they_are_each_once(put: Any) -> None:
     array = jnp.ones(3)
@@ -74,7 +90,8 @@ def test_arrays_are_found_wherever_they_are_each_once(put: Any) -> None:
 
 def test_typed_keys_are_arrays() -> None:
     key = jax.random.key(0)
-    assert find_arrays(key).arrays == [key] or len(find_arrays(key).arrays) == 1
+    (found,) = find_arrays(key).arrays
+    assert found is key
 
 
 def test_the_search_is_bounded() -> None:
@@ -85,6 +102,23 @@ def test_the_search_is_bounded() -> None:
 @pytest.mark.parametrize("plain", [None, 3, "text", jnp, len, Module, 3.5, b"x"])
 def test_plain_things_hold_no_arrays(plain: Any) -> None:
     assert find_arrays(plain) == ([], [])
+
+
+@pytest.mark.parametrize("make", [lambda a: lambda: a, lambda a: Module(len, {"f": lambda: a})])
+def test_functions_are_not_searched(make: Any) -> None:
+    """Behind a function's globals lies the whole session: the search would take longer than much work."""
+    reached = []
+    find = results._parts
+    array = jnp.ones(3)
+
+    def counted(node: Any) -> list[Any]:
+        reached.append(node)
+        return find(node)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(results, "_parts", counted)
+        assert find_arrays(make(array)).arrays == []
+    assert len(reached) < 5
 
 
 def test_deleted_arrays_are_left_out_and_said() -> None:
