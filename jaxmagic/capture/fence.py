@@ -113,11 +113,16 @@ class Fence:
         """Wait for all work of this process, and say whether there was any beyond now."""
         return self.wait_for_others(self.wait_for_programs())
 
-    def wait_for_programs(self) -> Waited:
-        """Wait for all work that this thread has dispatched, by programs queued behind it."""
+    def wait_for_programs(self, asked_ns: int | None = None) -> Waited:
+        """Wait for all work that this thread has dispatched, by programs queued behind it.
+
+        Args:
+            asked_ns: a clock reading just taken; with it, no moment goes by in which work could end unseen.
+        """
         import jax
 
-        asked_ns = self._clock()
+        if asked_ns is None:
+            asked_ns = self._clock()
         with _jit_enabled():
             pending = [program() for program in self._programs]
         while True:

@@ -175,7 +175,7 @@ class Stopwatch:
             done_ns = ready_ns
         held_ns = done_ns
         if self._fenced:
-            waited = self._fence.wait_for_programs()
+            waited = self._fence.wait_for_programs(ready_ns)
             cpu = cpu_time()
             waited = self._fence.wait_for_others(waited)
             known = True
