@@ -9,13 +9,17 @@ Every function returns ``None`` ("not available on this JAX") where the shape of
 from __future__ import annotations
 
 import functools
+import itertools
 import os
+import sys
+import weakref
 from collections.abc import Mapping
 from contextlib import AbstractContextManager, nullcontext, suppress
-from types import CodeType, FrameType
+from types import CodeType, FrameType, FunctionType
 from typing import Any, Literal
 
-from ..model.spans import Call, Leaf
+from ..model.spans import Call
+from .arguments import describe
 
 #: The loggers to which ``jax_explain_cache_misses`` writes: on 0.10 and newer, and on 0.8.
 MISS_LOGGERS = ("jax._src.interpreters.partial_eval", "jax._src.pjit")
@@ -24,11 +28,11 @@ MISS_LOGGERS = ("jax._src.interpreters.partial_eval", "jax._src.pjit")
 CACHE_LOGGERS = ("jax._src.compiler", "jax._src.compilation_cache")
 CACHE_NOISE = ("PERSISTENT COMPILATION CACHE MISS", "Not writing persistent cache entry", "Writing ")
 
+#: What JAX jits in the place of a function that is given to ``jax.pmap``, by version.
+_PMAPPED = ("_fun", "call_wrapped")
+
 #: How far up the stack a compilation looks for the ``jit`` call that caused it.
 _DEEPEST = 400
-
-#: Leaves of an argument list that are remembered for one call.
-_MOST_LEAVES = 250
 
 
 def backends_started() -> bool | None:
@@ -117,7 +121,7 @@ def find_call(frame: FrameType | None, name: str, *, arguments: bool = True) -> 
             found = _from_jaxpr(frame.f_locals.get("jaxpr"), name)
         frame = frame.f_back
     if ahead_of_time and found is None:
-        return Call(name=name, leaves={}, statics={}, ahead_of_time=True)
+        return Call(name=name, ahead_of_time=True)
     return found
 
 
@@ -126,14 +130,7 @@ def _from_jaxpr(jaxpr: Any, name: str) -> Call | None:
     found_name, location = _split_source(getattr(_debug_info(jaxpr), "func_src_info", None))
     if found_name != name:
         return None
-    return Call(
-        name=name,
-        location=location,
-        internal=_is_internal(location),
-        leaves={},
-        statics={},
-        transformed=True,
-    )
+    return Call(name=name, location=location, internal=_is_internal(location), transformed=True)
 
 
 def _debug_info(jaxpr: Any) -> Any:
@@ -142,26 +139,26 @@ def _debug_info(jaxpr: Any) -> Any:
 
 def _from_call(local: Mapping[str, Any], name: str, arguments: bool) -> Call | None:
     function, info = local.get("fun"), local.get("jit_info")
+    if type(function).__module__.startswith("jax._src."):  # one of the nameless helpers of an eager shard_map
+        return Call(name=name, internal=True)
     found_name, location = _split_source(getattr(info, "fun_sourceinfo", None))
     if found_name is None or name not in (found_name, getattr(function, "__name__", None)):
         return None
-    internal = _is_internal(location)
-    if internal:
-        return Call(name=name, location=location, internal=True, leaves={}, statics={})
-    leaves: Mapping[str, Leaf] = {}
-    statics: Mapping[str, str] = {}
+    if _is_internal(location) and not _jitted_by_the_user(function):
+        return Call(name=name, location=location, internal=True)
+    described = None
     if arguments:
-        leaves, statics = _describe_arguments(
-            function, local.get("args", ()), local.get("kwargs", {}), _static_names(info)
-        )
+        described = describe(function, local.get("args", ()), local.get("kwargs", {}), _static_names(info))
     return Call(
         name=name,
         location=location,
+        function_id=_function_id(function),
         source_id=_source_id(function),
         parameters=_parameters(info),
-        leaves=leaves,
-        statics=statics,
-        transformed=any(leaf.traced for leaf in leaves.values()),
+        leaves=described.leaves if described else {},
+        statics=described.statics if described else {},
+        passed=described.passed if described else None,
+        transformed=described is not None and any(leaf.traced for leaf in described.leaves.values()),
     )
 
 
@@ -184,14 +181,60 @@ def _jax_directory() -> str:
     return os.path.dirname(jax.__file__) + os.sep
 
 
+def _jitted_by_the_user(function: Any) -> bool:
+    """Whether a function of JAX's was given to ``jit`` from outside, and not where JAX defines its operations."""
+    if not isinstance(function, FunctionType) or function.__name__ in _PMAPPED:
+        return True  # jax.jit(jnp.sin): what was jitted is a jitted function itself
+    home = sys.modules.get(function.__module__)
+    return getattr(home, function.__name__, None) is function
+
+
+#: Every function object that was seen, by its address, with a number that no other one gets.
+_functions: dict[int, tuple[weakref.ref[Any], int]] = {}
+_numbers = itertools.count(1)
+
+
+def _function_id(function: Any) -> int | None:
+    """A number for this very object; unlike its address, none that a later object could have."""
+    address = id(function)
+    known = _functions.get(address)
+    if known is not None and known[0]() is function:
+        return known[1]
+    try:
+        reference = weakref.ref(function, lambda dead: _forget(address, dead))
+    except TypeError:
+        return None
+    _functions[address] = reference, next(_numbers)
+    return _functions[address][1]
+
+
+def _forget(address: int, dead: weakref.ref[Any]) -> None:
+    if address in _functions and _functions[address][0] is dead:
+        del _functions[address]
+
+
 def _source_id(function: Any) -> int | None:
     """Equal for two functions made from the same source: code objects compare by content, not by file."""
+    codes: list[CodeType] = []
     for _ in range(20):
-        code = getattr(function, "__code__", None)
-        if isinstance(code, CodeType):
-            return hash(code)
-        function = getattr(function, "func", None) or getattr(function, "__wrapped__", None)
+        if isinstance(function, FunctionType):
+            codes += [function.__code__, *_enclosed(function)]
+        # jax.vmap and jax.grad return the same code for every function: what they wrap tells.
+        further = getattr(function, "__wrapped__", None) or getattr(function, "func", None)
+        if further is None:
+            return hash(tuple(codes)) if isinstance(function, FunctionType) else None
+        function = further
     return None
+
+
+def _enclosed(function: FunctionType) -> list[CodeType]:
+    """The code of functions that `function` closes over: which transformation a wrapper of JAX's stands for."""
+    found = []
+    for cell in function.__closure__ or ():
+        with suppress(ValueError):  # an empty cell
+            if isinstance(cell.cell_contents, FunctionType):
+                found.append(cell.cell_contents.__code__)
+    return found
 
 
 def _parameters(info: Any) -> tuple[str, ...]:
@@ -203,67 +246,3 @@ def _static_names(info: Any) -> frozenset[str]:
     positions = set(getattr(info, "static_argnums", None) or ())
     parameters = _parameters(info)
     return frozenset(names | {parameters[i] for i in positions if -len(parameters) <= i < len(parameters)})
-
-
-def _describe_arguments(
-    function: Any, args: Any, kwargs: Any, static: frozenset[str]
-) -> tuple[dict[str, Leaf], dict[str, str]]:
-    import inspect
-
-    import jax
-
-    try:
-        bound = inspect.signature(function).bind(*args, **kwargs).arguments
-    except (TypeError, ValueError):
-        bound = {f"args[{i}]": arg for i, arg in enumerate(args)} | dict(kwargs)
-    statics = {name: _in_words(bound[name]) for name in bound if name in static}
-    leaves: dict[str, Leaf] = {}
-    for name, value in bound.items():
-        if name in static:
-            continue
-        for path, leaf in jax.tree_util.tree_leaves_with_path(value):
-            if len(leaves) >= _MOST_LEAVES:
-                return leaves, statics
-            leaves[name + jax.tree_util.keystr(path)] = _leaf(leaf)
-    return leaves, statics
-
-
-def _leaf(leaf: Any) -> Leaf:
-    import jax
-
-    if isinstance(leaf, jax.core.Tracer):
-        return Leaf(type=str(getattr(leaf, "aval", "?")), placement=None, traced=True)
-    if not isinstance(leaf, jax.Array):
-        return Leaf(type=type(leaf).__name__, placement=None)
-    aval: Any = getattr(leaf, "aval", None)
-    kind = aval.str_short() if hasattr(aval, "str_short") else str(getattr(leaf, "dtype", "?"))
-    return Leaf(type=kind, placement=_placement(leaf))
-
-
-def _placement(array: Any) -> str:
-    """Where an array lies, in the words of its sharding."""
-    import jax
-
-    sharding = array.sharding
-    if isinstance(sharding, jax.sharding.SingleDeviceSharding):
-        where = str(next(iter(sharding.device_set)))
-    elif isinstance(sharding, jax.sharding.NamedSharding):
-        shape = ", ".join(f"{axis}={size}" for axis, size in sharding.mesh.shape.items())
-        where = f"{sharding.spec} over mesh ({shape})".replace("PartitionSpec", "P")
-    else:
-        where = str(sharding)
-    committed = getattr(array, "_committed", None)
-    return where if committed is None else f"{where} ({'committed' if committed else 'uncommitted'})"
-
-
-def _in_words(value: object, most: int = 60) -> str:
-    """A static argument in words, without running the user's ``__repr__``."""
-    if value is None or type(value) in (bool, int, float, complex, str, bytes):
-        text = repr(value)
-    elif type(value) in (tuple, list):
-        text = f"({', '.join(_in_words(item, 20) for item in list(value)[:6])})"  # type: ignore[call-overload]
-    elif callable(value):
-        text = f"{getattr(value, '__qualname__', type(value).__name__)} (object {id(value):#x})"
-    else:
-        text = f"{type(value).__name__} object {id(value):#x}"
-    return text if len(text) <= most else text[: most - 1] + "…"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 from .compilation import CacheAnswer
@@ -13,10 +13,18 @@ Stage = Literal["tracing", "lowering", "compilation", "cache retrieval"]
 
 @dataclass(frozen=True, slots=True)
 class Leaf:
-    """One leaf of a call's arguments, without its data."""
+    """One leaf of a call's arguments, without its data.
+
+    Attributes:
+        type: its element type and shape as JAX writes them, ``f32[8,8]``.
+        placement: where it lies, in the words of its sharding; ``None`` for what is no array yet.
+        weak: it has a weak type, as Python's numbers do.
+        traced: it is a tracer.
+    """
 
     type: str
     placement: str | None
+    weak: bool = False
     traced: bool = False
 
 
@@ -28,10 +36,13 @@ class Call:
         name: the function's name.
         location: ``file:line`` of its definition.
         internal: it belongs to JAX itself: an eager operation.
+        function_id: a number for the function object; of no other object, however long ago it was.
         source_id: equal for two function objects that were made from the same source.
         parameters: the names of its parameters, in order.
         leaves: its array arguments by path (``x``, ``params['w']``).
         statics: its static arguments by name, in words.
+        passed: how many arguments were passed by position, and the names of those passed by keyword; ``None``
+            where arguments were not looked at.
         transformed: it was evaluated as a part of ``jax.grad``, ``jax.vmap`` or the like.
         ahead_of_time: it was reached through ``.lower()`` or ``.compile()``.
     """
@@ -39,10 +50,12 @@ class Call:
     name: str
     location: str | None = None
     internal: bool = False
+    function_id: int | None = None
     source_id: int | None = None
     parameters: tuple[str, ...] = ()
-    leaves: Mapping[str, Leaf]
-    statics: Mapping[str, str]
+    leaves: Mapping[str, Leaf] = field(default_factory=dict)
+    statics: Mapping[str, str] = field(default_factory=dict)
+    passed: tuple[int, tuple[str, ...]] | None = None
     transformed: bool = False
     ahead_of_time: bool = False
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 import sys
 from typing import Any
 
 import jax
-import jax.numpy as jnp
 import pytest
 
 import jaxmagic
@@ -65,7 +65,7 @@ def test_a_frame_that_fails_costs_the_reason_and_nothing_else(monkeypatch: Any, 
     def broken(*_: Any) -> Any:
         raise RuntimeError
 
-    monkeypatch.setattr(internals, "_describe_arguments", broken)
+    monkeypatch.setattr(internals, "describe", broken)
     with jaxmagic.stopwatch() as watch:
         watch.result = jax.jit(lambda x: x + 71)(x)
     assert watch.timing.error is None
@@ -76,23 +76,34 @@ def test_unregistering_what_is_gone_is_no_error() -> None:
     internals.unregister_listener("event", lambda *_: None)
 
 
-class Loud:
-    """A static argument whose ``__repr__`` must not be run."""
+def test_a_function_has_one_number_and_no_later_one_gets_it() -> None:
+    def make() -> Any:
+        return lambda: None
 
-    def __repr__(self) -> str:
-        raise RuntimeError("do not print")
+    function = make()
+    first = internals._function_id(function)
+    assert first is not None
+    assert internals._function_id(function) == first
+    numbers = {internals._function_id(make()) for _ in range(20)}  # the same address again and again
+    assert len(numbers) == 20
+    assert first not in numbers
+    assert internals._function_id(3) is None
+    kept = len(internals._functions)
+    del function
+    assert len(internals._functions) == kept - 1
 
 
-@pytest.mark.parametrize(
-    ("value", "words"),
-    [(3, "3"), ("fast", "'fast'"), ((1, "a"), "(1, 'a')"), (None, "None"), (Loud(), "Loud object"), ("x" * 99, "…")],
-)
-def test_static_arguments_are_described_without_running_them(value: Any, words: str) -> None:
-    text = internals._in_words(value)
-    assert words in text
-    assert len(text) <= 60
+@pytest.mark.parametrize("transform", [jax.vmap, jax.grad, jax.checkpoint, lambda f: functools.partial(f, 1.0)])
+def test_the_source_of_a_transformed_function_is_its_own(transform: Any) -> None:
+    def make(power: bool) -> Any:
+        return (lambda x: x**2) if power else (lambda x: x + 2)
+
+    assert internals._source_id(transform(make(True))) == internals._source_id(transform(make(True)))
+    assert internals._source_id(transform(make(True))) != internals._source_id(transform(make(False)))
 
 
-def test_placement_says_where_and_whether_committed(x: Any) -> None:
-    assert internals._placement(x).endswith("(uncommitted)")
-    assert internals._placement(jax.device_put(jnp.ones(3), jax.devices()[0])).endswith("(committed)")
+def test_two_transformations_of_one_function_are_two_sources() -> None:
+    def f(x: Any) -> Any:
+        return x
+
+    assert len({internals._source_id(transform(f)) for transform in (jax.vmap, jax.grad, jax.checkpoint)}) == 3

@@ -79,7 +79,18 @@ class LyingList(list):  # type: ignore[type-arg]
         lambda a: jax.tree_util.Partial(lambda b: b, a),
         lambda a: Evasive(a),
     ],
-    ids=["array", "tuple", "dict", "slots", "dataclass", "deep", "failing pytree", "lying list", "partial", "evasive"],
+    ids=[
+        "array",
+        "tuple",
+        "dict",
+        "slots",
+        "dataclass",
+        "deep",
+        "failing-pytree",
+        "lying-list",
+        "partial",
+        "evasive",
+    ],
 )
 def test_arrays_are_found_wherever_they_are_each_once(put: Any) -> None:
     array = jnp.ones(3)

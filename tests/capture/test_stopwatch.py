@@ -351,6 +351,52 @@ def test_eager_operations_are_told_from_functions(x: Any) -> None:
     )
 
 
+def test_an_operation_of_jaxs_that_the_user_jits_is_no_eager_one(x: Any) -> None:
+    for function in (jnp.sin, jax.nn.gelu, jnp.linalg.norm):
+        f = jax.jit(function)
+        (only,) = measure(lambda f=f: f(x)).compilations
+        assert not only.eager
+
+
+@pytest.mark.skipif(jax.local_device_count() < 4, reason="needs four local devices")
+def test_an_eager_shard_map_is_made_of_eager_operations(x: Any) -> None:
+    mesh = jax.sharding.Mesh(np.array(jax.local_devices()), ("i",))
+    spec = jax.sharding.PartitionSpec("i")
+    f = jax.shard_map(lambda x: x * 2, mesh=mesh, in_specs=spec, out_specs=spec)
+    compilations = measure(lambda: f(x)).compilations
+    assert compilations
+    assert all(each.eager for each in compilations)
+
+
+@pytest.mark.parametrize("transform", [jax.vmap, jax.checkpoint])
+def test_two_functions_in_the_same_transformation_are_both_first_calls(x: Any, transform: Any) -> None:
+    for function in (lambda x: x + 1, lambda x: x * 3):
+        f = jax.jit(transform(function))
+        assert last_cause(lambda f=f: f(x)).kind == "first call"
+
+
+def test_a_function_that_jax_has_forgotten_is_no_new_one(x: Any) -> None:
+    f = jax.jit(lambda x: x * 113)
+    measure(lambda: f(x))
+    jax.clear_caches()
+    assert "gone from JAX's caches" in last_cause(lambda: f(x)).reason
+
+
+def test_by_keyword_in_place_of_by_position(x: Any) -> None:
+    f = jax.jit(lambda a: a * 127)
+    measure(lambda: f(x))
+    reason = last_cause(lambda: f(a=x)).reason
+    assert reason == "the arguments are passed in another way: a=… now, 1 by position before"
+
+
+def test_the_call_most_alike_is_compared_with_and_not_the_last_one(x: Any) -> None:
+    f = jax.jit(lambda a, b, n: (a, b, n), static_argnames="n")
+    measure(lambda: f(x, x, n=1))
+    measure(lambda: f(x[0], x[0], n=2))
+    cause = last_cause(lambda: f(x, x[0], n=2))
+    assert (cause.argument, cause.now, cause.before) == ("a", "f32[8,8]", "f32[8]")
+
+
 def test_compiling_ahead_of_time(x: Any) -> None:
     lowered = jax.jit(lambda x: x + 17).lower(x)
     assert last_cause(lowered.compile).kind == "ahead of time"
@@ -672,7 +718,7 @@ class Scripted:
     def wait(self) -> Waited:
         return self._found
 
-    def wait_for_programs(self) -> Waited:
+    def wait_for_programs(self, asked_ns: int) -> Waited:
         return self._found
 
     def wait_for_others(self, waited: Waited) -> Waited:

@@ -1,0 +1,105 @@
+"""What differs between a call and earlier calls of the same function?
+
+JAX compares a call with its "closest" earlier one by rules of its own, and names arguments by their place in the
+nested tuple of positions and keywords. Where both calls were seen, this says it in the function's own names.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from ..model.compilation import Cause
+from ..model.spans import Call, Leaf
+from .remedies import difference, static_difference, type_difference
+
+
+def differences(call: Call, earlier: Sequence[Call]) -> list[Cause] | None:
+    """What differs from the earlier call that is most alike, the newest of several.
+
+    Args:
+        call: with its arguments.
+        earlier: calls of the same function object, oldest first.
+
+    Returns:
+        One cause for each difference; none where a call alike was there; ``None`` where there is nothing to
+        compare with.
+    """
+    if call.passed is None:
+        return None
+    found = [_compare(call, each) for each in reversed(earlier) if each.passed is not None]
+    return min(found, key=len, default=None)
+
+
+def placement_difference(call: Call, earlier: Sequence[Call]) -> Cause | None:
+    """The argument that lies elsewhere than in the newest earlier call of the same types."""
+    for before in reversed(earlier):
+        if before.passed is None or _compare(call, before):
+            continue
+        for path, leaf in call.leaves.items():
+            old = before.leaves[path].placement
+            if leaf.placement and old and leaf.placement != old:
+                return difference("placement", f"argument {path} lies elsewhere", path, leaf.placement, old)
+    return None
+
+
+def _compare(now: Call, before: Call) -> list[Cause]:
+    return [*_passed(now, before), *_nesting(now, before), *_statics(now, before), *_types(now, before)]
+
+
+def _passed(now: Call, before: Call) -> list[Cause]:
+    if now.passed == before.passed:
+        return []
+    here, there = _in_words(now), _in_words(before)
+    return [difference("pytree", "the arguments are passed in another way", None, here, there)]
+
+
+def _in_words(call: Call) -> str:
+    by_position, by_keyword = call.passed or (0, ())
+    parts = [f"{by_position} by position"] if by_position or not by_keyword else []
+    return ", ".join(parts + [f"{name}=…" for name in by_keyword])
+
+
+def _nesting(now: Call, before: Call) -> list[Cause]:
+    """Arguments that hold other leaves; those that are passed in only one of the calls are told already."""
+    theirs, ours = _by_argument(before), _by_argument(now)
+    causes = []
+    for argument in ours.keys() & theirs.keys():
+        if ours[argument] == theirs[argument]:
+            continue
+        here, there = sorted(ours[argument] - theirs[argument]), sorted(theirs[argument] - ours[argument])
+        what = f"argument {argument} is nested in another way"
+        causes.append(difference("pytree", what, argument, _listed(here), _listed(there)))
+    return causes
+
+
+def _by_argument(call: Call) -> dict[str, set[str]]:
+    found: dict[str, set[str]] = {}
+    for path in call.leaves:
+        name = re.match(r"[^.\[]*", path)
+        found.setdefault(name[0] if name else path, set()).add(path)
+    return found
+
+
+def _listed(paths: Sequence[str]) -> str:
+    return (", ".join(paths[:3]) + (", …" if len(paths) > 3 else "")) or "nothing else"
+
+
+def _statics(now: Call, before: Call) -> list[Cause]:
+    return [
+        static_difference(name, value, before.statics[name])
+        for name, value in now.statics.items()
+        if name in before.statics and before.statics[name] != value
+    ]
+
+
+def _types(now: Call, before: Call) -> list[Cause]:
+    return [
+        type_difference(path, _type(leaf), _type(before.leaves[path]))
+        for path, leaf in now.leaves.items()
+        if path in before.leaves and _type(leaf) != _type(before.leaves[path])
+    ]
+
+
+def _type(leaf: Leaf) -> str:
+    return f"{leaf.type}{{weak_type={leaf.weak}}}"

@@ -1,0 +1,96 @@
+"""The arguments of a call, in words and without their data: types, places, static values.
+
+A call is described inside the user's own call of JAX, while it compiles. So nothing of the user's is run
+here: no ``__repr__``, no ``__eq__``, no ``__hash__``.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Collection, Mapping
+from typing import Any, NamedTuple
+
+from ..model.spans import Leaf
+
+#: Leaves of an argument list that are remembered for one call.
+_MOST_LEAVES = 250
+
+
+class Described(NamedTuple):
+    """The arguments of one call.
+
+    Attributes:
+        leaves: its arrays and numbers, by path (``x``, ``params['w']``).
+        statics: its static arguments by name, in words.
+        passed: how many were passed by position, and the names of those passed by keyword.
+    """
+
+    leaves: Mapping[str, Leaf]
+    statics: Mapping[str, str]
+    passed: tuple[int, tuple[str, ...]]
+
+
+def describe(function: Any, args: Any, kwargs: Any, static: Collection[str]) -> Described:
+    """The arguments by the names of the function's own parameters, where its signature can be read."""
+    import jax
+
+    passed = len(args), tuple(sorted(kwargs))
+    try:
+        bound = inspect.signature(function).bind(*args, **kwargs).arguments
+    except (TypeError, ValueError):
+        bound = {f"args[{i}]": arg for i, arg in enumerate(args)} | dict(kwargs)
+    statics = {name: _in_words(bound[name]) for name in bound if name in static}
+    leaves: dict[str, Leaf] = {}
+    for name, value in bound.items():
+        if name in static:
+            continue
+        for path, leaf in jax.tree_util.tree_leaves_with_path(value):
+            if len(leaves) >= _MOST_LEAVES:
+                return Described(leaves, statics, passed)
+            leaves[name + jax.tree_util.keystr(path)] = _leaf(leaf)
+    return Described(leaves, statics, passed)
+
+
+def _leaf(leaf: Any) -> Leaf:
+    import jax
+
+    try:
+        kind = jax.typeof(leaf)
+    except TypeError:
+        return Leaf(type=type(leaf).__name__, placement=None)
+    words = kind.str_short(short_dtypes=True) if hasattr(kind, "str_short") else str(kind)
+    traced = isinstance(leaf, jax.core.Tracer)
+    return Leaf(
+        type=words,
+        weak=bool(getattr(kind, "weak_type", False)),
+        placement=_placement(leaf) if issubclass(type(leaf), jax.Array) and not traced else None,
+        traced=traced,
+    )
+
+
+def _placement(array: Any) -> str:
+    """Where an array lies, in the words of its sharding."""
+    import jax
+
+    sharding = array.sharding
+    if isinstance(sharding, jax.sharding.SingleDeviceSharding):
+        where = str(next(iter(sharding.device_set)))
+    elif isinstance(sharding, jax.sharding.NamedSharding):
+        shape = ", ".join(f"{axis}={size}" for axis, size in sharding.mesh.shape.items())
+        where = f"{sharding.spec} over mesh ({shape})".replace("PartitionSpec", "P")
+    else:
+        where = str(sharding)
+    committed = getattr(array, "_committed", None)
+    return where if committed is None else f"{where} ({'committed' if committed else 'uncommitted'})"
+
+
+def _in_words(value: object, most: int = 60) -> str:
+    if value is None or type(value) in (bool, int, float, complex, str, bytes):
+        text = repr(value)
+    elif type(value) in (tuple, list):
+        text = f"({', '.join(_in_words(item, 20) for item in list(value)[:6])})"  # type: ignore[call-overload]
+    elif inspect.isfunction(value) or inspect.isclass(value):
+        text = f"{value.__qualname__} (object {id(value):#x})"
+    else:
+        text = f"{type(value).__name__} object {id(value):#x}"
+    return text if len(text) <= most else text[: most - 1] + "…"

@@ -1,0 +1,72 @@
+"""What differs between two calls that were seen, in the function's own names."""
+
+from __future__ import annotations
+
+import pytest
+
+from jaxmagic.analysis.calls import differences, placement_difference
+from jaxmagic.model.spans import Call, Leaf
+
+F32, F64, I32 = (Leaf(type=each, placement=None) for each in ("f32[4]", "f64[4]", "i32[8]"))
+WEAK = Leaf(type="f32[4]", placement=None, weak=True)
+
+
+def call(
+    leaves: dict[str, Leaf] | None = None, *, passed: tuple[int, tuple[str, ...]] | None = (1, ()), **statics: str
+) -> Call:
+    return Call(name="f", leaves=leaves or {}, statics=statics, passed=passed)
+
+
+@pytest.mark.parametrize(
+    ("now", "before", "kind", "argument", "reason"),
+    [
+        (call({"x": F32}), call({"x": F64}), "dtype", "x", "argument x has another dtype: f32[4] now, f64[4] before"),
+        (call({"x": I32}), call({"x": F64}), "shape", "x", "argument x has another shape: i32[8] now, f64[4] before"),
+        (call({"x": F32}), call({"x": WEAK}), "weak type", "x",
+         "argument x is another kind of f32[4]: an array now, a Python number (weak type) before"),
+        (call(n="2"), call(n="1"), "static value", "n", "static argument n has another value: 2 now, 1 before"),
+        (call({"p['a']": F32, "p['b']": F32}), call({"p['a']": F32}), "pytree", "p",
+         "argument p is nested in another way: p['b'] now, nothing else before"),
+        (call({"x": F32}, passed=(0, ("x",))), call({"x": F32}), "pytree", None,
+         "the arguments are passed in another way: x=… now, 1 by position before"),
+        (call({"x": F32, "y": F32}, passed=(1, ("y",))), call({"x": F32}), "pytree", None,
+         "the arguments are passed in another way: 1 by position, y=… now, 1 by position before"),
+    ],
+)  # fmt: skip
+def test_one_difference_is_one_cause(now: Call, before: Call, kind: str, argument: str | None, reason: str) -> None:
+    (cause,) = differences(now, [before]) or []
+    assert (cause.kind, cause.argument, cause.reason) == (kind, argument, reason)
+    assert cause.remedy
+
+
+def test_the_call_that_is_most_alike_is_compared_with() -> None:
+    now = call({"x": F32, "y": F32}, n="1")
+    alike = call({"x": F32, "y": F64}, n="1")
+    (cause,) = differences(now, [alike, call({"x": F64, "y": F64}, n="2")]) or []
+    assert cause.argument == "y"
+
+
+def test_of_calls_equally_alike_it_is_the_newest() -> None:
+    (cause,) = differences(call(n="3"), [call(n="1"), call(n="2")]) or []
+    assert cause.before == "2"
+
+
+def test_a_call_alike_differs_in_nothing() -> None:
+    assert differences(call({"x": F32}), [call({"x": F64}), call({"x": F32})]) == []
+
+
+def test_where_arguments_were_not_looked_at_nothing_is_known() -> None:
+    assert differences(call(), []) is None
+    assert differences(call(passed=None), [call()]) is None
+    assert differences(call(), [call(passed=None)]) is None
+
+
+def test_placement_is_compared_with_a_call_of_the_same_types() -> None:
+    def at(kind: str, place: str) -> Call:
+        return call({"x": Leaf(type=kind, placement=place)})
+
+    earlier = [at("f32[4]", "cpu:0"), at("f32[8]", "cpu:1")]
+    cause = placement_difference(at("f32[4]", "cpu:1"), earlier)
+    assert cause is not None
+    assert cause.reason == "argument x lies elsewhere: cpu:1 now, cpu:0 before"
+    assert placement_difference(at("f32[8]", "cpu:1"), earlier) is None

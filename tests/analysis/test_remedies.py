@@ -1,0 +1,23 @@
+"""Differences in words: what is shown is bounded, and every one has a remedy."""
+
+from __future__ import annotations
+
+from jaxmagic.analysis.remedies import combined, difference, static_difference, type_difference
+
+
+def test_a_value_that_prints_as_a_page_is_cut() -> None:
+    cause = static_difference("n", "x" * 10_000, "1")
+    assert len(cause.reason) < 150
+    assert cause.now is not None
+    assert cause.now.endswith("…")
+
+
+def test_a_type_that_cannot_be_read_is_shown_as_it_is() -> None:
+    cause = type_difference("x", "str", "f32[4]")
+    assert (cause.kind, cause.now, cause.before) == ("dtype", "str", "f32[4]")
+
+
+def test_several_differences_are_one_cause_that_names_the_others() -> None:
+    causes = [difference("shape", f"argument {name} differs", name, "1", "2") for name in "abcdef"]
+    assert combined(causes).reason == "argument a differs: 1 now, 2 before; and other differences at b, c, d, …"
+    assert combined(causes[:1]) == causes[0]

@@ -1,0 +1,84 @@
+"""The arguments of a call in words: their own names, no data, and none of the user's code is run."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from jaxmagic.capture import arguments
+from jaxmagic.capture.arguments import describe
+
+
+class Loud:
+    """A static argument whose special methods must not be run."""
+
+    def __repr__(self) -> str:
+        raise RuntimeError("do not print")
+
+    def __eq__(self, other: object) -> bool:
+        raise RuntimeError("do not compare")
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __getattr__(self, name: str) -> Any:
+        raise RuntimeError("do not ask")
+
+    def __call__(self) -> None:
+        raise RuntimeError("do not call")
+
+
+@pytest.mark.parametrize(
+    ("value", "words"),
+    [
+        (3, "3"),
+        ("fast", "'fast'"),
+        ((1, "a"), "(1, 'a')"),
+        (None, "None"),
+        ("x" * 99, "…"),
+        (len, "builtin_function_or_method"),
+        (describe, "describe (object"),
+    ],
+)
+def test_static_arguments_are_described_in_words(value: Any, words: str) -> None:
+    (text,) = describe(lambda n: n, (value,), {}, {"n"}).statics.values()
+    assert words in text
+    assert len(text) <= 60
+
+
+def test_static_arguments_are_described_without_running_them() -> None:
+    loud = Loud()
+    assert describe(lambda n: n, (loud,), {}, {"n"}).statics["n"] == f"Loud object {id(loud):#x}"
+
+
+def test_arguments_have_the_names_of_the_parameters() -> None:
+    x = jnp.ones((2, 3))
+    found = describe(lambda x, p, n=0: x, (x,), {"p": {"w": np.ones(4), "b": (1.0, True)}, "n": 2}, {"n"})
+    assert {path: (leaf.type, leaf.weak) for path, leaf in found.leaves.items()} == {
+        "x": ("f32[2,3]", False),
+        "p['w']": ("f32[4]", False),
+        "p['b'][0]": ("f32[]", True),
+        "p['b'][1]": ("bool[]", False),
+    }
+    assert found.statics == {"n": "2"}
+    assert found.passed == (1, ("n", "p"))
+
+
+def test_without_a_signature_arguments_are_numbered() -> None:
+    assert list(describe(None, (1.0,), {"n": 2.0}, ()).leaves) == ["args[0]", "n"]
+
+
+def test_the_leaves_are_bounded() -> None:
+    assert len(describe(lambda x: x, ([1.0] * 1000,), {}, ()).leaves) == 250
+
+
+def test_a_leaf_that_is_no_array_has_the_name_of_its_type() -> None:
+    assert describe(lambda x: x, ("text",), {}, ()).leaves["x"].type == "str"
+
+
+def test_placement_says_where_and_whether_committed(x: Any) -> None:
+    assert arguments._placement(x).endswith("(uncommitted)")
+    assert arguments._placement(jax.device_put(jnp.ones(3), jax.devices()[0])).endswith("(committed)")
