@@ -31,11 +31,18 @@ _CACHE_SAVED = "/jax/compilation_cache/compile_time_saved_sec"
 
 
 class CompileLog:
-    """What JAX compiled between :meth:`start` and :meth:`stop`, in any thread."""
+    """What JAX compiled between :meth:`start` and :meth:`stop`, in any thread.
+
+    Attributes:
+        spans: the stages, in the order in which they ended.
+        misses: JAX's explanations.
+        complete: whether JAX could be listened to until the end.
+    """
 
     def __init__(self) -> None:
         self.spans: list[Span] = []
         self.misses: list[Miss] = []
+        self.complete = True
         self._token: int | None = None
 
     def start(self) -> None:
@@ -46,6 +53,7 @@ class CompileLog:
         """Listen no longer. A second call does nothing."""
         if self._token is not None:
             token, self._token = self._token, None
+            self.complete = _listeners.are_registered() is not False
             _listeners.remove(self, token)
 
 
@@ -76,6 +84,9 @@ class _Listeners:
                 self._register()
             self._logs = [*self._logs, log]
             return self._miss_log.begin()
+
+    def are_registered(self) -> bool | None:
+        return internals.is_registered(self._on_span)
 
     def remove(self, log: CompileLog, token: int) -> None:
         with self._lock:

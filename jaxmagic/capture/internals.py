@@ -3,7 +3,8 @@
 JAX's public API says *that* a function compiled and how long it took. Three things it does not say, and they
 are what a user asks next: whether any backend has been started, which function object it was, and where its
 arguments lived. They are read here from a logger's name, a module attribute and the frames of JAX's own calls.
-Every function returns ``None`` ("not available on this JAX") where the shape of those insides has changed.
+Where the shape of those insides has changed, each function says ``None``, "not available on this JAX", or falls
+back on what the public API has.
 """
 
 from __future__ import annotations
@@ -87,6 +88,16 @@ def unregister_listener(kind: Literal["event_time_span", "event", "event_duratio
     if unregister is not None:
         with suppress(Exception):
             unregister(listener)
+
+
+def is_registered(listener: object) -> bool | None:
+    """Whether JAX still calls this time span listener: ``jax.monitoring.clear_event_listeners()`` takes all away."""
+    try:
+        from jax._src import monitoring
+
+        return listener in monitoring.get_event_time_span_listeners()
+    except (ImportError, AttributeError):
+        return None
 
 
 def cpu_async_dispatch() -> bool | None:

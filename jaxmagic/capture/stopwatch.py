@@ -85,9 +85,7 @@ class Stopwatch:
             NotMeasured: the block has not ended yet.
         """
         if self._timing is None:
-            raise NotMeasured(
-                "There is no timing yet: the block is still running. Read it after the with block has ended."
-            )
+            raise NotMeasured("There is no timing yet: it is made when the with block ends. Read it after the block.")
         return self._timing
 
     def __enter__(self) -> Stopwatch:
@@ -97,6 +95,7 @@ class Stopwatch:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
+        __tracebackhide__ = True
         self.stop(error=error)
 
     def start(self) -> None:
@@ -142,6 +141,7 @@ class Stopwatch:
                 has been made by then, with the times so far.
         """
         dispatched_ns = self._clock()
+        __tracebackhide__ = True  # what failed while it was waited for points at the user's line
         if not self._running:
             raise RuntimeError("This stopwatch is not running: call start() first, or use it in a with statement.")
         result, self.result = self.result, None
@@ -166,6 +166,7 @@ class Stopwatch:
 
     def _wait(self, result: Any, dispatched_ns: int, *, fetch: bool) -> _End:
         """Wait for the result, then for everything else, and say which clock reading counts."""
+        __tracebackhide__ = True
         arrays = self._wait_for_result(result)
         ready_ns = self._clock()
         done_ns = dispatched_ns
@@ -191,6 +192,7 @@ class Stopwatch:
     def _wait_for_result(self, result: Any) -> list[Any]:
         import jax
 
+        __tracebackhide__ = True
         arrays, notes = find_arrays(result)
         self._notes += notes
         jax.block_until_ready(arrays)
@@ -255,5 +257,6 @@ class Stopwatch:
             error=None if error is None else type(error).__name__,
             notes=tuple(self._notes),
             compilations=compilations,
+            heard_all=self._log.complete,
             environment=probe(),
         )

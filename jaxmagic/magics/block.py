@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import argparse
+import inspect
 import linecache
 import sys
-from types import FrameType, TracebackType
+from types import FrameType, GeneratorType, NoneType, TracebackType
 from typing import Any
 
 from IPython.core.getipython import get_ipython
@@ -29,6 +30,7 @@ class Block:
     Attributes:
         value: what the code evaluated to, from when it has until :meth:`take`.
         reached: a value that was assigned at the end of the code.
+        unpacked: the same, where it was unpacked into several targets.
         kept: values of earlier expressions, where the shell is set to display all of them.
         timing: the record, after the block.
     """
@@ -46,6 +48,7 @@ class Block:
     ) -> None:
         self.value: Any = None
         self.reached: Any = None
+        self.unpacked: Any = None
         self.kept: list[Any] = []
         self.timing: Timing | None = None
         self._shell = shell
@@ -58,8 +61,10 @@ class Block:
         self._watch = api.stopwatch(fetch=arguments.fetch)
 
     def __enter__(self) -> Block:
+        frame = sys._getframe(1)
+        self._in_function = bool(frame.f_code.co_flags & inspect.CO_OPTIMIZED)
         if self._code is None and self._place is not None:
-            self._code = _source(sys._getframe(1), self._place)
+            self._code = _source(frame, self._place)
         self._watch.start()
         return self
 
@@ -67,7 +72,7 @@ class Block:
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> bool:
         __tracebackhide__ = True
-        self._watch.result = self.reached if self.value is None else self.value
+        self._watch.result = self._result()
         try:
             self._watch.stop(error=error, code=self._code)
         except BaseException as surfaced:
@@ -79,11 +84,17 @@ class Block:
         self._finish(error)
         return error is not None and self._swallow(error)
 
+    def _result(self) -> Any:
+        if self.value is not None:
+            return self.value
+        # A generator that was unpacked has run; one that was assigned has not.
+        return self.reached if isinstance(self.unpacked, (GeneratorType, NoneType)) else self.unpacked
+
     def _finish(self, error: BaseException | None) -> None:
         __tracebackhide__ = True
-        self.reached = None
+        self.reached = self.unpacked = None
         timing = self.timing = self._watch.timing
-        if self._arguments.v:
+        if self._arguments.v and not self._in_function:  # in a function, the code that follows the block binds it
             self._shell.user_ns[self._arguments.v] = timing
         if error is not None:
             self.value = None
@@ -106,9 +117,10 @@ class Block:
     def _check(self, timing: Timing) -> None:
         __tracebackhide__ = True  # a failed expectation points at the user's line, not at this one
         report = to_text(timing, self._style)
-        if self._arguments.expect_no_compile and timing.compilations:
+        if self._arguments.expect_no_compile and (timing.compilations or not timing.heard_all):
             compiled = units.count(len(timing.compilations), "program")
-            raise AssertionError(f"expected no compilation; found {compiled} compiled.\n{report}")
+            found = f"found {compiled} compiled" if timing.heard_all else "what compiled is not known"
+            raise AssertionError(f"expected no compilation; {found}.\n{report}")
         limit_ns = self._arguments.max_time
         if limit_ns is not None and timing.wall_ns > limit_ns:
             took, limit = units.time(timing.wall_ns), units.time(limit_ns)

@@ -49,7 +49,7 @@ def run_called(
     code = _code(magic, statement, cell)
     tree = _parse(shell, magic, code, is_line=cell is None)
     if not tree.body:
-        return None
+        raise UsageError(f"%{magic} has nothing to run: there is only a comment. Write a statement before it.")
     rewriter = BlockRewriter({magic: parser}, shell.transform_cell, lambda: "last_expr")
     given = line[: len(line) - len(statement)] if statement else line
     statements = rewriter.block(tree.body[0], magic, given, tree.body, [], last=False)

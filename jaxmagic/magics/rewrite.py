@@ -75,7 +75,7 @@ def line_to_marker(lines: list[str], parsers: Parsers) -> list[str]:
     text = "".join(lines)
     if not any(f"run_line_magic('{name}'" in text for name in parsers):
         return lines
-    rewritten = [line.encode() for line in text.splitlines(keepends=True)]
+    rewritten = [line.encode() for line in re.split(r"(?<=\n)", text)]  # as the parser counts: a form feed is no end
     for node in ast.walk(ast.parse(text)):
         call = _line_call(node, parsers)
         if call is None or call.node.lineno != call.node.end_lineno:
@@ -214,6 +214,8 @@ class BlockRewriter(ast.NodeTransformer):
         for field in ("handlers", "cases"):
             for inner in getattr(node, field, ()):
                 inner.body = self._statements(inner.body)
+        if isinstance(node, ast.ClassDef):
+            node.body += [ast.copy_location(ast.Delete([_at(name, node)]), node) for name in _blocks(node.body)]
         return node
 
     def _marker(self, node: ast.stmt) -> tuple[str, str] | None:
@@ -243,6 +245,10 @@ class BlockRewriter(ast.NodeTransformer):
             targets, body = assign.targets, [ast.copy_location(ast.Expr(assign.value), assign)]
         future = [each for each in body if isinstance(each, ast.ImportFrom) and each.module == "__future__"]
         body = [each for each in body if each not in future]
+        if not body:  # comments alone: the magic itself is called, and says that there is nothing to run
+            call = _magic_call(node.value, "run_cell_magic", self._parsers)  # type: ignore[attr-defined]
+            call.args[2] = ast.copy_location(ast.Constant("\n"), call.args[2])  # type: ignore[union-attr]
+            return [*future, node]
         return [*future, *self.block(node, magic, text.removeprefix("="), body, targets, last)]
 
     def _from_call(self, node: ast.stmt, call: _Call, last: bool) -> list[ast.stmt]:
@@ -278,7 +284,7 @@ class BlockRewriter(ast.NodeTransformer):
         silent: bool = False,
     ) -> list[ast.stmt]:
         """``with open_block(…) as block: body``, and after it what becomes of the value."""
-        name = f"_jaxmagic_{next(_numbers)}"
+        name = f"__jaxmagic_{next(_numbers)}__"  # enumerations make members of names that are no such
         arguments = options.parse(options.split(text, self._parsers[magic])[0], self._parsers[magic])
         first, end = body[0], body[-1]
         place = (first.lineno, first.col_offset, end.end_lineno, end.end_col_offset)
@@ -311,7 +317,9 @@ class BlockRewriter(ast.NodeTransformer):
             body[-1] = _at(ast.Assign([value], end.value), end)
         elif isinstance(end, ast.Assign):
             shown = last and interactivity == "last_expr_or_assign"
-            target = ast.Attribute(ast.Name(name, ast.Load()), "value" if shown else "reached", ast.Store())
+            unpacked = any(isinstance(each, (ast.Tuple, ast.List)) for each in end.targets)
+            attribute = "value" if shown else "unpacked" if unpacked else "reached"
+            target = ast.Attribute(ast.Name(name, ast.Load()), attribute, ast.Store())
             end.targets.append(_at(target, end))
         return kept
 
@@ -336,6 +344,17 @@ def ends_in_semicolon(statement: str) -> bool:
     except (tokenize.TokenError, SyntaxError, IndentationError):
         return False
     return last == ";"
+
+
+def _blocks(body: Sequence[ast.stmt]) -> list[ast.Name]:
+    """The names of our blocks in the body of a class, to be deleted: they would be attributes of it."""
+    return [
+        ast.Name(each.items[0].optional_vars.id, ast.Del())
+        for each in body
+        if isinstance(each, ast.With)
+        and isinstance(each.items[0].optional_vars, ast.Name)
+        and each.items[0].optional_vars.id.startswith("__jaxmagic_")
+    ]
 
 
 def _move(body: Sequence[ast.stmt], constant: ast.Constant, given: int) -> None:

@@ -38,6 +38,8 @@ class Timing(Displayable):
         error: the type of the exception that ended the code, ``None`` if it ran through.
         notes: what a reader must know to understand the numbers, a sentence each.
         compilations: what was compiled, in the order in which it ended.
+        heard_all: whether JAX's compilations could be listened to until the end. Not where the code called
+            ``jax.monitoring.clear_event_listeners()``: what compiled after that is in ``host_ns``.
         environment: under which this is true.
     """
 
@@ -57,6 +59,7 @@ class Timing(Displayable):
     error: str | None = None
     notes: tuple[str, ...] = ()
     compilations: tuple[Compilation, ...] = ()
+    heard_all: bool = True
     environment: Environment
 
     def __post_init__(self) -> None:

@@ -82,9 +82,9 @@ def _compilations(timing: Timing, style: Style) -> list[str]:
 
 
 def _function(each: Compilation, widest: int, unit: str, style: Style) -> list[str]:
-    name = textwrap.shorten(each.function, 24, placeholder="…").ljust(widest)
+    name = each.function if len(each.function) <= widest else each.function[: widest - 1] + "…"
     cells = [f"{label} {units.time_in(time_ns, unit, style.digits)}" for label, time_ns in words.stages(each)]
-    first = f"  {name}   " + "   ".join(cells)
+    first = f"  {name.ljust(widest)}   " + "   ".join(cells)
     reason, remedy = words.reason(each, style.digits), each.cause.remedy
     if len(first) + 3 + len(reason) <= style.width and remedy is None:
         return [f"{first}   {reason}"]

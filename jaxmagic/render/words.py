@@ -83,7 +83,9 @@ def about_compilations(timing: Timing, rest: int, rest_ns: int, digits: int) -> 
             f"{units.count(len(compiled.eager), 'eager operation')} compiled, {total} ({some}): "
             f"{compiled.eager[0].cause.remedy}."
         )
-    if not timing.compilations:
+    if not timing.heard_all:
+        sentences.append("What compiled is not known: the code took all listeners of jax.monitoring away.")
+    elif not timing.compilations:
         sentences.append("Nothing compiled.")
     if compiled.elsewhere:
         threads = ", ".join(dict.fromkeys(each.thread or "" for each in compiled.elsewhere))

@@ -633,9 +633,24 @@ def test_users_own_listener_and_handler_survive_a_clear_inside(x: Any, session_s
     assert session_state()["explain"] == before["explain"]
 
 
+def test_listeners_taken_away_inside_are_said_and_nothing_is_claimed(x: Any) -> None:
+    f = jax.jit(lambda x: x + 131)
+
+    def call() -> Any:
+        jax.monitoring.clear_event_listeners()
+        return f(x)
+
+    timing = measure(call)
+    assert timing.compilations == ()
+    assert not timing.heard_all
+    assert "What compiled is not known" in str(timing)
+    assert "Nothing compiled" not in str(timing)
+    assert measure(lambda: f(x)).heard_all
+
+
 def test_reading_the_timing_too_early_says_so() -> None:
     watch = jaxmagic.stopwatch()
-    with pytest.raises(NotMeasured, match="still running"):
+    with pytest.raises(NotMeasured, match="made when the with block ends"):
         _ = watch.timing
 
 

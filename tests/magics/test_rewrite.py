@@ -61,6 +61,14 @@ def test_a_line_with_await_becomes_text_again() -> None:
     assert line(text) == ("if 1:\n    get_ipython().run_cell_magic('jaxtime', '= -q', ...); a, b = await g()\n")
 
 
+@pytest.mark.parametrize("character", ["\x0c", "\x1c", "\x85", "\u2028"])
+def test_what_only_some_take_for_the_end_of_a_line_is_text(character: str) -> None:
+    first = f"text = 'a{character}b'\n"
+    lines = [first, "z = get_ipython().run_line_magic('jaxtime', 'await g()')\n"]
+    assert line_to_marker(lines, PARSERS)[0] == first
+    assert line_to_marker(lines, PARSERS)[1].endswith("; z = await g()\n")
+
+
 def test_a_line_without_await_stays_ipythons_call() -> None:
     text = "get_ipython().run_line_magic('jaxtime', 'awaited(x)')\n"
     assert line(text) == text

@@ -89,6 +89,24 @@ def test_a_minus_is_a_minus(session: Any) -> None:
     assert session.run("%jaxtime -x[0, 0]") == -1
 
 
+@pytest.mark.parametrize("cell", ["%%jaxtime\n# a comment", "%%jaxtime\nfrom __future__ import annotations"])
+def test_a_cell_without_a_statement_has_nothing_to_run(session: Any, cell: str) -> None:
+    assert "nothing to run" in str(session.run(cell, fails=UsageError))
+
+
+def test_a_line_without_a_statement_has_nothing_to_run(session: Any) -> None:
+    assert "only a comment" in str(session.run("%jaxtime # a comment", fails=UsageError))
+
+
+def test_a_generator_that_is_unpacked_has_run(session: Any) -> None:
+    session.run("%jaxtime a, *b = (n for n in range(3))")
+    assert "has not run" not in session.report
+    session.run("%jaxtime g = (n for n in range(3))")
+    assert "has not run" in session.report
+    session.run("%jaxtime a, b = f(x), 1")
+    assert session.run("b") == 1
+
+
 def test_comments_are_allowed(session: Any) -> None:
     assert session.run("%%jaxtime -q # a comment\n# another\n3") == 3
     assert session.run("%jaxtime 4 # a comment") == 4
@@ -190,6 +208,12 @@ def test_no_name_of_ours_stays_in_the_namespace(session: Any) -> None:
     assert new - {"z", "_", "__", "___"} <= {"_i", "_ii", "_iii"} | {name for name in new if name.startswith("_i")}
 
 
+def test_no_name_of_ours_stays_in_a_class(session: Any) -> None:
+    session.run("import enum\nclass Colour(enum.Enum):\n    %jaxtime -q RED = 1\n    %jaxtime -q 3\n    BLUE = 2")
+    assert session.run("list(Colour.__members__)") == ["RED", "BLUE"]
+    assert session.run("[name for name in vars(Colour) if 'jaxmagic' in name]") == []
+
+
 def test_the_value_is_not_kept_alive(session: Any) -> None:
     session.run("import weakref\nclass Big: pass")
     session.run("%%jaxtime\nbig = Big()\nseen = weakref.ref(big)\nNone")
@@ -273,6 +297,11 @@ def test_v_binds_the_record(session: Any) -> None:
     assert record.code == "f(x)"
     session.run("def g():\n    %jaxtime -q -v mine f(x)\n    return mine.code")
     assert session.run("g()") == "f(x)"
+    assert session.run("'mine' in globals()") is False
+    session.run("%jaxtime -q -v t 1/0", fails=ZeroDivisionError)
+    assert session.run("t.error") == "ZeroDivisionError"
+    session.run("ip = get_ipython()\ndef called():\n    ip.run_line_magic('jaxtime', '-q -v t 2')\ncalled()")
+    assert session.run("t.code") == "2"
 
 
 def test_o_returns_the_record_in_place_of_the_value(session: Any) -> None:
