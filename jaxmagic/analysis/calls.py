@@ -69,7 +69,7 @@ def _nesting(now: Call, before: Call) -> list[Cause]:
             continue
         here, there = sorted(ours[argument] - theirs[argument]), sorted(theirs[argument] - ours[argument])
         what = f"argument {argument} is nested in another way"
-        causes.append(difference("pytree", what, argument, _listed(here), _listed(there)))
+        causes.append(difference("pytree", what, argument, _listed(here, argument), _listed(there, argument)))
     return causes
 
 
@@ -81,7 +81,9 @@ def _by_argument(call: Call) -> dict[str, set[str]]:
     return found
 
 
-def _listed(paths: Sequence[str]) -> str:
+def _listed(paths: Sequence[str], argument: str) -> str:
+    if list(paths) == [argument]:
+        return "a single leaf"
     return (", ".join(paths[:3]) + (", …" if len(paths) > 3 else "")) or "nothing else"
 
 

@@ -27,6 +27,8 @@ def call(
         (call(n="2"), call(n="1"), "static value", "n", "static argument n has another value: 2 now, 1 before"),
         (call({"p['a']": F32, "p['b']": F32}), call({"p['a']": F32}), "pytree", "p",
          "argument p is nested in another way: p['b'] now, nothing else before"),
+        (call({"p['a']": F32}), call({"p": F32}), "pytree", "p",
+         "argument p is nested in another way: p['a'] now, a single leaf before"),
         (call({"x": F32}, passed=(0, ("x",))), call({"x": F32}), "pytree", None,
          "the arguments are passed in another way: x=… now, 1 by position before"),
         (call({"x": F32, "y": F32}, passed=(1, ("y",))), call({"x": F32}), "pytree", None,
