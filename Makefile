@@ -61,7 +61,7 @@ docs: $(VENV)/.installed-docs ## Build the manual into build/docs
 	$(BIN)/sphinx-build -W --keep-going -b html docs build/docs
 
 .PHONY: bench
-bench: $(VENV)/.installed-test ## Measure jaxmagic itself
+bench: $(VENV)/.installed-bench ## Measure jaxmagic itself
 	$(BIN)/python tests/benchmarks/run.py
 
 .PHONY: ci

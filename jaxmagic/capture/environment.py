@@ -25,10 +25,10 @@ def probe() -> Environment:
         jaxmagic=fixed.jaxmagic,
         jax=jax.__version__,
         jaxlib=fixed.jaxlib,
-        python=platform.python_version(),
+        python=fixed.python,
         ipython=getattr(ipython, "__version__", None),
         platform=fixed.platform,
-        cpu_count=os.cpu_count(),
+        cpu_count=fixed.cpu_count,
         backend=jax.default_backend() if started else None,
         device_kinds=tuple(dict.fromkeys(device.device_kind for device in devices)),
         device_count=len(devices) if started else None,
@@ -45,7 +45,9 @@ def probe() -> Environment:
 class _Fixed(NamedTuple):
     jaxmagic: str
     jaxlib: str
+    python: str
     platform: str
+    cpu_count: int | None
 
 
 @functools.cache
@@ -55,7 +57,13 @@ def _fixed() -> _Fixed:
 
     from ..version import __version__
 
-    return _Fixed(__version__, jaxlib.__version__, platform.platform())
+    return _Fixed(
+        jaxmagic=__version__,
+        jaxlib=jaxlib.__version__,
+        python=platform.python_version(),
+        platform=platform.platform(),
+        cpu_count=os.cpu_count(),
+    )
 
 
 def _text(value: object) -> str | None:

@@ -105,7 +105,7 @@ def cpu_async_dispatch() -> bool | None:
     import jax
 
     try:
-        return bool(jax.config.values["jax_cpu_enable_async_dispatch"])
+        return bool(jax.config.read("jax_cpu_enable_async_dispatch"))
     except (AttributeError, KeyError, TypeError):
         return None
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import argparse
 import ast
-import asyncio
 import inspect
 import re
 from types import EllipsisType
@@ -117,6 +116,8 @@ def _execute(shell: InteractiveShell, code: Any, namespace: dict[str, Any]) -> N
     if not code.co_flags & inspect.CO_COROUTINE:
         exec(code, shell.user_ns, namespace)
         return
+    import asyncio  # 15 ms, in shells that have not needed it yet
+
     try:
         asyncio.get_running_loop()
     except RuntimeError:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import difflib
+import functools
 import keyword
 import re
 
@@ -49,6 +50,12 @@ def parse(words: list[str], parser: argparse.ArgumentParser) -> argparse.Namespa
     Raises:
         UsageError: a value is missing or wrong.
     """
+    return _parse(parser, *words)
+
+
+@functools.lru_cache(maxsize=32)
+def _parse(parser: argparse.ArgumentParser, *words: str) -> argparse.Namespace:
+    # The same options are parsed where a cell is rewritten, and again where it runs.
     return parser.parse_args(words)
 
 

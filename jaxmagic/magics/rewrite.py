@@ -23,7 +23,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import count
-from typing import TypeVar
+from typing import Any
 
 from IPython.core.error import InputRejected, UsageError
 from IPython.core.inputtransformer2 import TransformerManager, cell_magic
@@ -35,7 +35,6 @@ Parsers = dict[str, argparse.ArgumentParser]
 
 _SIMPLE = (ast.Expr, ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Pass, ast.Assert, ast.Delete)
 _numbers = count(1)
-_Node = TypeVar("_Node", bound=ast.AST)
 
 
 def cell_to_marker(lines: list[str], parsers: Parsers) -> list[str]:
@@ -73,7 +72,7 @@ def line_to_marker(lines: list[str], parsers: Parsers) -> list[str]:
     statement alone, so that the error is reported as any other: at its line, before anything runs.
     """
     text = "".join(lines)
-    if not any(f"run_line_magic('{name}'" in text for name in parsers):
+    if not any(_has_to_be_text(call, parsers) for call in _CALL.finditer(text)):
         return lines
     rewritten = [line.encode() for line in re.split(r"(?<=\n)", text)]  # as the parser counts: a form feed is no end
     for node in ast.walk(ast.parse(text)):
@@ -95,11 +94,22 @@ def line_to_marker(lines: list[str], parsers: Parsers) -> list[str]:
     return [line.decode() for line in rewritten]
 
 
+#: What IPython makes of a line magic. Searched for first: to parse a long cell takes longer than to run many.
+_CALL = re.compile(r"""get_ipython\(\)\.run_line_magic\('(\w+)', ('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")\)""")
+
+
+def _has_to_be_text(call: re.Match[str], parsers: Parsers) -> bool:
+    if call[1] not in parsers:
+        return False
+    _, statement = options.split(ast.literal_eval(call[2]), parsers[call[1]])
+    return "await" in statement or _is_broken(statement)
+
+
 def _is_broken(statement: str) -> bool:
     """Whether this is no Python, and no magic or command either; ``-z x`` is left to be called an option."""
-    for text in (statement, TransformerManager().transform_cell(statement)):
+    for transform in (str, lambda text: TransformerManager().transform_cell(text)):
         try:
-            ast.parse(text)
+            ast.parse(transform(statement))
             return False
         except (SyntaxError, ValueError):
             continue
@@ -179,8 +189,7 @@ class BlockRewriter(ast.NodeTransformer):
         try:
             if isinstance(node, ast.Module):
                 node.body = self._statements(node.body, outermost=True)
-                return ast.fix_missing_locations(node)
-            return node
+            return node  # new nodes without a place get that of their statement, by IPython
         except Exception as error:
             raise InputRejected(
                 f"jaxmagic could not put its magic into this cell ({type(error).__name__}: {error}). "
@@ -215,7 +224,7 @@ class BlockRewriter(ast.NodeTransformer):
             for inner in getattr(node, field, ()):
                 inner.body = self._statements(inner.body)
         if isinstance(node, ast.ClassDef):
-            node.body += [ast.copy_location(ast.Delete([_at(name, node)]), node) for name in _blocks(node.body)]
+            node.body += [ast.copy_location(ast.Delete([name]), node) for name in _blocks(node.body)]
         return node
 
     def _marker(self, node: ast.stmt) -> tuple[str, str] | None:
@@ -290,37 +299,33 @@ class BlockRewriter(ast.NodeTransformer):
         place = (first.lineno, first.col_offset, end.end_lineno, end.end_col_offset)
         shown = last and not targets and not silent
         kept = self._keep_values(name, body, last)
-        source = f"__import__('jaxmagic.magics.block', fromlist=['open_block']).open_block({name!r}, "
-        source += f"{magic!r}, {text.strip()!r}, {place!r}, {shown!r})"
-        opened = ast.withitem(_expression(source), ast.Name(name, ast.Store()))
+        opened = ast.withitem(_open_block(name, magic, text.strip(), place, shown), ast.Name(name, ast.Store()))
         out: list[ast.stmt] = [ast.With([opened], body)]
         if arguments.v:
-            out.append(ast.Assign([ast.Name(arguments.v, ast.Store())], _expression(f"{name}.timing")))
-        out += [ast.Expr(_expression(f"{name}.kept.pop(0)")) for _ in range(kept)]
-        taken = _expression(f"{name}.take({silent!r})")
+            out.append(ast.Assign([ast.Name(arguments.v, ast.Store())], _attribute(name, "timing")))
+        popped = [_call(ast.Attribute(_attribute(name, "kept"), "pop", ast.Load()), 0) for _ in range(kept)]
+        out += [ast.Expr(each) for each in popped]
+        taken = _call(_attribute(name, "take"), silent)
         out.append(ast.Assign(targets, taken) if targets else ast.Expr(taken))
-        for each in out:
-            _place(each, node, body)
-        return out
+        return [ast.copy_location(each, node) for each in out]
 
     def _keep_values(self, name: str, body: list[ast.stmt], last: bool) -> int:
         """Let the block have the value of its last statement; how many earlier ones are displayed later."""
         interactivity, kept = self._interactivity(), 0
         for index, each in enumerate(body[:-1]):
             if last and interactivity == "all" and isinstance(each, ast.Expr):
-                append = ast.Attribute(_expression(f"{name}.kept"), "append", ast.Load())
-                body[index] = _at(ast.Expr(ast.Call(append, [each.value], [])), each)
+                append = ast.Attribute(_attribute(name, "kept"), "append", ast.Load())
+                body[index] = ast.copy_location(ast.Expr(ast.Call(append, [each.value], [])), each)
                 kept += 1
         end = body[-1]
         if isinstance(end, ast.Expr):
             value = ast.Attribute(ast.Name(name, ast.Load()), "value", ast.Store())
-            body[-1] = _at(ast.Assign([value], end.value), end)
+            body[-1] = ast.copy_location(ast.Assign([value], end.value), end)
         elif isinstance(end, ast.Assign):
             shown = last and interactivity == "last_expr_or_assign"
             unpacked = any(isinstance(each, (ast.Tuple, ast.List)) for each in end.targets)
             attribute = "value" if shown else "unpacked" if unpacked else "reached"
-            target = ast.Attribute(ast.Name(name, ast.Load()), attribute, ast.Store())
-            end.targets.append(_at(target, end))
+            end.targets.append(ast.Attribute(ast.Name(name, ast.Load()), attribute, ast.Store()))
         return kept
 
 
@@ -329,6 +334,8 @@ def ends_in_semicolon(statement: str) -> bool:
     import io
     import tokenize
 
+    if ";" not in statement:
+        return False
     last = ""
     try:
         for token in tokenize.generate_tokens(io.StringIO(statement).readline):
@@ -371,27 +378,16 @@ def _move(body: Sequence[ast.stmt], constant: ast.Constant, given: int) -> None:
             node.end_lineno += constant.lineno - 1  # type: ignore[attr-defined]
 
 
-def _place(new: ast.stmt, node: ast.stmt, body: list[ast.stmt]) -> None:
-    """Nodes of ours stand where the magic stood; the user's own keep their places."""
-    theirs = {id(each) for statement in body for each in ast.walk(statement)}
-    for each in ast.walk(new):
-        if id(each) not in theirs and isinstance(each, (ast.stmt, ast.expr)):
-            ast.copy_location(each, node)
+def _open_block(name: str, magic: str, text: str, place: tuple[Any, ...], shown: bool) -> ast.Call:
+    """``__import__('jaxmagic.magics.block', fromlist=['open_block']).open_block(…)``: no name of the user's."""
+    module = _call(ast.Name("__import__", ast.Load()), "jaxmagic.magics.block")
+    module.keywords = [ast.keyword("fromlist", ast.List([ast.Constant("open_block")], ast.Load()))]
+    return _call(ast.Attribute(module, "open_block", ast.Load()), name, magic, text, place, shown)
 
 
-def _at(new: _Node, node: ast.AST) -> _Node:
-    """`new` at the place of `node`, with whatever it holds that has no place yet."""
-    ast.copy_location(new, node)
-    for each in ast.walk(new):
-        if isinstance(each, (ast.stmt, ast.expr)) and not hasattr(each, "lineno"):
-            ast.copy_location(each, node)
-    return new
+def _call(function: ast.expr, *values: Any) -> ast.Call:
+    return ast.Call(function, [ast.Constant(value) for value in values], [])
 
 
-def _expression(source: str) -> ast.expr:
-    tree = ast.parse(source, mode="eval").body
-    for node in ast.walk(tree):
-        for field in ("lineno", "col_offset", "end_lineno", "end_col_offset"):
-            if hasattr(node, field):
-                delattr(node, field)
-    return tree
+def _attribute(name: str, attribute: str) -> ast.Attribute:
+    return ast.Attribute(ast.Name(name, ast.Load()), attribute, ast.Load())

@@ -10,7 +10,6 @@ from traitlets import Bool, Enum, Int
 
 from ..render.style import Style
 from . import options
-from .direct import run_called
 
 
 @magics_class
@@ -78,4 +77,6 @@ class JaxMagics(Magics):
         The value is displayed, stored and assigned as without the magic, and a final ``;`` silences it. The text
         after the options is run as it is; ``--`` ends the options.
         """
+        from .direct import run_called  # and with it all that measures: loading is over sooner
+
         return run_called(self.shell, "jaxtime", type(self).jaxtime.parser, line, cell, local_ns)

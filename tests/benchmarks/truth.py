@@ -24,7 +24,7 @@ from workloads import WORKLOADS, calibrated
 STATEMENTS = ("y = f(x)", "f(x)", "f(x); None")
 
 #: Rounds for each target in milliseconds: fewer of what takes long and varies less.
-ROUNDS = {0.05: 150, 1: 80, 10: 25, 100: 8}
+ROUNDS = {0.05: 300, 1: 200, 10: 40, 100: 10}
 QUICK_ROUNDS = {0.05: 20, 1: 15, 10: 5}
 
 _BY_HAND = """

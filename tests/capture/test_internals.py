@@ -38,7 +38,7 @@ def test_without_the_module_it_is_not_known(monkeypatch: Any) -> None:
 
 
 def test_without_the_setting_it_is_not_known(monkeypatch: Any) -> None:
-    monkeypatch.setattr(type(jax.config), "values", {})
+    monkeypatch.delattr(type(jax.config), "read")
     assert internals.cpu_async_dispatch() is None
 
 

@@ -80,7 +80,7 @@ def test_a_broken_statement_stands_alone() -> None:
 
 def rewrite(source: str) -> str:
     rewriter = BlockRewriter(PARSERS, lambda text: text, lambda: "last_expr")
-    tree = rewriter.visit(ast.parse(source))
+    tree = ast.fix_missing_locations(rewriter.visit(ast.parse(source)))  # as IPython does
     compile(tree, "cell", "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)  # every node has its place
     return ast.unparse(tree)
 
