@@ -27,7 +27,7 @@ from .jax_version import require_jax
 from .results import find_arrays, host_copy
 
 #: Beyond this, the moment between two clock readings is not the cost of our own few lines.
-_SET_ASIDE_NS = 20_000
+_SET_ASIDE_NS = 50_000
 
 #: Calls that were measured in this session: what the next compilation is compared with.
 _memory = Memory()
@@ -166,15 +166,16 @@ class Stopwatch:
 
     def _wait(self, result: Any, dispatched_ns: int, *, fetch: bool) -> _End:
         """Wait for the result, then for everything else, and say which clock reading counts."""
+        import jax
+
         __tracebackhide__ = True
-        arrays = self._wait_for_result(result)
+        arrays, ready, looked_ns = self._look_at_result(result)
+        jax.block_until_ready(arrays)  # also where they are ready: what failed is raised here
         ready_ns = self._clock()
-        done_ns = dispatched_ns
-        # Without arrays nothing was waited for: the few microseconds are ours. Many are not: then this
-        # thread was set aside, work may have ended meanwhile unseen, and leaving them out could lie.
-        if arrays or (self._fenced and ready_ns - dispatched_ns > _SET_ASIDE_NS):
-            done_ns = ready_ns
-        held_ns = done_ns
+        # Where nothing had to be waited for, the few microseconds are ours. Many are not: then this thread was
+        # set aside, work may have ended meanwhile unseen, and leaving them out could lie.
+        at_once = ready and (looked_ns - dispatched_ns <= _SET_ASIDE_NS or not self._fenced)
+        held_ns = done_ns = dispatched_ns if at_once else ready_ns
         if self._fenced:
             waited = self._fence.wait_for_programs(ready_ns)
             cpu = cpu_time()
@@ -189,14 +190,12 @@ class Stopwatch:
         fetched = self._time_fetch(arrays) if fetch else (None, None)
         return _End(done_ns, held_ns if known else None, cpu, *fetched)
 
-    def _wait_for_result(self, result: Any) -> list[Any]:
-        import jax
-
-        __tracebackhide__ = True
+    def _look_at_result(self, result: Any) -> tuple[list[Any], bool, int]:
+        """The arrays of the result, whether they were ready, and when that was."""
         arrays, notes = find_arrays(result)
         self._notes += notes
-        jax.block_until_ready(arrays)
-        return arrays
+        ready = all(hasattr(array, "is_ready") and array.is_ready() for array in arrays)  # typed keys do not say
+        return arrays, ready, self._clock()
 
     def _wait_without_fence(self, ready_ns: int) -> tuple[Waited, bool]:
         """Where the measured code has started JAX itself: wait first, and only then compile a fence.

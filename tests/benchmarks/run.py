@@ -123,6 +123,7 @@ def overhead(rounds: int) -> None:
     """What a cell costs."""
     durations = ask("overhead.py", rounds)
     base = durations["%time f(x)"]
+    ours, theirs = _beyond("%jaxtime f(x)", "%time f(x)", durations), _beyond("%time f(x)", "f(x)", durations)
     show(
         "Overhead: a whole cell, and beyond %time f(x) in the same round (µs; wanted: under 1000)",
         ["cell", "took", "beyond %time", "n"],
@@ -136,10 +137,9 @@ def overhead(rounds: int) -> None:
             for cell, took in durations.items()
         ],
         [
-            f"%time itself costs {_beyond('%time f(x)', 'f(x)', durations):.0f} µs here beyond f(x); 400 µs where "
+            f"%time itself costs {theirs:.0f} µs here beyond f(x); 400 µs where "
             "the aim was set. Scaled to that, %jaxtime costs "
-            f"{400 * _beyond('%jaxtime f(x)', '%time f(x)', durations) / _beyond('%time f(x)', 'f(x)', durations):.0f} µs "
-            "beyond %time."
+            f"{400 * ours / theirs:.0f} µs beyond %time."
         ],
     )
 

@@ -741,23 +741,30 @@ class Scripted:
 
 
 @pytest.mark.parametrize(
-    ("found_work", "has_result", "wait_ns"),
+    ("found_work", "result", "tick_ns", "wait_ns"),
     [
-        (False, True, 1_000),  # the first reading stands
-        (True, True, 50_000),  # there was more work
-        (None, True, 1_000),  # set aside after the result was ready: what was in it is done
-        (None, False, 50_000),  # set aside with nothing to wait for: work may have ended unseen
-        (False, False, 0),
-        (True, False, 50_000),
+        (False, "ready", 1_000, 0),  # nothing was waited for
+        (False, "unready", 1_000, 2_000),  # the reading after the result stands
+        (True, "unready", 1_000, 500_000),  # there was more work
+        (None, "unready", 1_000, 2_000),  # set aside after the result was ready: what was in it is done
+        (False, "ready", 60_000, 120_000),  # set aside before the look at the result
+        (None, "none", 1_000, 500_000),  # set aside with nothing to wait for: work may have ended unseen
+        (False, "none", 1_000, 0),
+        (False, "none", 60_000, 120_000),
+        (True, "none", 1_000, 500_000),
     ],
 )
-def test_which_clock_reading_counts(x: Any, found_work: bool | None, has_result: bool, wait_ns: int) -> None:
-    # On a clock that ticks by a microsecond a reading: start, dispatched, ready.
-    ticks = iter(range(0, 10**6, 1_000))
-    fence: Any = Scripted(found_work, until_ns=51_000)
+def test_which_clock_reading_counts(
+    x: Any, monkeypatch: Any, found_work: bool | None, result: str, tick_ns: int, wait_ns: int
+) -> None:
+    if result == "unready":
+        monkeypatch.setattr(type(x), "is_ready", lambda _: False)
+    # Readings: start, dispatched, after the look at the result, after waiting for it.
+    ticks = iter(range(0, 10**9, tick_ns))
+    fence: Any = Scripted(found_work, until_ns=tick_ns + 500_000)
     watch = Stopwatch(clock=lambda: next(ticks), fence=fence)
     watch.start()
-    watch.result = x if has_result else None
+    watch.result = None if result == "none" else x
     assert watch.stop().wait_ns == wait_ns
 
 
