@@ -7,7 +7,9 @@ from typing import Any
 
 from IPython.core.interactiveshell import InteractiveShell
 
-from .rewrite import BlockRewriter, Parsers, cell_to_marker, line_to_marker
+from .calls import Parsers
+from .markers import cell_to_marker, line_to_marker
+from .rewrite import BlockRewriter
 from .timing import JaxMagics
 
 _NAME = "JaxMagics"

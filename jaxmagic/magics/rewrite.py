@@ -4,11 +4,11 @@
 no source in tracebacks, no ``await``, lost assignments in functions. Here IPython runs the cell itself, and the
 magic is a ``with`` block in it. Three steps, each the smallest that does its work:
 
-1. :func:`cell_to_marker`, on the text: ``%%jaxtime`` becomes a marker line of the same height, so that every
-   line of the cell keeps its number.
-2. :func:`line_to_marker`, on the text: ``%jaxtime await f()`` becomes a marker and the statement itself,
-   because IPython looks for ``await`` in the text. All other line magics stay the call that IPython made of
-   them, ``get_ipython().run_line_magic('jaxtime', …)``, which works even where step 3 is not applied.
+1. :func:`~jaxmagic.magics.markers.cell_to_marker`, on the text: ``%%jaxtime`` becomes a marker line of the same
+   height, so that every line of the cell keeps its number.
+2. :func:`~jaxmagic.magics.markers.line_to_marker`, on the text: ``%jaxtime await f()`` becomes a marker and the
+   statement itself, because IPython looks for ``await`` in the text. All other line magics stay the call that
+   IPython made of them, ``get_ipython().run_line_magic('jaxtime', …)``, which works even where step 3 is not applied.
 3. :class:`BlockRewriter`, on the syntax tree: a marker with what follows it, or such a call, becomes a block.
 
 A marker is a call of ``run_cell_magic`` with ``...`` for the cell: what it is about follows. Where step 3 does not
@@ -17,157 +17,17 @@ come (inside ``%%prun``), it runs, and says so: nothing goes unmeasured in silen
 
 from __future__ import annotations
 
-import argparse
 import ast
-import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from itertools import count
 from typing import Any
 
 from IPython.core.error import InputRejected, UsageError
-from IPython.core.inputtransformer2 import TransformerManager, cell_magic
 
 from . import options
+from .calls import LineCall, Parsers, line_call, magic_call, read_marker
 
-#: The magics that are rewritten, and their parsers.
-Parsers = dict[str, argparse.ArgumentParser]
-
-_SIMPLE = (ast.Expr, ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Pass, ast.Assert, ast.Delete)
 _numbers = count(1)
-
-
-def cell_to_marker(lines: list[str], parsers: Parsers) -> list[str]:
-    """``%%jaxtime -q`` as the first line becomes a marker; wrong options are left for the magic to complain of."""
-    found = re.match(r"%%(\w+)(?=\s|$)(.*)", lines[0]) if lines else None
-    if not found or found[1] not in parsers or lines[0].rstrip().endswith("?"):
-        return lines
-    body = lines[1:]
-    if not any(line.strip() for line in body):
-        return lines
-    try:
-        words, rest = options.split(found[2], parsers[found[1]])
-        options.parse(words, parsers[found[1]])
-    except UsageError:
-        return lines
-    if not options.only_comment(rest):
-        return lines
-    text = found[2][: len(found[2]) - len(rest)] if rest else found[2]
-    return [f"{_marker(found[1], text.strip())}\n", *_nested_cell_magic(body, parsers)]
-
-
-def _nested_cell_magic(body: list[str], parsers: Parsers) -> list[str]:
-    """A cell magic below ours is one too: IPython looks for it in the first line only."""
-    first = next(index for index, line in enumerate(body) if line.strip())
-    if not body[first].startswith("%%"):
-        return body
-    rewritten = cell_to_marker(body[first:], parsers)
-    return body[:first] + (cell_magic(body[first:]) if rewritten == body[first:] else rewritten)
-
-
-def line_to_marker(lines: list[str], parsers: Parsers) -> list[str]:
-    """A line magic, which is a string by now, becomes text again where IPython has to see it as text.
-
-    ``%jaxtime await f()`` becomes a marker and ``await f()``; and a statement with a syntax error becomes the
-    statement alone, so that the error is reported as any other: at its line, before anything runs.
-    """
-    text = "".join(lines)
-    if not any(_has_to_be_text(call, parsers) for call in _CALL.finditer(text)):
-        return lines
-    rewritten = [line.encode() for line in re.split(r"(?<=\n)", text)]  # as the parser counts: a form feed is no end
-    for node in ast.walk(ast.parse(text)):
-        call = _line_call(node, parsers)
-        if call is None or call.node.lineno != call.node.end_lineno:
-            continue
-        _, statement = options.split(call.text, parsers[call.magic])
-        given = call.text[: len(call.text) - len(statement)].strip()
-        start, line = call.node.col_offset, rewritten[call.node.lineno - 1]
-        if _is_broken(statement):
-            new = line[:start] + statement.encode()
-        elif _is_simple_await(statement, bool(call.targets)):
-            first = len(line) - len(line.lstrip())
-            marker = _marker(call.magic, f"= {given}" if call.targets else given)
-            new = line[:first] + f"{marker}; ".encode() + line[first:start] + statement.encode()
-        else:
-            continue
-        rewritten[call.node.lineno - 1] = new + line[call.node.end_col_offset :]
-    return [line.decode() for line in rewritten]
-
-
-#: What IPython makes of a line magic. Searched for first: to parse a long cell takes longer than to run many.
-_CALL = re.compile(r"""get_ipython\(\)\.run_line_magic\('(\w+)', ('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")\)""")
-
-
-def _has_to_be_text(call: re.Match[str], parsers: Parsers) -> bool:
-    if call[1] not in parsers:
-        return False
-    _, statement = options.split(ast.literal_eval(call[2]), parsers[call[1]])
-    return "await" in statement or _is_broken(statement)
-
-
-def _is_broken(statement: str) -> bool:
-    """Whether this is no Python, and no magic or command either; ``-z x`` is left to be called an option."""
-    for transform in (str, lambda text: TransformerManager().transform_cell(text)):
-        try:
-            ast.parse(transform(statement))
-            return False
-        except (SyntaxError, ValueError):
-            continue
-    return not re.match(r"-\w\s", statement)
-
-
-def _is_simple_await(statement: str, assigned: bool) -> bool:
-    if "await" not in statement:
-        return False
-    try:
-        tree = ast.parse(statement)
-    except (SyntaxError, ValueError):
-        return False
-    if not all(isinstance(each, _SIMPLE) for each in tree.body) or (assigned and len(tree.body) != 1):
-        return False
-    return any(isinstance(each, ast.Await) for each in ast.walk(tree))
-
-
-def _marker(magic: str, text: str) -> str:
-    return f"get_ipython().run_cell_magic({magic!r}, {text!r}, ...)"
-
-
-@dataclass(frozen=True, slots=True)
-class _Call:
-    """A statement that is IPython's call of one of our magics."""
-
-    magic: str
-    text: str
-    targets: list[ast.expr]
-    node: ast.Call
-    constant: ast.Constant
-
-
-def _line_call(node: ast.AST, parsers: Parsers) -> _Call | None:
-    if not isinstance(node, (ast.Expr, ast.Assign)):
-        return None
-    found = _magic_call(node.value, "run_line_magic", parsers)
-    if found is None or not isinstance(found.args[1], ast.Constant) or type(found.args[1].value) is not str:
-        return None
-    targets = node.targets if isinstance(node, ast.Assign) else []
-    return _Call(found.args[0].value, found.args[1].value, targets, found, found.args[1])  # type: ignore[attr-defined]
-
-
-def _magic_call(value: ast.expr, method: str, parsers: Parsers) -> ast.Call | None:
-    """`value` if it is ``get_ipython().method('one of ours', …)``."""
-    if (
-        isinstance(value, ast.Call)
-        and isinstance(value.func, ast.Attribute)
-        and value.func.attr == method
-        and isinstance(value.func.value, ast.Call)
-        and isinstance(value.func.value.func, ast.Name)
-        and value.func.value.func.id == "get_ipython"
-        and len(value.args) >= 2
-        and isinstance(value.args[0], ast.Constant)
-        and value.args[0].value in parsers
-    ):
-        return value
-    return None
 
 
 class BlockRewriter(ast.NodeTransformer):
@@ -202,13 +62,13 @@ class BlockRewriter(ast.NodeTransformer):
         while index < len(body):
             node = body[index]
             index += 1
-            if marker := self._marker(node):
+            if marker := read_marker(node, self._parsers):
                 follows = self._follows(body, index, node)
                 index += len(follows)
                 magic, text = marker
                 last = outermost and index == len(body)
                 out += self._from_marker(node, magic, text, self._statements(follows), last)
-            elif call := _line_call(node, self._parsers):
+            elif call := line_call(node, self._parsers):
                 out += self._from_call(node, call, outermost and index == len(body))
             else:
                 out.append(self._inside(node))
@@ -227,17 +87,6 @@ class BlockRewriter(ast.NodeTransformer):
             node.body += [ast.copy_location(ast.Delete([name]), node) for name in _blocks(node.body)]
         return node
 
-    def _marker(self, node: ast.stmt) -> tuple[str, str] | None:
-        if not isinstance(node, ast.Expr):
-            return None
-        call = _magic_call(node.value, "run_cell_magic", self._parsers)
-        if call is None or len(call.args) != 3:
-            return None
-        magic, text, cell = call.args
-        if not (isinstance(cell, ast.Constant) and cell.value is ... and isinstance(text, ast.Constant)):
-            return None
-        return str(magic.value), str(text.value)  # type: ignore[attr-defined]
-
     @staticmethod
     def _follows(body: Sequence[ast.stmt], index: int, marker: ast.stmt) -> Sequence[ast.stmt]:
         """What a marker is about: the rest of its line, or else the rest of the cell."""
@@ -255,12 +104,12 @@ class BlockRewriter(ast.NodeTransformer):
         future = [each for each in body if isinstance(each, ast.ImportFrom) and each.module == "__future__"]
         body = [each for each in body if each not in future]
         if not body:  # comments alone: the magic itself is called, and says that there is nothing to run
-            call = _magic_call(node.value, "run_cell_magic", self._parsers)  # type: ignore[attr-defined]
+            call = magic_call(node.value, "run_cell_magic", self._parsers)  # type: ignore[attr-defined]
             call.args[2] = ast.copy_location(ast.Constant("\n"), call.args[2])  # type: ignore[union-attr]
             return [*future, node]
         return [*future, *self.block(node, magic, text.removeprefix("="), body, targets, last)]
 
-    def _from_call(self, node: ast.stmt, call: _Call, last: bool) -> list[ast.stmt]:
+    def _from_call(self, node: ast.stmt, call: LineCall, last: bool) -> list[ast.stmt]:
         try:
             parser = self._parsers[call.magic]
             words, statement = options.split(call.text, parser)

@@ -1,4 +1,4 @@
-"""The three steps that put a magic into its cell."""
+"""The step on the syntax tree that puts a magic into its cell."""
 
 from __future__ import annotations
 
@@ -6,76 +6,12 @@ import ast
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from IPython.core.error import InputRejected
 
-from jaxmagic.magics.rewrite import BlockRewriter, cell_to_marker, ends_in_semicolon, line_to_marker
+from jaxmagic.magics.rewrite import BlockRewriter, ends_in_semicolon
 from jaxmagic.magics.timing import JaxMagics
 
 PARSERS = {"jaxtime": JaxMagics.jaxtime.parser}
-
-
-def cell(text: str) -> str:
-    return "".join(cell_to_marker(text.splitlines(keepends=True), PARSERS))
-
-
-def test_a_cell_keeps_its_height() -> None:
-    text = "%%jaxtime -q\n\na = 1\n"
-    assert cell(text) == "get_ipython().run_cell_magic('jaxtime', '-q', ...)\n\na = 1\n"
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "",
-        "a = 1\n",
-        "%%time\n1\n",
-        "%%jaxtime?\n",
-        "%%jaxtimes\n1\n",
-        "%%jaxtime\n\n",
-        "%%jaxtime f(x)\n1\n",
-        "%%jaxtime --no\n1\n",
-    ],
-)
-def test_what_is_not_ours_or_is_wrong_is_left_to_ipython(text: str) -> None:
-    assert cell(text) == text
-
-
-def test_a_cell_magic_below_ours_is_one_too() -> None:
-    assert "run_cell_magic('capture', 'out'" in cell("%%jaxtime\n%%capture out\nprint(1)\n")
-
-
-@given(st.lists(st.text(st.characters(exclude_categories=["Cs"]), max_size=20), min_size=1, max_size=4))
-def test_no_cell_is_changed_that_is_not_ours(lines: list[str]) -> None:
-    lines = [line.replace("%%jaxtime", "") + "\n" for line in lines]
-    assert cell_to_marker(list(lines), PARSERS) == lines
-
-
-def line(text: str) -> str:
-    return "".join(line_to_marker(text.splitlines(keepends=True), PARSERS))
-
-
-def test_a_line_with_await_becomes_text_again() -> None:
-    text = "if 1:\n    a, b = get_ipython().run_line_magic('jaxtime', '-q await g()')\n"
-    assert line(text) == ("if 1:\n    get_ipython().run_cell_magic('jaxtime', '= -q', ...); a, b = await g()\n")
-
-
-@pytest.mark.parametrize("character", ["\x0c", "\x1c", "\x85", "\u2028"])
-def test_what_only_some_take_for_the_end_of_a_line_is_text(character: str) -> None:
-    first = f"text = 'a{character}b'\n"
-    lines = [first, "z = get_ipython().run_line_magic('jaxtime', 'await g()')\n"]
-    assert line_to_marker(lines, PARSERS)[0] == first
-    assert line_to_marker(lines, PARSERS)[1].endswith("; z = await g()\n")
-
-
-def test_a_line_without_await_stays_ipythons_call() -> None:
-    text = "get_ipython().run_line_magic('jaxtime', 'awaited(x)')\n"
-    assert line(text) == text
-
-
-def test_a_broken_statement_stands_alone() -> None:
-    assert line("get_ipython().run_line_magic('jaxtime', '-q f(')\n") == "f(\n"
 
 
 def rewrite(source: str) -> str:

@@ -1,0 +1,69 @@
+"""What IPython makes of a magic, and what we make of it: the calls that stand for one in a cell.
+
+A line magic is ``get_ipython().run_line_magic('jaxtime', …)`` once IPython has transformed the text. A *marker* is a
+call of ``run_cell_magic`` with ``...`` for the cell: what it is about follows.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+from dataclasses import dataclass
+
+#: The magics that are rewritten, and their parsers.
+Parsers = dict[str, argparse.ArgumentParser]
+
+
+def marker(magic: str, text: str) -> str:
+    """The text of a marker for `magic` with the options in `text`."""
+    return f"get_ipython().run_cell_magic({magic!r}, {text!r}, ...)"
+
+
+def read_marker(node: ast.stmt, parsers: Parsers) -> tuple[str, str] | None:
+    """The magic and the options of a marker, ``None`` for any other statement."""
+    call = magic_call(node.value, "run_cell_magic", parsers) if isinstance(node, ast.Expr) else None
+    if call is None or len(call.args) != 3:
+        return None
+    magic, text, cell = call.args
+    if not (isinstance(cell, ast.Constant) and cell.value is ... and isinstance(text, ast.Constant)):
+        return None
+    return str(magic.value), str(text.value)  # type: ignore[attr-defined]
+
+
+@dataclass(frozen=True, slots=True)
+class LineCall:
+    """A statement that is IPython's call of one of our magics."""
+
+    magic: str
+    text: str
+    targets: list[ast.expr]
+    node: ast.Call
+    constant: ast.Constant
+
+
+def line_call(node: ast.AST, parsers: Parsers) -> LineCall | None:
+    """`node` if it is a statement that calls one of our line magics, or assigns its value."""
+    if not isinstance(node, (ast.Expr, ast.Assign)):
+        return None
+    found = magic_call(node.value, "run_line_magic", parsers)
+    if found is None or not isinstance(found.args[1], ast.Constant) or type(found.args[1].value) is not str:
+        return None
+    targets = node.targets if isinstance(node, ast.Assign) else []
+    return LineCall(found.args[0].value, found.args[1].value, targets, found, found.args[1])  # type: ignore[attr-defined]
+
+
+def magic_call(value: ast.expr, method: str, parsers: Parsers) -> ast.Call | None:
+    """`value` if it is ``get_ipython().method('one of ours', …)``."""
+    if (
+        isinstance(value, ast.Call)
+        and isinstance(value.func, ast.Attribute)
+        and value.func.attr == method
+        and isinstance(value.func.value, ast.Call)
+        and isinstance(value.func.value.func, ast.Name)
+        and value.func.value.func.id == "get_ipython"
+        and len(value.args) >= 2
+        and isinstance(value.args[0], ast.Constant)
+        and value.args[0].value in parsers
+    ):
+        return value
+    return None
