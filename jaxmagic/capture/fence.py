@@ -13,47 +13,20 @@ met; they are compiled ahead of time, so that ``jax.clear_caches()`` does not ma
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Iterable, Sequence
-from contextlib import AbstractContextManager, nullcontext
-from statistics import median
-from typing import Any, NamedTuple
+from collections.abc import Iterable, Sequence
+from typing import Any
 
 from . import internals
 from .clock import Clock, now_ns
 from .compilation import unheard
 from .jax_version import require_jax
-
-#: A program that can be enqueued: returns an array that is ready when the device has come to it.
-Program = Callable[[], Any]
-
-#: Beyond its idle cost, how much longer a fence may take before it is said to have found work.
-_TOLERANCE_NS = 10_000
+from .queues import Queue, Waited, jit_enabled, queues_of
 
 #: ``jax.effects_barrier()`` takes some 20 µs where there is nothing to wait for.
 _EFFECTS_NS = 100_000
 
-#: Until an idle fence has been measured: the first run of a program takes longer than the next ones.
-_FIRST_LIMIT_NS = 1_000_000
-
 #: How many of the youngest arrays are looked at to tell work that an array still holds from work thrown away.
 _YOUNGEST = 64
-
-
-class Waited(NamedTuple):
-    """What a fence found.
-
-    Attributes:
-        found_work: whether there was any. ``None`` where it could not be told: this thread was set aside by the
-            operating system for a moment in which work may have ended unseen.
-        until_ns: when all work was done, or seen to be done; the time of asking where there was none.
-        held_until_ns: when the last array that is still alive was ready, where any had to be waited for; also
-            where it cannot be told whether there was work that no array holds.
-    """
-
-    found_work: bool | None
-    until_ns: int
-    held_until_ns: int | None = None
 
 
 class Fence:
@@ -62,10 +35,7 @@ class Fence:
     def __init__(self, clock: Clock = now_ns) -> None:
         self._clock = clock
         self._devices: tuple[Any, ...] = ()
-        self._programs: Sequence[Program] = ()
-        self._several = False
-        self._idle_ns = 0
-        self._limit_ns = 0
+        self._queues: tuple[Queue, ...] = ()
 
     @property
     def ready(self) -> bool:
@@ -84,30 +54,13 @@ class Fence:
         devices = _local_devices()
         if devices == self._devices:
             return None
-        with unheard(), _jit_enabled(), internals.not_written_to_cache():
-            self._programs = tuple(_programs(devices))
+        with unheard(), jit_enabled(), internals.not_written_to_cache():
+            self._queues = queues_of(devices, self._clock)
         self._devices = devices
-        self._several = len(devices) > len({device.platform for device in devices})
-        self._idle_ns, self._limit_ns = 0, _FIRST_LIMIT_NS
         found = self.wait_for_programs()  # what is running would count as the idle cost
-        self._calibrate()
+        for queue in self._queues:
+            queue.calibrate()
         return found
-
-    def _calibrate(self) -> None:
-        """Measure what a fence costs, and how long one may take without there being any work."""
-        costs = [self._idle_cost_ns() for _ in range(45)][5:]
-        self._idle_ns = round(median(costs))
-        if self._several:
-            # The threads of several devices fall asleep, and to wake them takes a multiple.
-            costs += [self._idle_cost_ns(after_s=nap_s) for nap_s in (0.001, 0.003) for _ in range(10)]
-        self._limit_ns = sorted(costs)[-2] + max(_TOLERANCE_NS, self._idle_ns // 2)
-
-    def _idle_cost_ns(self, after_s: float = 0) -> int:
-        if after_s:
-            time.sleep(after_s)
-        started_ns = self._clock()
-        self.wait_for_programs()
-        return self._clock() - started_ns
 
     def wait(self) -> Waited:
         """Wait for all work of this process, and say whether there was any beyond now."""
@@ -119,31 +72,30 @@ class Fence:
         Args:
             asked_ns: a clock reading just taken; with it, no moment goes by in which work could end unseen.
         """
-        import jax
-
         if asked_ns is None:
             asked_ns = self._clock()
-        with _jit_enabled():
-            pending = [program() for program in self._programs]
-        while True:
-            # Read around the look: this thread may be set aside on either side of it.
-            before_ns = self._clock()
-            ready = all(handle.is_ready() for handle in pending)
-            after_ns = self._clock()
-            if ready and after_ns - asked_ns <= self._limit_ns:
-                return Waited(False, asked_ns)
-            if ready:
-                # The program of a device runs at once or waits in its queue: time went by because this thread
-                # was set aside. One over several devices may return late, held up by work.
-                return Waited(self._several or None, max(after_ns - self._idle_ns, asked_ns))
-            if before_ns - asked_ns > self._limit_ns:
-                break
-        # There is work. Whose? Wait for the arrays that are still alive first, then for the rest.
+        found, since_ns = Waited(False, asked_ns), asked_ns
+        for index, queue in enumerate(self._queues):
+            pending = queue.enqueue()
+            waited = queue.look(pending, since_ns)
+            if waited is None:
+                for other in self._queues[index + 1 :]:
+                    pending += other.enqueue()
+                return self._wait_for_work(pending, asked_ns, queue)
+            if waited.found_work is not False:
+                found = waited
+            since_ns = queue.looked_ns
+        return found
+
+    def _wait_for_work(self, pending: Sequence[Any], asked_ns: int, queue: Queue) -> Waited:
+        """There is work. Whose? Wait for the arrays that are still alive first, then for the rest."""
+        import jax
+
         held_ns = self._clock() if _wait_for_arrays(_unready(_live_arrays(_YOUNGEST, but=pending))) else None
         jax.block_until_ready(pending)
-        until_ns = max(self._clock() - self._idle_ns, held_ns or asked_ns)
-        if self._several and held_ns is None and until_ns - asked_ns < 2 * self._limit_ns:
-            held_ns = until_ns  # so near to an idle fence, nobody's work is not said to have been thrown away
+        until_ns = max(self._clock() - queue.idle_ns, held_ns or asked_ns)
+        if held_ns is None and queue.is_near_idle(until_ns - asked_ns):
+            held_ns = until_ns  # nobody's work is not said to have been thrown away
         return Waited(True, until_ns, held_ns)
 
     def wait_for_others(self, waited: Waited) -> Waited:
@@ -186,39 +138,6 @@ def _local_devices() -> tuple[Any, ...]:
     if internals.backends_started() is False:
         return ()
     return internals.local_devices()
-
-
-def _programs(devices: Iterable[Any]) -> Iterable[Program]:
-    import jax
-    import numpy as np
-
-    by_platform: dict[str, list[Any]] = {}
-    for device in devices:
-        by_platform.setdefault(device.platform, []).append(device)
-    for group in by_platform.values():
-        for device in group:
-            yield _compile(1, jax.sharding.SingleDeviceSharding(device))
-        if len(group) > 1:
-            mesh = jax.sharding.Mesh(np.array(group), ("devices",))
-            spec = jax.sharding.PartitionSpec("devices")
-            yield _compile(len(group), jax.sharding.NamedSharding(mesh, spec))
-
-
-def _compile(length: int, sharding: Any) -> Program:
-    import jax
-    import jax.numpy as jnp
-
-    def jaxmagic_fence() -> Any:
-        return jnp.zeros(length, jnp.int8)
-
-    return jax.jit(jaxmagic_fence, out_shardings=sharding).lower().compile()
-
-
-def _jit_enabled() -> AbstractContextManager[Any]:
-    """A compiled program cannot be called under the user's ``jax.disable_jit()``."""
-    import jax
-
-    return jax.disable_jit(False) if jax.config.jax_disable_jit else nullcontext()
 
 
 def _live_arrays(most: int | None = None, but: Sequence[Any] = ()) -> list[Any]:

@@ -22,12 +22,13 @@ from . import internals
 from .clock import Clock, CpuTime, cpu_time, now_ns, timestamp
 from .compilation import CompileLog
 from .environment import probe
-from .fence import Fence, Waited, shared
+from .fence import Fence, shared
 from .jax_version import require_jax
+from .queues import Waited
 from .results import find_arrays, host_copy
 
 #: Beyond this, the moment between two clock readings is not the cost of our own few lines.
-_SET_ASIDE_NS = 50_000
+_SET_ASIDE_NS = 100_000
 
 #: Calls that were measured in this session: what the next compilation is compared with.
 _memory = Memory()

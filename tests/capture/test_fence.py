@@ -85,7 +85,7 @@ def programs_alone() -> Any:
     """The fence without its look at arrays that are alive, which the results of a test are."""
     fence = Fence()
     fence.prepare()
-    return lambda: jax.block_until_ready([program() for program in fence._programs])
+    return lambda: jax.block_until_ready([queue.enqueue() for queue in fence._queues])
 
 
 def test_programs_wait_on_every_device_and_over_several(work: Any) -> None:
@@ -168,44 +168,6 @@ def test_idle_fence_finds_no_work(x: Any) -> None:
     jaxmagic.fence()
     # On a busy machine a wait may take long once: what must not happen is that an idle one always finds work.
     assert any(fence.wait().found_work is False for _ in range(20))
-
-
-class Handle:
-    """What a program of the fence returns: ready from the nth look on."""
-
-    def __init__(self, looks: int) -> None:
-        self.looks = looks
-
-    def is_ready(self) -> bool:
-        self.looks -= 1
-        return self.looks < 0
-
-    def block_until_ready(self) -> None:
-        self.looks = 0
-
-
-@pytest.mark.parametrize(
-    ("readings", "looks", "several", "found"),
-    [
-        ([0, 10, 20], 0, False, (False, 0, None)),
-        ([0, 10, 20, 30, 40], 1, False, (False, 0, None)),
-        ([0, 10, 500], 0, False, (None, 495, None)),  # set aside around the look: work may have ended unseen
-        ([0, 10, 500], 0, True, (True, 495, None)),
-        ([0, 200, 210, 900], 1, False, (True, 895, None)),
-        ([0, 10, 500, 510, 520], 1, False, (None, 515, None)),  # the look itself was in time, and saw nothing ready
-        ([0, 200, 210, 150], 1, True, (True, 145, 145)),  # near to an idle fence: nobody's work was thrown away
-        ([0, 200, 210, 900], 1, True, (True, 895, None)),
-    ],
-)
-def test_which_clock_reading_tells_whether_there_was_work(
-    readings: list[int], looks: int, several: bool, found: tuple[bool | None, int, int | None]
-) -> None:
-    clock = iter(readings)
-    fence = Fence(clock=lambda: next(clock))
-    fence._programs, fence._several = [lambda: Handle(looks)], several
-    fence._idle_ns, fence._limit_ns = 5, 100
-    assert tuple(fence.wait_for_programs()) == found
-    assert list(clock) == []
 
 
 def test_wait_tells_held_work_from_work_thrown_away(work: Any) -> None:

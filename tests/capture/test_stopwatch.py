@@ -16,7 +16,8 @@ import numpy as np
 import pytest
 
 import jaxmagic
-from jaxmagic.capture.fence import Fence, Waited
+from jaxmagic.capture.fence import Fence
+from jaxmagic.capture.queues import Waited
 from jaxmagic.capture.stopwatch import Stopwatch
 from jaxmagic.errors import NotMeasured
 
@@ -747,10 +748,10 @@ class Scripted:
         (False, "unready", 1_000, 2_000),  # the reading after the result stands
         (True, "unready", 1_000, 500_000),  # there was more work
         (None, "unready", 1_000, 2_000),  # set aside after the result was ready: what was in it is done
-        (False, "ready", 60_000, 120_000),  # set aside before the look at the result
+        (False, "ready", 110_000, 220_000),  # set aside before the look at the result
         (None, "none", 1_000, 500_000),  # set aside with nothing to wait for: work may have ended unseen
         (False, "none", 1_000, 0),
-        (False, "none", 60_000, 120_000),
+        (False, "none", 110_000, 220_000),
         (True, "none", 1_000, 500_000),
     ],
 )

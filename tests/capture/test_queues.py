@@ -1,0 +1,102 @@
+"""What it means when a program that was queued behind all work returns early or late."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import jax
+import numpy as np
+import pytest
+
+from jaxmagic.capture.clock import now_ns
+from jaxmagic.capture.queues import Queue, queues_of
+from jaxmagic.capture.stopwatch import Stopwatch
+
+
+class Handle:
+    """What a program returns: ready from the nth look on."""
+
+    def __init__(self, looks: int) -> None:
+        self.looks = looks
+
+    def is_ready(self) -> bool:
+        self.looks -= 1
+        return self.looks < 0
+
+
+@pytest.mark.parametrize(
+    ("readings", "looks", "kind", "found"),
+    [
+        # A program that runs at once where there is no work: wide limit at the first look, narrow behind it.
+        ([10, 20], 0, "at once", (False, 0, None)),
+        ([10, 500], 0, "at once", (False, 0, None)),
+        ([10, 5000], 0, "at once", (None, 4995, 4995)),  # set aside: work may have ended unseen, or not
+        ([10, 20, 30, 40], 1, "at once", (False, 0, None)),
+        ([10, 20, 30, 500], 1, "at once", (True, 495, None)),  # it had to queue
+        ([10, 20, 200, 210], 9, "at once", None),
+        # One that returns later anyway, as on a GPU.
+        ([10, 20, 30, 500], 1, "single", (False, 0, None)),
+        ([10, 20, 30, 5000], 1, "single", (None, 4995, 4995)),
+        ([10, 20, 1200, 1210], 9, "single", None),
+        # One over several devices: it may be late because of work.
+        ([10, 500], 0, "several", (False, 0, None)),
+        ([10, 5000], 0, "several", (True, 4995, 4995)),
+        ([10, 20, 1200, 1210], 9, "several", None),
+    ],
+)
+def test_which_clock_reading_tells_whether_there_was_work(
+    readings: list[int], looks: int, kind: str, found: tuple[bool | None, int, int | None] | None
+) -> None:
+    clock = iter(readings)
+    queue = Queue([], several=kind == "several", clock=lambda: next(clock))
+    queue.at_once, queue.idle_ns, queue._limit_ns, queue._cold_limit_ns = kind == "at once", 5, 100, 1000
+    assert queue.look([Handle(looks)], asked_ns=0) == found
+    assert list(clock) == []
+    assert queue.looked_ns == readings[-1]
+
+
+def test_only_where_programs_do_not_run_at_once_a_short_wait_says_little() -> None:
+    queue = Queue([], several=True, clock=now_ns)
+    queue._cold_limit_ns = 1000
+    assert queue.is_near_idle(1500)
+    assert not queue.is_near_idle(2500)
+    queue.at_once = True
+    assert not queue.is_near_idle(1500)
+
+
+def test_there_is_a_queue_for_single_devices_and_one_over_several() -> None:
+    devices = jax.local_devices()
+    queues = queues_of(devices, now_ns)
+    assert [len(queue.enqueue()) for queue in queues] == ([len(devices), 1] if len(devices) > 1 else [1])
+
+
+@pytest.mark.skipif(jax.default_backend() != "cpu", reason="elsewhere programs are done later")
+def test_on_the_cpu_the_programs_of_single_devices_run_at_once() -> None:
+    (queue, *_) = queues_of(jax.local_devices(), now_ns)
+    queue.calibrate()
+    assert queue.at_once
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda x: sum(n * n for n in range(20_000)),
+        lambda x: time.sleep(0.002),
+        lambda x: float((x @ x)[0, 0]),
+        lambda x: np.asarray(x @ x).sum(),
+        lambda x: jax.eval_shape(lambda y: y + 1, x),
+    ],
+    ids=["python", "sleep", "float", "numpy", "eval_shape"],
+)
+def test_where_no_work_is_left_none_is_said_to_have_been_thrown_away(make: Any) -> None:
+    """The first fence after a while takes a multiple of one in a loop."""
+    x = jax.block_until_ready(jax.numpy.ones((100, 100)))
+    make(x)
+    claimed = 0
+    for _ in range(20):
+        watch = Stopwatch()
+        with watch:
+            watch.result = make(x)
+        claimed += (watch.timing.unreached_ns or 0) > 50_000
+    assert claimed <= 2  # the machine may be busy, and somebody else's thread on the device
