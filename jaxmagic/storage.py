@@ -59,7 +59,7 @@ def save(record: Timing, path: str | os.PathLike[str]) -> Path:
     handle, temporary = tempfile.mkstemp(prefix=f".{target.name}.", suffix=".tmp", dir=target.parent)
     try:
         with os.fdopen(handle, "w", encoding="utf-8") as file:
-            json.dump(document, file, ensure_ascii=False, indent=1)
+            json.dump(document, file, indent=1)  # in ASCII: a path need not be valid Unicode
             file.write("\n")
         _take_permissions(temporary, target)
         os.replace(temporary, target)
@@ -141,6 +141,8 @@ def _decode(value: object, wanted: Any, where: str) -> Any:
         return _decode_record(value, wanted, where)
     if type(value) is not wanted:  # a bool is not an integer here
         raise _wrong(where, {int: "a whole number", str: "a string", bool: "true or false"}[wanted], value)
+    if isinstance(value, int) and not -(2**63) <= value < 2**63:
+        raise _wrong(where, "a whole number of 64 bits", value)
     return value
 
 

@@ -59,6 +59,9 @@ def change(path: Any, *keys: Any, to: Any) -> None:
         (["record", "wait_ns"], 1.5, 'field "record.wait_ns": expected a whole number; found 1.5'),
         (["record", "wait_ns"], True, 'field "record.wait_ns": expected a whole number; found true'),
         (["record", "wait_ns"], -1, 'field "record": wait_ns is a duration'),
+        (["record", "wait_ns"], 10**30, 'field "record.wait_ns": expected a whole number of 64 bits'),
+        (["record", "started_at"], "<script>", 'field "record": Invalid isoformat string'),
+        (["record", "compilations", 0, "last_stage"], "execution", 'field "record.compilations[0].last_stage"'),
         (["record", "code"], 3, 'field "record.code": expected a string; found 3'),
         (["record", "surprise"], 3, 'field "record."surprise"": there is no such field in a Timing'),
         (["record", "compilations", 0, "cause", "kind"], "magic", 'field "record.compilations[0].cause.kind"'),
@@ -74,6 +77,11 @@ def test_a_broken_file_is_told_by_its_field(saved: Any, keys: Any, to: Any, mess
         jaxmagic.load(path)
     assert message in str(error.value)
     assert str(path) in str(error.value)
+
+
+def test_text_that_is_no_unicode_is_kept(timing: Any, tmp_path: Any) -> None:
+    record = timing(code="a file that is called \udcff")
+    assert jaxmagic.load(jaxmagic.save(record, tmp_path / "timing.json")) == record
 
 
 @pytest.mark.parametrize("content", [b"", b"{", b"\xff\xfe", b"[]", b"null", b"3", b"[" * 100_000])

@@ -7,14 +7,14 @@ nested tuple of positions and keywords. Where both calls were seen, this says it
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from ..model.compilation import Cause
 from ..model.spans import Call, Leaf
 from .remedies import difference, static_difference, type_difference
 
 
-def differences(call: Call, earlier: Sequence[Call]) -> list[Cause] | None:
+def differences(call: Call, earlier: Sequence[Call]) -> list[Cause]:
     """What differs from the earlier call that is most alike, the newest of several.
 
     Args:
@@ -22,13 +22,18 @@ def differences(call: Call, earlier: Sequence[Call]) -> list[Cause] | None:
         earlier: calls of the same function object, oldest first.
 
     Returns:
-        One cause for each difference; none where a call alike was there; ``None`` where there is nothing to
-        compare with.
+        One cause for each difference; none where a call alike was there, or nothing to compare with.
     """
+    alike = most_alike(call, earlier)
+    return [] if alike is None else _compare(call, alike)
+
+
+def most_alike(call: Call, earlier: Sequence[Call]) -> Call | None:
+    """The earlier call that differs in the fewest things, its configuration among them; the newest of several."""
     if call.passed is None:
         return None
-    found = [_compare(call, each) for each in reversed(earlier) if each.passed is not None]
-    return min(found, key=len, default=None)
+    found = [each for each in reversed(earlier) if each.passed is not None]
+    return min(found, key=lambda each: len(_compare(call, each)) + (call.context != each.context), default=None)
 
 
 def placement_difference(call: Call, earlier: Sequence[Call]) -> Cause | None:
@@ -64,12 +69,13 @@ def _nesting(now: Call, before: Call) -> list[Cause]:
     """Arguments that hold other leaves; those that are passed in only one of the calls are told already."""
     theirs, ours = _by_argument(before), _by_argument(now)
     causes = []
-    for argument in ours.keys() & theirs.keys():
-        if ours[argument] == theirs[argument]:
+    for argument in now.names:
+        mine, other = ours.get(argument, set()), theirs.get(argument, set())
+        if mine == other or argument not in before.names:
             continue
-        here, there = sorted(ours[argument] - theirs[argument]), sorted(theirs[argument] - ours[argument])
+        here, there = sorted(mine - other), sorted(other - mine)
         what = f"argument {argument} is nested in another way"
-        causes.append(difference("pytree", what, argument, _listed(here, argument), _listed(there, argument)))
+        causes.append(difference("pytree", what, argument, _listed(here, mine), _listed(there, other)))
     return causes
 
 
@@ -81,10 +87,13 @@ def _by_argument(call: Call) -> dict[str, set[str]]:
     return found
 
 
-def _listed(paths: Sequence[str], argument: str) -> str:
-    if list(paths) == [argument]:
+def _listed(paths: Sequence[str], all_paths: Collection[str]) -> str:
+    """What only one of two arguments holds, in words."""
+    if not paths:
+        return "nothing else" if all_paths else "nothing"
+    if len(all_paths) == 1 and re.fullmatch(r"\w+", paths[0]):
         return "a single leaf"
-    return (", ".join(paths[:3]) + (", …" if len(paths) > 3 else "")) or "nothing else"
+    return ", ".join(paths[:3]) + (", …" if len(paths) > 3 else "")
 
 
 def _statics(now: Call, before: Call) -> list[Cause]:

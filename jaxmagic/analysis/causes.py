@@ -13,7 +13,7 @@ from typing import Any
 from ..model.compilation import Cause
 from ..model.spans import Call, Miss
 from . import explanations
-from .calls import differences, placement_difference
+from .calls import differences, most_alike, placement_difference
 from .remedies import cause, combined
 
 #: Functions of a session that are remembered, and calls of each.
@@ -84,23 +84,22 @@ def find_cause(function: str, call: Call | None, miss: Miss | None, *, traced: b
 
 
 def _of_call(call: Call, earlier: Sequence[Call], text: str, memory: Memory) -> Cause:
+    alike = most_alike(call, earlier)
     differing = differences(call, earlier)
     setting = explanations.context(text)
-    if setting is not None and setting.now is not None and not _follows_from_x64(setting, differing):
-        return setting
+    named = setting is not None and setting.now is not None
+    if setting is not None and named and (alike is None or alike.context != call.context):
+        return combined([*differing, setting] if _follows_from_x64(setting, differing) else [setting, *differing])
     if differing:
         return combined(differing)
-    if differing is not None and explanations.never_seen(text):
-        return Cause(
-            kind="first call",
-            reason="compiled before with the same types, but gone from JAX's caches (jax.clear_caches()?)",
-        )
+    if alike is not None and explanations.never_seen(text):
+        return Cause(kind="first call", reason="compiled before, but gone from JAX's caches (jax.clear_caches()?)")
     return _from_explanation(text, call, memory) or _unknown(call)
 
 
-def _follows_from_x64(setting: Cause, differing: Sequence[Cause] | None) -> bool:
+def _follows_from_x64(setting: Cause, differing: Sequence[Cause]) -> bool:
     """With 64 bits enabled an argument may have become a float64: that is the more useful thing to hear."""
-    return setting.argument == "jax_enable_x64" and any(each.kind == "dtype" for each in differing or ())
+    return setting.argument == "jax_enable_x64" and any(each.kind == "dtype" for each in differing)
 
 
 def _from_explanation(text: str, call: Call | None, memory: Memory) -> Cause | None:
@@ -130,7 +129,7 @@ def _placement(call: Call, earlier: Sequence[Call]) -> Cause:
     return Cause(
         kind="unknown",
         reason="traced before with the same types: compiled by itself for the first time, or for another "
-        + f"device, sharding or commitment than earlier{f' (now {where})' if where else ''}",
+        + f"device, sharding, commitment or options of jax.jit than earlier{f' (now {where})' if where else ''}",
     )
 
 

@@ -62,6 +62,7 @@ def group(
                 cache_retrieval_ns=stages["cache retrieval"],
                 cache=spans[last].cache,
                 saved_ns=spans[last].saved_ns,
+                last_stage=spans[last].stage,
                 cause=cause,
                 thread=None if ours else spans[last].thread_name,
             )

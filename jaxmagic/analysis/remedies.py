@@ -36,7 +36,7 @@ def cause(kind: CauseKind, reason: str) -> Cause:
 
 def difference(kind: CauseKind, what: str, argument: str | None, now: str, before: str) -> Cause:
     """A cause that is a difference to an earlier call."""
-    now, before = _short(now), _short(before)
+    now, before = _shortened(now, before)
     return Cause(
         kind=kind,
         reason=f"{what}: {now} now, {before} before",
@@ -88,5 +88,13 @@ def combined(causes: Sequence[Cause]) -> Cause:
     return replace(first, reason=f"{first.reason}; and other differences at {names}")
 
 
-def _short(text: str) -> str:
+def _shortened(now: str, before: str) -> tuple[str, str]:
+    """Both texts, cut so that what is shown differs if they do."""
+    same = next((i for i, (a, b) in enumerate(zip(now, before, strict=False)) if a != b), min(len(now), len(before)))
+    start = 0 if same < _LONGEST - 20 else same - 20
+    return _cut(now, start), _cut(before, start)
+
+
+def _cut(text: str, start: int) -> str:
+    text = "…" + text[start:] if start else text
     return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"

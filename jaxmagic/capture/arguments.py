@@ -1,7 +1,7 @@
 """The arguments of a call, in words and without their data: types, places, static values.
 
-A call is described inside the user's own call of JAX, while it compiles. So nothing of the user's is run
-here: no ``__repr__``, no ``__eq__``, no ``__hash__``.
+A call is described inside the user's own call of JAX, while it compiles. So as little as possible of the user's
+is run here: a registered pytree is flattened once more, but no ``__repr__``, ``__eq__`` or ``__hash__`` is called.
 """
 
 from __future__ import annotations
@@ -15,6 +15,9 @@ from ..model.spans import Leaf
 #: Leaves of an argument list that are remembered for one call.
 _MOST_LEAVES = 250
 
+#: Of a static argument in words; it is compared in full, and shown in part.
+_MOST_CHARACTERS = 2000
+
 
 class Described(NamedTuple):
     """The arguments of one call.
@@ -23,11 +26,13 @@ class Described(NamedTuple):
         leaves: its arrays and numbers, by path (``x``, ``params['w']``).
         statics: its static arguments by name, in words.
         passed: how many were passed by position, and the names of those passed by keyword.
+        names: of the arguments that were passed, also of those without leaves.
     """
 
     leaves: Mapping[str, Leaf]
     statics: Mapping[str, str]
     passed: tuple[int, tuple[str, ...]]
+    names: tuple[str, ...]
 
 
 def describe(function: Any, args: Any, kwargs: Any, static: Collection[str]) -> Described:
@@ -46,9 +51,9 @@ def describe(function: Any, args: Any, kwargs: Any, static: Collection[str]) -> 
             continue
         for path, leaf in jax.tree_util.tree_leaves_with_path(value):
             if len(leaves) >= _MOST_LEAVES:
-                return Described(leaves, statics, passed)
+                return Described(leaves, statics, passed, tuple(bound))
             leaves[name + jax.tree_util.keystr(path)] = _leaf(leaf)
-    return Described(leaves, statics, passed)
+    return Described(leaves, statics, passed, tuple(bound))
 
 
 def _leaf(leaf: Any) -> Leaf:
@@ -84,13 +89,18 @@ def _placement(array: Any) -> str:
     return where if committed is None else f"{where} ({'committed' if committed else 'uncommitted'})"
 
 
-def _in_words(value: object, most: int = 60) -> str:
-    if value is None or type(value) in (bool, int, float, complex, str, bytes):
+def _in_words(value: object, depth: int = 0) -> str:
+    kind = type(value)
+    if value is None or kind in (bool, int, float, complex, str, bytes):
         text = repr(value)
-    elif type(value) in (tuple, list):
-        text = f"({', '.join(_in_words(item, 20) for item in list(value)[:6])})"  # type: ignore[call-overload]
+    elif (kind is tuple or kind is list) and depth < 4:
+        items: Any = value
+        inner = ", ".join(_in_words(item, depth + 1) for item in items[:100]) + (", …" if len(items) > 100 else "")
+        text = f"[{inner}]" if kind is list else f"({inner},)" if len(items) == 1 else f"({inner})"
     elif inspect.isfunction(value) or inspect.isclass(value):
         text = f"{value.__qualname__} (object {id(value):#x})"
+    elif kind.__eq__ is object.__eq__:
+        text = f"{kind.__name__} object {id(value):#x}"
     else:
-        text = f"{type(value).__name__} object {id(value):#x}"
-    return text if len(text) <= most else text[: most - 1] + "…"
+        text = f"a {kind.__name__}"  # two of them may be equal, and only their own code could tell
+    return text if len(text) <= _MOST_CHARACTERS else text[: _MOST_CHARACTERS - 1] + "…"

@@ -14,8 +14,8 @@ from contextlib import contextmanager, suppress
 from types import FrameType
 from typing import Any
 
-from ..model.compilation import CacheAnswer
-from ..model.spans import Call, Miss, Span, Stage
+from ..model.compilation import CacheAnswer, Stage
+from ..model.spans import Call, Miss, Span
 from . import internals
 from .cache_misses import MissLog
 from .clock import now_ns

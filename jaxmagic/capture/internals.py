@@ -14,9 +14,8 @@ import itertools
 import os
 import sys
 import weakref
-from collections.abc import Mapping
 from contextlib import AbstractContextManager, nullcontext, suppress
-from types import CodeType, FrameType, FunctionType
+from types import FrameType, FunctionType
 from typing import Any, Literal
 
 from ..model.spans import Call
@@ -127,7 +126,7 @@ def find_call(frame: FrameType | None, name: str, *, arguments: bool = True) -> 
         if module == "jax._src.stages" and code in ("compile", "lower", "trace"):
             ahead_of_time = True
         elif module == "jax._src.pjit" and code == "cache_miss":
-            return _from_call(frame.f_locals, name, arguments) or found
+            return _from_call(frame, name, arguments) or found
         elif module == "jax._src.pjit" and code.startswith("_pjit_call_impl") and found is None:
             found = _from_jaxpr(frame.f_locals.get("jaxpr"), name)
         frame = frame.f_back
@@ -148,14 +147,15 @@ def _debug_info(jaxpr: Any) -> Any:
     return getattr(getattr(jaxpr, "jaxpr", jaxpr), "debug_info", None)
 
 
-def _from_call(local: Mapping[str, Any], name: str, arguments: bool) -> Call | None:
+def _from_call(frame: FrameType, name: str, arguments: bool) -> Call | None:
+    local = frame.f_locals
     function, info = local.get("fun"), local.get("jit_info")
-    if type(function).__module__.startswith("jax._src."):  # one of the nameless helpers of an eager shard_map
+    if type(function).__name__ == "HashablePartial":  # one of the nameless helpers of an eager shard_map
         return Call(name=name, internal=True)
     found_name, location = _split_source(getattr(info, "fun_sourceinfo", None))
     if found_name is None or name not in (found_name, getattr(function, "__name__", None)):
         return None
-    if _is_internal(location) and not _jitted_by_the_user(function):
+    if _is_internal(location) and not _is_pmap(function) and (_jitted_by_jax(function) or _called_from_jax(frame)):
         return Call(name=name, location=location, internal=True)
     described = None
     if arguments:
@@ -169,6 +169,8 @@ def _from_call(local: Mapping[str, Any], name: str, arguments: bool) -> Call | N
         leaves=described.leaves if described else {},
         statics=described.statics if described else {},
         passed=described.passed if described else None,
+        names=described.names if described else (),
+        context=_trace_context(),
         transformed=described is not None and any(leaf.traced for leaf in described.leaves.values()),
     )
 
@@ -192,12 +194,36 @@ def _jax_directory() -> str:
     return os.path.dirname(jax.__file__) + os.sep
 
 
-def _jitted_by_the_user(function: Any) -> bool:
-    """Whether a function of JAX's was given to ``jit`` from outside, and not where JAX defines its operations."""
-    if not isinstance(function, FunctionType) or function.__name__ in _PMAPPED:
-        return True  # jax.jit(jnp.sin): what was jitted is a jitted function itself
-    home = sys.modules.get(function.__module__)
-    return getattr(home, function.__name__, None) is function
+def _is_pmap(function: Any) -> bool:
+    return isinstance(function, FunctionType) and function.__name__ in _PMAPPED
+
+
+def _jitted_by_jax(function: Any) -> bool:
+    """Whether it is what JAX defines an operation with: ``jnp.sin`` is a jitted function around it."""
+    if not isinstance(function, FunctionType):
+        return False
+    operation = getattr(sys.modules.get(function.__module__), function.__name__, None)
+    return getattr(operation, "__wrapped__", None) is function
+
+
+def _called_from_jax(frame: FrameType | None) -> bool:
+    """Whether the jitted function was called by JAX itself, and not by somebody who has jitted it."""
+    while frame is not None:
+        module = str(frame.f_globals.get("__name__", ""))
+        if not module.startswith(("jax._src.pjit", "jax._src.traceback_util", "jax._src.pmap")):
+            return module.startswith("jax._src.")
+        frame = frame.f_back
+    return False
+
+
+def _trace_context() -> int | None:
+    """A number that is another one under another configuration or mesh."""
+    try:
+        from jax._src import config
+
+        return hash(config.trace_context())
+    except (ImportError, AttributeError, TypeError):
+        return None
 
 
 #: Every function object that was seen, by its address, with a number that no other one gets.
@@ -226,10 +252,12 @@ def _forget(address: int, dead: weakref.ref[Any]) -> None:
 
 def _source_id(function: Any) -> int | None:
     """Equal for two functions made from the same source: code objects compare by content, not by file."""
-    codes: list[CodeType] = []
+    codes: list[object] = []
     for _ in range(20):
         if isinstance(function, FunctionType):
             codes += [function.__code__, *_enclosed(function)]
+        elif isinstance(function, functools.partial):
+            codes += [_identity(value) for value in (*function.args, *function.keywords.values())]
         # jax.vmap and jax.grad return the same code for every function: what they wrap tells.
         further = getattr(function, "__wrapped__", None) or getattr(function, "func", None)
         if further is None:
@@ -238,14 +266,20 @@ def _source_id(function: Any) -> int | None:
     return None
 
 
-def _enclosed(function: FunctionType) -> list[CodeType]:
-    """The code of functions that `function` closes over: which transformation a wrapper of JAX's stands for."""
-    found = []
+def _enclosed(function: FunctionType) -> list[object]:
+    """What `function` closes over, as far as it can be compared without running anything of the user's."""
+    found: list[object] = []
     for cell in function.__closure__ or ():
         with suppress(ValueError):  # an empty cell
-            if isinstance(cell.cell_contents, FunctionType):
-                found.append(cell.cell_contents.__code__)
+            found.append(_identity(cell.cell_contents))
     return found
+
+
+def _identity(value: object) -> object:
+    """Code for a function, which tells which transformation a wrapper of JAX's stands for; a value if it is plain."""
+    if isinstance(value, FunctionType):
+        return value.__code__
+    return (type(value), value) if type(value) in (bool, int, float, str, bytes) else type(value)
 
 
 def _parameters(info: Any) -> tuple[str, ...]:

@@ -22,6 +22,9 @@ CauseKind = Literal[
     "unknown",  # JAX gave no reason, and none could be derived
 ]
 
+#: The stages of a program, in the order in which it goes through them.
+Stage = Literal["tracing", "lowering", "compilation", "cache retrieval"]
+
 #: What the persistent compilation cache answered; ``None`` where it was not asked.
 CacheAnswer = Literal["hit", "miss"]
 
@@ -65,6 +68,7 @@ class Compilation:
         cache_retrieval_ns: asking the persistent cache and loading what it had.
         cache: ``"hit"`` or ``"miss"`` of the persistent cache, ``None`` where it was not asked.
         saved_ns: what a hit saved, by JAX's own estimate (it may be negative).
+        last_stage: how far it came: ``jax.eval_shape`` traces only.
         cause: why it was compiled.
         thread: the name of the thread that compiled it while the measured code ran beside it. The stages
             are then in no part of the wall time. ``None`` for the measured code's own threads.
@@ -78,6 +82,7 @@ class Compilation:
     cache_retrieval_ns: int
     cache: CacheAnswer | None
     saved_ns: int | None
+    last_stage: Stage = "compilation"
     cause: Cause
     thread: str | None = None
 
@@ -85,6 +90,11 @@ class Compilation:
     def total_ns(self) -> int:
         """All stages together."""
         return self.tracing_ns + self.lowering_ns + self.compilation_ns + self.cache_retrieval_ns
+
+    @property
+    def compiled(self) -> bool:
+        """Whether there is an executable now: not after tracing or lowering alone."""
+        return self.last_stage in ("compilation", "cache retrieval")
 
     @property
     def eager(self) -> bool:

@@ -4,11 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal
 
-from .compilation import CacheAnswer
-
-Stage = Literal["tracing", "lowering", "compilation", "cache retrieval"]
+from .compilation import CacheAnswer, Stage
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +40,8 @@ class Call:
         statics: its static arguments by name, in words.
         passed: how many arguments were passed by position, and the names of those passed by keyword; ``None``
             where arguments were not looked at.
+        names: of the arguments that were passed, also of those that hold nothing.
+        context: a number that is another one under another configuration or mesh; ``None`` if unknown.
         transformed: it was evaluated as a part of ``jax.grad``, ``jax.vmap`` or the like.
         ahead_of_time: it was reached through ``.lower()`` or ``.compile()``.
     """
@@ -56,6 +55,8 @@ class Call:
     leaves: Mapping[str, Leaf] = field(default_factory=dict)
     statics: Mapping[str, str] = field(default_factory=dict)
     passed: tuple[int, tuple[str, ...]] | None = None
+    names: tuple[str, ...] = ()
+    context: int | None = None
     transformed: bool = False
     ahead_of_time: bool = False
 

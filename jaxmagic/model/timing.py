@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
+from datetime import datetime
 from typing import Any
 
 from .compilation import Compilation
@@ -63,6 +64,7 @@ class Timing(Displayable):
     environment: Environment
 
     def __post_init__(self) -> None:
+        datetime.fromisoformat(self.started_at)
         for name in _DURATIONS:
             value = getattr(self, name)
             if value is not None and value < 0:

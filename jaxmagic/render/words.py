@@ -36,8 +36,8 @@ def stages(compilation: Compilation) -> list[tuple[str, int]]:
 def reason(compilation: Compilation, digits: int) -> str:
     """Why it was compiled, and what the persistent cache had to do with it."""
     text = compilation.cause.reason
-    if not compilation.compilation_ns and not compilation.cache_retrieval_ns:
-        text += "; traced only, not compiled"
+    if not compilation.compiled:
+        text += f"; {'traced' if compilation.last_stage == 'tracing' else 'lowered'} only, not compiled"
     if compilation.cache == "hit":
         saved = compilation.saved_ns
         text += "; from the persistent cache"

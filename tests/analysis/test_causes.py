@@ -24,6 +24,7 @@ def call(**changes: object) -> Call:
         "function_id": 1,
         "source_id": 1,
         "passed": (1, ()),
+        "names": ("x", "n"),
     }
     return Call(**(values | changes))  # type: ignore[arg-type]
 
@@ -52,14 +53,25 @@ def test_without_an_earlier_call_jax_is_believed() -> None:
 
 
 def test_a_setting_that_jax_names_is_believed_first() -> None:
-    cause = find(SETTING.format("jax_default_matmul_precision"), call(statics={"n": "2"}), call(statics={"n": "1"}))
+    now, before = call(statics={"n": "2"}, context=2), call(statics={"n": "1"}, context=1)
+    cause = find(SETTING.format("jax_default_matmul_precision"), now, before)
     assert (cause.kind, cause.argument) == ("context", "jax_default_matmul_precision")
+    assert cause.reason.endswith("and other differences at n")
+
+
+def test_a_setting_is_not_blamed_where_a_call_under_the_same_one_was_seen() -> None:
+    """JAX compares with the call that it saw last, which may have been under another setting."""
+    wide, narrow = ({"x": Leaf(type=each, placement=None)} for each in ("f32[8]", "f32[3]"))
+    before = call(leaves=wide, context=1), call(leaves=wide, context=2)
+    cause = find(SETTING.format("jax_default_matmul_precision"), call(leaves=narrow, context=1), *before)
+    assert (cause.kind, cause.argument) == ("shape", "x")
 
 
 def test_a_float64_is_told_rather_than_the_setting_that_allows_it() -> None:
     setting = SETTING.format("jax_enable_x64")
-    assert find(setting, call(leaves={"x": F64}), call(leaves={"x": F32})).kind == "dtype"
-    assert find(setting, call(leaves={"x": F32}), call(leaves={"x": F32})).kind == "context"
+    before = call(leaves={"x": F32}, context=1)
+    assert find(setting, call(leaves={"x": F64}, context=2), before).kind == "dtype"
+    assert find(setting, call(leaves={"x": F32}, context=2), before).kind == "context"
 
 
 def test_a_context_without_a_name_is_believed_last() -> None:

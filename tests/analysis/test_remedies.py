@@ -12,6 +12,16 @@ def test_a_value_that_prints_as_a_page_is_cut() -> None:
     assert cause.now.endswith("…")
 
 
+def test_what_is_shown_of_two_long_values_differs() -> None:
+    common = "(" + "0, " * 500
+    cause = static_difference("n", common + "1)", common + "2)")
+    assert cause.now is not None
+    assert cause.now.endswith("1)")
+    assert cause.before is not None
+    assert cause.before.endswith("2)")
+    assert len(cause.now) <= 60
+
+
 def test_a_type_that_cannot_be_read_is_shown_as_it_is() -> None:
     cause = type_difference("x", "str", "f32[4]")
     assert (cause.kind, cause.now, cause.before) == ("dtype", "str", "f32[4]")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import logging
 import subprocess
 import sys
@@ -359,6 +360,19 @@ def test_an_operation_of_jaxs_that_the_user_jits_is_no_eager_one(x: Any) -> None
         assert functions == [function.__name__]
 
 
+def test_jaxs_own_wrappers_around_functions_are_no_eager_operations(x: Any) -> None:
+    @jax.custom_jvp
+    def custom(x: Any) -> Any:
+        return x * 137
+
+    custom.defjvp(lambda primals, tangents: (custom(*primals), tangents[0] * 137))
+    for function in (jax.vmap(jnp.dot), jax.grad(jnp.sum), custom, jnp.vectorize(jnp.dot, signature="(n),(n)->()")):
+        f = jax.jit(function)
+        arguments = (x, x) if "dot" in str(function.__name__) else (x,)
+        functions = [each.function for each in measure(lambda f=f, a=arguments: f(*a)).compilations if not each.eager]
+        assert functions == [function.__name__]
+
+
 @pytest.mark.skipif(jax.local_device_count() < 4, reason="needs four local devices")
 def test_an_eager_shard_map_is_made_of_eager_operations(x: Any) -> None:
     mesh = jax.sharding.Mesh(np.array(jax.local_devices()), ("i",))
@@ -396,6 +410,45 @@ def test_the_call_most_alike_is_compared_with_and_not_the_last_one(x: Any) -> No
     measure(lambda: f(x[0], x[0], n=2))
     cause = last_cause(lambda: f(x, x[0], n=2))
     assert (cause.argument, cause.now, cause.before) == ("a", "f32[8,8]", "f32[8]")
+
+
+def test_equal_static_objects_are_not_blamed(x: Any) -> None:
+    @dataclasses.dataclass(frozen=True)
+    class Settings:
+        n: int = 1
+
+    f = jax.jit(lambda x, s: x * s.n, static_argnames="s")
+    measure(lambda: f(x, Settings()))
+    y = jax.block_until_ready(x[:4])
+    assert (
+        last_cause(lambda: f(y, Settings())).reason == "argument x has another shape: f32[4,8] now, f32[8,8] before"
+    )
+
+
+def test_an_argument_without_leaves_is_not_like_any_other(x: Any) -> None:
+    f = jax.jit(lambda x, mask: x)
+    half = jax.block_until_ready(x.astype(jnp.float16))
+    measure(lambda: f(x, None))
+    assert "a single leaf now, nothing before" in last_cause(lambda: f(x, x)).reason
+    assert last_cause(lambda: f(x, half)).kind == "dtype"
+
+
+def test_a_new_shape_is_not_blamed_on_a_setting_used_before(x: Any) -> None:
+    f = jax.jit(lambda x: x * 139)
+    y = jax.block_until_ready(x[:3])
+    measure(lambda: f(x))
+    with jax.default_matmul_precision("highest"):
+        assert last_cause(lambda: f(x)).kind == "context"
+    assert last_cause(lambda: f(y)).kind == "shape"
+
+
+def test_functions_that_close_over_other_values_are_not_the_same(x: Any) -> None:
+    def scaled(factor: Any) -> Any:
+        return jax.jit(lambda x: factor * x)
+
+    assert last_cause(lambda: scaled(2)(x)).kind == "first call"
+    assert last_cause(lambda: scaled(3)(x)).kind == "first call"
+    assert last_cause(lambda: scaled(3)(x)).kind == "new function"
 
 
 def test_compiling_ahead_of_time(x: Any) -> None:

@@ -328,6 +328,13 @@ def test_expect_no_compile_fails_with_the_report(session: Any) -> None:
     assert "first call" in str(error)
 
 
+def test_tracing_alone_is_no_compilation_that_was_not_expected(session: Any) -> None:
+    session.run("%jaxtime --expect-no-compile jax.eval_shape(lambda x: x * 3, x)")
+    assert "traced only, not compiled" in session.report
+    session.run("%jaxtime --expect-no-compile jax.jit(lambda x: x * 5).lower(x)")
+    assert "lowered only, not compiled" in session.report
+
+
 def test_max_time_fails_with_the_report(session: Any) -> None:
     error = session.run("%jaxtime --max-time 1ns f(x)", fails=AssertionError)
     assert "expected at most 1 ns; found" in str(error)
