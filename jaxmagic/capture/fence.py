@@ -58,8 +58,8 @@ class Fence:
             self._queues = queues_of(devices, self._clock)
         self._devices = devices
         found = self.wait_for_programs()  # what is running would count as the idle cost
-        for queue in self._queues:
-            queue.calibrate()
+        for index, queue in enumerate(self._queues):
+            queue.calibrate(behind=self._queues[:index])
         return found
 
     def wait(self) -> Waited:
@@ -74,17 +74,16 @@ class Fence:
         """
         if asked_ns is None:
             asked_ns = self._clock()
-        found, since_ns = Waited(False, asked_ns), asked_ns
+        found = Waited(False, asked_ns)
         for index, queue in enumerate(self._queues):
             pending = queue.enqueue()
-            waited = queue.look(pending, since_ns)
+            waited = queue.look(pending, asked_ns)
             if waited is None:
                 for other in self._queues[index + 1 :]:
                     pending += other.enqueue()
                 return self._wait_for_work(pending, asked_ns, queue)
             if waited.found_work is not False:
                 found = waited
-            since_ns = queue.looked_ns
         return found
 
     def _wait_for_work(self, pending: Sequence[Any], asked_ns: int, queue: Queue) -> Waited:

@@ -10,7 +10,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from statistics import median
 from typing import Any, NamedTuple
 
 from .clock import Clock
@@ -20,6 +19,9 @@ Program = Callable[[], Any]
 
 #: Beyond its idle cost, how much longer a program may take before it is said to have found work.
 _TOLERANCE_NS = 10_000
+
+#: Work of this length is always seen, however long idle programs take.
+_MOST_NS = 1_000_000
 
 #: Until an idle one has been measured: the first run of a program takes longer than the next ones.
 _FIRST_LIMIT_NS = 1_000_000
@@ -48,13 +50,11 @@ class Queue:
         idle_ns: what enqueuing and waiting costs where there is no work.
         at_once: where there is no work, the programs are done as soon as they are enqueued. So it is on the CPU with
             those of single devices: they run on the calling thread, unless they have to queue.
-        looked_ns: the clock after the last look.
     """
 
     def __init__(self, programs: Sequence[Program], *, several: bool, clock: Clock) -> None:
         self.idle_ns = 0
         self.at_once = False
-        self.looked_ns = 0
         self._programs = programs
         self._several = several
         self._clock = clock
@@ -77,7 +77,7 @@ class Queue:
             # Read around the look: this thread may be set aside on either side of it.
             before_ns = self._clock()
             ready = all(handle.is_ready() for handle in pending)
-            self.looked_ns = after_ns = self._clock()
+            after_ns = self._clock()
             queued = looked_before and self.at_once  # it had to queue, behind work
             limit_ns = self._limit_ns if queued else self._cold_limit_ns
             if ready and after_ns - asked_ns <= limit_ns:
@@ -86,36 +86,44 @@ class Queue:
                 # Where nothing was queued, time went by because this thread was set aside. But the programs over
                 # several devices may return late, held up by work.
                 until_ns = max(after_ns - self.idle_ns, asked_ns)
-                return Waited(queued or self._several or None, until_ns, None if queued else until_ns)
+                certain = queued and not self.is_near_idle(until_ns - asked_ns)
+                return Waited(queued or self._several or None, until_ns, None if certain else until_ns)
             if before_ns - asked_ns > limit_ns:
                 return None
             looked_before = True
 
     def is_near_idle(self, time_ns: int) -> bool:
-        """Whether a wait of this length says little: an idle one may take half as long."""
-        return not self.at_once and time_ns < 2 * self._cold_limit_ns
+        """Whether a wait of this length says little: an idle one may take as long on a busy machine."""
+        return time_ns < (1 if self.at_once else 2) * self._cold_limit_ns
 
-    def calibrate(self) -> None:
-        """Measure what an idle queue costs, and how long it may take; nothing may be running."""
-        warm = [self._idle_cost() for _ in range(45)][5:]
+    def calibrate(self, behind: Sequence[Queue]) -> None:
+        """Measure what an idle queue costs, and how long it may take; nothing may be running.
+
+        Args:
+            behind: the queues that are asked before this one; their cost is in its own.
+        """
+        warm = [self._idle_cost(behind) for _ in range(45)][5:]
         # After a while of something else caches are cold, and threads of several devices have fallen asleep.
-        cold = [self._idle_cost(after_s=nap_s) for nap_s in (0.001, 0.003) for _ in range(10)]
+        cold = [self._idle_cost(behind, after_s=nap_s) for nap_s in (0.001, 0.003) for _ in range(10)]
         costs = sorted(cost_ns for cost_ns, _ in warm)
         longest_ns = sorted(cost_ns for cost_ns, _ in warm + cold)[-2]
-        self.idle_ns = round(median(costs))
+        self.idle_ns = costs[len(costs) // 4]  # not the median: it is taken off, and other load is no cost of ours
         self.at_once = all(at_once for _, at_once in warm + cold)
         self._limit_ns = costs[-3] + _TOLERANCE_NS
         if self.at_once:
             self._cold_limit_ns = 3 * longest_ns  # it was behind no work, however long it took: this can be wide
         else:
-            # One that was measured while the machine was busy must not hide work from all later measurements.
-            self._cold_limit_ns = min(longest_ns, 4 * self.idle_ns) + max(_TOLERANCE_NS, self.idle_ns // 2)
+            # What was measured while the machine was busy must not hide work from all later measurements.
+            wanted_ns = min(longest_ns, 4 * self.idle_ns) + max(_TOLERANCE_NS, self.idle_ns // 2)
+            self._cold_limit_ns = min(wanted_ns, _MOST_NS)
 
-    def _idle_cost(self, after_s: float = 0) -> tuple[int, bool]:
+    def _idle_cost(self, behind: Sequence[Queue], after_s: float = 0) -> tuple[int, bool]:
         """How long it takes where there is no work, and whether it was done as soon as it was enqueued."""
         if after_s:
             time.sleep(after_s)
         started_ns = self._clock()
+        for other in behind:
+            other.look(other.enqueue(), started_ns)
         pending = self.enqueue()
         at_once = all(handle.is_ready() for handle in pending)
         while not all(handle.is_ready() for handle in pending):

@@ -178,7 +178,7 @@ class Stopwatch:
         at_once = ready and (looked_ns - dispatched_ns <= _SET_ASIDE_NS or not self._fenced)
         held_ns = done_ns = dispatched_ns if at_once else ready_ns
         if self._fenced:
-            waited = self._fence.wait_for_programs(ready_ns)
+            waited = self._fence.wait_for_programs(looked_ns if at_once else ready_ns)
             cpu = cpu_time()
             waited = self._fence.wait_for_others(waited)
             known = True
