@@ -108,14 +108,14 @@ class Queue:
         costs = sorted(cost_ns for cost_ns, _ in warm)
         longest_ns = sorted(cost_ns for cost_ns, _ in warm + cold)[-2]
         self.idle_ns = costs[len(costs) // 4]  # not the median: it is taken off, and other load is no cost of ours
-        self.at_once = all(at_once for _, at_once in warm + cold)
+        self.at_once = not self._several and all(at_once for _, at_once in warm + cold)
         self._limit_ns = costs[-3] + _TOLERANCE_NS
         if self.at_once:
-            self._cold_limit_ns = 3 * longest_ns  # it was behind no work, however long it took: this can be wide
+            wanted_ns = 3 * longest_ns  # it was behind no work, however long it took: this can be wide
         else:
-            # What was measured while the machine was busy must not hide work from all later measurements.
             wanted_ns = min(longest_ns, 4 * self.idle_ns) + max(_TOLERANCE_NS, self.idle_ns // 2)
-            self._cold_limit_ns = min(wanted_ns, _MOST_NS)
+        # What was measured while the machine was busy must not hide work from all later measurements.
+        self._cold_limit_ns = min(wanted_ns, _MOST_NS)
 
     def _idle_cost(self, behind: Sequence[Queue], after_s: float = 0) -> tuple[int, bool]:
         """How long it takes where there is no work, and whether it was done as soon as it was enqueued."""

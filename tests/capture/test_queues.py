@@ -74,9 +74,13 @@ def test_there_is_a_queue_for_single_devices_and_one_over_several() -> None:
 
 @pytest.mark.skipif(jax.default_backend() != "cpu", reason="elsewhere programs are done later")
 def test_on_the_cpu_the_programs_of_single_devices_run_at_once() -> None:
-    (queue, *_) = queues_of(jax.local_devices(), now_ns)
+    (queue, *others) = queues_of(jax.local_devices(), now_ns)
     queue.calibrate(behind=())
     assert queue.at_once
+    for other in others:  # over several devices: where the machine is busy they may be done by the first look
+        other._programs = [lambda: Handle(0)]
+        other.calibrate(behind=())
+        assert not other.at_once
 
 
 @pytest.mark.parametrize(
