@@ -42,9 +42,10 @@ def placement_difference(call: Call, earlier: Sequence[Call]) -> Cause | None:
         if before.passed is None or _compare(call, before):
             continue
         for path, leaf in call.leaves.items():
-            old = before.leaves[path].placement
-            if leaf.placement and old and leaf.placement != old:
-                return difference("placement", f"argument {path} lies elsewhere", path, leaf.placement, old)
+            old = before.leaves.get(path)
+            if old and leaf.placement and old.placement and leaf.placement != old.placement:
+                what = f"argument {path} lies elsewhere"
+                return difference("placement", what, path, leaf.placement, old.placement)
     return None
 
 

@@ -94,7 +94,7 @@ class Fence:
         jax.block_until_ready(pending)
         until_ns = max(self._clock() - queue.idle_ns, held_ns or asked_ns)
         if held_ns is None and queue.is_near_idle(until_ns - asked_ns):
-            held_ns = until_ns  # nobody's work is not said to have been thrown away
+            held_ns = until_ns  # too short to say that work was thrown away
         return Waited(True, until_ns, held_ns)
 
     def wait_for_others(self, waited: Waited) -> Waited:
