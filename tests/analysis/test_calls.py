@@ -38,6 +38,8 @@ def call(
          "argument m is nested in another way: a single leaf now, nothing before"),
         (call({"p['a']": F32}), call({"p": F32}), "pytree", "p",
          "argument p is nested in another way: p['a'] now, a single leaf before"),
+        (call({"x": F32}, empty=("m",)), call({"x": F32, "m": F32}), "pytree", "m",
+         "argument m is nested in another way: nothing now, a single leaf before"),
         (call({"x": F32}, passed=(0, ("x",))), call({"x": F32}), "pytree", None,
          "the arguments are passed in another way: x=… now, 1 by position before"),
         (call({"x": F32, "y": F32}, passed=(1, ("y",))), call({"x": F32}), "pytree", None,
