@@ -20,7 +20,7 @@ from . import internals
 from .clock import Clock, now_ns
 from .compilation import unheard
 from .jax_version import require_jax
-from .queues import Queue, Waited, jit_enabled, queues_of
+from .queues import Costs, Queue, Waited, jit_enabled, queues_of
 
 #: ``jax.effects_barrier()`` takes some 20 µs where there is nothing to wait for.
 _EFFECTS_NS = 100_000
@@ -58,8 +58,12 @@ class Fence:
             self._queues = queues_of(devices, self._clock)
         self._devices = devices
         found = self.wait_for_programs()  # what is running would count as the idle cost
-        for index, queue in enumerate(self._queues):
-            queue.calibrate(behind=self._queues[:index])
+        measured: dict[tuple[str, bool], Costs] = {}  # devices of a kind cost the same
+        for queue in self._queues:
+            kind = queue.platform, queue.several
+            if kind not in measured:
+                measured[kind] = queue.measure_costs()
+            queue.costs = measured[kind]
         return found
 
     def wait(self) -> Waited:
@@ -74,16 +78,15 @@ class Fence:
         """
         if asked_ns is None:
             asked_ns = self._clock()
-        found = Waited(False, asked_ns)
+        found, read_ns = Waited(False, asked_ns), asked_ns
         for index, queue in enumerate(self._queues):
-            pending = queue.enqueue()
-            waited = queue.look(pending, asked_ns)
-            if waited is None:
-                for other in self._queues[index + 1 :]:
-                    pending += other.enqueue()
-                return self._wait_for_work(pending, asked_ns, queue)
-            if waited.found_work is not False:
-                found = waited
+            answer = queue.ask(read_ns)
+            if answer.waited is None:
+                behind = [handle for other in self._queues[index + 1 :] for handle in other.enqueue()]
+                return found.and_then(self._wait_for_work([*answer.handles, *behind], read_ns, queue))
+            if not (answer.waited.found_work and queue.is_as_idle(answer.waited.until_ns - read_ns)):
+                found = found.and_then(answer.waited)
+            read_ns = answer.read_ns
         return found
 
     def _wait_for_work(self, pending: Sequence[Any], asked_ns: int, queue: Queue) -> Waited:
@@ -92,10 +95,13 @@ class Fence:
 
         held_ns = self._clock() if _wait_for_arrays(_unready(_live_arrays(_YOUNGEST, but=pending))) else None
         jax.block_until_ready(pending)
-        until_ns = max(self._clock() - queue.idle_ns, held_ns or asked_ns)
-        if held_ns is None and queue.is_near_idle(until_ns - asked_ns):
-            held_ns = until_ns  # too short to say that work was thrown away
-        return Waited(True, until_ns, held_ns)
+        until_ns = max(self._clock() - queue.costs.behind_ns, held_ns or asked_ns)
+        if held_ns is not None:
+            return Waited(True, until_ns, held_ns)
+        if queue.is_as_idle(until_ns - asked_ns):
+            return Waited(False, asked_ns)
+        near_idle = queue.is_near_idle(until_ns - asked_ns)  # too short to say that work was thrown away
+        return Waited(True, until_ns, until_ns if near_idle else None)
 
     def wait_for_others(self, waited: Waited) -> Waited:
         """Wait for callbacks and for arrays that other threads dispatched: no program of ours is behind those."""
@@ -106,10 +112,11 @@ class Fence:
         effects_ns = self._clock()
         if effects_ns - started_ns > _EFFECTS_NS:
             waited = waited._replace(found_work=True, until_ns=effects_ns)
-        if _wait_for_arrays(_unready(_live_arrays(_YOUNGEST))):
+        arrays = _live_arrays()
+        if _wait_for_arrays(_unready(arrays[:_YOUNGEST])):
             others_ns = self._clock()
             waited = Waited(True, others_ns, others_ns)
-        _wait_for_arrays(_live_arrays())
+        _wait_for_arrays(_unready(arrays[_YOUNGEST:]))
         return waited
 
 
@@ -157,6 +164,8 @@ def _wait_for_arrays(arrays: list[Any]) -> bool:
     """Wait for `arrays`, whatever became of them; whether there were any."""
     import jax
 
+    if not arrays:
+        return False
     try:
         jax.block_until_ready(arrays)
     except Exception:  # one of them was deleted, or its computation failed: that is its owner's to hear of
@@ -165,7 +174,7 @@ def _wait_for_arrays(arrays: list[Any]) -> bool:
                 jax.block_until_ready(array)
             except Exception:
                 continue
-    return bool(arrays)
+    return True
 
 
 #: The process's one fence: devices are the process's, too.

@@ -10,8 +10,12 @@ import numpy as np
 import pytest
 
 from jaxmagic.capture.clock import now_ns
-from jaxmagic.capture.queues import Queue, queues_of
+from jaxmagic.capture.queues import Costs, Queue, Waited, queues_of
 from jaxmagic.capture.stopwatch import Stopwatch
+
+
+#: Round figures, so that a clock reading tells which of them was used.
+COSTS = Costs(at_once=False, idle_ns=7, behind_ns=5, limit_ns=100, cold_limit_ns=1000)
 
 
 class Handle:
@@ -32,9 +36,9 @@ class Handle:
         ([10, 20], 0, "at once", (False, 0, None)),
         ([10, 500], 0, "at once", (False, 0, None)),
         ([10, 5000], 0, "at once", (None, 4995, 4995)),  # set aside: work may have ended unseen, or not
-        ([10, 20, 30, 40], 1, "at once", (False, 0, None)),
-        ([10, 20, 30, 500], 1, "at once", (True, 495, 495)),  # it had to queue; but so near to an idle one,
-        ([10, 20, 30, 5000], 1, "at once", (True, 4995, None)),  # no work is said to have been thrown away
+        ([10, 20], 1, "at once", (True, 15, 15)),  # it had to queue
+        ([10, 20, 30, 500], 2, "at once", (True, 495, 495)),  # so near to an idle one, no work is said to have
+        ([10, 20, 30, 5000], 2, "at once", (True, 4995, None)),  # been thrown away
         ([10, 20, 200, 210], 9, "at once", None),
         # One that returns later anyway, as on a GPU.
         ([10, 20, 30, 500], 1, "single", (False, 0, None)),
@@ -50,37 +54,61 @@ def test_which_clock_reading_tells_whether_there_was_work(
     readings: list[int], looks: int, kind: str, found: tuple[bool | None, int, int | None] | None
 ) -> None:
     clock = iter(readings)
-    queue = Queue([], several=kind == "several", clock=lambda: next(clock))
-    queue.at_once, queue.idle_ns, queue._limit_ns, queue._cold_limit_ns = kind == "at once", 5, 100, 1000
-    assert queue.look([Handle(looks)], asked_ns=0) == found
+    queue = Queue([lambda: Handle(looks)], "cpu", several=kind == "several", clock=lambda: next(clock))
+    queue.costs = COSTS._replace(at_once=kind == "at once")
+    assert queue.ask(asked_ns=0).waited == found
     assert list(clock) == []
 
 
 def test_a_short_wait_says_little() -> None:
-    queue = Queue([], several=True, clock=now_ns)
-    queue._cold_limit_ns = 1000
+    queue = Queue([], "cpu", several=True, clock=now_ns)
+    queue.costs = COSTS
     assert queue.is_near_idle(1500)
     assert not queue.is_near_idle(2500)
-    queue.at_once = True
+    queue.costs = COSTS._replace(at_once=True)
     assert not queue.is_near_idle(1500)
     assert queue.is_near_idle(500)
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "both"),
+    [
+        (Waited(False, 1), Waited(False, 2), Waited(False, 1)),
+        (Waited(False, 1), Waited(None, 2, 2), Waited(None, 2, 2)),
+        (Waited(True, 3, 3), Waited(False, 2), Waited(True, 3, 3)),
+        (Waited(True, 3, 3), Waited(None, 2, 2), Waited(True, 3, 3)),
+        (Waited(None, 3, 3), Waited(True, 5, 4), Waited(True, 5, 4)),
+        (Waited(True, 3), Waited(True, 5, 5), Waited(True, 5)),  # on one of them work was thrown away
+        (Waited(True, 3, 3), Waited(True, 5), Waited(True, 5)),
+    ],
+)
+def test_two_queues_are_done_when_both_are(first: Waited, second: Waited, both: Waited) -> None:
+    assert first.and_then(second) == both
+
+
+@pytest.mark.parametrize(("several", "time_ns", "as_idle"), [(True, 15, True), (True, 25, False), (False, 15, False)])
+def test_a_program_over_several_devices_is_measured_again_where_it_matters(
+    several: bool, time_ns: int, as_idle: bool
+) -> None:
+    times = iter([0, 10, 0, 10, 0, 9, 0, 1000, 0, 8])  # of five, the one that was set aside does not count
+    queue = Queue([lambda: Handle(0)], "cpu", several=several, clock=lambda: next(times))
+    assert queue.is_as_idle(time_ns) is as_idle
+    assert not Queue([], "cpu", several=True, clock=now_ns).is_as_idle(10**8)  # that long no idle one takes
 
 
 def test_there_is_a_queue_for_single_devices_and_one_over_several() -> None:
     devices = jax.local_devices()
     queues = queues_of(devices, now_ns)
-    assert [len(queue.enqueue()) for queue in queues] == ([len(devices), 1] if len(devices) > 1 else [1])
+    single = [1] * len(devices) if jax.default_backend() == "cpu" else [len(devices)]
+    assert [len(queue.enqueue()) for queue in queues] == single + [1] * (len(devices) > 1)
 
 
 @pytest.mark.skipif(jax.default_backend() != "cpu", reason="elsewhere programs are done later")
 def test_on_the_cpu_the_programs_of_single_devices_run_at_once() -> None:
-    (queue, *others) = queues_of(jax.local_devices(), now_ns)
-    queue.calibrate(behind=())
-    assert queue.at_once
-    for other in others:  # over several devices: where the machine is busy they may be done by the first look
-        other._programs = [lambda: Handle(0)]
-        other.calibrate(behind=())
-        assert not other.at_once
+    for queue in queues_of(jax.local_devices(), now_ns):
+        if queue.several:  # where the machine is busy they may be done by the first look
+            queue._programs = [lambda: Handle(0)]
+        assert queue.measure_costs().at_once is not queue.several
 
 
 @pytest.mark.parametrize(
