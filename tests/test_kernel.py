@@ -86,6 +86,7 @@ def test_await_works_beside_the_kernels_event_loop(notebook: Notebook) -> None:
     notebook.run("import asyncio")
     assert notebook.text("%jaxtime -q await asyncio.sleep(0, 'slept')") == "'slept'"
     assert notebook.text("%%jaxtime -q\nawait asyncio.sleep(0)\n'done'") == "'done'"
+    assert notebook.text("%jaxtime -q if True: await asyncio.sleep(0); late = 'late'\nlate") == "'late'"
 
 
 def test_getsource_and_hlo_lines_are_those_of_the_cell(notebook: Notebook) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 from IPython.core.interactiveshell import InteractiveShell
 
 from .calls import Parsers
-from .markers import cell_to_marker, line_to_marker
+from .markers import cell_to_marker, line_in_sight
 from .rewrite import BlockRewriter
 from .timing import JaxMagics
 
@@ -54,7 +54,7 @@ class Hooks:
     def __init__(self, shell: InteractiveShell, parsers: Parsers) -> None:
         self._shell = shell
         self._cleanup = partial(_careful, cell_to_marker, parsers)
-        self._post = partial(_careful, line_to_marker, parsers)
+        self._post = partial(_careful, line_in_sight, parsers)
         self._rewriter = BlockRewriter(parsers, shell.transform_cell, lambda: str(shell.ast_node_interactivity))
 
     def attach(self) -> None:

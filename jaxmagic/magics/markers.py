@@ -1,4 +1,4 @@
-"""From a magic's text to a marker, where IPython has to see as text what the magic is about.
+"""Magics that IPython has to see as text, not as a string: a cell below its magic, an ``await``, a syntax error.
 
 Two transformers of text, one before IPython's own and one behind it.
 """
@@ -6,6 +6,7 @@ Two transformers of text, one before IPython's own and one behind it.
 from __future__ import annotations
 
 import ast
+import inspect
 import re
 
 from IPython.core.error import UsageError
@@ -13,9 +14,6 @@ from IPython.core.inputtransformer2 import TransformerManager, cell_magic
 
 from . import options
 from .calls import Parsers, line_call, marker
-
-_SIMPLE = (ast.Expr, ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Pass, ast.Assert, ast.Delete)
-
 
 def cell_to_marker(lines: list[str], parsers: Parsers) -> list[str]:
     """``%%jaxtime -q`` as the first line becomes a marker; wrong options are left for the magic to complain of."""
@@ -45,14 +43,15 @@ def _nested_cell_magic(body: list[str], parsers: Parsers) -> list[str]:
     return body[:first] + (cell_magic(body[first:]) if rewritten == body[first:] else rewritten)
 
 
-def line_to_marker(lines: list[str], parsers: Parsers) -> list[str]:
-    """A line magic, which is a string by now, becomes text again where IPython has to see it as text.
+def line_in_sight(lines: list[str], parsers: Parsers) -> list[str]:
+    """A line magic is a string by now; what IPython has to see of it as text comes into sight again.
 
-    ``%jaxtime await f()`` becomes a marker and ``await f()``; and a statement with a syntax error becomes the
-    statement alone, so that the error is reported as any other: at its line, before anything runs.
+    ``%jaxtime await f()`` is told to IPython as a cell that awaits, by a statement in front that does nothing; and a
+    statement with a syntax error becomes the statement alone, so that the error is reported as any other: at its
+    line, before anything runs.
     """
     text = "".join(lines)
-    if not any(_has_to_be_text(call, parsers) for call in _CALL.finditer(text)):
+    if not any(_has_to_be_seen(call, parsers) for call in _CALL.finditer(text)):
         return lines
     rewritten = [line.encode() for line in re.split(r"(?<=\n)", text)]  # as the parser counts: a form feed is no end
     for node in ast.walk(ast.parse(text)):
@@ -60,17 +59,13 @@ def line_to_marker(lines: list[str], parsers: Parsers) -> list[str]:
         if call is None or call.node.lineno != call.node.end_lineno:
             continue
         _, statement = options.split(call.text, parsers[call.magic])
-        given = call.text[: len(call.text) - len(statement)].strip()
-        start, line = call.node.col_offset, rewritten[call.node.lineno - 1]
+        line = rewritten[call.node.lineno - 1]
+        start = node.col_offset  # type: ignore[attr-defined]
         if _is_broken(statement):
-            new = line[:start] + statement.encode()
-        elif _is_simple_await(statement, bool(call.targets)):
-            first = len(line) - len(line.lstrip())
-            mark = marker(call.magic, f"= {given}" if call.targets else given)
-            new = line[:first] + f"{mark}; ".encode() + line[first:start] + statement.encode()
-        else:
-            continue
-        rewritten[call.node.lineno - 1] = new + line[call.node.end_col_offset :]
+            line = line[: call.node.col_offset] + statement.encode() + line[call.node.end_col_offset :]
+        elif _awaits(statement):
+            line = line[:start] + b"assert True, await ...; " + line[start:]
+        rewritten[call.node.lineno - 1] = line
     return [line.decode() for line in rewritten]
 
 
@@ -78,11 +73,11 @@ def line_to_marker(lines: list[str], parsers: Parsers) -> list[str]:
 _CALL = re.compile(r"""get_ipython\(\)\.run_line_magic\('(\w+)', ('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")\)""")
 
 
-def _has_to_be_text(call: re.Match[str], parsers: Parsers) -> bool:
+def _has_to_be_seen(call: re.Match[str], parsers: Parsers) -> bool:
     if call[1] not in parsers:
         return False
     _, statement = options.split(ast.literal_eval(call[2]), parsers[call[1]])
-    return "await" in statement or _is_broken(statement)
+    return _awaits(statement) or _is_broken(statement)
 
 
 def _is_broken(statement: str) -> bool:
@@ -96,13 +91,12 @@ def _is_broken(statement: str) -> bool:
     return not re.match(r"-\w\s", statement)
 
 
-def _is_simple_await(statement: str, assigned: bool) -> bool:
-    if "await" not in statement:
+def _awaits(statement: str) -> bool:
+    """Whether this needs an event loop, as IPython asks it of a cell."""
+    if "await" not in statement and "async" not in statement:
         return False
     try:
-        tree = ast.parse(statement)
+        code = compile(statement, "", "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
     except (SyntaxError, ValueError):
         return False
-    if not all(isinstance(each, _SIMPLE) for each in tree.body) or (assigned and len(tree.body) != 1):
-        return False
-    return any(isinstance(each, ast.Await) for each in ast.walk(tree))
+    return bool(code.co_flags & inspect.CO_COROUTINE)

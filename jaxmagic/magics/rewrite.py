@@ -6,9 +6,9 @@ magic is a ``with`` block in it. Three steps, each the smallest that does its wo
 
 1. :func:`~jaxmagic.magics.markers.cell_to_marker`, on the text: ``%%jaxtime`` becomes a marker line of the same
    height, so that every line of the cell keeps its number.
-2. :func:`~jaxmagic.magics.markers.line_to_marker`, on the text: ``%jaxtime await f()`` becomes a marker and the
-   statement itself, because IPython looks for ``await`` in the text. All other line magics stay the call that
-   IPython made of them, ``get_ipython().run_line_magic('jaxtime', …)``, which works even where step 3 is not applied.
+2. :func:`~jaxmagic.magics.markers.line_in_sight`, on the text: line magics stay the call that IPython made of them,
+   ``get_ipython().run_line_magic('jaxtime', …)``, which works even where step 3 is not applied. But IPython looks in
+   the text for ``await``, and finds one in front of ``%jaxtime await f()``.
 3. :class:`BlockRewriter`, on the syntax tree: a marker with what follows it, or such a call, becomes a block.
 
 A marker is a call of ``run_cell_magic`` with ``...`` for the cell: what it is about follows. Where step 3 does not
@@ -96,18 +96,13 @@ class BlockRewriter(ast.NodeTransformer):
         return body[index:end] if end > index else body[index:]
 
     def _from_marker(self, node: ast.stmt, magic: str, text: str, body: list[ast.stmt], last: bool) -> list[ast.stmt]:
-        targets: list[ast.expr] = []
-        if text.startswith("="):
-            assign = body[0]
-            assert isinstance(assign, ast.Assign)
-            targets, body = assign.targets, [ast.copy_location(ast.Expr(assign.value), assign)]
         future = [each for each in body if isinstance(each, ast.ImportFrom) and each.module == "__future__"]
         body = [each for each in body if each not in future]
         if not body:  # comments alone: the magic itself is called, and says that there is nothing to run
             call = magic_call(node.value, "run_cell_magic", self._parsers)  # type: ignore[attr-defined]
             call.args[2] = ast.copy_location(ast.Constant("\n"), call.args[2])  # type: ignore[union-attr]
             return [*future, node]
-        return [*future, *self.block(node, magic, text.removeprefix("="), body, targets, last)]
+        return [*future, *self.block(node, magic, text, body, [], last)]
 
     def _from_call(self, node: ast.stmt, call: LineCall, last: bool) -> list[ast.stmt]:
         try:

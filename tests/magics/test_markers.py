@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jaxmagic.magics.markers import cell_to_marker, line_to_marker
+from jaxmagic.magics.markers import cell_to_marker, line_in_sight
 from jaxmagic.magics.timing import JaxMagics
 
 PARSERS = {"jaxtime": JaxMagics.jaxtime.parser}
@@ -49,24 +49,24 @@ def test_no_cell_is_changed_that_is_not_ours(lines: list[str]) -> None:
 
 
 def line(text: str) -> str:
-    return "".join(line_to_marker(text.splitlines(keepends=True), PARSERS))
+    return "".join(line_in_sight(text.splitlines(keepends=True), PARSERS))
 
 
-def test_a_line_with_await_becomes_text_again() -> None:
-    text = "if 1:\n    a, b = get_ipython().run_line_magic('jaxtime', '-q await g()')\n"
-    assert line(text) == ("if 1:\n    get_ipython().run_cell_magic('jaxtime', '= -q', ...); a, b = await g()\n")
+def test_ipython_sees_an_await_in_front_of_a_line_with_one() -> None:
+    call = "a, b = get_ipython().run_line_magic('jaxtime', '-q await g()')\n"
+    assert line(f"if 1:\n    {call}") == f"if 1:\n    assert True, await ...; {call}"
 
 
 @pytest.mark.parametrize("character", ["\x0c", "\x1c", "\x85", "\u2028"])
 def test_what_only_some_take_for_the_end_of_a_line_is_text(character: str) -> None:
     first = f"text = 'a{character}b'\n"
     lines = [first, "z = get_ipython().run_line_magic('jaxtime', 'await g()')\n"]
-    assert line_to_marker(lines, PARSERS)[0] == first
-    assert line_to_marker(lines, PARSERS)[1].endswith("; z = await g()\n")
+    assert line_in_sight(lines, PARSERS)[:2] == [first, f"assert True, await ...; {lines[1]}"]
 
 
-def test_a_line_without_await_stays_ipythons_call() -> None:
-    text = "get_ipython().run_line_magic('jaxtime', 'awaited(x)')\n"
+@pytest.mark.parametrize("statement", ["awaited(x)", "f(x)", "async def g(): await h()", "return await g()", "!await x"])
+def test_a_line_without_await_stays_ipythons_call(statement: str) -> None:
+    text = f"get_ipython().run_line_magic('jaxtime', {statement!r})\n"
     assert line(text) == text
 
 

@@ -140,6 +140,10 @@ def test_await_works_in_lines_and_cells(session: Any) -> None:
     assert session.run("%jaxtime await asyncio.sleep(0, 'slept')") == "slept"
     session.run("w = %jaxtime -q await asyncio.sleep(0, 'slept')")
     assert session.run("w") == "slept"
+    assert session.run("%jaxtime if w: await asyncio.sleep(0); w = 'compound'") is None
+    assert session.run("w") == "compound"
+    session.run("async def numbers():\n    yield 1\n    yield 2")
+    assert session.run("%jaxtime [n async for n in numbers()]") == [1, 2]
     session.run("async def g():\n    v = %jaxtime await asyncio.sleep(0, 'inside')\n    return v")
     assert session.run("await g()") == "inside"
 
