@@ -14,32 +14,28 @@ from ..model.spans import Call, Leaf
 from .remedies import difference, static_difference, type_difference
 
 
-def differences(call: Call, earlier: Sequence[Call]) -> list[Cause]:
-    """What differs from the earlier call that is most alike, the newest of several.
+def differences(now: Call, before: Call) -> list[Cause]:
+    """What differs between two calls of the same function object: one cause for each difference."""
+    return [*_passed(now, before), *_nesting(now, before), *_statics(now, before), *_types(now, before)]
+
+
+def most_alike(call: Call, earlier: Sequence[Call]) -> Call | None:
+    """The earlier call that differs in the fewest things, its configuration among them; the newest of several.
 
     Args:
         call: with its arguments.
         earlier: calls of the same function object, oldest first.
-
-    Returns:
-        One cause for each difference; none where a call alike was there, or nothing to compare with.
     """
-    alike = most_alike(call, earlier)
-    return [] if alike is None else _compare(call, alike)
-
-
-def most_alike(call: Call, earlier: Sequence[Call]) -> Call | None:
-    """The earlier call that differs in the fewest things, its configuration among them; the newest of several."""
     if call.passed is None:
         return None
     found = [each for each in reversed(earlier) if each.passed is not None]
-    return min(found, key=lambda each: len(_compare(call, each)) + (call.context != each.context), default=None)
+    return min(found, key=lambda each: len(differences(call, each)) + (call.context != each.context), default=None)
 
 
 def placement_difference(call: Call, earlier: Sequence[Call]) -> Cause | None:
     """The argument that lies elsewhere than in the newest earlier call of the same types."""
     for before in reversed(earlier):
-        if before.passed is None or _compare(call, before):
+        if before.passed is None or differences(call, before):
             continue
         for path, leaf in call.leaves.items():
             old = before.leaves.get(path)
@@ -47,10 +43,6 @@ def placement_difference(call: Call, earlier: Sequence[Call]) -> Cause | None:
                 what = f"argument {path} lies elsewhere"
                 return difference("placement", what, path, leaf.placement, old.placement)
     return None
-
-
-def _compare(now: Call, before: Call) -> list[Cause]:
-    return [*_passed(now, before), *_nesting(now, before), *_statics(now, before), *_types(now, before)]
 
 
 def _passed(now: Call, before: Call) -> list[Cause]:

@@ -85,7 +85,7 @@ def find_cause(function: str, call: Call | None, miss: Miss | None, *, traced: b
 
 def _of_call(call: Call, earlier: Sequence[Call], text: str, memory: Memory) -> Cause:
     alike = most_alike(call, earlier)
-    differing = differences(call, earlier)
+    differing = [] if alike is None else differences(call, alike)
     setting = explanations.context(text)
     named = setting is not None and setting.now is not None
     if setting is not None and named and (alike is None or alike.context != call.context):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from ..model.compilation import Compilation
+from ..model.compilation import Cause, Compilation
 from ..model.spans import Call, Miss, Span
 from .causes import Memory, find_cause
 from .timing import self_times
@@ -45,13 +45,12 @@ def group(
             span = spans[index]
             stages[span.stage] += own[index] if ours else span.end_ns - span.start_ns
         call = _call(spans, members, last)
-        cause = find_cause(
-            spans[last].function,
-            call,
-            _claim(unclaimed, spans, members, last),
-            traced=any(spans[index].stage == "tracing" for index in members),
-            memory=memory,
-        )
+        traced = any(spans[index].stage == "tracing" for index in members)
+        miss = _claim(unclaimed, spans, members, last)
+        try:
+            cause = find_cause(spans[last].function, call, miss, traced=traced, memory=memory)
+        except Exception as error:  # a cause that cannot be found must not cost the times
+            cause = Cause(kind="unknown", reason=f"the cause could not be found out ({type(error).__name__})")
         compilations.append(
             Compilation(
                 function=spans[last].function,

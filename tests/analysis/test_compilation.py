@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from jaxmagic.analysis.causes import Memory
 from jaxmagic.analysis.compilation import group
 from jaxmagic.model.spans import Call, Miss, Span
@@ -31,6 +33,16 @@ def test_the_three_stages_of_one_function_are_one_compilation() -> None:
     )
     assert (one.tracing_ns, one.lowering_ns, one.compilation_ns) == (10_000, 20_000, 60_000)
     assert one.cache == "miss"
+
+
+def test_a_cause_that_cannot_be_found_costs_no_times(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: Any, **__: Any) -> Any:
+        raise KeyError("x")
+
+    monkeypatch.setattr("jaxmagic.analysis.compilation.find_cause", fail)
+    (one,) = compilations(span("tracing", "f", 0, 10_000), span("compilation", "f", 10_000, 30_000))
+    assert (one.compilation_ns, one.cause.kind) == (20_000, "unknown")
+    assert one.cause.reason == "the cause could not be found out (KeyError)"
 
 
 def test_an_inner_function_is_traced_for_the_outer_one() -> None:
