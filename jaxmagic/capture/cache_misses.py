@@ -9,6 +9,7 @@ explanations on already, they go on being printed.
 
 from __future__ import annotations
 
+import functools
 import logging
 import threading
 from collections.abc import Callable
@@ -82,18 +83,21 @@ class MissLog(logging.Filter):
             return True
 
     def _attach(self) -> None:
-        for name in CACHE_LOGGERS:
-            logging.getLogger(name).addFilter(self)
-        for name in MISS_LOGGERS:
-            logger = logging.getLogger(name)
+        for logger in _loggers(CACHE_LOGGERS):
+            logger.addFilter(self)
+        for logger in _loggers(MISS_LOGGERS):
             logger.addFilter(self)
             if not logger.isEnabledFor(logging.WARNING):
-                self._levels[name] = logger.level
+                self._levels[logger.name] = logger.level
                 logger.setLevel(logging.WARNING)
 
     def _detach(self) -> None:
-        for name in (*CACHE_LOGGERS, *MISS_LOGGERS):
-            logger = logging.getLogger(name)
+        for logger in _loggers((*CACHE_LOGGERS, *MISS_LOGGERS)):
             logger.removeFilter(self)
-            if name in self._levels:
-                logger.setLevel(self._levels.pop(name))
+            if logger.name in self._levels:
+                logger.setLevel(self._levels.pop(logger.name))
+
+
+@functools.cache
+def _loggers(names: tuple[str, ...]) -> tuple[logging.Logger, ...]:
+    return tuple(logging.getLogger(name) for name in names)  # takes a lock for each

@@ -30,17 +30,17 @@ _YOUNGEST = 64
 
 
 class Fence:
-    """Programs for every local device, compiled once, and what waiting for them costs when there is no work."""
+    """Programs for every local device, compiled once, and what waiting for them costs when there is no work.
+
+    Attributes:
+        ready: whether it covers the devices that there were at the last :meth:`prepare`.
+    """
 
     def __init__(self, clock: Clock = now_ns) -> None:
+        self.ready = False
         self._clock = clock
         self._devices: tuple[Any, ...] = ()
         self._queues: tuple[Queue, ...] = ()
-
-    @property
-    def ready(self) -> bool:
-        """Whether it covers the devices that there are now."""
-        return bool(self._devices) and self._devices == _local_devices()
 
     def prepare(self) -> Waited | None:
         """Compile the programs for the devices there are, and measure an idle fence.
@@ -54,6 +54,7 @@ class Fence:
         devices = _local_devices()
         if devices == self._devices:
             return None
+        self.ready = False
         with unheard(), jit_enabled(), internals.not_written_to_cache():
             self._queues = queues_of(devices, self._clock)
         self._devices = devices
@@ -64,6 +65,7 @@ class Fence:
             if kind not in measured:
                 measured[kind] = queue.measure_costs()
             queue.costs = measured[kind]
+        self.ready = bool(devices)
         return found
 
     def wait(self) -> Waited:

@@ -166,10 +166,8 @@ class Queue:
         longest_ns = sorted(cost_ns for cost_ns, _ in warm + cold)[-2]
         idle_ns = costs[len(costs) // 4]  # not the median: it is taken off, and other load is no cost of ours
         at_once = not self.several and all(at_once for _, at_once in warm + cold)
-        if at_once:
-            cold_limit_ns = 3 * longest_ns  # it was behind no work, however long it took: this can be wide
-        else:
-            cold_limit_ns = longest_ns + max(_TOLERANCE_NS, idle_ns // 2)
+        # What ran at once was behind no work, however long it took: this limit can be wide.
+        cold_limit_ns = 3 * longest_ns if at_once else longest_ns + max(_TOLERANCE_NS, idle_ns // 2)
         return Costs(
             at_once=at_once,
             idle_ns=idle_ns,
@@ -218,11 +216,12 @@ def queues_of(devices: Iterable[Any], clock: Clock) -> tuple[Queue, ...]:
     by_platform: dict[str, list[Any]] = {}
     for device in devices:
         by_platform.setdefault(device.platform, []).append(device)
-    queues, over_several = [], []  # those over several last: they may have to be measured again
+    queues: list[Queue] = []
+    over_several: list[Queue] = []  # those over several last: they may have to be measured again
     for platform, group in by_platform.items():
         single = [_compile(1, jax.sharding.SingleDeviceSharding(device)) for device in group]
-        for programs in [[each] for each in single] if platform == "cpu" else [single]:
-            queues.append(Queue(programs, platform, several=False, clock=clock))
+        groups = [[each] for each in single] if platform == "cpu" else [single]
+        queues += [Queue(programs, platform, several=False, clock=clock) for programs in groups]
         if len(group) > 1:
             mesh = jax.sharding.Mesh(np.array(group), ("devices",))
             sharding = jax.sharding.NamedSharding(mesh, jax.sharding.PartitionSpec("devices"))

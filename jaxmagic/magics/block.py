@@ -116,16 +116,15 @@ class Block:
 
     def _check(self, timing: Timing) -> None:
         __tracebackhide__ = True  # a failed expectation points at the user's line, not at this one
-        report = to_text(timing, self._style)
         programs = [each for each in timing.compilations if each.compiled]
         if self._arguments.expect_no_compile and (programs or not timing.heard_all):
             compiled = units.count(len(programs), "program")
             found = f"found {compiled} compiled" if timing.heard_all else "what compiled is not known"
-            raise AssertionError(f"expected no compilation; {found}.\n{report}")
+            raise AssertionError(f"expected no compilation; {found}.\n{to_text(timing, self._style)}")
         limit_ns = self._arguments.max_time
         if limit_ns is not None and timing.wall_ns > limit_ns:
             took, limit = units.time(timing.wall_ns), units.time(limit_ns)
-            raise AssertionError(f"expected at most {limit}; found {took}.\n{report}")
+            raise AssertionError(f"expected at most {limit}; found {took}.\n{to_text(timing, self._style)}")
 
     def _swallow(self, error: BaseException) -> bool:
         """Whether ``--no-raise-error`` covers this; an interrupt and an exit always go through."""

@@ -15,6 +15,7 @@ from IPython.core.inputtransformer2 import TransformerManager, cell_magic
 from . import options
 from .calls import Parsers, line_call, marker
 
+
 def cell_to_marker(lines: list[str], parsers: Parsers) -> list[str]:
     """``%%jaxtime -q`` as the first line becomes a marker; wrong options are left for the magic to complain of."""
     found = re.match(r"%%(\w+)(?=\s|$)(.*)", lines[0]) if lines else None

@@ -13,7 +13,6 @@ from jaxmagic.capture.clock import now_ns
 from jaxmagic.capture.queues import Costs, Queue, Waited, queues_of
 from jaxmagic.capture.stopwatch import Stopwatch
 
-
 #: Round figures, so that a clock reading tells which of them was used.
 COSTS = Costs(at_once=False, idle_ns=7, behind_ns=5, limit_ns=100, cold_limit_ns=1000)
 

@@ -64,7 +64,9 @@ def test_what_only_some_take_for_the_end_of_a_line_is_text(character: str) -> No
     assert line_in_sight(lines, PARSERS)[:2] == [first, f"assert True, await ...; {lines[1]}"]
 
 
-@pytest.mark.parametrize("statement", ["awaited(x)", "f(x)", "async def g(): await h()", "return await g()", "!await x"])
+@pytest.mark.parametrize(
+    "statement", ["awaited(x)", "f(x)", "async def g(): await h()", "return await g()", "!await x"]
+)
 def test_a_line_without_await_stays_ipythons_call(statement: str) -> None:
     text = f"get_ipython().run_line_magic('jaxtime', {statement!r})\n"
     assert line(text) == text
