@@ -20,7 +20,7 @@ from . import internals
 from .clock import Clock, now_ns
 from .compilation import unheard
 from .jax_version import require_jax
-from .queues import Costs, Queue, Waited, jit_enabled, queues_of
+from .queues import Costs, Doubt, Queue, Waited, jit_enabled, queues_of
 
 #: ``jax.effects_barrier()`` takes some 20 µs where there is nothing to wait for.
 _EFFECTS_NS = 100_000
@@ -85,25 +85,38 @@ class Fence:
             answer = queue.ask(read_ns)
             if answer.waited is None:
                 behind = [handle for other in self._queues[index + 1 :] for handle in other.enqueue()]
-                return found.and_then(self._wait_for_work([*answer.handles, *behind], read_ns, queue))
-            if not (answer.waited.found_work and queue.is_as_idle(answer.waited.until_ns - read_ns)):
-                found = found.and_then(answer.waited)
+                waited, held = self._wait_for_work([*answer.handles, *behind], read_ns, queue)
+            else:
+                waited, held = answer.waited, False
+            before, found, time_ns = found, found.and_then(waited), waited.until_ns - read_ns
+            if waited.found_work and not held and queue.several and queue.is_near_idle(time_ns):
+                found = found._replace(doubt=Doubt(queue, time_ns, before))
+            if answer.waited is None:
+                break
             read_ns = answer.read_ns
         return found
 
-    def _wait_for_work(self, pending: Sequence[Any], asked_ns: int, queue: Queue) -> Waited:
-        """There is work. Whose? Wait for the arrays that are still alive first, then for the rest."""
+    def settle(self, waited: Waited) -> Waited:
+        """What was found, after all: measures again where that is in doubt, which takes milliseconds of its own."""
+        while (doubt := waited.doubt) is not None and doubt.queue.is_as_idle(doubt.time_ns):
+            waited = doubt.without
+        return waited
+
+    def _wait_for_work(self, pending: Sequence[Any], asked_ns: int, queue: Queue) -> tuple[Waited, bool]:
+        """There is work. Whose? Wait for the arrays that are still alive first, then for the rest.
+
+        Returns:
+            What was found, and whether an array had to be waited for: then there was work without a doubt.
+        """
         import jax
 
         held_ns = self._clock() if _wait_for_arrays(_unready(_live_arrays(_YOUNGEST, but=pending))) else None
         jax.block_until_ready(pending)
         until_ns = max(self._clock() - queue.costs.behind_ns, held_ns or asked_ns)
         if held_ns is not None:
-            return Waited(True, until_ns, held_ns)
-        if queue.is_as_idle(until_ns - asked_ns):
-            return Waited(False, asked_ns)
+            return Waited(True, until_ns, held_ns), True
         near_idle = queue.is_near_idle(until_ns - asked_ns)  # too short to say that work was thrown away
-        return Waited(True, until_ns, until_ns if near_idle else None)
+        return Waited(True, until_ns, until_ns if near_idle else None), False
 
     def wait_for_others(self, waited: Waited) -> Waited:
         """Wait for callbacks and for arrays that other threads dispatched: no program of ours is behind those."""

@@ -24,7 +24,7 @@ _TOLERANCE_NS = 10_000
 #: Work of this length is always seen, however long idle programs take.
 _MOST_NS = 1_000_000
 
-#: A program over several devices that returns later than this was behind work; before, it is asked again.
+#: A program over several devices that returns later than this was behind work; before, it is measured again.
 _SURE_NS = 3_000_000
 
 
@@ -37,11 +37,13 @@ class Waited(NamedTuple):
         until_ns: when all work was done, or seen to be done; the time of asking where there was none.
         held_until_ns: when the last array that is still alive was ready, where any had to be waited for; also
             where it cannot be told whether there was work that no array holds.
+        doubt: how to find out whether there was that work at all, where it may not have been.
     """
 
     found_work: bool | None
     until_ns: int
     held_until_ns: int | None = None
+    doubt: Doubt | None = None
 
     def and_then(self, later: Waited) -> Waited:
         """What both found: this, and a queue that was asked after it."""
@@ -53,6 +55,20 @@ class Waited(NamedTuple):
         if self.held_until_ns is not None and later.held_until_ns is not None:
             held_ns = max(self.held_until_ns, later.held_until_ns)
         return Waited(self.found_work or later.found_work, max(self.until_ns, later.until_ns), held_ns)
+
+
+class Doubt(NamedTuple):
+    """A queue that answered late, and not so late that there must have been work in it.
+
+    Attributes:
+        queue: the queue, to be measured again.
+        time_ns: how late it was.
+        without: what was found in the queues before it.
+    """
+
+    queue: Queue
+    time_ns: int
+    without: Waited
 
 
 class Answer(NamedTuple):
@@ -144,6 +160,8 @@ class Queue:
 
     def is_near_idle(self, time_ns: int) -> bool:
         """Whether a wait of this length says little: an idle one may take as long on a busy machine."""
+        if self.several:
+            return time_ns <= _SURE_NS
         return time_ns < (1 if self.costs.at_once else 2) * self.costs.cold_limit_ns
 
     def is_as_idle(self, time_ns: int) -> bool:
@@ -152,8 +170,6 @@ class Queue:
         What one over several devices takes is up to the threads that have to be woken, and differs by a factor of
         ten from one moment to the next; so the calibration does not decide, where it matters.
         """
-        if not self.several or time_ns > _SURE_NS:
-            return False
         costs = sorted(self._idle_cost(after_s=0.001)[0] for _ in range(5))
         return time_ns < 2 * costs[-2]
 

@@ -180,7 +180,7 @@ class Stopwatch:
         if self._fenced:
             waited = self._fence.wait_for_programs(looked_ns if at_once else ready_ns)
             cpu = cpu_time()
-            waited = self._fence.wait_for_others(waited)
+            waited = self._fence.wait_for_others(self._fence.settle(waited))
             known = True
         else:
             waited, known = self._wait_without_fence(ready_ns)

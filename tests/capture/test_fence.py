@@ -15,7 +15,9 @@ import numpy as np
 import pytest
 
 import jaxmagic
+from jaxmagic.capture.clock import now_ns
 from jaxmagic.capture.fence import Fence, shared
+from jaxmagic.capture.queues import Doubt, Queue, Waited
 
 several_devices = pytest.mark.skipif(jax.local_device_count() < 4, reason="needs four local devices")
 
@@ -186,6 +188,19 @@ def test_wait_tells_held_work_from_work_thrown_away(work: Any) -> None:
     assert held.held_until_ns is not None
     assert held.held_until_ns - start_ns > truth_ns / 2
     assert result.is_ready()
+
+
+def test_a_doubt_is_settled_by_whoever_wants_to_know_and_leaves_what_was_found_before() -> None:
+    """It takes milliseconds: too long for a drain, and no processor time of the user's."""
+    queue = Queue([], "cpu", several=True, clock=now_ns)
+    before = Waited(True, 50, 50)
+    assert Fence().settle(before) is before
+    for as_idle in (True, False):
+        queue.is_as_idle = lambda time_ns, found=as_idle: found  # type: ignore[method-assign]
+        one = Waited(True, 900, 900, Doubt(queue, 850, before))
+        two = Waited(True, 990, 990, Doubt(queue, 90, one))
+        assert Fence().settle(one) is (before if as_idle else one)
+        assert Fence().settle(two) is (before if as_idle else two)
 
 
 @pytest.mark.slow

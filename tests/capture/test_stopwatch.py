@@ -17,6 +17,7 @@ import numpy as np
 import pytest
 
 import jaxmagic
+from jaxmagic.capture.clock import CpuTime, cpu_time
 from jaxmagic.capture.fence import Fence
 from jaxmagic.capture.queues import Waited
 from jaxmagic.capture.stopwatch import Stopwatch
@@ -790,6 +791,9 @@ class Scripted:
     def wait_for_programs(self, asked_ns: int) -> Waited:
         return self._found
 
+    def settle(self, waited: Waited) -> Waited:
+        return waited
+
     def wait_for_others(self, waited: Waited) -> Waited:
         return waited
 
@@ -820,6 +824,25 @@ def test_which_clock_reading_counts(
     watch.start()
     watch.result = None if result == "none" else x
     assert watch.stop().wait_ns == wait_ns
+
+
+def test_to_settle_a_doubt_costs_the_user_no_processor_time(x: Any, monkeypatch: Any) -> None:
+    called = []
+
+    class Doubtful(Scripted):
+        def settle(self, waited: Waited) -> Waited:
+            called.append("settle")
+            return waited
+
+    def recorded_cpu_time() -> CpuTime:
+        called.append("cpu_time")
+        return cpu_time()
+
+    monkeypatch.setattr("jaxmagic.capture.stopwatch.cpu_time", recorded_cpu_time)
+    fence: Any = Doubtful(True, 500)
+    with Stopwatch(fence=fence) as watch:
+        watch.result = x
+    assert called == ["cpu_time", "cpu_time", "settle"]
 
 
 def test_pure_python_before_jax_has_started_has_nothing_unmeasured() -> None:
