@@ -14,6 +14,7 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import Any, NamedTuple
 
+from .. import units
 from ..analysis.causes import Memory
 from ..analysis.compilation import group
 from ..errors import NotMeasured
@@ -29,6 +30,9 @@ from .results import find_arrays, host_copy
 
 #: Beyond this, the moment between two clock readings is not the cost of our own few lines.
 _SET_ASIDE_NS = 100_000
+
+#: What may be missing from the wall time is said where it is more than this part of it.
+_WORTH_A_NOTE = 0.01
 
 #: Calls that were measured in this session: what the next compilation is compared with.
 _memory = Memory()
@@ -180,7 +184,7 @@ class Stopwatch:
         if self._fenced:
             waited = self._fence.wait_for_programs(looked_ns if at_once else ready_ns)
             cpu = cpu_time()
-            waited = self._fence.wait_for_others(self._fence.settle(waited))
+            waited = self._fence.wait_for_others(self._settle(waited))
             known = True
         else:
             waited, known = self._wait_without_fence(ready_ns)
@@ -190,6 +194,17 @@ class Stopwatch:
             held_ns = waited.held_until_ns or held_ns
         fetched = self._time_fetch(arrays) if fetch else (None, None)
         return _End(done_ns, held_ns if known else None, cpu, *fetched)
+
+    def _settle(self, waited: Waited) -> Waited:
+        """Measure again where that is in doubt; what is left out then may have been work, and a note says so."""
+        settled = self._fence.settle(waited)
+        left_out_ns = waited.until_ns - settled.until_ns
+        if left_out_ns > _WORTH_A_NOTE * (waited.until_ns - self._start_ns):
+            self._notes.append(
+                f"Up to {units.time(left_out_ns, 2)} may be missing: work over several devices whose result was "
+                "thrown away cannot be told from none when it is that short."
+            )
+        return settled
 
     def _look_at_result(self, result: Any) -> tuple[list[Any], bool, int]:
         """The arrays of the result, whether they were ready, and when that was."""

@@ -845,6 +845,20 @@ def test_to_settle_a_doubt_costs_the_user_no_processor_time(x: Any, monkeypatch:
     assert called == ["cpu_time", "cpu_time", "settle"]
 
 
+@pytest.mark.parametrize(("left_out_ns", "note"), [(420_000, "Up to 420 µs may be missing"), (400, None)])
+def test_what_may_be_missing_is_said(x: Any, left_out_ns: int, note: str | None) -> None:
+    class Idle(Scripted):
+        def settle(self, waited: Waited) -> Waited:
+            return Waited(False, waited.until_ns - left_out_ns)
+
+    ticks = iter(range(0, 10**9, 1000))
+    fence: Any = Idle(True, 500_000)
+    with Stopwatch(clock=lambda: next(ticks), fence=fence) as watch:
+        watch.result = x
+    assert watch.timing.wait_ns == 0
+    assert [each[: len(note or "")] for each in watch.timing.notes] == ([note] if note else [])
+
+
 def test_pure_python_before_jax_has_started_has_nothing_unmeasured() -> None:
     program = (
         "import jaxmagic\n"
