@@ -1,0 +1,32 @@
+"""A statistic that does not hide how sure it is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Estimate:
+    """A statistic of samples, with the interval that covers its true value.
+
+    Attributes:
+        value: the estimate.
+        low: the lower end of the interval, in the unit of the value.
+        high: its upper end.
+        confidence: the share of such intervals that cover the truth, at least.
+    """
+
+    value: float
+    low: float
+    high: float
+    confidence: float
+
+    @property
+    def relative_width(self) -> float:
+        """How far the interval reaches to its farther side, as a share of the value; infinite where that is 0.
+
+        >>> Estimate(value=100.0, low=98.0, high=101.0, confidence=0.95).relative_width
+        0.02
+        """
+        farther = max(self.high - self.value, self.value - self.low)
+        return farther / abs(self.value) if self.value else float("inf") if farther else 0.0
