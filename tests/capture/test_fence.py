@@ -181,12 +181,12 @@ def test_wait_tells_held_work_from_work_thrown_away(work: Any) -> None:
     thrown_away = fence.wait()
     assert thrown_away.found_work
     assert thrown_away.held_until_ns is None
-    assert thrown_away.until_ns - start_ns > truth_ns / 2
+    assert thrown_away.until_ns - start_ns > truth_ns / 4
     start_ns = time.perf_counter_ns()
     result = work()
     held = fence.wait()
     assert held.held_until_ns is not None
-    assert held.held_until_ns - start_ns > truth_ns / 2
+    assert held.held_until_ns - start_ns > truth_ns / 4
     assert result.is_ready()
 
 

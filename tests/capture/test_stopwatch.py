@@ -53,7 +53,7 @@ class Plain:
 def test_work_is_waited_for_wherever_its_result_goes(work: Any, put: Any) -> None:
     truth_ns = work.truth_ns()
     timings = [measure(lambda: put(work())) for _ in range(5)]
-    assert all(timing.wall_ns > truth_ns / 2 for timing in timings)
+    assert all(timing.wall_ns > truth_ns / 4 for timing in timings)
     assert any(timing.dispatch_ns < timing.wait_ns for timing in timings)  # not all: the thread may be set aside
 
 
@@ -67,22 +67,22 @@ def test_sharded_work_that_is_thrown_away_is_waited_for(work: Any) -> None:
     mesh = jax.sharding.Mesh(np.array(jax.local_devices()), ("i",))
     sharded = work.on(jax.sharding.NamedSharding(mesh, jax.sharding.PartitionSpec("i")))
     truth_ns = sharded.truth_ns()
-    assert measure(sharded, keep=False).wall_ns > truth_ns / 2
+    assert measure(sharded, keep=False).wall_ns > truth_ns / 4
 
 
 def test_work_thrown_away_is_named_and_work_held_is_not(work: Any) -> None:
     truth_ns = work.truth_ns()
     thrown_away = measure(work, keep=False)
     assert thrown_away.unreached_ns is not None
-    assert thrown_away.unreached_ns > truth_ns / 2
+    assert thrown_away.unreached_ns > truth_ns / 4
     held = []
 
     def hold() -> jaxmagic.Timing:
         return measure(lambda: held.append(work()), keep=False)
 
     timings = [hold() for _ in range(5)]
-    assert all(timing.wall_ns > truth_ns / 2 for timing in timings)
-    assert any((timing.unreached_ns or 0) < truth_ns / 2 < timing.wait_ns for timing in timings)
+    assert all(timing.wall_ns > truth_ns / 4 for timing in timings)
+    assert any((timing.unreached_ns or 0) < truth_ns / 4 < timing.wait_ns for timing in timings)
 
 
 def test_work_in_flight_before_the_block_is_not_the_blocks(work: Any) -> None:
@@ -773,7 +773,7 @@ def test_works_while_jax_is_tracing(x: Any) -> None:
 @pytest.mark.gpu
 def test_thrown_away_work_on_a_gpu(work: Any) -> None:
     truth_ns = work.truth_ns()
-    assert measure(work, keep=False).wall_ns > truth_ns / 2
+    assert measure(work, keep=False).wall_ns > truth_ns / 4
 
 
 class Scripted:
