@@ -18,9 +18,11 @@ if os.environ.get("JAXMAGIC_TEST_PLATFORM", "cpu") == "cpu":
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 import pytest
 
 from jaxmagic.capture.internals import MISS_LOGGERS
+from jaxmagic.model.benchmark import Benchmark, Conditions, Trial
 from jaxmagic.model.compilation import Cause, Compilation
 from jaxmagic.model.environment import Environment
 from jaxmagic.model.timing import Timing
@@ -55,7 +57,7 @@ class Work:
         return moved
 
     def truth_ns(self) -> int:
-        """The shortest time it takes, by hand. A quarter of it is more than any dispatch, on a busy machine as well."""
+        """The shortest time it takes, by hand. A quarter of it is longer than any dispatch."""
         times = []
         for _ in range(5):
             start = time.perf_counter_ns()
@@ -150,6 +152,26 @@ def timing(environment: Environment) -> Callable[..., Timing]:
         return Timing(**(stages | values | changes))
 
     return make
+
+
+@pytest.fixture
+def benchmark(timing: Callable[..., Timing], compilation: Callable[..., Compilation]) -> Benchmark:
+    """A fabricated record in which nothing is wrong: 90 samples of 10 ms, give or take 2 %."""
+    rng = np.random.default_rng(3)
+    first = timing(compilation())
+    return Benchmark(
+        code="f(x)",
+        started_at=first.started_at,
+        first_call=first,
+        warmup_ns=(15_000_000, 12_000_000, 10_500_000),
+        latency=Trial(samples_ns=tuple(map(round, rng.normal(10e6, 0.2e6, 90))), evaluations=1),
+        pipelined=Trial(samples_ns=tuple(map(round, rng.normal(96e6, 1e6, 7))), evaluations=10),
+        rtol=0.01,
+        budget_ns=10**9,
+        stopped_by="precision",
+        conditions=Conditions(overhead_ns=900.0, resolution_ns=60, other_load=0.1),
+        environment=first.environment,
+    )
 
 
 @pytest.fixture

@@ -24,6 +24,11 @@ from jaxmagic.capture.stopwatch import Stopwatch
 from jaxmagic.errors import NotMeasured
 
 
+def notes(timing: jaxmagic.Timing) -> list[str]:
+    """Without the one on several devices, whose threads may be slow at any time on a busy machine."""
+    return [note for note in timing.notes if "may be missing" not in note]
+
+
 def measure(call: Any, *, keep: bool = True) -> jaxmagic.Timing:
     with jaxmagic.stopwatch() as watch:
         value = call()
@@ -595,9 +600,9 @@ def test_any_result_is_measured_and_let_go(make: Any, note: str | None, session_
         watch.result = value
         kept.append(value)
     if note:
-        assert note in watch.timing.notes[0]
+        assert note in notes(watch.timing)[0]
     else:
-        assert watch.timing.notes == ()
+        assert notes(watch.timing) == []
     if note == "generator":
         assert list(kept[0]) == [0, 1, 2]
     if note == "coroutine":
@@ -737,7 +742,7 @@ def test_a_stopwatch_can_be_used_again(x: Any) -> None:
         watch.result = (n for n in ())
     with watch:
         watch.result = x
-    assert watch.timing.notes == ()
+    assert notes(watch.timing) == []
 
 
 def test_fetch_times_the_copy_beside_the_wall_time(x: Any) -> None:
