@@ -29,10 +29,16 @@ _PUBLIC = {
     "fence": "api",
     "history": "api",
     "last": "api",
+    "benchmark": "api",
     "save": "api",
     "load": "api",
     "Stopwatch": "capture.stopwatch",
     "Timing": "model.timing",
+    "Benchmark": "model.benchmark",
+    "Trial": "model.benchmark",
+    "Conditions": "model.benchmark",
+    "Estimate": "model.estimate",
+    "Finding": "model.finding",
     "Compilation": "model.compilation",
     "Cause": "model.compilation",
     "Environment": "model.environment",
@@ -41,6 +47,7 @@ _PUBLIC = {
     "JaxNotAvailable": "errors",
     "RecordError": "errors",
     "NotMeasured": "errors",
+    "DonatedTwice": "errors",
     "load_ipython_extension": "magics.extension",
     "unload_ipython_extension": "magics.extension",
 }
@@ -50,10 +57,16 @@ __all__ = [  # noqa: RUF022 - in the order of the table
     "fence",
     "history",
     "last",
+    "benchmark",
     "save",
     "load",
     "Stopwatch",
     "Timing",
+    "Benchmark",
+    "Trial",
+    "Conditions",
+    "Estimate",
+    "Finding",
     "Compilation",
     "Cause",
     "Environment",
@@ -62,17 +75,21 @@ __all__ = [  # noqa: RUF022 - in the order of the table
     "JaxNotAvailable",
     "RecordError",
     "NotMeasured",
+    "DonatedTwice",
     "load_ipython_extension",
     "unload_ipython_extension",
 ]
 
 if TYPE_CHECKING:
-    from .api import fence, history, last, load, save, stopwatch
+    from .api import benchmark, fence, history, last, load, save, stopwatch
     from .capture.stopwatch import Stopwatch
-    from .errors import JaxMagicError, JaxNotAvailable, NotMeasured, RecordError
+    from .errors import DonatedTwice, JaxMagicError, JaxNotAvailable, NotMeasured, RecordError
     from .magics.extension import load_ipython_extension, unload_ipython_extension
+    from .model.benchmark import Benchmark, Conditions, Trial
     from .model.compilation import Cause, Compilation
     from .model.environment import Environment
+    from .model.estimate import Estimate
+    from .model.finding import Finding
     from .model.history import History
     from .model.timing import Timing
 

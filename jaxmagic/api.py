@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from typing import Any
+
 from .capture.fence import fence
+from .capture.functions import is_folded, name_of
+from .capture.jax_version import require_jax
 from .capture.stopwatch import Stopwatch
 from .errors import NotMeasured
-from .model.history import History
-from .model.timing import Timing
+from .model.benchmark import Benchmark
+from .model.history import History, Record
 from .storage import load, save
 
-__all__ = ["fence", "history", "last", "load", "save", "stopwatch"]
+__all__ = ["benchmark", "fence", "history", "last", "load", "save", "stopwatch"]
 
 _history = History()
 
@@ -40,8 +46,67 @@ def stopwatch(*, fetch: bool = False) -> Stopwatch:
     return Stopwatch(fetch=fetch, record=_history.append)
 
 
+def benchmark(
+    fn: Callable[..., Any],
+    *args: Any,
+    rtol: float = 0.01,
+    budget_s: float = 1.0,
+    setup: Callable[[], Iterable[Any]] | None = None,
+    **kwargs: Any,
+) -> Benchmark:
+    """Call a function until its median time is known well enough.
+
+    The first call is timed apart, with what it compiles. Then it is called until nothing compiles any more and calls
+    get no faster, and then sampled: each call waited for, and after that calls enqueued without waiting for each.
+
+    Args:
+        fn: the function, jitted or not. Everything that it starts is waited for.
+        args: its positional arguments.
+        rtol: stop when the 95 % interval of the median reaches no farther than this share of it to either side.
+        budget_s: or when this many seconds have been spent, the first call aside.
+        setup: called before every sample, outside the clock; it returns the positional arguments, in place of
+            `args`. For functions that donate theirs.
+        kwargs: keyword arguments of `fn`.
+
+    Returns:
+        The record. It is in :func:`history` as well, without its ``value``.
+
+    Raises:
+        ValueError: `rtol` or `budget_s` is not positive.
+        TypeError: both `args` and `setup` were given.
+        DonatedTwice: `fn` donates its arguments, and there is no `setup`.
+        JaxNotAvailable: JAX is not installed or too old.
+
+    >>> import jax, jax.numpy as jnp, jaxmagic
+    >>> b = jaxmagic.benchmark(jax.jit(jnp.sin), jnp.ones(1000), budget_s=0.1)
+    >>> b.interval_ns[0] <= b.median_ns <= b.interval_ns[1]
+    True
+    """
+    from .capture.runner import runner_of
+    from .capture.sampler import Plan, take_benchmark
+
+    require_jax()
+    plan = Plan(rtol=_positive("rtol", rtol), budget_ns=round(_positive("budget_s", budget_s) * 1e9))
+    if setup is not None and args:
+        raise TypeError("the arguments come from setup or from args, not from both. Return them all from setup.")
+    runner = runner_of(fn, args, kwargs, setup)
+    return keep(take_benchmark(runner, plan, code=name_of(fn), folded=is_folded(fn, args, kwargs) and not setup))
+
+
+def keep(record: Benchmark) -> Benchmark:
+    """Put `record` into the session's history, there without its value, and give it back."""
+    _history.append(replace(record, value=None))
+    return record
+
+
+def _positive(name: str, value: float) -> float:
+    if not 0 < value < float("inf"):
+        raise ValueError(f"{name} has to be a positive number; found {value!r}")
+    return value
+
+
 def history() -> History:
-    """The session's records, oldest first: of ``%jaxtime`` and of ``jaxmagic.stopwatch()``.
+    """The session's records, oldest first: of every magic, of ``stopwatch()`` and of ``benchmark()``.
 
     Bounded to the last thousand, and without any array.
 
@@ -54,7 +119,7 @@ def history() -> History:
     return _history
 
 
-def last() -> Timing:
+def last() -> Record:
     """The newest record of the session.
 
     Raises:

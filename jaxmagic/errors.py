@@ -5,7 +5,8 @@
     JaxMagicError
     ├── JaxNotAvailable      JAX is missing, or older than what is supported   (also an ImportError)
     ├── RecordError          a file is not a record, or is a broken one        (also a ValueError)
-    └── NotMeasured          a record was asked for before there was one       (also a LookupError)
+    ├── NotMeasured          a record was asked for before there was one       (also a LookupError)
+    └── DonatedTwice         a repeated call met an array that was used up     (also a ValueError)
 
 What the *user's* code raises is never wrapped: it comes through as it is. Broken expectations
 (``--expect-no-compile``, ``--max-time``) raise the built-in :class:`AssertionError`, as a test would.
@@ -22,6 +23,10 @@ class JaxNotAvailable(JaxMagicError, ImportError):
 
 class RecordError(JaxMagicError, ValueError):
     """A file or mapping is not a record of jaxmagic; the message names the field that is wrong."""
+
+
+class DonatedTwice(JaxMagicError, ValueError):
+    """A call after the first met an array that an earlier one had donated or deleted; fresh copies are needed."""
 
 
 class NotMeasured(JaxMagicError, LookupError):

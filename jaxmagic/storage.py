@@ -11,22 +11,25 @@ import os
 import tempfile
 import types
 from collections.abc import Mapping
-from dataclasses import MISSING, asdict, fields, is_dataclass
+from dataclasses import MISSING, Field, fields, is_dataclass
+from math import isfinite
 from pathlib import Path
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from .errors import RecordError
+from .model.benchmark import Benchmark
+from .model.history import Record
 from .model.timing import Timing
 
 #: Raised by one when a field changes its meaning, so that an old program refuses a new file.
 VERSION = 1
 
 _FORMAT = "jaxmagic"
-_KINDS: dict[str, type] = {"Timing": Timing}
+_KINDS: dict[str, type] = {"Timing": Timing, "Benchmark": Benchmark}
 _MOST_BYTES = 256 * 2**20
 
 
-def save(record: Timing, path: str | os.PathLike[str]) -> Path:
+def save(record: Record, path: str | os.PathLike[str]) -> Path:
     """Write `record` to `path` as JSON; a file that is there is replaced, whole or not at all.
 
     Args:
@@ -53,7 +56,7 @@ def save(record: Timing, path: str | os.PathLike[str]) -> Path:
             f"save() writes records; found a {kind}. "
             "Pass a record, such as jaxmagic.last() or the timing of a stopwatch."
         )
-    document = {"format": _FORMAT, "version": VERSION, "kind": kind, "record": asdict(record)}
+    document = {"format": _FORMAT, "version": VERSION, "kind": kind, "record": _encode(record)}
     target = Path(path)
     # In the same directory, so that the last step is a rename within one file system.
     handle, temporary = tempfile.mkstemp(prefix=f".{target.name}.", suffix=".tmp", dir=target.parent)
@@ -69,7 +72,7 @@ def save(record: Timing, path: str | os.PathLike[str]) -> Path:
     return target
 
 
-def load(path: str | os.PathLike[str]) -> Timing:
+def load(path: str | os.PathLike[str]) -> Record:
     """Read a record that :func:`save` wrote.
 
     Raises:
@@ -100,7 +103,20 @@ def load(path: str | os.PathLike[str]) -> Timing:
         raise RecordError(f"{source}: {error}") from None
 
 
-def _decode_document(document: object) -> Timing:
+def _encode(value: Any) -> Any:
+    """A record as dictionaries, without what is not saved: the value of the user's that it may hold."""
+    if is_dataclass(value):
+        return {each.name: _encode(getattr(value, each.name)) for each in _saved(value)}
+    if isinstance(value, tuple):
+        return [_encode(each) for each in value]
+    return value
+
+
+def _saved(kind: Any) -> list[Field[Any]]:
+    return [each for each in fields(kind) if each.metadata.get("saved", True)]
+
+
+def _decode_document(document: object) -> Record:
     if not isinstance(document, dict) or document.get("format") != _FORMAT:
         raise RecordError(
             'not a record of jaxmagic: there is no field "format" that says "jaxmagic". '
@@ -115,7 +131,7 @@ def _decode_document(document: object) -> Timing:
     kind = document.get("kind")
     if not isinstance(kind, str) or kind not in _KINDS:
         raise RecordError(f'field "kind": expected one of {", ".join(_KINDS)}; found {_short(kind)}')
-    record: Timing = _decode(document.get("record"), _KINDS[kind], "record")
+    record: Record = _decode(document.get("record"), _KINDS[kind], "record")
     return record
 
 
@@ -139,18 +155,23 @@ def _decode(value: object, wanted: Any, where: str) -> Any:
         return tuple(_decode(each, item, f"{where}[{index}]") for index, each in enumerate(value))
     if is_dataclass(wanted):
         return _decode_record(value, wanted, where)
-    if type(value) is not wanted:  # a bool is not an integer here
-        raise _wrong(where, {int: "a whole number", str: "a string", bool: "true or false"}[wanted], value)
+    if wanted is float and type(value) in (int, float) and isfinite(value):  # type: ignore[arg-type]
+        return float(value)  # type: ignore[arg-type]
+    if type(value) is not wanted or wanted is float:  # a bool is not an integer here
+        raise _wrong(where, _IN_WORDS[wanted], value)
     if isinstance(value, int) and not -(2**63) <= value < 2**63:
         raise _wrong(where, "a whole number of 64 bits", value)
     return value
+
+
+_IN_WORDS = {int: "a whole number", float: "a finite number", str: "a string", bool: "true or false"}
 
 
 def _decode_record(value: object, wanted: Any, where: str) -> Any:
     if not isinstance(value, Mapping):
         raise _wrong(where, "an object", value)
     hints = get_type_hints(wanted)
-    known = {each.name: each for each in fields(wanted)}
+    known = {each.name: each for each in _saved(wanted)}
     for name in value:
         if name not in known:
             raise RecordError(f'field "{where}.{_short(name)}": there is no such field in a {wanted.__name__}')

@@ -72,6 +72,17 @@ def time_in(time_ns: float, unit: str, digits: int = 3) -> str:
     return f"{value:.{decimals}f} {unit}"
 
 
+def time_range(low_ns: float, high_ns: float, digits: int = 3) -> str:
+    """Two durations in the unit of the longer one.
+
+    >>> time_range(10_100_000, 10_300_000), time_range(900, 12_000)
+    ('10.1 to 10.3 ms', '0.90 to 12.0 µs')
+    """
+    unit = time_unit(high_ns)
+    low, high = time_in(low_ns, unit, digits), time_in(high_ns, unit, digits)
+    return f"{low.removesuffix(f' {unit}')} to {high}"
+
+
 def share(part: float, whole: float) -> str:
     """`part` of `whole` in per cent, never rounded to a 0 or 100 that it is not.
 

@@ -41,4 +41,4 @@ def test_the_history_is_one_frame(timing: Any, compilation: Any) -> None:
     history.append(timing(compilation()))
     frame = history.to_frame()
     assert list(frame["wall_ns"]) == [11_000_000, 182_000_000]
-    assert list(history.to_frame("compilations")["timing"]) == [1]
+    assert list(history.to_frame("compilations")["record"]) == [1]

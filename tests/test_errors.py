@@ -10,6 +10,7 @@ def test_every_exception_is_caught_by_its_base_and_by_its_builtin() -> None:
         (jaxmagic.JaxNotAvailable, ImportError),
         (jaxmagic.RecordError, ValueError),
         (jaxmagic.NotMeasured, LookupError),
+        (jaxmagic.DonatedTwice, ValueError),
     ):
         assert issubclass(error, jaxmagic.JaxMagicError)
         assert issubclass(error, builtin)

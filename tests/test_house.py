@@ -29,7 +29,7 @@ def offenders(pattern: str, *homes: str) -> list[str]:
     [
         (r"\bimport jax\b|from jax[. ]", ("capture/",)),
         (r"perf_counter|process_time|time\.time\(", ("capture/clock.py",)),
-        (r"block_until_ready|effects_barrier", ("capture/fence.py", "capture/stopwatch.py")),
+        (r"block_until_ready|effects_barrier", ("capture/fence.py", "capture/stopwatch.py", "capture/waiting.py")),
         (r"jax\._src", ("capture/internals.py",)),
         (r"import pandas", ("render/frames.py", "model/display.py")),
         (r"</?(div|table|td|span)\b", ("render/html.py",)),

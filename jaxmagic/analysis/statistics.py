@@ -20,6 +20,9 @@ CONFIDENCE = 0.95
 #: Below this, ranks say too little about a trend or about modes.
 _FEWEST = 20
 
+#: A fall by more than this, from one third of the calls to the next, means that they are not warm yet.
+_STEADY = 0.97
+
 #: How many standard deviations of a rank correlation between chance and a trend: one in 2,000 is beyond.
 _TREND = 3.5
 
@@ -42,6 +45,15 @@ def looks(first: int = 40, growth: float = 1.5) -> Iterator[int]:
     while True:
         yield count
         count = int(count * growth)
+
+
+def median(samples: Sequence[float]) -> float:
+    """The middle of the samples.
+
+    >>> median([3, 1, 2])
+    2.0
+    """
+    return float(np.median(np.asarray(samples, dtype=float)))
 
 
 def median_interval(samples: Sequence[float], confidence: float = CONFIDENCE) -> Estimate | None:
@@ -98,6 +110,40 @@ def quartiles(samples: Sequence[float]) -> tuple[float, float]:
     return float(low), float(high)
 
 
+class Histogram(NamedTuple):
+    """How many samples lie where.
+
+    Attributes:
+        counts: for each bin; the last one also counts what lies beyond.
+        low: where the first bin begins.
+        high: where the last one ends.
+        beyond: how many samples lie beyond that.
+    """
+
+    counts: tuple[int, ...]
+    low: float
+    high: float
+    beyond: int
+
+
+def histogram(samples: Sequence[float], bins: int = 30) -> Histogram | None:
+    """The samples in bins of equal width, from the smallest one to where only outliers are left.
+
+    Returns:
+        ``None`` where all samples are equal, or fewer than ten.
+
+    >>> histogram([1, 1, 2, 2, 2, 2, 3, 3, 3, 5], bins=4)
+    Histogram(counts=(2, 4, 3, 1), low=1.0, high=5.0, beyond=0)
+    """
+    values = np.asarray(samples, dtype=float)
+    if len(values) < 10 or np.ptp(values) == 0:
+        return None
+    low, high = quartiles(samples)
+    end = min(float(np.max(values)), high + 3 * max(high - low, 0.01 * high))
+    counts, _ = np.histogram(np.minimum(values, end), bins, (float(np.min(values)), end))
+    return Histogram(tuple(map(int, counts)), float(np.min(values)), end, int(np.sum(values > end)))
+
+
 class Outliers(NamedTuple):
     """Samples beyond Tukey's fences: one and a half interquartile ranges outside the quartiles."""
 
@@ -117,6 +163,18 @@ def outliers(samples: Sequence[float]) -> Outliers:
     low, high = quartiles(samples)
     reach = 1.5 * (high - low)
     return Outliers(int(np.sum(values < low - reach)), int(np.sum(values > high + reach)))
+
+
+def is_steady(samples: Sequence[float]) -> bool:
+    """Whether the samples have stopped to fall: their last third is about what the third before it was.
+
+    >>> is_steady([90, 60, 30, 20, 10, 10]), is_steady([90, 20, 10, 10, 10, 10])
+    (False, True)
+    """
+    third = len(samples) // 3
+    if third < 2:
+        return False
+    return median(samples[-third:]) >= _STEADY * median(samples[-2 * third : -third])
 
 
 def drift(samples: Sequence[float]) -> float | None:

@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager, suppress
 from types import FrameType
 from typing import Any
 
-from ..model.compilation import CacheAnswer, Stage
+from ..analysis.causes import Memory
+from ..analysis.compilation import group
+from ..model.compilation import CacheAnswer, Compilation, Stage
 from ..model.spans import Call, Miss, Span
 from . import internals
 from .cache_misses import MissLog
@@ -28,6 +30,10 @@ _STAGES: dict[str, Stage] = {
 _CACHE_ASKED = "/jax/compilation_cache/compile_requests_use_cache"
 _CACHE_HIT = "/jax/compilation_cache/cache_hits"
 _CACHE_SAVED = "/jax/compilation_cache/compile_time_saved_sec"
+
+
+#: Calls that were heard in this session: what the next compilation is compared with.
+_memory = Memory()
 
 
 class CompileLog:
@@ -48,6 +54,28 @@ class CompileLog:
     def start(self) -> None:
         """Begin to listen."""
         self._token = _listeners.add(self)
+
+    def compilations(
+        self, *, start_ns: int, end_ns: int, thread: int, threads_before: Collection[int | None]
+    ) -> tuple[Compilation, ...]:
+        """What was heard between two clock readings, put together to programs and explained.
+
+        Args:
+            start_ns: when the measured code began.
+            end_ns: and when it had returned.
+            thread: the one that ran it.
+            threads_before: those that there were before: what they compiled is somebody else's.
+        """
+        born_inside = {span.thread for span in self.spans} - set(threads_before)
+        return group(
+            self.spans,
+            self.misses,
+            _memory,
+            start_ns=start_ns,
+            end_ns=end_ns,
+            main_thread=thread,
+            threads=born_inside | {thread},
+        )
 
     def stop(self) -> None:
         """Listen no longer. A second call does nothing."""

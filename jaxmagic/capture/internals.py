@@ -12,6 +12,7 @@ from __future__ import annotations
 import functools
 import itertools
 import os
+import re
 import sys
 import weakref
 from contextlib import AbstractContextManager, nullcontext, suppress
@@ -70,6 +71,11 @@ def not_written_to_cache() -> AbstractContextManager[Any]:
         return config.persistent_cache_min_compile_time_secs(1e9)
     except (ImportError, AttributeError, TypeError):
         return nullcontext()
+
+
+def met_a_deleted_array(error: Exception) -> bool:
+    """Whether an exception says that an array was donated or deleted: JAX has no type for that, only words."""
+    return re.search(r"(array|buffer) has been deleted|deleted or donated buffer", str(error), re.I) is not None
 
 
 def unregister_listener(kind: Literal["event_time_span", "event", "event_duration"], listener: object) -> None:

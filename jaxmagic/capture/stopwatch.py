@@ -15,8 +15,6 @@ from types import TracebackType
 from typing import Any, NamedTuple
 
 from .. import units
-from ..analysis.causes import Memory
-from ..analysis.compilation import group
 from ..errors import NotMeasured
 from ..model.timing import Timing
 from . import internals
@@ -33,9 +31,6 @@ _SET_ASIDE_NS = 100_000
 
 #: What may be missing from the wall time is said where it is more than this part of it.
 _WORTH_A_NOTE = 0.01
-
-#: Calls that were measured in this session: what the next compilation is compared with.
-_memory = Memory()
 
 
 class _End(NamedTuple):
@@ -244,15 +239,11 @@ class Stopwatch:
         return self._clock() - started_ns, copied_bytes
 
     def _make_record(self, dispatched_ns: int, end: _End, error: BaseException | None, code: str | None) -> Timing:
-        born_inside = {span.thread for span in self._log.spans} - self._threads_before
-        compilations = group(
-            self._log.spans,
-            self._log.misses,
-            _memory,
+        compilations = self._log.compilations(
             start_ns=self._start_ns,
             end_ns=dispatched_ns,
-            main_thread=self._thread,
-            threads=born_inside | {self._thread},
+            thread=self._thread,
+            threads_before=self._threads_before,
         )
         ours = [compilation for compilation in compilations if compilation.thread is None]
         return Timing(

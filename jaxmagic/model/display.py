@@ -7,7 +7,7 @@ the business of ``render``. The import happens in the call: a record that is nev
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -30,11 +30,14 @@ class Displayable:
 
         return to_text(self)
 
-    def to_frame(self, of: Literal["timings", "compilations"] = "timings") -> DataFrame:
+    def to_frame(self, of: str | None = None) -> DataFrame:
         """A tidy pandas frame, the unit in each column's name; what was not measured is ``<NA>``.
 
         Args:
-            of: ``"timings"`` for a row a record, ``"compilations"`` for a row a compilation.
+            of: what a row is. For a :class:`~jaxmagic.Timing` ``"timings"`` or ``"compilations"``, for a
+                :class:`~jaxmagic.Benchmark` ``"samples"``, ``"benchmarks"`` or ``"compilations"``, for the
+                :class:`~jaxmagic.History` ``"timings"``, ``"benchmarks"`` or ``"compilations"``; the first of them
+                if left out.
 
         >>> import jaxmagic
         >>> with jaxmagic.stopwatch() as t:

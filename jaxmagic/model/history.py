@@ -6,8 +6,12 @@ from collections import deque
 from collections.abc import Iterator
 from typing import overload
 
+from .benchmark import Benchmark
 from .display import Displayable
 from .timing import Timing
+
+#: What a measurement leaves behind.
+Record = Timing | Benchmark
 
 #: Records that a session keeps. One is a few kilobytes; a loop of ``%jaxtime`` must not fill the memory.
 CAPACITY = 1000
@@ -24,9 +28,9 @@ class History(Displayable):
     __slots__ = ("_records",)
 
     def __init__(self, capacity: int = CAPACITY) -> None:
-        self._records: deque[Timing] = deque(maxlen=capacity)
+        self._records: deque[Record] = deque(maxlen=capacity)
 
-    def append(self, record: Timing) -> None:
+    def append(self, record: Record) -> None:
         """Add the newest record; the oldest is dropped when there is no more room."""
         self._records.append(record)
 
@@ -37,14 +41,14 @@ class History(Displayable):
     def __len__(self) -> int:
         return len(self._records)
 
-    def __iter__(self) -> Iterator[Timing]:
+    def __iter__(self) -> Iterator[Record]:
         return iter(tuple(self._records))
 
     @overload
-    def __getitem__(self, index: int) -> Timing: ...
+    def __getitem__(self, index: int) -> Record: ...
     @overload
-    def __getitem__(self, index: slice) -> list[Timing]: ...
-    def __getitem__(self, index: int | slice) -> Timing | list[Timing]:
+    def __getitem__(self, index: slice) -> list[Record]: ...
+    def __getitem__(self, index: int | slice) -> Record | list[Record]:
         if isinstance(index, slice):
             return list(self._records)[index]
         try:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import asdict
 from functools import singledispatch
 from typing import Any
 
 import pandas as pd
 
-from ..model.history import History
+from ..model.benchmark import Benchmark
+from ..model.compilation import Compilation
+from ..model.history import History, Record
 from ..model.timing import Timing
 
 _TIMING_COLUMNS = (
@@ -32,8 +34,25 @@ _TIMING_COLUMNS = (
     "error",
 )
 
+_BENCHMARK_COLUMNS = [
+    "started_at",
+    "code",
+    "median_ns",
+    "interval_low_ns",
+    "interval_high_ns",
+    "pipelined_ns",
+    "first_call_ns",
+    "compile_ns",
+    "samples",
+    "evaluations",
+    "stopped_by",
+    "warnings",
+    "backend",
+    "jax",
+]
+
 _COMPILATION_COLUMNS = [
-    "timing",
+    "record",
     "function",
     "location",
     "tracing_ns",
@@ -50,44 +69,107 @@ _COMPILATION_COLUMNS = [
 ]
 
 
-def to_frame(record: object, of: str = "timings") -> pd.DataFrame:
-    """`record` as a frame; durations that were not measured are ``<NA>``, never 0.
+@singledispatch
+def to_frame(record: object, of: str | None = None) -> pd.DataFrame:
+    """`record` as a frame; what was not measured is ``<NA>``, never 0.
 
     Args:
-        record: a timing or the history.
-        of: ``"timings"`` or ``"compilations"``.
+        record: a record or the history.
+        of: which rows; the first of those that the record has if left out.
     """
-    records = _records(record)
-    if of == "timings":
-        return _timings(records)
-    if of == "compilations":
-        return _compilations(records)
-    raise ValueError(f'of: expected "timings" or "compilations"; found {of!r}')
-
-
-@singledispatch
-def _records(record: object) -> list[Timing]:
     raise TypeError(f"to_frame() knows records; found a {type(record).__name__}")
 
 
-@_records.register
-def _(record: Timing) -> list[Timing]:
-    return [record]
+@to_frame.register
+def _(record: Timing, of: str | None = None) -> pd.DataFrame:
+    return _choose(of, timings=lambda: _timings([record]), compilations=lambda: _compilations([record]))
 
 
-@_records.register
-def _(record: History) -> list[Timing]:
-    return list(record)
+@to_frame.register
+def _(record: Benchmark, of: str | None = None) -> pd.DataFrame:
+    return _choose(
+        of,
+        samples=lambda: _samples(record),
+        benchmarks=lambda: _benchmarks([record]),
+        compilations=lambda: _compilations([record]),
+    )
 
 
-def _compilations(records: Iterable[Timing]) -> pd.DataFrame:
+@to_frame.register
+def _(record: History, of: str | None = None) -> pd.DataFrame:
+    return _choose(
+        of,
+        timings=lambda: _timings([each for each in record if isinstance(each, Timing)]),
+        benchmarks=lambda: _benchmarks([each for each in record if isinstance(each, Benchmark)]),
+        compilations=lambda: _compilations(record),
+    )
+
+
+def _choose(of: str | None, **frames: Callable[[], pd.DataFrame]) -> pd.DataFrame:
+    if of is None:
+        of = next(iter(frames))
+    if of not in frames:
+        raise ValueError(f"of: expected one of {', '.join(map(repr, frames))}; found {of!r}")
+    return frames[of]()
+
+
+def _samples(record: Benchmark) -> pd.DataFrame:
+    """A row a sample, in the order in which they were taken."""
+    rows = [("warm-up", index, 1, each) for index, each in enumerate(record.warmup_ns)]
+    for kind, trial in (("latency", record.latency), ("pipelined", record.pipelined)):
+        if trial is not None:
+            rows += [(kind, index, trial.evaluations, each) for index, each in enumerate(trial.samples_ns)]
+    frame = pd.DataFrame(rows, columns=["kind", "sample", "evaluations", "sample_ns"])
+    frame["call_ns"] = frame["sample_ns"] / frame["evaluations"]
+    frame["kind"] = frame["kind"].astype("category")
+    return frame
+
+
+def _benchmarks(records: Iterable[Benchmark]) -> pd.DataFrame:
+    rows = []
+    for record in records:
+        low, high = record.interval_ns or (None, None)
+        rows.append(
+            {
+                "started_at": record.started_at,
+                "code": record.code,
+                "median_ns": record.median_ns,
+                "interval_low_ns": low,
+                "interval_high_ns": high,
+                "pipelined_ns": record.pipelined_ns,
+                "first_call_ns": record.first_call.wall_ns,
+                "compile_ns": record.first_call.compile_ns,
+                "samples": len(record.samples_ns),
+                "evaluations": record.latency.evaluations,
+                "stopped_by": record.stopped_by,
+                "warnings": ", ".join(each.kind for each in record.warnings),
+                "backend": record.environment.backend,
+                "jax": record.environment.jax,
+            }
+        )
+    frame = pd.DataFrame(rows, columns=_BENCHMARK_COLUMNS)
+    frame["started_at"] = pd.to_datetime(frame["started_at"], utc=True, format="ISO8601")
+    for column in ("median_ns", "interval_low_ns", "interval_high_ns", "pipelined_ns"):
+        frame[column] = frame[column].astype("Float64")
+    for column in ("first_call_ns", "compile_ns"):
+        frame[column] = frame[column].astype("Int64")
+    return frame
+
+
+def _compilations(records: Iterable[Record]) -> pd.DataFrame:
     rows = []
     for index, record in enumerate(records):
-        for each in record.compilations:
+        for each in _compiled_in(record):
             row = {name: value for name, value in asdict(each).items() if name != "cause"}
             cause = {"cause": each.cause.kind, "reason": each.cause.reason, "remedy": each.cause.remedy}
-            rows.append({"timing": index} | row | {"total_ns": each.total_ns} | cause)
+            rows.append({"record": index} | row | {"total_ns": each.total_ns} | cause)
     return _typed(pd.DataFrame(rows, columns=_COMPILATION_COLUMNS))
+
+
+def _compiled_in(record: Record) -> tuple[Compilation, ...]:
+    if isinstance(record, Benchmark):
+        return record.first_call.compilations + record.conditions.compilations
+    return record.compilations
 
 
 def _timings(records: Iterable[Timing]) -> pd.DataFrame:

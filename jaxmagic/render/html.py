@@ -12,10 +12,11 @@ from html import escape
 
 from .. import units
 from ..analysis import report
+from ..model.benchmark import Benchmark
 from ..model.compilation import Compilation
 from ..model.history import History
 from ..model.timing import Timing
-from . import words
+from . import benchmark_words, words
 from .style import DEFAULT, Style
 from .text import to_text
 
@@ -63,6 +64,19 @@ def _(record: Timing, style: Style = DEFAULT, *, explain: bool = False) -> str:
     pieces += [_line(note) for note in words.notes(record, style.digits)]
     if explain:
         pieces += [_line(line, _FAINT) for line in words.EXPLANATION]
+    return f'<div style="line-height:1.5;max-width:52em">{"".join(pieces)}</div>'
+
+
+@to_html.register
+def _(record: Benchmark, style: Style = DEFAULT, *, explain: bool = False) -> str:
+    digits = style.digits
+    pieces = [_line(benchmark_words.headline(record, digits))]
+    pieces += [_line(each) for each in benchmark_words.about_samples(record, digits)]
+    pieces += [
+        _line(each(record, digits))
+        for each in (benchmark_words.about_pipelined, benchmark_words.about_first_call, benchmark_words.about_end)
+    ]
+    pieces += [_line(f"⚠ {finding}") for finding in record.warnings]
     return f'<div style="line-height:1.5;max-width:52em">{"".join(pieces)}</div>'
 
 

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import re
 import textwrap
 from functools import singledispatch
 
 from .. import units
 from ..analysis import report
+from ..model.benchmark import Benchmark
 from ..model.compilation import Compilation
-from ..model.history import History
+from ..model.history import History, Record
 from ..model.timing import Timing
-from . import words
+from . import benchmark_words, words
 from .style import DEFAULT, Style
 
 #: Functions that are told one by one; the rest is told as a sum.
@@ -41,6 +43,23 @@ def _(record: Timing, style: Style = DEFAULT, *, explain: bool = False) -> str:
 
 
 @to_text.register
+def _(record: Benchmark, style: Style = DEFAULT, *, explain: bool = False) -> str:
+    lines = [benchmark_words.headline(record, style.digits)]
+    if style.form == "line":
+        return lines[0]
+    for sentence in benchmark_words.about_samples(record, style.digits):
+        lines += _wrapped(sentence, style, "  ", "    ")
+    if line := benchmark_words.histogram(record, style.digits):
+        lines.append(f"  {line}")
+    lines += _wrapped(benchmark_words.about_pipelined(record, style.digits), style, "  ", "    ")
+    lines += _wrapped(benchmark_words.about_first_call(record, style.digits), style, "  ", "    ")
+    lines += _wrapped(benchmark_words.about_end(record, style.digits), style, "")
+    for finding in record.warnings:
+        lines += _wrapped(f"Warning: {finding}", style, "", "  ")
+    return "\n".join(lines)
+
+
+@to_text.register
 def _(record: History, style: Style = DEFAULT, *, explain: bool = False) -> str:
     if not record:
         return "No timings yet: run %jaxtime or jaxmagic.stopwatch()."
@@ -48,11 +67,17 @@ def _(record: History, style: Style = DEFAULT, *, explain: bool = False) -> str:
     first = len(record) - len(newest)
     lines = [f"{units.count(len(record), 'timing')}" + (f", the last {len(newest)}:" if first else ":")]
     for index, timing in enumerate(newest, first):
-        wall = units.time(timing.wall_ns, style.digits)
-        compiled = f"{units.share(timing.compile_ns, timing.wall_ns)} compile" if timing.compile_ns else ""
         code = " ".join((timing.code or "").split())
-        lines.append(f"  [{index}] {wall:>9}  {compiled:13}  {code}"[: style.width].rstrip())
+        time, remark = _in_history(timing, style)
+        lines.append(f"  [{index}] {time:>9}  {remark:13}  {code}"[: style.width].rstrip())
     return "\n".join(lines)
+
+
+def _in_history(record: Record, style: Style) -> tuple[str, str]:
+    if isinstance(record, Benchmark):
+        return units.time(record.median_ns, style.digits), "per call"
+    compiled = f"{units.share(record.compile_ns, record.wall_ns)} compile" if record.compile_ns else ""
+    return units.time(record.wall_ns, style.digits), compiled
 
 
 def _headline(timing: Timing, style: Style) -> str:
@@ -101,9 +126,14 @@ def _cpu_times(timing: Timing, style: Style) -> str:
 
 
 def _wrapped(sentence: str, style: Style, indent: str, further: str | None = None) -> list[str]:
-    return textwrap.wrap(
-        sentence,
+    lines = textwrap.wrap(
+        _BEFORE_UNIT.sub("\N{NO-BREAK SPACE}", sentence),
         max(style.width, 40),
         initial_indent=indent,
         subsequent_indent=indent if further is None else further,
     )
+    return [line.replace("\N{NO-BREAK SPACE}", " ") for line in lines]
+
+
+#: A number is not torn from its unit.
+_BEFORE_UNIT = re.compile(r"(?<=\d) (?=(ns|µs|ms|s|%|B|[KMGT]iB)(?!\w))")

@@ -1,0 +1,108 @@
+"""What is wrong with a benchmark's samples, in words with a remedy."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from .. import units
+from ..model.benchmark import Benchmark
+from ..model.finding import Finding
+from .statistics import drift, two_modes
+
+#: What is smaller than this share of the median is not worth a word.
+_WORTH_A_WORD = 0.02
+
+#: A drift or a collection has to matter more than a few percent to be told.
+_DRIFT = 0.03
+
+#: Of a call as short as this many empty ones, a tenth is not the statement's own.
+_SHORT = 10
+
+#: A sample as short as this many steps of the clock is rounded by more than a percent.
+_STEPS = 100
+
+#: The share of this machine's processors that others may keep busy before it is told.
+_LOAD = 0.25
+
+
+def findings(benchmark: Benchmark) -> tuple[Finding, ...]:
+    """Everything that makes the median of `benchmark` less than it seems, the gravest first."""
+    return tuple(_findings(benchmark))
+
+
+def _findings(benchmark: Benchmark) -> Iterator[Finding]:
+    conditions = benchmark.conditions
+    calls_ns = benchmark.latency.calls_ns
+    median_ns = benchmark.median_ns
+    if conditions.folded:
+        yield Finding(
+            kind="folded",
+            text="The jitted call gets no array: XLA may have computed its result while compiling, and then nothing "
+            "is measured.",
+            remedy="Pass the data as arguments.",
+        )
+    if any(each.compiled for each in conditions.compilations):
+        yield _recompiled(benchmark)
+    yield from _too_short(benchmark, median_ns)
+    modes = two_modes(calls_ns, conditions.resolution_ns)
+    if modes is not None and modes.high - modes.low > _DRIFT * modes.low:
+        yield Finding(
+            kind="two modes",
+            text=f"The samples have two modes: {units.time(modes.low)}, and {units.time(modes.high)} for "
+            f"{units.share(modes.share, 1)} of them. The median is that of the mixture.",
+            remedy="Look at the distribution: other inputs, clock frequencies or placements of threads alternate.",
+        )
+    trend = drift(calls_ns)
+    if trend is not None and abs(trend) > _DRIFT:
+        direction = "rose" if trend > 0 else "fell"
+        remedy = "wait until the machine has cooled down, or is quiet" if trend > 0 else "give it a larger --budget"
+        yield Finding(
+            kind="drift",
+            text=f"The samples {direction} by {units.share(abs(trend), 1)} from their first third to their last.",
+            remedy=f"The median is that of a moving target: {remedy}, and measure again.",
+        )
+    if conditions.collection_ns > _WORTH_A_WORD * sum(benchmark.samples_ns):
+        yield Finding(
+            kind="garbage collection",
+            text=f"Python's garbage collector ran in {units.count(conditions.collected, 'sample')} and took "
+            f"{units.time(conditions.collection_ns)} of them.",
+            remedy="Make fewer objects per call, or gc.freeze() what lives long.",
+        )
+    processors = benchmark.environment.cpu_count or 1
+    if conditions.other_load is not None and conditions.other_load > _LOAD * processors:
+        yield Finding(
+            kind="load",
+            text=f"Other processes kept {units.number(conditions.other_load, 2)} of {processors} processors busy "
+            "meanwhile.",
+            remedy="Stop them, or measure when the machine is quiet.",
+        )
+
+
+def _recompiled(benchmark: Benchmark) -> Finding:
+    compiled = [each for each in benchmark.conditions.compilations if each.compiled]
+    last = compiled[-1]
+    total = units.time(sum(each.total_ns for each in compiled))
+    return Finding(
+        kind="recompiled",
+        text=f"{units.count(len(compiled), 'program')} compiled while samples were taken, {total}, the last one "
+        f"{last.function}: {last.cause.reason}.",
+        remedy=f"{last.cause.remedy[0].upper()}{last.cause.remedy[1:]}." if last.cause.remedy else "See first_call.",
+    )
+
+
+def _too_short(benchmark: Benchmark, median_ns: float) -> Iterator[Finding]:
+    conditions = benchmark.conditions
+    sample_ns = median_ns * benchmark.latency.evaluations
+    if sample_ns < _STEPS * conditions.resolution_ns:
+        yield Finding(
+            kind="too short",
+            text=f"A sample of {units.time(sample_ns)} is too short for the clock, which steps by "
+            f"{units.time(conditions.resolution_ns)}.",
+            remedy="Let a sample be more calls: leave out -n, or give it a larger number.",
+        )
+    elif median_ns < _SHORT * conditions.overhead_ns:
+        yield Finding(
+            kind="too short",
+            text=f"Of each call {units.time(conditions.overhead_ns)} are the loop and the wait, not the statement.",
+            remedy="Let the statement do more, for example by a loop inside jit.",
+        )

@@ -1,0 +1,213 @@
+"""One statement, and how a sample of it is taken.
+
+A sample is some calls between two clock readings, each of them waited for. What is waited for is decided once, on the
+first call: its result, if all of its work ends with that, or else everything, by a fence behind each call.
+"""
+
+from __future__ import annotations
+
+import gc
+import threading
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from ..model.timing import Timing
+from .clock import Clock, now_ns
+from .fence import Fence, shared
+from .results import find_arrays
+from .stopwatch import Stopwatch
+from .waiting import search_and_wait, waiter_for
+
+#: What a call may leave running behind its result, as a share of its time, before the fence has to wait for it.
+_LEFT_RUNNING = 0.03
+
+#: Less than this is what the fence itself may have cost.
+_LEAST_LEFT_NS = 20_000
+
+
+class Runner:
+    """A statement to be called again and again.
+
+    Args:
+        call: runs the statement and returns its value.
+        each: runs before every sample, outside the clock: makes the fresh arguments that a donating call uses up.
+        clock: in nanoseconds.
+        fence: waits for everything.
+
+    Attributes:
+        evaluations: calls in a sample.
+        fenced: whether the fence ends each call, because the result does not reach all of its work.
+        value: what the last call returned.
+        collected: samples in which the garbage collector ran.
+        collection_ns: how long it ran in them altogether.
+    """
+
+    def __init__(
+        self,
+        call: Callable[[], Any],
+        *,
+        each: Callable[[], None] | None = None,
+        clock: Clock = now_ns,
+        fence: Fence = shared,
+    ) -> None:
+        self.evaluations = 1
+        self.fenced = False
+        self.value: Any = None
+        self.collected = 0
+        self.collection_ns = 0
+        self._call = call
+        self._each = each
+        self._clock = clock
+        self._fence = fence
+        self._wait: Callable[[Any], object] = search_and_wait
+        self._collecting_ns = 0
+
+    @property
+    def repeatable(self) -> bool:
+        """Whether calls may follow each other without anything in between."""
+        return self._each is None
+
+    def first_call(self, code: str | None = None) -> Timing:
+        """Time the first call, with its compilation.
+
+        Args:
+            code: the source, for the record.
+        """
+        self._prepare_sample()
+        watch = Stopwatch(clock=self._clock, fence=self._fence)
+        watch.start()
+        try:
+            self.value = watch.result = self._call()
+        except BaseException as error:
+            watch.stop(error=error, code=code)
+            raise
+        timing = watch.stop(code=code)
+        self._wait = waiter_for(self.value)
+        return timing
+
+    def single_call(self) -> tuple[int, int]:
+        """One call, waited for, and then everything that it left running.
+
+        Returns:
+            How long it took in all, and how much of that was not for the result.
+        """
+        self._prepare_sample()
+        started_ns = self._clock()
+        value = self._call()
+        self._wait(value)
+        ready_ns = self._clock()
+        waited = self._fence.settle(self._fence.wait_for_programs(ready_ns))
+        self.value = value
+        ended_ns = waited.until_ns if waited.found_work else ready_ns
+        return ended_ns - started_ns, ended_ns - ready_ns
+
+    def sample(self) -> int:
+        """The time of :attr:`evaluations` calls, each of them waited for."""
+        self._prepare_sample()
+        return self._fenced_sample() if self.fenced else self._plain_sample()
+
+    def _plain_sample(self) -> int:
+        call, wait, clock = self._call, self._wait, self._clock
+        evaluations = range(self.evaluations)
+        with self._watching_garbage():
+            started_ns = clock()
+            for _ in evaluations:
+                value = call()
+                wait(value)
+            ended_ns = clock()
+        self.value = value
+        return ended_ns - started_ns
+
+    def _fenced_sample(self) -> int:
+        total_ns = 0
+        with self._watching_garbage():
+            for _ in range(self.evaluations):
+                started_ns = self._clock()
+                value = self._call()
+                self._wait(value)
+                total_ns += self._end_of_all() - started_ns
+        self.value = value
+        return total_ns
+
+    def pipelined_sample(self, calls: int) -> int:
+        """The time of `calls` calls that are enqueued one after the other, with one wait at the end."""
+        call = self._call
+        self._fence.wait()
+        started_ns = self._clock()
+        for _ in range(calls):
+            value = call()
+        self._wait(value)
+        ended_ns = self._end_of_all()
+        self.value = value
+        return ended_ns - started_ns
+
+    def overhead_ns(self) -> float:
+        """What a call that does nothing takes in :meth:`sample`, with the wait for a result that is ready."""
+        value = self.value
+        empty = Runner(lambda: value, clock=self._clock, fence=self._fence)
+        empty._wait = self._wait
+        empty.evaluations = 100
+        return min(empty._plain_sample() for _ in range(5)) / empty.evaluations
+
+    def leaves_work_behind(self, calls: list[tuple[int, int]]) -> bool:
+        """Whether `calls`, as :meth:`single_call` gives them, had work left when their result was ready.
+
+        Most of them have to, beyond what noise is, if the result holds arrays to wait for; and only one if not.
+        """
+        if not find_arrays(self.value).arrays:
+            return any(rest_ns > 0 for _, rest_ns in calls)
+        left = [rest_ns > max(_LEFT_RUNNING * call_ns, _LEAST_LEFT_NS) for call_ns, rest_ns in calls]
+        return sum(left) > len(left) / 2
+
+    def _end_of_all(self) -> int:
+        ready_ns = self._clock()
+        waited = self._fence.wait_for_programs(ready_ns)
+        return waited.until_ns if waited.found_work else ready_ns
+
+    def _prepare_sample(self) -> None:
+        if self._each is not None:
+            self._each()
+            self._fence.wait()
+
+    @contextmanager
+    def _watching_garbage(self) -> Iterator[None]:
+        """Collections are left in, as they are in the user's program, and counted."""
+        self._collecting_ns = 0
+        thread, started_ns = threading.get_ident(), 0
+
+        def note(phase: str, _: dict[str, int]) -> None:
+            nonlocal started_ns
+            if threading.get_ident() != thread:
+                return
+            if phase == "start":
+                started_ns = self._clock()
+            else:
+                self._collecting_ns += self._clock() - started_ns
+
+        gc.callbacks.append(note)
+        try:
+            yield
+        finally:
+            gc.callbacks.remove(note)
+        if self._collecting_ns:
+            self.collected += 1
+            self.collection_ns += self._collecting_ns
+
+
+def runner_of(
+    fn: Callable[..., Any],
+    args: Sequence[Any],
+    kwargs: Mapping[str, Any],
+    setup: Callable[[], Iterable[Any]] | None = None,
+) -> Runner:
+    """The runner that calls ``fn(*args, **kwargs)``, with the arguments that `setup` makes in place of `args`."""
+    if setup is None:
+        return Runner(lambda: fn(*args, **kwargs))
+    fresh: tuple[Any, ...] = ()
+
+    def each() -> None:
+        nonlocal fresh
+        fresh = tuple(setup())
+
+    return Runner(lambda: fn(*fresh, **kwargs), each=each)

@@ -1,0 +1,42 @@
+"""Waiting for the value of one call, as quickly as its kind allows.
+
+Where calls are short, to look for the arrays of a value takes longer than to wait for them. So how to wait is decided
+once, on the first value, and the others are assumed to be like it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from .results import find_arrays
+
+
+def waiter_for(value: Any) -> Callable[[Any], object]:
+    """The quickest way to wait for values like this one; others are waited for, too."""
+    import jax
+
+    kind = type(value)
+    if issubclass(kind, jax.Array):
+        return lambda each: each.block_until_ready() if type(each) is kind else search_and_wait(each)
+    if _is_plain_tree(value):
+        return jax.block_until_ready
+    return search_and_wait
+
+
+def search_and_wait(value: Any) -> None:
+    """Wait for the arrays that are found in `value`, without running any code of the user's."""
+    import jax
+
+    jax.block_until_ready(find_arrays(value).arrays)
+
+
+def _is_plain_tree(value: Any) -> bool:
+    """Whether JAX's own wait finds every array in it, and ends."""
+    import jax
+
+    try:
+        leaves = jax.tree.leaves(value)
+    except Exception:  # a list that holds itself, a registered type that raises
+        return False
+    return all(isinstance(leaf, (jax.Array, int, float, complex, str)) for leaf in leaves)

@@ -1,0 +1,160 @@
+"""Records of repeated measurement: all samples, and under which conditions they were taken."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any, Literal
+
+from .compilation import Compilation
+from .display import Displayable
+from .environment import Environment
+from .estimate import Estimate
+from .finding import Finding
+from .timing import Timing
+
+#: What ended the sampling: the interval was narrow enough, the budget was spent, or as many were taken as asked for.
+StoppedBy = Literal["precision", "budget", "count"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trial:
+    """All samples of one statement, taken alike.
+
+    Attributes:
+        samples_ns: the time of each sample, in the order in which they were taken.
+        evaluations: calls of the statement in each sample.
+    """
+
+    samples_ns: tuple[int, ...]
+    evaluations: int
+
+    def __post_init__(self) -> None:
+        if self.evaluations < 1:
+            raise ValueError(f"a sample has at least one evaluation; found {self.evaluations}")
+        if any(each < 0 for each in self.samples_ns):
+            raise ValueError("a sample is a duration and cannot be negative")
+
+    @property
+    def calls_ns(self) -> tuple[float, ...]:
+        """The time of a call, for each sample."""
+        return tuple(each / self.evaluations for each in self.samples_ns)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Conditions:
+    """What went on beside the samples, and belongs to their truth.
+
+    Attributes:
+        overhead_ns: what a call that does nothing takes in the same loop, the wait for a finished result included.
+            It is in every sample, and not taken off.
+        resolution_ns: the smallest step of the clock.
+        fresh: whether every sample was given arguments of its own, made outside the clock.
+        fenced: whether each call was ended by a fence, because its result did not reach all of its work.
+        collected: samples in which Python's garbage collector ran.
+        collection_ns: how long it ran in them altogether.
+        other_load: processors that other processes kept busy meanwhile, on average; ``None`` if unknown.
+        folded: whether the statement calls a jitted function without any array, so that XLA may have computed the
+            result while compiling.
+        compilations: what was compiled while samples were taken.
+    """
+
+    overhead_ns: float
+    resolution_ns: int
+    fresh: bool = False
+    fenced: bool = False
+    collected: int = 0
+    collection_ns: int = 0
+    other_load: float | None = None
+    folded: bool = False
+    compilations: tuple[Compilation, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Benchmark(Displayable):
+    """One statement, measured until its median is known well enough.
+
+    Times of a call are floats in nanoseconds, because a sample may be many calls. What was not measured is ``None``.
+
+    Attributes:
+        code: the source, or the name of the function, that was measured; ``None`` if unknown.
+        started_at: when, in ISO 8601 with the time zone.
+        first_call: the first call, apart from all others, with its compilation.
+        warmup_ns: the calls after it, until nothing compiled any more and they got no faster.
+        latency: each call waited for.
+        pipelined: calls enqueued one after the other, and one wait at the end. ``None`` where that was not measured.
+        rtol: how narrow the interval was to become: this share of the median to either side.
+        budget_ns: how long sampling was allowed to take, the first call aside.
+        stopped_by: which of the two ended it, or ``count`` where the number of samples was given.
+        conditions: what went on beside the samples.
+        environment: under which this is true.
+        value: what the last call returned. Not saved, and not kept by the history.
+    """
+
+    code: str | None
+    started_at: str
+    first_call: Timing
+    warmup_ns: tuple[int, ...]
+    latency: Trial
+    pipelined: Trial | None
+    rtol: float
+    budget_ns: int
+    stopped_by: StoppedBy
+    conditions: Conditions
+    environment: Environment
+    value: Any = field(default=None, repr=False, compare=False, metadata={"saved": False})
+
+    def __post_init__(self) -> None:
+        if not self.latency.samples_ns:
+            raise ValueError("latency.samples_ns is empty: a benchmark has at least one sample")
+
+    @property
+    def samples_ns(self) -> tuple[int, ...]:
+        """The raw samples of the latency."""
+        return self.latency.samples_ns
+
+    @property
+    def estimate(self) -> Estimate | None:
+        """The median time of a call with its interval; ``None`` for fewer than six samples, which have none."""
+        from ..analysis.statistics import median_interval  # costs numpy, and a record that nobody reads needs none
+
+        return median_interval(self.latency.calls_ns)
+
+    @property
+    def median_ns(self) -> float:
+        """The median time of a call that is waited for."""
+        from ..analysis.statistics import median
+
+        return median(self.latency.calls_ns)
+
+    @property
+    def interval_ns(self) -> tuple[float, float] | None:
+        """Encloses the true median with 95 % confidence; ``None`` for fewer than six samples."""
+        estimate = self.estimate
+        return None if estimate is None else (estimate.low, estimate.high)
+
+    @property
+    def pipelined_ns(self) -> float | None:
+        """The median time of a call where calls are enqueued without waiting for each."""
+        from ..analysis.statistics import median
+
+        return None if self.pipelined is None else median(self.pipelined.calls_ns)
+
+    def to_dict(self) -> dict[str, Any]:
+        """All fields but the value, and the derived ones, as plain dictionaries, tuples, numbers and strings.
+
+        >>> import jaxmagic
+        >>> b = jaxmagic.benchmark(sum, [1, 2], budget_s=0.05)
+        >>> b.to_dict()["latency"]["samples_ns"] == b.samples_ns
+        True
+        """
+        derived = {"median_ns": self.median_ns, "interval_ns": self.interval_ns, "pipelined_ns": self.pipelined_ns}
+        without = asdict(replace(self, value=None))
+        del without["value"]
+        return derived | without
+
+    @property
+    def warnings(self) -> tuple[Finding, ...]:
+        """What is wrong with the samples, why, and what to do about it."""
+        from ..analysis.benchmark import findings
+
+        return findings(self)

@@ -1,0 +1,23 @@
+"""Something that a reader must know about a measurement, and what to do about it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """A cause and its remedy.
+
+    Attributes:
+        kind: one word for programs, such as ``drift``.
+        text: what is wrong and what was found, a sentence.
+        remedy: what to do, a sentence.
+    """
+
+    kind: str
+    text: str
+    remedy: str
+
+    def __str__(self) -> str:
+        return f"{self.text} {self.remedy}"

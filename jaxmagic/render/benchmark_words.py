@@ -1,0 +1,93 @@
+"""The sentences about a benchmark, for every medium."""
+
+from __future__ import annotations
+
+from .. import units
+from ..analysis import statistics
+from ..model.benchmark import Benchmark
+
+_BARS = " ▁▂▃▄▅▆▇█"
+
+
+def headline(benchmark: Benchmark, digits: int) -> str:
+    """The median, and how sure it is."""
+    estimate = benchmark.estimate
+    median = units.time(benchmark.median_ns, digits)
+    count = units.count(len(benchmark.samples_ns), "sample")
+    if estimate is None:
+        return f"{median} per call   (median of {count}: too few for an interval)"
+    interval = units.time_range(estimate.low, estimate.high, digits)
+    return f"{median} per call   ({interval} with {units.share(estimate.confidence, 1)} confidence)"
+
+
+def about_samples(benchmark: Benchmark, digits: int) -> list[str]:
+    """How the samples lie."""
+    calls = benchmark.latency.calls_ns
+    low, high = statistics.quartiles(calls)
+    outliers = statistics.outliers(calls)
+    of_calls = f" of {benchmark.latency.evaluations} calls" if benchmark.latency.evaluations > 1 else ""
+    sentence = (
+        f"{units.count(len(calls), 'sample')}{of_calls}: half of them {units.time_range(low, high, digits)}, "
+        f"min {units.time(min(calls), digits)}"
+    )
+    if outliers.high:
+        sentence += f", {units.count(outliers.high, 'outlier')} above, kept"
+    if outliers.low:
+        sentence += f", {units.count(outliers.low, 'outlier')} below, kept"
+    return [f"{sentence}."]
+
+
+def histogram(benchmark: Benchmark, digits: int) -> str | None:
+    """The distribution in a line; ``None`` where there is none to speak of."""
+    found = statistics.histogram(benchmark.latency.calls_ns)
+    if found is None:
+        return None
+    most = max(found.counts)
+    # What is there is seen, however rare: only an empty bin is blank.
+    bars = "".join(_BARS[-(-count * (len(_BARS) - 1) // most)] for count in found.counts)
+    beyond = f", {found.beyond} beyond" if found.beyond else ""
+    return f"{units.time(found.low, digits)} {bars} {units.time(found.high, digits)}{beyond}"
+
+
+def about_pipelined(benchmark: Benchmark, digits: int) -> str:
+    """What asynchrony hides."""
+    pipelined = benchmark.pipelined
+    if pipelined is None:
+        fresh = benchmark.conditions.fresh
+        why = "every call needs fresh arguments" if fresh else "too few calls fit into the budget"
+        return f"Pipelined: not measured, because {why}."
+    assert benchmark.pipelined_ns is not None
+    hidden_ns = benchmark.median_ns - benchmark.pipelined_ns
+    sentence = f"Pipelined: {units.time(benchmark.pipelined_ns, digits)} per call, {pipelined.evaluations} in flight"
+    if hidden_ns > 0.02 * benchmark.median_ns:
+        sentence += f": not waiting for each call spares {units.time(hidden_ns, digits)}"
+    return f"{sentence}."
+
+
+def about_first_call(benchmark: Benchmark, digits: int) -> str:
+    """The first call beside the others."""
+    timing = benchmark.first_call
+    sentence = f"First call: {units.time(timing.wall_ns, digits)}"
+    if not timing.compile_ns:
+        return f"{sentence}, nothing compiled."
+    share = units.share(timing.compile_ns, timing.wall_ns)
+    functions = [each.function for each in timing.compilations if each.compiled and not each.eager]
+    names = f" ({', '.join(dict.fromkeys(functions))})" if functions else ""
+    return f"{sentence}, {units.time(timing.compile_ns, digits)} ({share}) of it compiling{names}."
+
+
+def about_end(benchmark: Benchmark, digits: int) -> str:
+    """What ended the sampling, and what was not reached."""
+    estimate = benchmark.estimate
+    wanted = f"{units.number(100 * benchmark.rtol, 1)} %"
+    budget = units.time(benchmark.budget_ns, 1)
+    if benchmark.stopped_by == "precision":
+        return f"Stopped because the interval is within {wanted} of the median."
+    if benchmark.stopped_by == "count":
+        return f"Stopped after {units.count(len(benchmark.samples_ns), 'sample')}, as asked for."
+    if estimate is None:
+        return f"Stopped by the budget of {budget}: an interval needs six samples. Give it a larger --budget."
+    if estimate.relative_width <= benchmark.rtol:
+        return f"Stopped by the budget of {budget}; the interval is within {wanted} of the median."
+    found = f"{units.number(100 * estimate.relative_width, 2)} %"
+    return f"Stopped by the budget of {budget}: the interval reaches {found} from the median, not {wanted}."

@@ -1,0 +1,56 @@
+"""How busy others keep the machine."""
+
+from __future__ import annotations
+
+from collections import namedtuple
+from typing import Any
+
+import psutil
+import pytest
+
+from jaxmagic.capture.clock import CpuTime
+from jaxmagic.capture.load import Load
+
+Times = namedtuple("Times", "user nice system idle iowait guest guest_nice", defaults=[0.0] * 7)
+
+
+@pytest.fixture
+def machine(monkeypatch: Any) -> Any:
+    """A machine whose readings a test makes up: seconds of the clock, of all processors, and of this process."""
+
+    def reads(*readings: tuple[float, Times, float]) -> None:
+        moments = [iter(each) for each in zip(*readings, strict=True)]
+        monkeypatch.setattr("jaxmagic.capture.load.now_ns", lambda: next(moments[0]) * 1e9)
+        monkeypatch.setattr(psutil, "cpu_times", lambda: next(moments[1]))
+        monkeypatch.setattr("jaxmagic.capture.load.cpu_time", lambda: CpuTime(round(next(moments[2]) * 1e9), 0))
+
+    return reads
+
+
+@pytest.mark.parametrize(
+    ("after", "own", "others"),
+    [
+        (Times(user=14, idle=6), 14, 0.0),  # all of it ours
+        (Times(user=14, idle=6), 4, 1.0),
+        (Times(user=4, nice=2, system=4, iowait=10), 0, 1.0),
+        (Times(user=10, guest=10, idle=10), 0, 1.0),  # a guest's time is in the user's, too
+        (Times(user=0, idle=20), 1, 0.0),  # coarser than our own clock
+    ],
+)
+def test_what_is_busy_and_not_ours(machine: Any, after: Times, own: float, others: float) -> None:
+    machine((0, Times(), 0), (10, after, own))
+    assert Load().of_others() == pytest.approx(others)
+
+
+def test_it_is_unknown_where_the_system_does_not_tell(monkeypatch: Any) -> None:
+    def fail() -> None:
+        raise PermissionError("/proc/stat")
+
+    monkeypatch.setattr(psutil, "cpu_times", fail)
+    assert Load().of_others() is None
+
+
+def test_it_is_known_here() -> None:
+    load = Load()
+    sum(range(10**5))
+    assert load.of_others() is not None
