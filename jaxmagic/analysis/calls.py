@@ -16,11 +16,13 @@ from .remedies import difference, static_difference, type_difference
 
 def differences(now: Call, before: Call) -> list[Cause]:
     """What differs between two calls of the same function object: one cause for each difference."""
-    return [*_passed(now, before), *_nesting(now, before), *_statics(now, before), *_types(now, before)]
+    statics = _statics(now, before)
+    # Where a static argument has another value, it does not matter that its default was left out.
+    return [*([] if statics else _passed(now, before)), *_nesting(now, before), *statics, *_types(now, before)]
 
 
 def most_alike(call: Call, earlier: Sequence[Call]) -> Call | None:
-    """The earlier call that differs in the fewest things, its configuration among them; the newest of several.
+    """The earlier call that is nearest, in its arguments and its configuration; the newest of several.
 
     Args:
         call: with its arguments.
@@ -29,7 +31,26 @@ def most_alike(call: Call, earlier: Sequence[Call]) -> Call | None:
     if call.passed is None:
         return None
     found = [each for each in reversed(earlier) if each.passed is not None]
-    return min(found, key=lambda each: len(differences(call, each)) + (call.context != each.context), default=None)
+    return min(found, key=lambda each: _distance(call, each), default=None)
+
+
+def _distance(now: Call, before: Call) -> int:
+    """In how many things two calls differ: shape and dtype of one argument are two, and each leaf too many is one."""
+    ours, theirs = now.leaves, before.leaves
+    return (
+        (now.context != before.context)
+        + (now.passed != before.passed)
+        + len(_statics(now, before))
+        + len(ours.keys() ^ theirs.keys())
+        + sum(_aspects(leaf, theirs[path]) for path, leaf in ours.items() if path in theirs)
+    )
+
+
+def _aspects(now: Leaf, before: Leaf) -> int:
+    """How many of dtype, shape and weakness differ."""
+    dtype, _, shape = now.type.partition("[")
+    other_dtype, _, other_shape = before.type.partition("[")
+    return (dtype != other_dtype) + (shape != other_shape) + (now.weak != before.weak)
 
 
 def placement_difference(call: Call, earlier: Sequence[Call]) -> Cause | None:

@@ -75,7 +75,7 @@ def find_cause(function: str, call: Call | None, miss: Miss | None, *, traced: b
         return cause("ahead of time", "compiled ahead of time, with .lower().compile()")
     if call.transformed:
         return _from_explanation(text, call, memory) or cause(
-            "transformation", f"a part of a transformation, such as jax.grad, around {function}"
+            "transformation", f"a part of a transformation, such as jax.grad or jax.vmap, around {function}"
         )
     earlier = memory.earlier(call)
     found = _of_call(call, earlier, text, memory) if traced or text else _placement(call, earlier)

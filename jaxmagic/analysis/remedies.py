@@ -20,9 +20,12 @@ _REMEDIES: dict[CauseKind, str] = {
     "new function": "define and jit the function once, outside the loop or the cell that runs again",
     "placement": "place the arguments once, with jax.device_put(x, sharding)",
     "context": "set configuration and mesh once, before the first call",
-    "transformation": "jit the whole, from outside: jax.jit(jax.grad(f))",
+    "transformation": "jit the whole, from outside: jax.jit(jax.grad(f)), jax.jit(jax.vmap(f))",
     "eager": "wrap the computation in jax.jit",
 }
+
+#: What :func:`repr` says of an object that is equal to no other.
+_OBJECT = re.compile(r" object (at )?0x")
 
 _TYPE = re.compile(
     r"(?P<dtype>[\w<>]+)\[(?P<shape>[^\]]*)\](?P<sharding>\(.*?\))?(?:\{weak_type=(?P<weak>True|False)\})?$"
@@ -50,7 +53,10 @@ def difference(kind: CauseKind, what: str, argument: str | None, now: str, befor
 def static_difference(name: str | None, now: str, before: str) -> Cause:
     """Another value of a static argument; its name is not always known."""
     what = f"static argument {name} has another value" if name else "a static argument has another value"
-    return difference("static value", what, name, now, before)
+    found = difference("static value", what, name, now, before)
+    if _OBJECT.search(now) and _OBJECT.search(before):
+        return replace(found, remedy="pass the same object again, or give its class __eq__ and __hash__")
+    return found
 
 
 def type_difference(argument: str, now_text: str, before_text: str) -> Cause:
@@ -64,9 +70,13 @@ def type_difference(argument: str, now_text: str, before_text: str) -> Cause:
             now_words += " (a Python number)"
         if before["weak"] == "True":
             before_words += " (a Python number)"
-        return difference("shape", f"argument {argument} has another shape", argument, now_words, before_words)
+        and_dtype = " and dtype" if now["dtype"] != before["dtype"] else ""
+        what = f"argument {argument} has another shape{and_dtype}"
+        return difference("shape", what, argument, now_words, before_words)
     if now["dtype"] != before["dtype"]:
-        return difference("dtype", f"argument {argument} has another dtype", argument, now_words, before_words)
+        found = difference("dtype", f"argument {argument} has another dtype", argument, now_words, before_words)
+        number = "True" in (now["weak"], before["weak"])  # which has no .astype()
+        return replace(found, remedy=_REMEDIES["weak type"]) if number else found
     if now["weak"] != before["weak"]:
         kinds = {"True": "a Python number (weak type)", "False": "an array", None: "an array"}
         return difference(

@@ -15,6 +15,9 @@ from ..model.spans import Leaf
 #: Leaves of an argument list that are remembered for one call.
 _MOST_LEAVES = 250
 
+#: In the place of the default of a parameter that has none.
+_NONE = inspect.Parameter.empty
+
 #: Of a static argument in words; it is compared in full, and shown in part.
 _MOST_CHARACTERS = 2000
 
@@ -41,7 +44,12 @@ def describe(function: Any, args: Any, kwargs: Any, static: Collection[str]) -> 
 
     passed = len(args), tuple(sorted(kwargs))
     try:
-        bound = inspect.signature(function).bind(*args, **kwargs).arguments
+        binding = inspect.signature(function).bind(*args, **kwargs)
+        bound = binding.arguments
+        for name in static:  # one that is left out has its default as value
+            default = binding.signature.parameters[name].default if name in binding.signature.parameters else _NONE
+            if name not in bound and default is not _NONE:
+                bound[name] = default
     except (TypeError, ValueError):
         bound = {f"args[{i}]": arg for i, arg in enumerate(args)} | dict(kwargs)
     statics = {name: _in_words(bound[name]) for name in bound if name in static}

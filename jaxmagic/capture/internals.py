@@ -16,7 +16,7 @@ import re
 import sys
 import weakref
 from contextlib import AbstractContextManager, nullcontext, suppress
-from types import FrameType, FunctionType
+from types import CodeType, FrameType, FunctionType
 from typing import Any, Literal
 
 from ..model.spans import Call
@@ -209,6 +209,7 @@ def _jitted_by_jax(function: Any) -> bool:
     if not isinstance(function, FunctionType):
         return False
     operation = getattr(sys.modules.get(function.__module__), function.__name__, None)
+    operation = getattr(operation, "_func", operation)  # jnp.negative is an object with the operation in it
     return getattr(operation, "__wrapped__", None) is function
 
 
@@ -257,11 +258,11 @@ def _forget(address: int, dead: weakref.ref[Any]) -> None:
 
 
 def _source_id(function: Any) -> int | None:
-    """Equal for two functions made from the same source: code objects compare by content, not by file."""
+    """Equal for two functions made from the same source."""
     codes: list[object] = []
     for _ in range(20):
         if isinstance(function, FunctionType):
-            codes += [function.__code__, *_enclosed(function)]
+            codes += [_content(function.__code__), *_enclosed(function)]
         elif isinstance(function, functools.partial):
             codes += [_identity(value) for value in (*function.args, *function.keywords.values())]
         # jax.vmap and jax.grad return the same code for every function: what they wrap tells.
@@ -270,6 +271,12 @@ def _source_id(function: Any) -> int | None:
             return hash(tuple(codes)) if isinstance(function, FunctionType) else None
         function = further
     return None
+
+
+def _content(code: CodeType) -> object:
+    """What makes it this code, wherever its file lies. Its own hash leaves the instructions out on Python 3.11."""
+    constants = tuple(_content(each) if isinstance(each, CodeType) else (type(each), each) for each in code.co_consts)
+    return code.co_name, code.co_firstlineno, code.co_code, constants, code.co_names, code.co_varnames
 
 
 def _enclosed(function: FunctionType) -> list[object]:
@@ -284,7 +291,7 @@ def _enclosed(function: FunctionType) -> list[object]:
 def _identity(value: object) -> object:
     """Code for a function, which tells which transformation a wrapper of JAX's stands for; a value if it is plain."""
     if isinstance(value, FunctionType):
-        return value.__code__
+        return _content(value.__code__)
     return (type(value), value) if type(value) in (bool, int, float, str, bytes) else type(value)
 
 

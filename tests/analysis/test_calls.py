@@ -28,7 +28,8 @@ def call(
     ("now", "before", "kind", "argument", "reason"),
     [
         (call({"x": F32}), call({"x": F64}), "dtype", "x", "argument x has another dtype: f32[4] now, f64[4] before"),
-        (call({"x": I32}), call({"x": F64}), "shape", "x", "argument x has another shape: i32[8] now, f64[4] before"),
+        (call({"x": I32}), call({"x": F64}), "shape", "x",
+         "argument x has another shape and dtype: i32[8] now, f64[4] before"),
         (call({"x": F32}), call({"x": WEAK}), "weak type", "x",
          "argument x is another kind of f32[4]: an array now, a Python number (weak type) before"),
         (call(n="2"), call(n="1"), "static value", "n", "static argument n has another value: 2 now, 1 before"),
@@ -83,3 +84,29 @@ def test_placement_is_compared_with_a_call_of_the_same_types() -> None:
     assert cause is not None
     assert cause.reason == "argument x lies elsewhere: cpu:1 now, cpu:0 before"
     assert placement_difference(at("f32[8]", "cpu:1"), earlier) is None
+
+
+@pytest.mark.parametrize(
+    ("now", "earlier", "nearest"),
+    [
+        # Another dtype alone is nearer than another shape and dtype, although the other call was the last one.
+        ({"x": "bf16[4]"}, [{"x": "f32[4]"}, {"x": "f32[8]"}], 0),
+        ({"x": "f32[4]"}, [{"x": "f32[8]"}, {"x": "i32[]"}], 0),
+        ({"p['a']": "f32[4]"}, [{"p['a']": "f32[4]", "p['b']": "f32[4]"}, {"p[0]": "f32[4]", "p[1]": "f32[4]"}], 0),
+        ({"x": "f32[4]"}, [{"x": "f32[8]"}, {"x": "f32[9]"}], 1),  # of equals the newest
+    ],
+)
+def test_the_nearest_call_differs_in_the_fewest_things(
+    now: dict[str, str], earlier: list[dict[str, str]], nearest: int
+) -> None:
+    def of(types: dict[str, str]) -> Call:
+        return call({path: Leaf(type=each, placement=None) for path, each in types.items()})
+
+    calls = [of(each) for each in earlier]
+    assert most_alike(of(now), calls) is calls[nearest]
+
+
+def test_a_static_argument_that_is_given_by_default_has_a_value() -> None:
+    before = call({"x": F32}, mode="'a'", passed=(1, ()))
+    (cause,) = differences(call({"x": F32}, mode="'b'", passed=(1, ("mode",))), before)
+    assert cause.reason == "static argument mode has another value: 'b' now, 'a' before"

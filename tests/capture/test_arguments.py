@@ -89,3 +89,11 @@ def test_a_leaf_that_is_no_array_has_the_name_of_its_type() -> None:
 def test_placement_says_where_and_whether_committed(x: Any) -> None:
     assert arguments._placement(x).endswith("(uncommitted)")
     assert arguments._placement(jax.device_put(jnp.ones(3), jax.devices()[0])).endswith("(committed)")
+
+
+def test_a_static_argument_that_was_left_out_has_its_default() -> None:
+    def f(x: Any, mode: str = "a", *, other: Any) -> None: ...
+
+    found = describe(f, (1.0,), {"other": 2}, {"mode", "other", "unknown"})
+    assert found.statics == {"mode": "'a'", "other": "2"}
+    assert found.passed == (1, ("other",))

@@ -107,3 +107,17 @@ def test_two_transformations_of_one_function_are_two_sources() -> None:
         return x
 
     assert len({internals._source_id(transform(f)) for transform in (jax.vmap, jax.grad, jax.checkpoint)}) == 3
+
+
+def test_functions_of_one_line_that_differ_in_an_operator_are_two_sources() -> None:
+    made = [eval(f"lambda x: x {operator} 2") for operator in ("*", "+", "*")]
+    times, plus, again = map(internals._source_id, made)
+    assert times == again != plus
+
+
+@pytest.mark.parametrize("operation", ["-x", "abs(x)", "+x", "x + x", "jnp.negative(x)"])
+def test_operators_are_eager_operations(operation: str) -> None:
+    names = {"jnp": jax.numpy, "x": jax.numpy.ones((3, 5, len(operation)))}
+    with jaxmagic.stopwatch() as watch:
+        eval(operation, names)
+    assert {each.cause.kind for each in watch.timing.compilations} <= {"eager"}
