@@ -53,7 +53,7 @@ def save(record: Record, path: str | os.PathLike[str]) -> Path:
     kind = type(record).__name__
     if _KINDS.get(kind) is not type(record):
         raise TypeError(
-            f"save() writes records; found a {kind}. "
+            f"save() writes one record; found {kind}. "
             "Pass a record, such as jaxmagic.last() or the timing of a stopwatch."
         )
     document = {"format": _FORMAT, "version": VERSION, "kind": kind, "record": _encode(record)}
@@ -101,6 +101,8 @@ def load(path: str | os.PathLike[str]) -> Record:
         return _decode_document(document)
     except RecordError as error:
         raise RecordError(f"{source}: {error}") from None
+    except RecursionError:
+        raise RecordError(f"{source}: not a record of jaxmagic, because it is nested too deeply") from None
 
 
 def _encode(value: Any) -> Any:
@@ -159,8 +161,8 @@ def _decode(value: object, wanted: Any, where: str) -> Any:
         return float(value)  # type: ignore[arg-type]
     if type(value) is not wanted or wanted is float:  # a bool is not an integer here
         raise _wrong(where, _IN_WORDS[wanted], value)
-    if isinstance(value, int) and not -(2**63) <= value < 2**63:
-        raise _wrong(where, "a whole number of 64 bits", value)
+    if isinstance(value, int) and not -(2**60) <= value < 2**60:  # their sums have to fit into 64 bits
+        raise _wrong(where, "a whole number of less than 60 bits", value)
     return value
 
 

@@ -46,7 +46,7 @@ def main(arguments: list[str] | None = None) -> int:
     page.unlink(missing_ok=True)  # a page of yesterday must not pass for one of today
 
     notebook = nbformat.read(chosen.notebook, as_version=4)
-    with tqdm(total=_count_code(notebook), desc=chosen.notebook.stem, unit="cell", leave=False) as bar:
+    with tqdm(total=_count_code(notebook), desc=chosen.notebook.stem, unit="cell", leave=False, disable=None) as bar:
 
         def on_cell(cell: Any) -> None:
             if text := _transcript(cell):

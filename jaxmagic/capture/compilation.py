@@ -21,6 +21,7 @@ from ..model.spans import Call, Miss, Span
 from . import internals
 from .cache_misses import MissLog
 from .clock import now_ns
+from .interrupts import uninterrupted
 
 _STAGES: dict[str, Stage] = {
     "/jax/core/compile/jaxpr_trace_duration": "tracing",
@@ -53,7 +54,8 @@ class CompileLog:
 
     def start(self) -> None:
         """Begin to listen."""
-        self._token = _listeners.add(self)
+        with uninterrupted():
+            self._token = _listeners.add(self)
 
     def compilations(
         self, *, start_ns: int, end_ns: int, thread: int, threads_before: Collection[int | None]
@@ -80,9 +82,10 @@ class CompileLog:
     def stop(self) -> None:
         """Listen no longer. A second call does nothing."""
         if self._token is not None:
-            token, self._token = self._token, None
-            self.complete = _listeners.are_registered() is not False
-            _listeners.remove(self, token)
+            with uninterrupted():
+                token, self._token = self._token, None
+                self.complete = _listeners.are_registered() is not False
+                _listeners.remove(self, token)
 
 
 @contextmanager

@@ -25,6 +25,9 @@ from .queues import Costs, Doubt, Queue, Waited, jit_enabled, queues_of
 #: ``jax.effects_barrier()`` takes some 20 µs where there is nothing to wait for.
 _EFFECTS_NS = 100_000
 
+#: What the first run of the programs may take, when the threads of all devices are still to be started.
+_FIRST_RUN_NS = 50_000_000
+
 #: How many of the youngest arrays are looked at to tell work that an array still holds from work thrown away.
 _YOUNGEST = 64
 
@@ -49,7 +52,8 @@ class Fence:
         would be a change of the user's session, and there is no work to wait for.
 
         Returns:
-            What was found running behind the compilation, ``None`` where nothing had to be done.
+            What was found running behind the compilation, ``None`` where nothing had to be done. Only work that runs
+            much longer than the first programs themselves may take is said to be work.
         """
         devices = _local_devices()
         if devices == self._devices:
@@ -58,7 +62,10 @@ class Fence:
         with unheard(), jit_enabled(), internals.not_written_to_cache():
             self._queues = queues_of(devices, self._clock)
         self._devices = devices
-        found = self.wait_for_programs()  # what is running would count as the idle cost
+        asked_ns = self._clock()
+        found = self.wait_for_programs(asked_ns)  # what is running would count as the idle cost
+        if found.until_ns - asked_ns < _FIRST_RUN_NS:
+            found = Waited(False, asked_ns)
         measured: dict[tuple[str, bool], Costs] = {}  # devices of a kind cost the same
         for queue in self._queues:
             kind = queue.platform, queue.several
@@ -140,7 +147,8 @@ def fence() -> None:
 
     Unlike :func:`jax.block_until_ready` it needs no array: it also waits for work whose result was thrown
     away, for computations over several devices, for callbacks and effects, and for arrays that other threads
-    dispatched as long as they are alive. Where no backend has been started it returns at once.
+    dispatched as long as they are alive. What it cannot wait for is work of another thread whose result nobody
+    holds, and work of other processes. Where no backend has been started it returns at once.
 
     Raises:
         JaxNotAvailable: JAX is not installed or too old.

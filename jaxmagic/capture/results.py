@@ -29,7 +29,7 @@ def find_arrays(result: object) -> Found:
     """The JAX arrays in `result`: in containers, attributes and slots, each once, deleted ones left out."""
     import jax
 
-    if type(result) in _PLAIN:
+    if _is_plain(type(result)):
         return Found([], [])
     notes = [] if issubclass(type(result), jax.Array) else _about(result)
     arrays: list[Any] = []
@@ -40,7 +40,7 @@ def find_arrays(result: object) -> Found:
         node = queue.pop()
         looked_at += 1
         kind = type(node)
-        if kind in _PLAIN or id(node) in seen:
+        if _is_plain(kind) or id(node) in seen:
             continue
         seen.add(id(node))
         if issubclass(kind, jax.Array):
@@ -53,13 +53,18 @@ def find_arrays(result: object) -> Found:
             else:
                 arrays.append(array)
         else:
-            queue.extend(_parts(node))
+            with suppress(Exception):  # a class may refuse to say what it is
+                queue.extend(_parts(node))
     if deleted:
         notes.append(
             "The result holds an array that has been deleted or donated: its work was waited for, "
             "but it cannot be read any more."
         )
     return Found(arrays, notes)
+
+
+def _is_plain(kind: type) -> bool:
+    return id(kind) in _PLAIN
 
 
 def _parts(node: Any) -> list[Any]:
@@ -118,7 +123,8 @@ _CODE = (
     types.TracebackType,
 )
 
-_PLAIN = frozenset({type(None), bool, int, float, complex, str, bytes, bytearray, range, type})
+#: By address: a class of the user's may have a metaclass that refuses to be hashed or compared.
+_PLAIN = frozenset(map(id, (type(None), bool, int, float, complex, str, bytes, bytearray, range, type)))
 
 _NOT_RUN: tuple[tuple[type, str, str], ...] = (
     (types.GeneratorType, "a generator", "Put list(…) around it to time its work."),

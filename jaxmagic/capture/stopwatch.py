@@ -78,6 +78,11 @@ class Stopwatch:
         self._running = False
 
     @property
+    def done(self) -> bool:
+        """Whether there is a record."""
+        return self._timing is not None
+
+    @property
     def timing(self) -> Timing:
         """The record, once the block has ended.
 
@@ -120,8 +125,7 @@ class Stopwatch:
             self._cpu_before = cpu_time()
             self._start_ns = self._clock()
         except BaseException:  # an interrupt: nobody would call stop()
-            self._log.stop()
-            self._running = False
+            self.cancel()
             raise
 
     def _drain(self) -> None:
@@ -144,6 +148,24 @@ class Stopwatch:
         __tracebackhide__ = True  # what failed while it was waited for points at the user's line
         if not self._running:
             raise RuntimeError("This stopwatch is not running: call start() first, or use it in a with statement.")
+        if threading.get_ident() != self._thread:
+            raise RuntimeError(
+                "This stopwatch was started by another thread: JAX's explanations are switched on for that one only. "
+                "Stop it there."
+            )
+        try:
+            return self._stop(dispatched_ns, error, code)
+        finally:
+            self.cancel()
+
+    def cancel(self) -> None:
+        """Listen no longer, without a record; does nothing where the block has ended."""
+        self._log.stop()
+        self._running = False
+        self.result = None
+
+    def _stop(self, dispatched_ns: int, error: BaseException | None, code: str | None) -> Timing:
+        __tracebackhide__ = True
         result, self.result = self.result, None
         surfaced: BaseException | None = None
         try:
@@ -177,14 +199,23 @@ class Stopwatch:
         at_once = ready and (looked_ns - dispatched_ns <= _SET_ASIDE_NS or not self._fenced)
         held_ns = done_ns = dispatched_ns if at_once else ready_ns
         if self._fenced:
+            cpu = cpu_time()  # the fence's own must not count, unless there is work of the user's behind it
             waited = self._fence.wait_for_programs(looked_ns if at_once else ready_ns)
-            cpu = cpu_time()
-            waited = self._fence.wait_for_others(self._settle(waited))
+            later = cpu_time()
+            waited = self._settle(waited)
+            cpu = later if waited.found_work else cpu
+            waited = self._fence.wait_for_others(waited)
             known = True
         else:
             waited, known = self._wait_without_fence(ready_ns)
             cpu = cpu_time()
         if waited.found_work or (waited.found_work is None and not arrays):
+            if waited.found_work is None and waited.until_ns - done_ns > _SET_ASIDE_NS:
+                aside = units.time(waited.until_ns - done_ns, 2)
+                self._notes.append(
+                    f"Of the wait, {aside} may be no work: the operating system set this thread aside "
+                    "while it looked for some."
+                )
             done_ns = max(waited.until_ns, done_ns)
             held_ns = waited.held_until_ns or held_ns
         fetched = self._time_fetch(arrays) if fetch else (None, None)

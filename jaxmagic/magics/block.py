@@ -72,10 +72,21 @@ class Block:
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> bool:
         __tracebackhide__ = True
+        try:
+            return self._leave(error)
+        except BaseException:
+            self._watch.cancel()  # an interrupt in one of our own lines
+            self.take()
+            raise
+
+    def _leave(self, error: BaseException | None) -> bool:
+        __tracebackhide__ = True
         self._watch.result = self._result()
         try:
             self._watch.stop(error=error, code=self._code)
         except BaseException as surfaced:
+            if not self._watch.done:
+                raise
             # Work that failed, or was interrupted, while it was waited for: an error of the code like any other.
             self._finish(surfaced)
             if not self._swallow(surfaced):
@@ -99,14 +110,12 @@ class Block:
         if error is not None:
             self.value = None
         shown_as_value = error is None and self._arguments.o and self._shown and not self._silenced()
+        failure = self._failure(timing) if error is None else None
+        if failure is not None:
+            self.take()
+            raise AssertionError(f"{failure}.\n{to_text(timing, self._style)}")
         if not self._arguments.q and not shown_as_value:
             show(timing, self._style, explain=self._arguments.explain)
-        if error is None:
-            try:
-                self._check(timing)
-            except AssertionError:
-                self.take()
-                raise
 
     def _silenced(self) -> bool:
         try:
@@ -114,17 +123,17 @@ class Block:
         except Exception:
             return False
 
-    def _check(self, timing: Timing) -> None:
-        __tracebackhide__ = True  # a failed expectation points at the user's line, not at this one
+    def _failure(self, timing: Timing) -> str | None:
+        """What was expected and not found; the report comes with it."""
         programs = [each for each in timing.compilations if each.compiled]
         if self._arguments.expect_no_compile and (programs or not timing.heard_all):
             compiled = units.count(len(programs), "program")
             found = f"found {compiled} compiled" if timing.heard_all else "what compiled is not known"
-            raise AssertionError(f"expected no compilation; {found}.\n{to_text(timing, self._style)}")
+            return f"expected no compilation; {found}"
         limit_ns = self._arguments.max_time
         if limit_ns is not None and timing.wall_ns > limit_ns:
-            took, limit = units.time(timing.wall_ns), units.time(limit_ns)
-            raise AssertionError(f"expected at most {limit}; found {took}.\n{to_text(timing, self._style)}")
+            return f"expected at most {units.time(limit_ns)}; found {units.time(timing.wall_ns)}"
+        return None
 
     def _swallow(self, error: BaseException) -> bool:
         """Whether ``--no-raise-error`` covers this; an interrupt and an exit always go through."""

@@ -12,10 +12,12 @@ import difflib
 import functools
 import keyword
 import re
+import unicodedata
 
 from IPython.core.error import UsageError
 
 _LONG = re.compile(r"(--[A-Za-z][\w-]*)(=.*)?$", re.S)
+_TWO_WORDS = re.compile(r"\s*([^\s'\"]+\s+\S+)")
 _VALUE = re.compile(r"""\s*("[^"]*"|'[^']*'|\S+)""")
 
 
@@ -72,7 +74,7 @@ def _long_option(text: str, start: int, word: str, known: dict[str, argparse.Act
     if known[name].nargs == 0 or value is not None:
         words.append(word)
         return end
-    given = _VALUE.match(text, end)
+    given = _value(text, end, known[name])
     words += [name, *([_unquoted(given[1])] if given else [])]
     return given.end() if given else end
 
@@ -95,11 +97,17 @@ def _short_options(
                 return None
             words += [*found, f"-{letter}", rest]
             return end
-        given = _VALUE.match(text, end)
+        given = _value(text, end, action)
         words += [*found, f"-{letter}", *([_unquoted(given[1])] if given else [])]
         return given.end() if given else end
     words += found
     return start + len(word)
+
+
+def _value(text: str, at: int, action: argparse.Action) -> re.Match[str] | None:
+    """The value of an option: a word, or two where the option takes them only together, as in ``50 ms``."""
+    one, two = _VALUE.match(text, at), _TWO_WORDS.match(text, at)
+    return two if one and two and not _fits(action, one[1]) and _fits(action, two[1]) else one
 
 
 def _fits(action: argparse.Action, value: str) -> bool:
@@ -118,7 +126,7 @@ def variable(text: str) -> str:
     """The type of an option that names a variable."""
     if not text.isidentifier() or keyword.iskeyword(text):
         raise argparse.ArgumentTypeError(f"a variable's name is wanted; found {text!r}. Write for example -v t")
-    return text
+    return unicodedata.normalize("NFKC", text)  # as Python does with every name
 
 
 _DURATION = re.compile(r"(\d+(?:\.\d*)?|\.\d+)\s*(ns|us|µs|μs|ms|s|min)$")

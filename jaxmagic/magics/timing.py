@@ -58,7 +58,7 @@ class JaxMagics(Magics):
     @argument(
         "--no-raise-error",
         action="store_true",
-        help="Show the traceback of an exception, but go on with the next cell.",
+        help="Show the traceback of the code's exception, but go on with the next cell.",
     )
     @argument("--explain", action="store_true", help="Add five lines on what was measured, and how.")
     @line_cell_magic

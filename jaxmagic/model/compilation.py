@@ -86,6 +86,11 @@ class Compilation:
     cause: Cause
     thread: str | None = None
 
+    def __post_init__(self) -> None:
+        for name in ("tracing_ns", "lowering_ns", "compilation_ns", "cache_retrieval_ns"):
+            if getattr(self, name) < 0:
+                raise ValueError(f"{name} is a duration and cannot be negative; found {getattr(self, name)}")
+
     @property
     def total_ns(self) -> int:
         """All stages together."""

@@ -106,7 +106,7 @@ def _bar(timing: Timing, style: Style) -> str:
         )
         swatch = f'<span style="color:{colour}">&#9632;</span>'
         legend.append(f'<span style="margin-right:1.2em;white-space:nowrap">{swatch} {escape(label)}</span>')
-    return f'<div style="display:flex;width:100%;margin:3px 0">{"".join(segments)}</div><div>{"".join(legend)}</div>'
+    return f'<div style="display:flex;width:100%;margin:3px 0">{"".join(segments)}</div><div>{" ".join(legend)}</div>'
 
 
 def _table(timing: Timing, style: Style) -> str:
@@ -134,7 +134,7 @@ def _row(each: Compilation, stages: list[str], unit: str, style: Style) -> str:
     if each.cause.remedy:
         why += f'<br><span style="{_FAINT}">→ {escape(each.cause.remedy)}</span>'
     where = f' title="{escape(_short(each.location, 80))}"' if each.location else ""
-    name = f"<code{where}>{escape(_short(each.function, 40))}</code>"
+    name = f"<code{where}>{escape(_short(words.printable(each.function), 40))}</code>"
     return (
         f'<tr style="vertical-align:top"><td style="{_CELL}">{name}</td>{numbers}<td style="{_CELL}">{why}</td></tr>'
     )

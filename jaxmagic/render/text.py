@@ -107,7 +107,8 @@ def _compilations(timing: Timing, style: Style) -> list[str]:
 
 
 def _function(each: Compilation, widest: int, unit: str, style: Style) -> list[str]:
-    name = each.function if len(each.function) <= widest else each.function[: widest - 1] + "…"
+    name = words.printable(each.function)
+    name = name if len(name) <= widest else name[: widest - 1] + "…"
     cells = [f"{label} {units.time_in(time_ns, unit, style.digits)}" for label, time_ns in words.stages(each)]
     first = f"  {name.ljust(widest)}   " + "   ".join(cells)
     reason, remedy = words.reason(each, style.digits), each.cause.remedy

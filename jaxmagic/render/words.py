@@ -9,13 +9,11 @@ from ..model.timing import Timing
 
 #: For learners, with ``--explain``: five lines.
 EXPLANATION = (
-    "What was measured: from when the code began until all of its work was done on every device.",
-    "Dispatch: JAX returns before the work is done. Until it returned is dispatch, the rest is wait.",
-    "Compile: the first call with new shapes or types is traced (Python to jaxpr), lowered (to StableHLO) and "
-    "compiled (by XLA). The next call with the same shapes and types does not pay it.",
-    "Host: the rest of the dispatch: Python and JAX's own bookkeeping, and CPU work done on the spot.",
-    "How: work in flight is waited for before the clock starts; at the end the result is waited for, then a "
-    "fence: a tiny program queued on every device behind all other work.",
+    "Wall: from when the code began until all of its work was done, everywhere.",
+    "Dispatch: until the code returned, which JAX lets it do early. Wait: the rest.",
+    "Compile: new shapes or types are traced, lowered, and compiled by XLA, once.",
+    "Host: the rest of the dispatch: Python, JAX itself, and work done on the spot.",
+    "How: work in flight first; then the result, then a program queued behind all.",
 )
 
 #: The stages of a compilation: their short names, and the fields of the record.
@@ -27,6 +25,15 @@ STAGES = (
 )
 
 
+def printable(text: str) -> str:
+    r"""`text` without what would move a terminal's cursor: names may hold anything.
+
+    >>> printable("a\x1b[2Jb")
+    'a�[2Jb'
+    """
+    return "".join(each if each.isprintable() else "\N{REPLACEMENT CHARACTER}" for each in text)
+
+
 def stages(compilation: Compilation) -> list[tuple[str, int]]:
     """The stages that took time, with their short names."""
     named = [(label, getattr(compilation, field)) for label, field in STAGES]
@@ -35,7 +42,7 @@ def stages(compilation: Compilation) -> list[tuple[str, int]]:
 
 def reason(compilation: Compilation, digits: int) -> str:
     """Why it was compiled, and what the persistent cache had to do with it."""
-    text = compilation.cause.reason
+    text = printable(compilation.cause.reason)
     if not compilation.compiled:
         text += f"; {'traced' if compilation.last_stage == 'tracing' else 'lowered'} only, not compiled"
     if compilation.cache == "hit":
@@ -65,7 +72,9 @@ def about_time(timing: Timing, digits: int) -> list[str]:
 
 
 def _about_fetch(timing: Timing, digits: int) -> str:
-    fetched = units.size(timing.fetch_bytes or 0)
+    if not timing.fetch_bytes:
+        return "Fetch: nothing to copy, because the result holds no array."
+    fetched = units.size(timing.fetch_bytes)
     return f"Fetch: {units.time(timing.fetch_ns or 0, digits)} to copy {fetched} to the host, beside the wall time."
 
 
@@ -77,7 +86,7 @@ def about_compilations(timing: Timing, rest: int, rest_ns: int, digits: int) -> 
         sentences.append(f"{units.count(rest, 'more function')} compiled, {units.time(rest_ns, digits)}.")
     if compiled.eager:
         total = units.time(report.total_ns(compiled.eager), digits)
-        names = list(dict.fromkeys(each.function for each in compiled.eager))
+        names = list(dict.fromkeys(printable(each.function) for each in compiled.eager))
         some = ", ".join(names[:4]) + (", …" if len(names) > 4 else "")
         sentences.append(
             f"{units.count(len(compiled.eager), 'eager operation')} compiled, {total} ({some}): "

@@ -210,3 +210,12 @@ def test_fence_starts_no_backend() -> None:
         "from jax._src import xla_bridge; assert not xla_bridge.backends_are_initialized()"
     )
     subprocess.run([sys.executable, "-c", program], check=True)
+
+
+@pytest.mark.parametrize(("late_ns", "found"), [(10_000_000, False), (90_000_000, True)])
+def test_the_first_run_of_the_fence_is_not_the_users_work(monkeypatch: Any, late_ns: int, found: bool) -> None:
+    """It starts the threads of all devices, which took up to milliseconds, and counted as a wait of the user's."""
+    monkeypatch.setattr(Fence, "wait_for_programs", lambda self, asked_ns: Waited(True, asked_ns + late_ns))
+    waited = Fence().prepare()
+    assert waited is not None
+    assert waited.found_work is found

@@ -142,3 +142,21 @@ def test_deleted_arrays_are_left_out_and_said() -> None:
 
 def test_a_host_copy_counts_its_bytes() -> None:
     assert host_copy([jnp.ones((4, 4)), jnp.ones(2, jnp.int8)]) == 66
+
+
+class Unhashable(type):
+    """A metaclass as hostile as its classes."""
+
+    def __eq__(cls, other: object) -> bool:
+        raise RuntimeError("do not compare")
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __getattribute__(cls, name: str) -> Any:
+        raise RuntimeError("do not ask")
+
+
+def test_a_class_may_refuse_everything() -> None:
+    made = Unhashable("Made", (), {})
+    x = jnp.ones(3)
+    assert find_arrays([type.__call__(made), x]).arrays == [x]

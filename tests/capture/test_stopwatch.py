@@ -26,7 +26,7 @@ from jaxmagic.errors import NotMeasured
 
 def notes(timing: jaxmagic.Timing) -> list[str]:
     """Without the one on several devices, whose threads may be slow at any time on a busy machine."""
-    return [note for note in timing.notes if "may be missing" not in note]
+    return [note for note in timing.notes if "may be" not in note]
 
 
 def measure(call: Any, *, keep: bool = True) -> jaxmagic.Timing:
@@ -847,7 +847,7 @@ def test_to_settle_a_doubt_costs_the_user_no_processor_time(x: Any, monkeypatch:
     fence: Any = Doubtful(True, 500)
     with Stopwatch(fence=fence) as watch:
         watch.result = x
-    assert called == ["cpu_time", "cpu_time", "settle"]
+    assert called == ["cpu_time"] * 3 + ["settle"]
 
 
 @pytest.mark.parametrize(("left_out_ns", "note"), [(420_000, "Up to 420 µs may be missing"), (400, None)])
@@ -862,6 +862,51 @@ def test_what_may_be_missing_is_said(x: Any, left_out_ns: int, note: str | None)
         watch.result = x
     assert watch.timing.wait_ns == 0
     assert [each[: len(note or "")] for each in watch.timing.notes] == ([note] if note else [])
+
+
+@pytest.mark.parametrize(("found_work", "spent_ns"), [(False, 0), (True, 7_000_000)])
+def test_processor_time_counts_the_fence_only_where_it_waits_for_work(
+    x: Any, monkeypatch: Any, found_work: bool, spent_ns: int
+) -> None:
+    readings = iter([0, 0, 7_000_000])  # at the start, before the fence, behind it
+    monkeypatch.setattr("jaxmagic.capture.stopwatch.cpu_time", lambda: CpuTime(next(readings), 0))
+    fence: Any = Scripted(found_work, 500)
+    with Stopwatch(fence=fence) as watch:
+        watch.result = x
+    assert watch.timing.cpu_user_ns == spent_ns
+
+
+@pytest.mark.parametrize(("until_ns", "note"), [(4_001_000, ["Of the wait, 4.0 ms may be no work"]), (50_000, [])])
+def test_a_wait_that_may_be_none_is_said_to_be_one(until_ns: int, note: list[str]) -> None:
+    ticks = iter(range(0, 10**9, 1000))
+    fence: Any = Scripted(None, until_ns)
+    with Stopwatch(clock=lambda: next(ticks), fence=fence) as watch:
+        pass
+    assert [each[: len("Of the wait, 4.0 ms may be no work")] for each in watch.timing.notes] == note
+
+
+def test_a_stopwatch_is_stopped_by_the_thread_that_started_it(session_state: Any) -> None:
+    before = session_state()
+    watch = Stopwatch()
+    watch.start()
+    with ThreadPoolExecutor(1) as pool, pytest.raises(RuntimeError, match="started by another thread"):
+        pool.submit(watch.stop).result()
+    watch.stop()
+    assert session_state() == before
+
+
+def test_an_interrupt_while_the_record_is_made_leaves_nothing_behind(monkeypatch: Any, session_state: Any) -> None:
+    def interrupt(*_: Any, **__: Any) -> None:
+        raise KeyboardInterrupt
+
+    before = session_state()
+    watch = Stopwatch()
+    watch.start()
+    monkeypatch.setattr(Stopwatch, "_make_record", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        watch.stop()
+    assert not watch.done
+    assert session_state() == before
 
 
 def test_pure_python_before_jax_has_started_has_nothing_unmeasured() -> None:

@@ -79,3 +79,25 @@ def test_a_record_names_what_was_timed_when_the_source_is_gone(session: Any, mon
     monkeypatch.setattr(linecache, "getlines", lambda *_: [])
     session.run("%jaxtime -q -v t f(x)")
     assert session.run("t.code") is None
+
+
+@pytest.mark.parametrize("where", ["magics.block.Block._result", "capture.stopwatch.Stopwatch._make_record"])
+def test_an_interrupt_in_one_of_our_own_lines_is_an_interrupt(
+    session: Any, session_state: Any, monkeypatch: Any, where: str
+) -> None:
+    def interrupt(*_: Any, **__: Any) -> None:
+        raise KeyboardInterrupt
+
+    before = session_state()
+    with monkeypatch.context() as patch:
+        patch.setattr(f"jaxmagic.{where}", interrupt)
+        session.run("%jaxtime 1", fails=KeyboardInterrupt)
+    assert not [name for name in session.shell.user_ns if name.startswith("__jaxmagic")]
+    assert session_state() == before
+
+
+def test_a_failed_expectation_shows_its_report_once(session: Any) -> None:
+    shown = len(session.published)
+    error = session.run("%jaxtime --max-time 1ns f(x)", fails=AssertionError)
+    assert str(error).count("Wall time") == 1
+    assert len(session.published) == shown

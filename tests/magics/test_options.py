@@ -28,6 +28,9 @@ PARSER = JaxMagics.jaxtime.parser
         ("--max-time 50ms f(x)", ["--max-time", "50ms"], "f(x)"),
         ("--max-time=50ms f(x)", ["--max-time=50ms"], "f(x)"),
         ("--max-time '1.5 s' f(x)", ["--max-time", "1.5 s"], "f(x)"),
+        ("--max-time 50 ms f(x)", ["--max-time", "50 ms"], "f(x)"),
+        ("--max-time 50 f(x)", ["--max-time", "50"], "f(x)"),
+        ("-v t ms", ["-v", "t"], "ms"),
         ("-- -q", [], "-q"),
         ("-q -- --x", ["-q"], "--x"),
         ("-x[0, 0]", [], "-x[0, 0]"),
@@ -96,3 +99,7 @@ def test_durations_have_a_unit(text: str, expected: int) -> None:
 def test_a_number_without_a_unit_is_no_duration(text: str) -> None:
     with pytest.raises(argparse.ArgumentTypeError):
         options.duration_ns(text)
+
+
+def test_a_variable_has_the_name_that_python_gives_it() -> None:
+    assert options.variable("\N{MICRO SIGN}") == "\N{GREEK SMALL LETTER MU}"

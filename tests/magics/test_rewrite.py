@@ -66,3 +66,8 @@ def test_a_failure_of_ours_rejects_the_cell_and_keeps_the_transformer() -> None:
 )
 def test_a_semicolon_is_found_by_token(code: str, ends: bool) -> None:
     assert ends_in_semicolon(code) is ends
+
+
+def test_cells_without_our_magics_are_left_alone_however_deep(session: Any) -> None:
+    branches = "".join(f"elif n == {number}:\n    pass\n" for number in range(600))
+    session.run(f"n = 700\nif n == -1:\n    pass\n{branches}")

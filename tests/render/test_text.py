@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from jaxmagic.model.compilation import Cause
 from jaxmagic.model.history import History
+from jaxmagic.render.html import to_html
 from jaxmagic.render.style import Style
 from jaxmagic.render.text import to_text
 
@@ -100,9 +101,9 @@ def test_many_functions_are_cut_to_the_costliest(timing: Any, compilation: Any) 
 
 
 def test_explain_adds_five_lines(timing: Any) -> None:
-    text = to_text(timing(), explain=True)
-    for word in ("What was measured:", "Dispatch:", "Compile:", "Host:", "How:"):
-        assert word in text
+    lines = to_text(timing(), explain=True).splitlines()
+    assert len(lines) == len(to_text(timing()).splitlines()) + 5
+    assert [line.split(":")[0].strip() for line in lines[-5:]] == ["Wall", "Dispatch", "Compile", "Host", "How"]
 
 
 def test_one_line_form(timing: Any, compilation: Any) -> None:
@@ -143,3 +144,14 @@ def test_a_history_shows_its_last_ten(timing: Any) -> None:
 def test_an_unknown_record_is_a_type_error() -> None:
     with pytest.raises(TypeError, match="found a int"):
         to_text(3)
+
+
+def test_a_name_moves_no_cursor(timing: Any, compilation: Any) -> None:
+    record = timing(
+        compilation(function="f\x1b[2J\x00\ng"),
+        compilation(function="h\x1b", cause=Cause(kind="eager", reason="eager")),
+    )
+    for text in (to_text(record), to_html(record)):
+        assert "\x1b" not in text
+        assert "\x00" not in text
+        assert "f�[2J��g" in text
