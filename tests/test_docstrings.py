@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import doctest
 import importlib
 import pkgutil
@@ -14,13 +15,14 @@ MODULES = sorted(module.name for module in pkgutil.walk_packages(jaxmagic.__path
 
 
 @pytest.mark.parametrize("name", MODULES)
-def test_examples_run(name: str) -> None:
+def test_examples_run(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(builtins, "_", None, raising=False)  # doctest leaves it, and IPython then keeps off its own
     result = doctest.testmod(importlib.import_module(name), optionflags=doctest.ELLIPSIS)
     assert result.failed == 0
 
 
 def test_every_public_function_has_an_example() -> None:
-    for name in ("stopwatch", "fence", "history", "last", "save", "load"):
+    for name in ("stopwatch", "fence", "history", "last", "benchmark", "save", "load"):
         assert ">>>" in getattr(jaxmagic, name).__doc__, name
 
 
