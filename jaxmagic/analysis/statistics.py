@@ -32,7 +32,7 @@ _TREND = 3.5
 _APART = 1.0
 
 #: Fewer samples than this share are outliers, not a mode.
-_LEAST_SHARE = 0.1
+_LEAST_SHARE = 0.15
 
 
 def looks(first: int = 40, growth: float = 1.5) -> Iterator[int]:

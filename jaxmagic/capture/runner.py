@@ -74,6 +74,7 @@ class Runner:
         Args:
             code: the source, for the record.
         """
+        __tracebackhide__ = True
         self._prepare_sample()
         watch = Stopwatch(clock=self._clock, fence=self._fence)
         watch.start()
@@ -92,6 +93,7 @@ class Runner:
         Returns:
             How long it took in all, and how much of that was not for the result.
         """
+        __tracebackhide__ = True
         self._prepare_sample()
         started_ns = self._clock()
         value = self._call()
@@ -104,10 +106,12 @@ class Runner:
 
     def sample(self) -> int:
         """The time of :attr:`evaluations` calls, each of them waited for."""
+        __tracebackhide__ = True
         self._prepare_sample()
         return self._fenced_sample() if self.fenced else self._plain_sample()
 
     def _plain_sample(self) -> int:
+        __tracebackhide__ = True
         call, wait, clock = self._call, self._wait, self._clock
         evaluations = range(self.evaluations)
         with self._watching_garbage():
@@ -120,6 +124,7 @@ class Runner:
         return ended_ns - started_ns
 
     def _fenced_sample(self) -> int:
+        __tracebackhide__ = True
         total_ns = 0
         with self._watching_garbage():
             for _ in range(self.evaluations):
@@ -132,6 +137,7 @@ class Runner:
 
     def pipelined_sample(self, calls: int) -> int:
         """The time of `calls` calls that are enqueued one after the other, with one wait at the end."""
+        __tracebackhide__ = True
         call = self._call
         self._fence.wait()
         started_ns = self._clock()

@@ -69,6 +69,7 @@ def take_benchmark(
     Raises:
         DonatedTwice: a call after the first met an array that an earlier one had used up.
     """
+    __tracebackhide__ = True  # what the statement raises points at the statement
     started_at = timestamp()
     first_call = runner.first_call(code)
     try:
@@ -96,6 +97,7 @@ def take_benchmark(
 
 def warm_up(runner: Runner, plan: Plan, clock: Clock) -> tuple[int, ...]:
     """Call until a call compiles nothing and calls get no faster, and set the runner up by what they took."""
+    __tracebackhide__ = True
     calls: list[tuple[int, int]] = []
     log = CompileLog()
     log.start()
@@ -125,6 +127,7 @@ def _sample(
     runner: Runner, plan: Plan, folded: bool, clock: Clock
 ) -> tuple[Trial, Trial | None, StoppedBy, Conditions]:
     """The samples of both kinds, what ended them, and what went on meanwhile."""
+    __tracebackhide__ = True
     gc.collect()
     threads = {thread.ident for thread in threading.enumerate()}
     log, load = CompileLog(), Load()
@@ -156,6 +159,7 @@ def _sample(
 
 def _until_known(runner: Runner, plan: Plan, clock: Clock) -> tuple[list[int], StoppedBy]:
     """Samples until one of the plan's conditions holds, and which one it was."""
+    __tracebackhide__ = True
     taken: list[int] = []
     looked_at = looks()
     next_look = next(looked_at)

@@ -14,6 +14,7 @@ from IPython.core.interactiveshell import InteractiveShell
 from IPython.display import display
 
 from .. import api, units
+from ..model.history import Record
 from ..model.timing import Timing
 from ..render.bundle import mimebundle
 from ..render.style import DEFAULT, Style
@@ -178,9 +179,9 @@ def current_style(shell: InteractiveShell) -> Style:
     return DEFAULT if magics is None else magics.style
 
 
-def show(timing: Timing, style: Style, *, explain: bool = False) -> None:
+def show(record: Record, style: Style, *, explain: bool = False) -> None:
     """Display a record as one output, in the user's style."""
-    display(mimebundle(timing, style=style, explain=explain), raw=True)
+    display(mimebundle(record, style=style, explain=explain), raw=True)
 
 
 def _source(frame: FrameType, place: Place) -> str | None:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import argparse
 import ast
 import inspect
-import re
 from types import EllipsisType
 from typing import Any
 
@@ -19,6 +18,7 @@ from IPython.core.interactiveshell import InteractiveShell
 from . import options
 from .block import Block, open_block
 from .rewrite import BlockRewriter, ends_in_semicolon
+from .source import parse
 
 _ANYWHERE = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
 
@@ -46,7 +46,7 @@ def run_called(
     words, statement = options.split(line, parser)
     options.parse(words, parser)
     code = _code(magic, statement, cell)
-    tree = _parse(shell, magic, code, is_line=cell is None)
+    tree = parse(shell, magic, code, is_line=cell is None)
     if not tree.body:
         raise UsageError(f"%{magic} has nothing to run: there is only a comment. Write a statement before it.")
     rewriter = BlockRewriter({magic: parser}, shell.transform_cell, lambda: "last_expr")
@@ -58,7 +58,7 @@ def run_called(
     namespace = shell.user_ns if cell is not None or local_ns is None else local_ns
     shell.user_ns[name] = block
     try:
-        _execute(shell, compile(tree, tree.filename, "exec", _ANYWHERE), namespace)  # type: ignore[attr-defined]
+        _execute(shell, compile(tree, tree.filename, "exec", _ANYWHERE), namespace)
         return block.take(ends_in_semicolon(code))
     finally:
         shell.user_ns.pop(name, None)
@@ -92,23 +92,6 @@ def _code(magic: str, statement: str, cell: str | None) -> str:
     if not cell.strip():
         raise UsageError(f"%%{magic} has nothing to run: the cell is empty. Put the code below it.")
     return cell
-
-
-def _parse(shell: InteractiveShell, magic: str, code: str, *, is_line: bool) -> ast.Module:
-    transformed = shell.transform_cell(code)
-    filename = shell.compile.cache(transformed, shell.execution_count)
-    try:
-        tree = ast.parse(transformed, filename)
-    except SyntaxError:
-        found = re.match(r"-\w\s", code)
-        if is_line and found:
-            raise UsageError(
-                f"%{magic} has no option {found[0].strip()}, and as code this is no Python. See %{magic}?"
-            ) from None
-        raise
-    tree = shell.transform_ast(tree)
-    tree.filename = filename
-    return tree
 
 
 def _execute(shell: InteractiveShell, code: Any, namespace: dict[str, Any]) -> None:

@@ -150,3 +150,23 @@ def duration_ns(text: str) -> int:
 def only_comment(text: str) -> bool:
     """Whether nothing is left to run in `text`."""
     return not text.strip() or text.lstrip().startswith("#")
+
+
+def positive_int(text: str) -> int:
+    """The type of an option that is a number of things."""
+    if not re.fullmatch(r"\d+", text) or int(text) == 0:
+        raise argparse.ArgumentTypeError(f"a whole number from 1 on is wanted; found {text!r}")
+    return int(text)
+
+
+def share(text: str) -> float:
+    """The type of an option that is a share, plain or in per cent.
+
+    >>> share("0.01"), share("5%")
+    (0.01, 0.05)
+    """
+    found = re.fullmatch(r"(\d+(?:\.\d*)?|\.\d+)\s*(%?)", text.strip())
+    value = float(found[1]) / (100 if found[2] else 1) if found else 0.0
+    if not 0 < value < 1:
+        raise argparse.ArgumentTypeError(f"a share between 0 and 1 is wanted; found {text!r}. Write for example 1%")
+    return value

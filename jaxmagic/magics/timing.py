@@ -80,3 +80,55 @@ class JaxMagics(Magics):
         from .direct import run_called  # and with it all that measures: loading is over sooner
 
         return run_called(self.shell, "jaxtime", type(self).jaxtime.parser, line, cell, local_ns)
+
+    @no_var_expand
+    @needs_local_scope
+    @magic_arguments("%jaxtimeit")
+    @argument(
+        "-n", metavar="N", type=options.positive_int, help="Calls in a sample; as many as are needed if left out."
+    )
+    @argument("-r", metavar="R", type=options.positive_int, help="Take R samples, however wide the interval is then.")
+    @argument("-o", action="store_true", help="Return the record.")
+    @argument("-q", action="store_true", help="No report.")
+    @argument("-v", metavar="NAME", type=options.variable, help="Bind the record to the variable NAME.")
+    @argument("-p", metavar="P", type=options.positive_int, help="Significant digits of the report.")
+    @argument(
+        "--rtol",
+        metavar="SHARE",
+        type=options.share,
+        default=0.01,
+        help="Stop when the 95 %% interval of the median is within this share of it: 0.01 (as by default) or 1%%.",
+    )
+    @argument(
+        "--budget",
+        metavar="TIME",
+        type=options.duration_ns,
+        default=10**9,
+        help="Or stop after this time, the first call aside; 1s by default.",
+    )
+    @argument("--setup", metavar="CODE", help="Runs once, before everything; in quotes.")
+    @argument(
+        "--each",
+        metavar="CODE",
+        help="Runs before every sample, outside the clock; in quotes. For fresh copies of what is donated.",
+    )
+    @line_cell_magic
+    def jaxtimeit(self, line: str, cell: str | None = None, local_ns: dict[str, Any] | None = None) -> Any:
+        """Repeat a statement or a cell until its median time is known, with an interval that can be trusted.
+
+        In line mode::
+
+            %jaxtimeit [options] statement
+
+        In cell mode the line is setup, which runs once::
+
+            %%jaxtimeit [options] setup
+            …
+
+        The first call is timed apart, with what it compiles. Assignments are local, as in ``%timeit``, and the value
+        is that of the record: ``-o`` returns it.
+        """
+        __tracebackhide__ = True
+        from .timeit import run_timeit
+
+        return run_timeit(self.shell, type(self).jaxtimeit.parser, line, cell, local_ns)

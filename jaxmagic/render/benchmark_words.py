@@ -59,7 +59,8 @@ def about_pipelined(benchmark: Benchmark, digits: int) -> str:
     assert benchmark.pipelined_ns is not None
     hidden_ns = benchmark.median_ns - benchmark.pipelined_ns
     sentence = f"Pipelined: {units.time(benchmark.pipelined_ns, digits)} per call, {pipelined.evaluations} in flight"
-    if hidden_ns > 0.02 * benchmark.median_ns:
+    low_ns, _ = benchmark.interval_ns or (0.0, 0.0)
+    if benchmark.pipelined_ns < min(low_ns, 0.98 * benchmark.median_ns):
         sentence += f": not waiting for each call spares {units.time(hidden_ns, digits)}"
     return f"{sentence}."
 

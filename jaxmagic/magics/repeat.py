@@ -1,0 +1,124 @@
+"""A statement as a function that can be called again and again, as ``%timeit`` makes one.
+
+Setup, what runs before every sample, and the statement become three functions, one inside the other::
+
+    def setup():
+        <setup>
+        def each(): <each>
+        def body(): <statement>; return its value
+        return each, body
+
+So assignments are local, names that the setup makes are seen by all, and tracebacks point at the user's own lines.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Mapping, Sequence
+from types import CodeType
+from typing import Any, NamedTuple
+
+from IPython.core.error import UsageError
+
+Statements = list[ast.stmt]
+
+
+class Repeatable(NamedTuple):
+    """What :class:`~jaxmagic.capture.runner.Runner` wants.
+
+    Attributes:
+        body: runs the statement and returns its value.
+        each: runs before every sample; ``None`` where there is nothing to run.
+    """
+
+    body: Callable[[], Any]
+    each: Callable[[], None] | None
+
+
+def make_repeatable(
+    statement: ast.Module, *, setup: Statements, each: Statements, namespace: dict[str, Any], filename: str
+) -> Repeatable:
+    """Run the setup, and make functions of the statement and of what runs before every sample.
+
+    Args:
+        statement: to be repeated.
+        setup: runs once, now.
+        each: runs before every sample.
+        namespace: the globals of all three. Nothing is put into it.
+        filename: under which IPython knows the source.
+
+    Raises:
+        UsageError: the statement awaits, which a function that is not asynchronous cannot.
+        Exception: whatever the setup raises.
+    """
+    __tracebackhide__ = True
+    shared = _names(setup) | _names(each)
+    own = _names(statement.body)
+    # A name that is assigned here and read before, as in ``y = f(y)``, begins with the value that it has outside.
+    begin = [name for name in sorted(own - shared) if name in namespace]
+    body = _function("body", _returning(statement.body), begin, shared & own)
+    before = _function("each", each, [], _names(each))
+    missing = [_assign_none(name) for name in sorted(_names(each) - _names(setup))]
+    result = ast.Return(ast.Tuple([ast.Name("each", ast.Load()), ast.Name("body", ast.Load())], ast.Load()))
+    outer = _function("setup", [*missing, *setup, before, body, result], [], set())
+    tree = ast.Module([outer], [])
+    ast.fix_missing_locations(tree)
+    scratch: dict[str, Any] = {}
+    exec(compile(tree, filename, "exec"), namespace, scratch)
+    each_function, body_function = scratch["setup"]()
+    return Repeatable(body_function, each_function if each else None)
+
+
+def called_without_arguments(statement: ast.Module, namespace: Mapping[str, Any]) -> Any:
+    """The function that the statement is a call of, if it is ``f()`` and nothing else."""
+    if len(statement.body) == 1 and isinstance(statement.body[0], ast.Expr):
+        call = statement.body[0].value
+        if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and not call.args and not call.keywords:
+            return namespace.get(call.func.id)
+    return None
+
+
+def _function(name: str, body: Statements, begin: Sequence[str], outside: set[str]) -> ast.FunctionDef:
+    """``def name(x=x, …): nonlocal …; body``, without a place: lines are those of the user's statements only."""
+    arguments = ast.arguments(
+        posonlyargs=[],
+        args=[ast.arg(each) for each in begin],
+        kwonlyargs=[],
+        kw_defaults=[],
+        defaults=[ast.Name(each, ast.Load()) for each in begin],
+    )
+    declared: Statements = [ast.Nonlocal(sorted(outside))] if outside else []
+    return ast.FunctionDef(name, arguments, [*declared, *body] or [ast.Pass()], [])
+
+
+def _returning(body: Statements) -> Statements:
+    """The same statements, returning the value of the last one if it has any."""
+    *others, last = body
+    if isinstance(last, ast.Expr):
+        return [*others, ast.copy_location(ast.Return(last.value), last)]
+    if isinstance(last, ast.Assign):
+        last.targets.append(ast.Name("__jaxmagic_value__", ast.Store()))
+        return [*others, last, ast.copy_location(ast.Return(ast.Name("__jaxmagic_value__", ast.Load())), last)]
+    return body
+
+
+def _names(body: Statements) -> set[str]:
+    """The names that these statements assign, import, define or delete, as Python's compiler finds them."""
+    if not body:
+        return set()
+    tree = ast.Module([_function("f", body, [], set())], [])
+    ast.fix_missing_locations(tree)
+    try:
+        module = compile(tree, "", "exec")
+    except SyntaxError as error:
+        if "await" in str(error) or "async" in str(error):
+            raise UsageError(
+                "await cannot be repeated: the statement runs in a function. Time one run with %jaxtime."
+            ) from None
+        raise
+    function = next(each for each in module.co_consts if isinstance(each, CodeType))
+    return {*function.co_varnames, *function.co_cellvars}
+
+
+def _assign_none(name: str) -> ast.stmt:
+    return ast.Assign([ast.Name(name, ast.Store())], ast.Constant(None))

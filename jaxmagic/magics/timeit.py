@@ -1,0 +1,70 @@
+"""``%jaxtimeit``, called: from its line, its setup and its options to a benchmark that is shown."""
+
+from __future__ import annotations
+
+import argparse
+import ast
+from dataclasses import replace
+from typing import Any
+
+from IPython.core.error import UsageError
+from IPython.core.interactiveshell import InteractiveShell
+
+from .. import api
+from ..capture.functions import is_folded
+from ..capture.jax_version import require_jax
+from ..capture.runner import Runner
+from ..capture.sampler import Plan, take_benchmark
+from ..model.benchmark import Benchmark
+from . import options
+from .block import current_style, show
+from .repeat import called_without_arguments, make_repeatable
+from .source import parse
+
+
+def run_timeit(
+    shell: InteractiveShell,
+    parser: argparse.ArgumentParser,
+    line: str,
+    cell: str | None,
+    local_ns: dict[str, Any] | None,
+) -> Benchmark | None:
+    """Measure the statement in `line`, or `cell` with the setup in `line`.
+
+    Raises:
+        UsageError: a wrong option, nothing to run, or an ``await``.
+        SyntaxError: at the user's line.
+    """
+    __tracebackhide__ = True
+    words, rest = options.split(line, parser)
+    arguments = options.parse(words, parser)
+    statement, setup = (rest, "") if cell is None else (cell, rest)
+    tree = parse(shell, "jaxtimeit", statement, is_line=cell is None)
+    if not tree.body:
+        raise UsageError("%jaxtimeit has nothing to run. Write the statement behind it: %jaxtimeit f(x).")
+    setups = [*_statements(shell, arguments.setup), *_statements(shell, setup)]
+    namespace = shell.user_ns if local_ns is None or local_ns is shell.user_ns else {**shell.user_ns, **local_ns}
+    require_jax()
+    function = called_without_arguments(tree, namespace)
+    body, each = make_repeatable(
+        tree, setup=setups, each=_statements(shell, arguments.each), namespace=namespace, filename=tree.filename
+    )
+    plan = Plan(
+        rtol=arguments.rtol,
+        budget_ns=arguments.budget,
+        samples=arguments.r,
+        evaluations=arguments.n,
+    )
+    folded = function is not None and is_folded(function, (), {})
+    record = take_benchmark(Runner(body, each=each), plan, code=statement.strip(), folded=folded)
+    api.keep(record)
+    if arguments.v:
+        (shell.user_ns if local_ns is None else local_ns)[arguments.v] = record
+    style = current_style(shell)
+    if not arguments.q:
+        show(record, style if arguments.p is None else replace(style, digits=arguments.p))
+    return record if arguments.o else None
+
+
+def _statements(shell: InteractiveShell, code: str | None) -> list[ast.stmt]:
+    return parse(shell, "jaxtimeit", code, is_line=True).body if code and code.strip() else []

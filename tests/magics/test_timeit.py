@@ -1,0 +1,155 @@
+"""``%jaxtimeit`` in a real shell: its dialect is that of ``%timeit``."""
+
+from __future__ import annotations
+
+import re
+import traceback
+from typing import Any
+
+import jax
+import pytest
+from IPython.core.error import UsageError
+
+import jaxmagic
+from jaxmagic.magics.timing import JaxMagics
+
+QUICK = "--budget 20ms"
+
+
+def test_the_report_has_the_median_its_interval_and_both_figures(session: Any) -> None:
+    assert session.run("%jaxtimeit --budget 100ms f(x)") is None
+    report = session.report
+    assert re.match(r"\S+ \S+ per call   \(\S+ to \S+ \S+ with 95 % confidence\)\n", report)
+    for words in ("samples", "half of them", "min ", "Pipelined: ", "First call: ", "Stopped "):
+        assert words in report
+    assert "<script" not in session.published[-1]["text/html"]
+
+
+def test_the_record_is_returned_bound_and_kept_by_the_history_without_its_value(session: Any) -> None:
+    record = session.run(f"r = %jaxtimeit -o -q {QUICK} -v same f(x)\nr")
+    assert isinstance(record, jaxmagic.Benchmark)
+    assert record is session.shell.user_ns["same"]
+    assert record.code == "f(x)"
+    assert record.value.shape == (8, 8)
+    assert jaxmagic.last() == record
+    assert jaxmagic.last().value is None
+    assert session.published == []
+
+
+def test_n_and_r_are_those_of_timeit(session: Any) -> None:
+    record = session.run("%jaxtimeit -o -q -n3 -r 5 f(x)")
+    assert record.latency.evaluations == 3
+    assert len(record.samples_ns) == 5
+    assert record.stopped_by == "count"
+
+
+def test_p_is_the_number_of_digits(session: Any) -> None:
+    session.run(f"%jaxtimeit -p 6 {QUICK} f(x)")
+    number = session.report.split()[0]
+    assert len(re.sub(r"\D", "", number).lstrip("0")) == 6
+
+
+def test_rtol_and_budget_are_on_the_record(session: Any) -> None:
+    record = session.run("%jaxtimeit -oq --rtol 20% --budget 30ms f(x)")
+    assert (record.rtol, record.budget_ns) == (0.2, 30_000_000)
+
+
+def test_the_line_over_a_cell_is_setup_and_runs_once(session: Any) -> None:
+    session.run("calls = []")
+    record = session.run(
+        f"%%jaxtimeit -oq {QUICK} --setup 'a = 1' b = a + 1; calls.append(b)\nc = b + 1\ncalls.append(c)\nc"
+    )
+    calls = session.shell.user_ns["calls"]
+    assert calls.count(2) == 1
+    assert calls.count(3) > 3
+    assert record.value == 3
+    assert "b" not in session.shell.user_ns
+
+
+def test_assignments_are_local_and_begin_with_the_value_outside(session: Any) -> None:
+    session.run("n = 1")
+    assert session.run(f"%jaxtimeit -oq {QUICK} n = n + 1").value == 2
+    assert session.shell.user_ns["n"] == 1
+    session.run(f"%jaxtimeit -q {QUICK} unknown_name = 3")
+    assert "unknown_name" not in session.shell.user_ns
+
+
+def test_the_setup_and_the_statement_share_their_names(session: Any) -> None:
+    record = session.run(f"%%jaxtimeit -oq {QUICK} n = 0\nn += 1\n[n for _ in range(2)]")
+    assert record.value[0] > 3
+
+
+def test_each_runs_before_every_sample_and_makes_what_is_donated(session: Any) -> None:
+    session.run("g = jax.jit(lambda x: x + 1, donate_argnums=0)\nmade = []")
+    record = session.run(f"%jaxtimeit -oq {QUICK} --each 'fresh = x.copy(); made.append(1)' g(fresh)")
+    assert record.conditions.fresh
+    assert len(session.shell.user_ns["made"]) == 1 + len(record.warmup_ns) + len(record.samples_ns)
+    assert "fresh" not in session.shell.user_ns
+    error = session.run(f"%jaxtimeit {QUICK} g(x)", fails=jaxmagic.DonatedTwice)
+    assert "--each" in str(error)
+
+
+def test_it_reads_the_locals_of_a_function(session: Any) -> None:
+    session.run(f"def h(local):\n    r = %jaxtimeit -oq {QUICK} f(local)\n    return r, list(locals())")
+    record, names = session.run("h(x + 1)")
+    assert record.value[0, 0] == 4
+    assert names == ["local", "r"]
+
+
+def test_nothing_of_ours_is_left_in_the_namespace(session: Any, session_state: Any) -> None:
+    names, before = set(session.shell.user_ns), session_state()
+    session.run(f"%jaxtimeit -q {QUICK} f(x)")
+    session.run("%jaxtimeit -q 1/0", fails=ZeroDivisionError)
+    assert {name for name in set(session.shell.user_ns) - names if not name.startswith("_")} == set()
+    jaxmagic.history().clear()
+    assert session_state() == before
+
+
+def test_an_error_points_at_the_users_line(session: Any) -> None:
+    error = session.run("%%jaxtimeit\na = 1\nb = a / 0", fails=ZeroDivisionError)
+    last = traceback.extract_tb(error.__traceback__)[-1]
+    assert (last.lineno, last.line) == (2, "b = a / 0")
+
+
+def test_a_jitted_call_without_arrays_is_folded(session: Any) -> None:
+    session.run("k = jax.jit(lambda: jnp.ones(10).sum())")
+    record = session.run(f"%jaxtimeit -oq {QUICK} k()")
+    assert "folded" in [each.kind for each in record.warnings]
+    assert not session.run(f"%jaxtimeit -oq {QUICK} f(x)").conditions.folded
+
+
+def test_magics_and_commands_inside_are_transformed(session: Any) -> None:
+    assert session.run(f"%jaxtimeit -oq {QUICK} %who_ls").value
+    assert session.run(f"%jaxtimeit -oq {QUICK} f'{{1}}  {{2}}'").value == "1  2"
+
+
+@pytest.mark.parametrize(
+    ("cell", "message"),
+    [
+        ("%jaxtimeit", "nothing to run. Write the statement behind it"),
+        ("%jaxtimeit # comment", "nothing to run"),
+        ("%jaxtimeit --rtol 5 f(x)", "a share between 0 and 1"),
+        ("%jaxtimeit --budget 1 f(x)", "a time with its unit"),
+        ("%jaxtimeit -n 0 f(x)", "from 1 on"),
+        ("%jaxtimeit -z f(x)", "no option -z"),
+        ("%jaxtimeit --bugdet 1s f(x)", "Did you mean --budget"),
+        ("%jaxtimeit await f(x)", "await cannot be repeated"),
+    ],
+)
+def test_bad_input_says_what_to_write(session: Any, cell: str, message: str) -> None:
+    with pytest.raises(UsageError, match=message):
+        magic, _, rest = cell[1:].partition(" ")
+        session.shell.run_line_magic(magic, rest)
+
+
+def test_it_is_listed_with_its_options() -> None:
+    text = JaxMagics.jaxtimeit.parser.format_help()
+    for option in ("-n N", "-r R", "--rtol SHARE", "--budget TIME", "--setup CODE", "--each CODE"):
+        assert option in text
+
+
+def test_it_measures_what_jax_does(session: Any, work: Any) -> None:
+    session.shell.user_ns["work"] = work
+    record = session.run("%jaxtimeit -oq --budget 200ms work()")
+    assert record.median_ns > work.truth_ns() / 4
+    assert jax.numpy.isfinite(record.value).all()
