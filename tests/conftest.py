@@ -23,6 +23,7 @@ import pytest
 
 from jaxmagic.capture.internals import MISS_LOGGERS
 from jaxmagic.model.benchmark import Benchmark, Conditions, Trial
+from jaxmagic.model.comparison import Candidate, Comparison
 from jaxmagic.model.compilation import Cause, Compilation
 from jaxmagic.model.environment import Environment
 from jaxmagic.model.timing import Timing
@@ -171,6 +172,43 @@ def benchmark(timing: Callable[..., Timing], compilation: Callable[..., Compilat
         stopped_by="precision",
         conditions=Conditions(overhead_ns=900.0, resolution_ns=60, other_load=0.1),
         environment=first.environment,
+    )
+
+
+@pytest.fixture
+def comparison(timing: Callable[..., Timing], compilation: Callable[..., Compilation]) -> Comparison:
+    """A fabricated record: jit takes 5 ms where numpy takes 10, and compiled 171 ms longer."""
+    rng = np.random.default_rng(4)
+    moments = np.exp(0.03 * np.cumsum(rng.normal(0, 1, 60)))
+
+    def trial(mean_ns: float) -> Trial:
+        return Trial(samples_ns=tuple(map(int, mean_ns * moments * rng.normal(1, 0.02, 60))), evaluations=1)
+
+    def candidate(label: str, mean_ns: float, first_call: Timing) -> Candidate:
+        return Candidate(
+            label=label,
+            code=f"{label}_version(x)",
+            first_call=first_call,
+            warmup_ns=(11_000_000,),
+            latency=trial(mean_ns),
+            pipelined=None,
+            memory_bytes=None,
+            check=None,
+            conditions=Conditions(overhead_ns=900.0, resolution_ns=60, other_load=0.1),
+        )
+
+    eager, jitted = timing(), timing(compilation())
+    return Comparison(
+        code=None,
+        started_at=eager.started_at,
+        baseline="numpy",
+        twice="numpy",
+        candidates=(candidate("numpy", 10e6, eager), candidate("jit", 5e6, jitted)),
+        again=trial(10e6),
+        rtol=0.01,
+        budget_ns=10**9,
+        stopped_by="precision",
+        environment=eager.environment,
     )
 
 

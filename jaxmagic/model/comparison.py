@@ -1,0 +1,179 @@
+"""Records of candidates that were measured side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any, Literal
+
+from .benchmark import Conditions, StoppedBy, Trial
+from .display import Displayable
+from .environment import Environment
+from .estimate import Estimate
+from .timing import Timing
+
+#: What a comparison comes to. ``no difference`` means none of more than 3 %.
+Verdict = Literal["faster", "slower", "no difference", "too noisy to tell"]
+
+#: How outputs were compared.
+CheckKind = Literal["allclose", "equal", "none"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Check:
+    """Whether a candidate computes what the baseline computes.
+
+    Attributes:
+        kind: ``allclose`` within the tolerances, ``equal`` in every bit.
+        passed: whether it does.
+        leaf: the path of the leaf of the pytree with the largest error, or that does not fit; ``None`` if there is
+            no leaf.
+        problem: what does not fit, where it is not the size of an error: another structure, shape or dtype.
+        largest_error: the largest absolute difference in that leaf.
+        rtol: relative tolerance, of the larger of both values.
+        atol: absolute tolerance in that leaf.
+    """
+
+    kind: CheckKind
+    passed: bool
+    leaf: str | None = None
+    problem: str | None = None
+    largest_error: float | None = None
+    rtol: float = 0.0
+    atol: float = 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Candidate:
+    """One of the things that were compared.
+
+    Attributes:
+        label: its name.
+        code: its source, ``None`` if unknown.
+        first_call: its first call, with its compilation.
+        warmup_ns: calls after it, until nothing compiled any more and they got no faster.
+        latency: one sample from each round.
+        pipelined: calls enqueued one after the other, with one wait; ``None`` where that was not measured.
+        memory_bytes: what the compiler planned for the programs that the first call compiled: arguments, outputs and
+            temporaries. ``None`` where nothing compiled, or it is not known.
+        check: whether its output is the baseline's; ``None`` for the baseline, and where that was not asked for.
+        conditions: what went on beside its samples.
+    """
+
+    label: str
+    code: str | None
+    first_call: Timing
+    warmup_ns: tuple[int, ...]
+    latency: Trial
+    pipelined: Trial | None
+    memory_bytes: int | None
+    check: Check | None
+    conditions: Conditions
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Versus:
+    """A candidate beside the baseline: what follows from the samples of both.
+
+    Attributes:
+        label: the candidate's.
+        baseline: the baseline's.
+        ratio: its time over the baseline's, with the interval; 0.5 is twice as fast. ``None`` for fewer than six
+            rounds.
+        verdict: what that comes to, given how much the baseline differs from itself.
+        break_even_calls: after how many calls its compilation has paid for itself; 0 if it compiled no longer than
+            the baseline did, ``None`` if it never does or that is not known.
+    """
+
+    label: str
+    baseline: str
+    ratio: Estimate | None
+    verdict: Verdict
+    break_even_calls: int | None
+
+    @property
+    def interval(self) -> tuple[float, float] | None:
+        """The interval of the ratio."""
+        return None if self.ratio is None else (self.ratio.low, self.ratio.high)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Comparison(Displayable):
+    """Candidates that were measured in turns, in rounds whose order was shuffled.
+
+    Attributes:
+        code: the cell, ``None`` if there was none.
+        started_at: when, in ISO 8601 with the time zone.
+        baseline: the label of the candidate that the others are compared with.
+        candidates: in the order in which they were given; each has one sample a round.
+        twice: the label of the candidate that was measured twice in each round: the baseline, when it was measured.
+        again: its second samples. What they differ by from its first ones is the noise.
+        rtol: how narrow the intervals of the ratios were to become.
+        budget_ns: how long sampling was allowed to take.
+        stopped_by: which of the two ended it.
+        environment: under which this is true.
+        values: what the candidates returned, by label. Not saved, and not kept by the history.
+    """
+
+    code: str | None
+    started_at: str
+    baseline: str
+    candidates: tuple[Candidate, ...]
+    twice: str
+    again: Trial
+    rtol: float
+    budget_ns: int
+    stopped_by: StoppedBy
+    environment: Environment
+    values: dict[str, Any] = field(default_factory=dict, repr=False, compare=False, metadata={"saved": False})
+
+    def __post_init__(self) -> None:
+        labels = [each.label for each in self.candidates]
+        if len(set(labels)) < len(labels):
+            raise ValueError(f"labels have to differ; found {', '.join(labels)}")
+        for name in ("baseline", "twice"):
+            if getattr(self, name) not in labels:
+                raise ValueError(f"{name}: there is no candidate {getattr(self, name)!r}, only {', '.join(labels)}")
+        counts = {len(each.latency.samples_ns) for each in self.candidates} | {len(self.again.samples_ns)}
+        if len(counts) > 1 or 0 in counts:
+            raise ValueError(f"every candidate has one sample a round; found {sorted(counts)} samples")
+
+    def __getitem__(self, label: str) -> Versus:
+        """A candidate beside the baseline.
+
+        Raises:
+            KeyError: there is no such candidate.
+        """
+        from ..analysis.comparison import versus
+
+        return versus(self, self.candidate(label))
+
+    def __iter__(self) -> Iterator[str]:
+        return iter([each.label for each in self.candidates])
+
+    def __len__(self) -> int:
+        return len(self.candidates)
+
+    def candidate(self, label: str) -> Candidate:
+        """The samples of a candidate.
+
+        Raises:
+            KeyError: there is no such candidate.
+        """
+        for each in self.candidates:
+            if each.label == label:
+                return each
+        raise KeyError(f"there is no candidate {label!r}, only {', '.join(each.label for each in self.candidates)}")
+
+    @property
+    def noise(self) -> Estimate | None:
+        """The time of one candidate over its own in the same rounds; ``None`` for fewer than six."""
+        from ..analysis.comparison import noise
+
+        return noise(self)
+
+    def to_dict(self) -> dict[str, Any]:
+        """All fields but the values, and the verdicts, as plain dictionaries, tuples, numbers and strings."""
+        without = asdict(replace(self, values={}))
+        del without["values"]
+        return without | {"verdicts": {label: asdict(self[label]) for label in self}}
