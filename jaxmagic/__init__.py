@@ -30,6 +30,7 @@ _PUBLIC = {
     "history": "api",
     "last": "api",
     "benchmark": "api",
+    "compare": "api",
     "save": "api",
     "load": "api",
     "Stopwatch": "capture.stopwatch",
@@ -37,6 +38,10 @@ _PUBLIC = {
     "Benchmark": "model.benchmark",
     "Trial": "model.benchmark",
     "Conditions": "model.benchmark",
+    "Comparison": "model.comparison",
+    "Candidate": "model.comparison",
+    "Versus": "model.comparison",
+    "Check": "model.comparison",
     "Estimate": "model.estimate",
     "Finding": "model.finding",
     "Compilation": "model.compilation",
@@ -48,6 +53,7 @@ _PUBLIC = {
     "RecordError": "errors",
     "NotMeasured": "errors",
     "DonatedTwice": "errors",
+    "OutputsDiffer": "errors",
     "load_ipython_extension": "magics.extension",
     "unload_ipython_extension": "magics.extension",
 }
@@ -58,6 +64,7 @@ __all__ = [  # noqa: RUF022 - in the order of the table
     "history",
     "last",
     "benchmark",
+    "compare",
     "save",
     "load",
     "Stopwatch",
@@ -65,6 +72,10 @@ __all__ = [  # noqa: RUF022 - in the order of the table
     "Benchmark",
     "Trial",
     "Conditions",
+    "Comparison",
+    "Candidate",
+    "Versus",
+    "Check",
     "Estimate",
     "Finding",
     "Compilation",
@@ -76,16 +87,18 @@ __all__ = [  # noqa: RUF022 - in the order of the table
     "RecordError",
     "NotMeasured",
     "DonatedTwice",
+    "OutputsDiffer",
     "load_ipython_extension",
     "unload_ipython_extension",
 ]
 
 if TYPE_CHECKING:
-    from .api import benchmark, fence, history, last, load, save, stopwatch
+    from .api import benchmark, compare, fence, history, last, load, save, stopwatch
     from .capture.stopwatch import Stopwatch
-    from .errors import DonatedTwice, JaxMagicError, JaxNotAvailable, NotMeasured, RecordError
+    from .errors import DonatedTwice, JaxMagicError, JaxNotAvailable, NotMeasured, OutputsDiffer, RecordError
     from .magics.extension import load_ipython_extension, unload_ipython_extension
     from .model.benchmark import Benchmark, Conditions, Trial
+    from .model.comparison import Candidate, Check, Comparison, Versus
     from .model.compilation import Cause, Compilation
     from .model.environment import Environment
     from .model.estimate import Estimate

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import replace
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, TypeVar
 
 from .capture.fence import fence
 from .capture.functions import is_folded, name_of
@@ -12,12 +11,15 @@ from .capture.jax_version import require_jax
 from .capture.stopwatch import Stopwatch
 from .errors import NotMeasured
 from .model.benchmark import Benchmark
+from .model.comparison import CheckKind, Comparison
 from .model.history import History, Record
 from .storage import load, save
 
-__all__ = ["benchmark", "fence", "history", "last", "load", "save", "stopwatch"]
+__all__ = ["benchmark", "compare", "fence", "history", "last", "load", "save", "stopwatch"]
 
 _history = History()
+
+_Repeated = TypeVar("_Repeated", Benchmark, Comparison)
 
 
 def stopwatch(*, fetch: bool = False) -> Stopwatch:
@@ -93,9 +95,71 @@ def benchmark(
     return keep(take_benchmark(runner, plan, code=name_of(fn), folded=is_folded(fn, args, kwargs) and not setup))
 
 
-def keep(record: Benchmark) -> Benchmark:
-    """Put `record` into the session's history, there without its value, and give it back."""
-    _history.append(replace(record, value=None))
+def compare(
+    candidates: Mapping[str, Callable[..., Any]],
+    *args: Any,
+    baseline: str | None = None,
+    check: CheckKind = "allclose",
+    strict: bool = False,
+    rtol: float = 0.01,
+    budget_s: float | None = None,
+    setup: Callable[[], Iterable[Any]] | None = None,
+    **kwargs: Any,
+) -> Comparison:
+    """Measure functions side by side, on the same arguments: which is faster, by how much, and how sure is that?
+
+    They are called in turns, in rounds whose order is shuffled. What counts is the median of the ratios of each
+    round, beside what the baseline differs from itself in the same rounds.
+
+    Args:
+        candidates: the functions by their labels.
+        args: their positional arguments.
+        baseline: the label of the one that the others are compared with; the first one if left out.
+        check: how the outputs are compared with the baseline's: ``"allclose"``, ``"equal"`` or ``"none"``.
+        strict: raise instead of timing functions that compute something else.
+        rtol: stop when the intervals of all ratios reach no farther than this share of them to either side.
+        budget_s: or when this many seconds have been spent, first calls aside; one for each candidate if left out.
+        setup: called before every sample, outside the clock; it returns the positional arguments, in place of `args`.
+        kwargs: keyword arguments of all.
+
+    Returns:
+        The record: ``comparison["label"]`` has ``ratio``, ``interval``, ``verdict`` and ``break_even_calls``.
+
+    Raises:
+        ValueError: fewer than two candidates, an unknown baseline, or a number that is not positive.
+        OutputsDiffer: `strict`, and a candidate computes something else.
+        DonatedTwice: a function donates its arguments, and there is no `setup`.
+        JaxNotAvailable: JAX is not installed or too old.
+
+    >>> import jax, jax.numpy as jnp, jaxmagic
+    >>> def f(x):
+    ...     return jnp.sin(jnp.sin(jnp.sin(x)))
+    >>> comparison = jaxmagic.compare({"eager": f, "jit": jax.jit(f)}, jnp.ones(1000), budget_s=0.2)
+    >>> comparison["jit"].verdict in ("faster", "slower", "no difference", "too noisy to tell")
+    True
+    """
+    from .capture.rounds import Entry, take_comparison
+    from .capture.runner import runner_of
+    from .capture.sampler import Plan
+
+    require_jax()
+    if len(candidates) < 2:
+        raise ValueError(f"to compare takes at least two candidates; found {len(candidates)}")
+    if baseline is not None and baseline not in candidates:
+        raise ValueError(f"baseline: there is no candidate {baseline!r}, only {', '.join(candidates)}")
+    budget_s = float(len(candidates)) if budget_s is None else _positive("budget_s", budget_s)
+    entries = {
+        label: Entry(runner_of(fn, args, kwargs, setup), name_of(fn), setup is None and is_folded(fn, args, kwargs))
+        for label, fn in candidates.items()
+    }
+    plan = Plan(rtol=_positive("rtol", rtol), budget_ns=round(budget_s * 1e9))
+    chosen = next(iter(candidates)) if baseline is None else baseline
+    return keep(take_comparison(entries, plan, baseline=chosen, check=check, strict=strict))
+
+
+def keep(record: _Repeated) -> _Repeated:
+    """Put `record` into the session's history, there without its values, and give it back."""
+    _history.append(record.without_values())
     return record
 
 

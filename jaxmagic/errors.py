@@ -6,7 +6,8 @@
     ├── JaxNotAvailable      JAX is missing, or older than what is supported   (also an ImportError)
     ├── RecordError          a file is not a record, or is a broken one        (also a ValueError)
     ├── NotMeasured          a record was asked for before there was one       (also a LookupError)
-    └── DonatedTwice         a repeated call met an array that was used up     (also a ValueError)
+    ├── DonatedTwice         a repeated call met an array that was used up     (also a ValueError)
+    └── OutputsDiffer        candidates do not compute the same                (also an AssertionError)
 
 What the *user's* code raises is never wrapped: it comes through as it is. Broken expectations
 (``--expect-no-compile``, ``--max-time``) raise the built-in :class:`AssertionError`, as a test would.
@@ -27,6 +28,10 @@ class RecordError(JaxMagicError, ValueError):
 
 class DonatedTwice(JaxMagicError, ValueError):
     """A call after the first met an array that an earlier one had donated or deleted; fresh copies are needed."""
+
+
+class OutputsDiffer(JaxMagicError, AssertionError):
+    """A candidate does not compute what the baseline computes; the message names the leaf and the error."""
 
 
 class NotMeasured(JaxMagicError, LookupError):

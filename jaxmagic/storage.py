@@ -18,6 +18,7 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from .errors import RecordError
 from .model.benchmark import Benchmark
+from .model.comparison import Comparison
 from .model.history import Record
 from .model.timing import Timing
 
@@ -25,7 +26,7 @@ from .model.timing import Timing
 VERSION = 1
 
 _FORMAT = "jaxmagic"
-_KINDS: dict[str, type] = {"Timing": Timing, "Benchmark": Benchmark}
+_KINDS: dict[str, type] = {"Timing": Timing, "Benchmark": Benchmark, "Comparison": Comparison}
 _MOST_BYTES = 256 * 2**20
 
 

@@ -99,6 +99,43 @@ def share(part: float, whole: float) -> str:
     return f"{percent:.0f} %"
 
 
+def percent(part: float) -> str:
+    """A small share, with the digits that it needs.
+
+    >>> percent(0.01), percent(0.0234), percent(0.00051), percent(0.25)
+    ('1 %', '2.3 %', '0.051 %', '25 %')
+    """
+    text = number(100 * part, 2)
+    return f"{text.rstrip('0').rstrip('.') if '.' in text else text} %"
+
+
+def factor(ratio: float) -> str:
+    """A ratio that is said as so many times.
+
+    >>> factor(2.014), factor(1.0312), factor(312.4)
+    ('2.01x', '1.03x', '312x')
+    """
+    return f"{number(ratio, 3)}x"
+
+
+def factor_range(low: float, high: float) -> str:
+    """The interval of a ratio.
+
+    >>> factor_range(1.981, 2.053)
+    '1.98x to 2.05x'
+    """
+    return f"{factor(low)} to {factor(high)}"
+
+
+def number_short(value: float) -> str:
+    """A number of any size in two digits.
+
+    >>> number_short(0.00000024), number_short(3.14159)
+    ('2.4e-07', '3.1')
+    """
+    return f"{value:.2g}"
+
+
 def size(size_bytes: float, digits: int = 3) -> str:
     """A number of bytes in binary units.
 

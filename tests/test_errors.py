@@ -11,6 +11,7 @@ def test_every_exception_is_caught_by_its_base_and_by_its_builtin() -> None:
         (jaxmagic.RecordError, ValueError),
         (jaxmagic.NotMeasured, LookupError),
         (jaxmagic.DonatedTwice, ValueError),
+        (jaxmagic.OutputsDiffer, AssertionError),
     ):
         assert issubclass(error, jaxmagic.JaxMagicError)
         assert issubclass(error, builtin)

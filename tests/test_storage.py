@@ -53,7 +53,7 @@ def change(path: Any, *keys: Any, to: Any) -> None:
         (["format"], "other", 'no field "format" that says "jaxmagic"'),
         (["version"], 99, 'field "version": this jaxmagic reads versions 1 to 1; found 99'),
         (["version"], True, 'field "version"'),
-        (["kind"], "Code", 'field "kind": expected one of Timing, Benchmark; found "Code"'),
+        (["kind"], "Code", 'field "kind": expected one of Timing, Benchmark, Comparison; found "Code"'),
         (["record"], [], 'field "record": expected an object; found []'),
         (["record", "wait_ns"], ..., 'field "record.wait_ns": missing'),
         (["record", "wait_ns"], 1.5, 'field "record.wait_ns": expected a whole number; found 1.5'),

@@ -15,6 +15,7 @@ import os
 import re
 import sys
 import weakref
+from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext, suppress
 from types import CodeType, FrameType, FunctionType
 from typing import Any, Literal
@@ -73,7 +74,44 @@ def not_written_to_cache() -> AbstractContextManager[Any]:
         return nullcontext()
 
 
-def met_a_deleted_array(error: Exception) -> bool:
+def executables() -> list[Any]:
+    """The programs that are loaded on the default backend; ``[]`` where there is none, or this JAX does not tell."""
+    if backends_started() is False:
+        return []
+    try:
+        from jax._src import xla_bridge
+
+        return list(xla_bridge.get_backend().live_executables())
+    except (ImportError, AttributeError, RuntimeError):
+        return []
+
+
+def memory_requirement(programs: Sequence[Any], but: Sequence[Any] = ()) -> int | None:
+    """The most bytes that one of `programs` wants, as the compiler planned: arguments, outputs and temporaries.
+
+    What is an output in the place of an argument counts once.
+    """
+    known = set(map(id, but))
+    found = []
+    for program in programs:
+        if id(program) in known:
+            continue
+        try:
+            if "jaxmagic_fence" in program.hlo_modules()[0].name:
+                continue
+            stats = program.get_compiled_memory_stats()
+            found.append(
+                stats.argument_size_in_bytes
+                + stats.output_size_in_bytes
+                + stats.temp_size_in_bytes
+                - stats.alias_size_in_bytes
+            )
+        except Exception:  # a backend that does not say
+            continue
+    return max(found, default=None)
+
+
+def met_a_deleted_array(error: BaseException) -> bool:
     """Whether an exception says that an array was donated or deleted: JAX has no type for that, only words."""
     return re.search(r"(array|buffer) has been deleted|deleted or donated buffer", str(error), re.I) is not None
 

@@ -20,10 +20,10 @@ from .results import find_arrays
 from .runner import Runner
 
 #: What part of the budget is for what, at most; the rest is for the latency.
-_WARM_UP, _PIPELINED = 0.15, 0.2
+WARM_UP, PIPELINED = 0.15, 0.2
 
 #: And at least: noise that changes slowly is not seen in a moment.
-_LEAST_WARM_UP, _LEAST = 0.01, 0.1
+LEAST_WARM_UP, LEAST = 0.01, 0.1
 
 #: Within that least part no more samples than these are taken: a sample becomes several calls instead.
 _MOST_SAMPLES = 1000
@@ -32,7 +32,7 @@ _MOST_SAMPLES = 1000
 _STEPS = 200
 
 #: Without these many samples there is no median to speak of, whatever the budget.
-_FEWEST = 3
+FEWEST = 3
 
 #: Batches of pipelined calls, and how many calls of how many bytes may be in flight in one.
 _FEWEST_BATCHES, _BATCHES, _MOST_CALLS, _MOST_IN_FLIGHT_BYTES = 3, 7, 100, 2**30
@@ -75,9 +75,10 @@ def take_benchmark(
     try:
         warmup_ns = warm_up(runner, plan, clock)
         latency, pipelined, stopped_by, conditions = _sample(runner, plan, folded, clock)
-    except Exception as error:
+    except BaseException as error:
+        runner.value = None  # the traceback holds the runner, and IPython holds the traceback
         if internals.met_a_deleted_array(error):
-            raise _donated_twice(error) from error
+            raise donated_twice(error) from error
         raise
     return Benchmark(
         code=code,
@@ -108,7 +109,7 @@ def warm_up(runner: Runner, plan: Plan, clock: Clock) -> tuple[int, ...]:
             calls.append(runner.single_call())
             spent = (clock() - began_ns) / plan.budget_ns
             warm = len(log.spans) == heard and is_steady([each for each, _ in calls])
-            if spent > _WARM_UP or (warm and spent > _LEAST_WARM_UP):
+            if spent > WARM_UP or (warm and spent > LEAST_WARM_UP):
                 break
     finally:
         log.stop()
@@ -117,7 +118,7 @@ def warm_up(runner: Runner, plan: Plan, clock: Clock) -> tuple[int, ...]:
     if plan.evaluations is not None:
         runner.evaluations = plan.evaluations
     elif runner.repeatable:
-        least_ns = max(_STEPS * _resolution(clock), _LEAST * plan.budget_ns / _MOST_SAMPLES)
+        least_ns = max(_STEPS * resolution(clock), LEAST * plan.budget_ns / _MOST_SAMPLES)
         for _ in range(3):  # a call takes less in a loop than alone
             runner.evaluations = ceil(runner.evaluations * least_ns / max(runner.sample(), least_ns / 100))
     return tuple(each for each, _ in calls)
@@ -136,7 +137,7 @@ def _sample(
         started_ns = clock()
         taken, stopped_by = _until_known(runner, plan, clock)
         latency = Trial(samples_ns=tuple(taken), evaluations=runner.evaluations)
-        pipelined = _pipelined(runner, median(latency.calls_ns), _PIPELINED * plan.budget_ns)
+        pipelined = pipelined_trial(runner, median(latency.calls_ns), PIPELINED * plan.budget_ns)
         ended_ns = clock()
     finally:
         log.stop()
@@ -145,7 +146,7 @@ def _sample(
     )
     conditions = Conditions(
         overhead_ns=runner.overhead_ns(),
-        resolution_ns=_resolution(clock),
+        resolution_ns=resolution(clock),
         fresh=not runner.repeatable,
         fenced=runner.fenced,
         collected=runner.collected,
@@ -174,14 +175,14 @@ def _until_known(runner: Runner, plan: Plan, clock: Clock) -> tuple[list[int], S
         if len(taken) == next_look:
             next_look = next(looked_at)
             estimate = median_interval(taken)
-            if spent >= _LEAST and estimate is not None and estimate.relative_width <= plan.rtol:
+            if spent >= LEAST and estimate is not None and estimate.relative_width <= plan.rtol:
                 return taken, "precision"
         ahead = spent + taken[-1] / plan.budget_ns  # do not begin what does not fit
-        if ahead > 1 - _WARM_UP - _PIPELINED and len(taken) >= _FEWEST:
+        if ahead > 1 - WARM_UP - PIPELINED and len(taken) >= FEWEST:
             return taken, "budget"
 
 
-def _pipelined(runner: Runner, call_ns: float, budget_ns: float) -> Trial | None:
+def pipelined_trial(runner: Runner, call_ns: float, budget_ns: float) -> Trial | None:
     """Batches of calls with one wait, as many as fit; ``None`` where too few do."""
     if not runner.repeatable:
         return None
@@ -198,13 +199,14 @@ def _fit_in_flight(value: Any) -> int:
     return _MOST_IN_FLIGHT_BYTES // max(size_bytes, 1)
 
 
-def _resolution(clock: Clock) -> int:
+def resolution(clock: Clock) -> int:
     """The smallest step that the clock makes, reading it included."""
     readings = [clock() for _ in range(50)]
     return min((later - earlier for earlier, later in pairwise(readings) if later > earlier), default=1)
 
 
-def _donated_twice(error: Exception) -> DonatedTwice:
+def donated_twice(error: BaseException) -> DonatedTwice:
+    """What to say instead of JAX's error."""
     return DonatedTwice(
         f"A call met an array that an earlier call had used up, because it was donated or deleted ({error}). "
         "Make fresh copies before every sample, outside the clock: --each 'y = x.copy()' with f(y) as the statement, "

@@ -5,8 +5,8 @@ Setup, what runs before every sample, and the statement become three functions, 
     def setup():
         <setup>
         def each(): <each>
-        def body(): <statement>; return its value
-        return each, body
+        def body0(): <statement>; return its value
+        return each, body0
 
 So assignments are local, names that the setup makes are seen by all, and tracebacks point at the user's own lines.
 """
@@ -27,52 +27,60 @@ class Repeatable(NamedTuple):
     """What :class:`~jaxmagic.capture.runner.Runner` wants.
 
     Attributes:
-        body: runs the statement and returns its value.
+        bodies: each runs one of the statements and returns its value.
         each: runs before every sample; ``None`` where there is nothing to run.
     """
 
-    body: Callable[[], Any]
+    bodies: tuple[Callable[[], Any], ...]
     each: Callable[[], None] | None
 
 
 def make_repeatable(
-    statement: ast.Module, *, setup: Statements, each: Statements, namespace: dict[str, Any], filename: str
+    statements: Sequence[Statements],
+    *,
+    setup: Statements,
+    each: Statements,
+    namespace: dict[str, Any],
+    filename: str,
 ) -> Repeatable:
-    """Run the setup, and make functions of the statement and of what runs before every sample.
+    """Run the setup, and make functions of the statements and of what runs before every sample.
 
     Args:
-        statement: to be repeated.
+        statements: to be repeated, each by itself.
         setup: runs once, now.
         each: runs before every sample.
-        namespace: the globals of all three. Nothing is put into it.
+        namespace: the globals of all. Nothing is put into it.
         filename: under which IPython knows the source.
 
     Raises:
-        UsageError: the statement awaits, which a function that is not asynchronous cannot.
+        UsageError: a statement awaits, which a function that is not asynchronous cannot.
         Exception: whatever the setup raises.
     """
     __tracebackhide__ = True
     shared = _names(setup) | _names(each)
-    own = _names(statement.body)
-    # A name that is assigned here and read before, as in ``y = f(y)``, begins with the value that it has outside.
-    begin = [name for name in sorted(own - shared) if name in namespace]
-    body = _function("body", _returning(statement.body), begin, shared & own)
+    names = [f"body{number}" for number in range(len(statements))]
+    bodies = []
+    for name, body in zip(names, statements, strict=True):
+        own = _names(body)
+        # A name that is assigned here and read before, as in ``y = f(y)``, begins with the value that it has outside.
+        begin = [each for each in sorted(own - shared) if each in namespace]
+        bodies.append(_function(name, _returning(body), begin, shared & own))
     before = _function("each", each, [], _names(each))
     missing = [_assign_none(name) for name in sorted(_names(each) - _names(setup))]
-    result = ast.Return(ast.Tuple([ast.Name("each", ast.Load()), ast.Name("body", ast.Load())], ast.Load()))
-    outer = _function("setup", [*missing, *setup, before, body, result], [], set())
+    made = ast.Tuple([ast.Name(name, ast.Load()) for name in ("each", *names)], ast.Load())
+    outer = _function("setup", [*missing, *setup, before, *bodies, ast.Return(made)], [], set())
     tree = ast.Module([outer], [])
     ast.fix_missing_locations(tree)
     scratch: dict[str, Any] = {}
     exec(compile(tree, filename, "exec"), namespace, scratch)
-    each_function, body_function = scratch["setup"]()
-    return Repeatable(body_function, each_function if each else None)
+    each_function, *body_functions = scratch["setup"]()
+    return Repeatable(tuple(body_functions), each_function if each else None)
 
 
-def called_without_arguments(statement: ast.Module, namespace: Mapping[str, Any]) -> Any:
+def called_without_arguments(statement: Statements, namespace: Mapping[str, Any]) -> Any:
     """The function that the statement is a call of, if it is ``f()`` and nothing else."""
-    if len(statement.body) == 1 and isinstance(statement.body[0], ast.Expr):
-        call = statement.body[0].value
+    if len(statement) == 1 and isinstance(statement[0], ast.Expr):
+        call = statement[0].value
         if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and not call.args and not call.keywords:
             return namespace.get(call.func.id)
     return None

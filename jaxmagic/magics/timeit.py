@@ -45,9 +45,13 @@ def run_timeit(
     setups = [*_statements(shell, arguments.setup), *_statements(shell, setup)]
     namespace = shell.user_ns if local_ns is None or local_ns is shell.user_ns else {**shell.user_ns, **local_ns}
     require_jax()
-    function = called_without_arguments(tree, namespace)
-    body, each = make_repeatable(
-        tree, setup=setups, each=_statements(shell, arguments.each), namespace=namespace, filename=tree.filename
+    function = called_without_arguments(tree.body, namespace)
+    (body,), each = make_repeatable(
+        [tree.body],
+        setup=setups,
+        each=_statements(shell, arguments.each),
+        namespace=namespace,
+        filename=tree.filename,
     )
     plan = Plan(
         rtol=arguments.rtol,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from IPython.core.magic import Magics, line_cell_magic, magics_class, needs_local_scope, no_var_expand
+from IPython.core.magic import Magics, cell_magic, line_cell_magic, magics_class, needs_local_scope, no_var_expand
 from IPython.core.magic_arguments import argument, magic_arguments
 from traitlets import Bool, Enum, Int
 
@@ -132,3 +132,54 @@ class JaxMagics(Magics):
         from .timeit import run_timeit
 
         return run_timeit(self.shell, type(self).jaxtimeit.parser, line, cell, local_ns)
+
+    @no_var_expand
+    @magic_arguments("%%jaxcompare")
+    @argument("-r", metavar="R", type=options.positive_int, help="Take R rounds, however wide the intervals are.")
+    @argument("-o", action="store_true", help="Return the record.")
+    @argument("-q", action="store_true", help="No report.")
+    @argument("-v", metavar="NAME", type=options.variable, help="Bind the record to the variable NAME.")
+    @argument("--baseline", metavar="LABEL", help="The candidate to compare with; the first one if left out.")
+    @argument(
+        "--check",
+        choices=("allclose", "equal", "none"),
+        default="allclose",
+        help="How the outputs are compared with the baseline's; allclose by default.",
+    )
+    @argument("--strict", action="store_true", help="Where outputs differ raise AssertionError, and time nothing.")
+    @argument(
+        "--rtol",
+        metavar="SHARE",
+        type=options.share,
+        default=0.01,
+        help="Stop when the 95 %% intervals of all ratios are within this share of them: 0.01 (the default) or 1%%.",
+    )
+    @argument(
+        "--budget",
+        metavar="TIME",
+        type=options.duration_ns,
+        help="Or stop after this time, first calls aside; 1s for each candidate if left out.",
+    )
+    @argument(
+        "--each",
+        metavar="CODE",
+        help="Runs before every sample, outside the clock; in quotes. For fresh copies of what is donated.",
+    )
+    @cell_magic
+    def jaxcompare(self, line: str, cell: str) -> Any:
+        """Measure expressions side by side: which is faster, by how much, and how sure is that?
+
+        Lines before the first label are setup::
+
+            %%jaxcompare [options]
+            x = jnp.ones((1000, 1000))
+            numpy: np_version(x)
+            jit: jit_version(x)
+
+        They run in turns, in rounds whose order is shuffled. What counts is the median of the ratios of each round,
+        beside what the baseline differs from itself in the same rounds.
+        """
+        __tracebackhide__ = True
+        from .compare import run_compare
+
+        return run_compare(self.shell, type(self).jaxcompare.parser, line, cell)

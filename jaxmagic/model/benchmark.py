@@ -139,6 +139,10 @@ class Benchmark(Displayable):
 
         return None if self.pipelined is None else median(self.pipelined.calls_ns)
 
+    def without_values(self) -> Benchmark:
+        """The same record, that keeps no array alive."""
+        return replace(self, value=None)
+
     def to_dict(self) -> dict[str, Any]:
         """All fields but the value, and the derived ones, as plain dictionaries, tuples, numbers and strings.
 
@@ -148,7 +152,7 @@ class Benchmark(Displayable):
         True
         """
         derived = {"median_ns": self.median_ns, "interval_ns": self.interval_ns, "pipelined_ns": self.pipelined_ns}
-        without = asdict(replace(self, value=None))
+        without = asdict(self.without_values())
         del without["value"]
         return derived | without
 

@@ -172,8 +172,12 @@ class Comparison(Displayable):
 
         return noise(self)
 
+    def without_values(self) -> Comparison:
+        """The same record, that keeps no array alive."""
+        return replace(self, values={})
+
     def to_dict(self) -> dict[str, Any]:
         """All fields but the values, and the verdicts, as plain dictionaries, tuples, numbers and strings."""
-        without = asdict(replace(self, values={}))
+        without = asdict(self.without_values())
         del without["values"]
         return without | {"verdicts": {label: asdict(self[label]) for label in self}}

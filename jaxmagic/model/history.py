@@ -7,11 +7,12 @@ from collections.abc import Iterator
 from typing import overload
 
 from .benchmark import Benchmark
+from .comparison import Comparison
 from .display import Displayable
 from .timing import Timing
 
 #: What a measurement leaves behind.
-Record = Timing | Benchmark
+Record = Timing | Benchmark | Comparison
 
 #: Records that a session keeps. One is a few kilobytes; a loop of ``%jaxtime`` must not fill the memory.
 CAPACITY = 1000

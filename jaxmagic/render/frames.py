@@ -9,7 +9,9 @@ from typing import Any
 
 import pandas as pd
 
+from ..analysis.statistics import median
 from ..model.benchmark import Benchmark
+from ..model.comparison import Comparison
 from ..model.compilation import Compilation
 from ..model.history import History, Record
 from ..model.timing import Timing
@@ -96,6 +98,16 @@ def _(record: Benchmark, of: str | None = None) -> pd.DataFrame:
 
 
 @to_frame.register
+def _(record: Comparison, of: str | None = None) -> pd.DataFrame:
+    return _choose(
+        of,
+        candidates=lambda: _candidates(record),
+        samples=lambda: _rounds(record),
+        compilations=lambda: _compilations([record]),
+    )
+
+
+@to_frame.register
 def _(record: History, of: str | None = None) -> pd.DataFrame:
     return _choose(
         of,
@@ -123,6 +135,56 @@ def _samples(record: Benchmark) -> pd.DataFrame:
     frame["call_ns"] = frame["sample_ns"] / frame["evaluations"]
     frame["kind"] = frame["kind"].astype("category")
     return frame
+
+
+def _candidates(record: Comparison) -> pd.DataFrame:
+    rows = []
+    for each in record.candidates:
+        versus = record[each.label]
+        low, high = versus.interval or (None, None)
+        rows.append(
+            {
+                "label": each.label,
+                "median_ns": median(each.latency.calls_ns),
+                "ratio": None if versus.ratio is None else versus.ratio.value,
+                "ratio_low": low,
+                "ratio_high": high,
+                "verdict": versus.verdict,
+                "break_even_calls": versus.break_even_calls,
+                "pipelined_ns": None if each.pipelined is None else median(each.pipelined.calls_ns),
+                "first_call_ns": each.first_call.wall_ns,
+                "compile_ns": each.first_call.compile_ns,
+                "memory_bytes": each.memory_bytes,
+                "same_output": None if each.check is None else each.check.passed,
+            }
+        )
+    frame = pd.DataFrame(rows)
+    kinds: dict[str, Any] = {
+        "median_ns": "Float64",
+        "ratio": "Float64",
+        "ratio_low": "Float64",
+        "ratio_high": "Float64",
+        "break_even_calls": "Int64",
+        "pipelined_ns": "Float64",
+        "first_call_ns": "Int64",
+        "compile_ns": "Int64",
+        "memory_bytes": "Int64",
+        "same_output": "boolean",
+    }
+    for column, kind in kinds.items():
+        frame[column] = frame[column].astype(kind)
+    return frame
+
+
+def _rounds(record: Comparison) -> pd.DataFrame:
+    """A row a candidate and round; the second samples of the one that was measured twice have a kind of their own."""
+    trials = [("latency", each.label, each.latency) for each in record.candidates]
+    rows = [
+        (kind, label, index, trial.evaluations, each, each / trial.evaluations)
+        for kind, label, trial in [*trials, ("again", record.twice, record.again)]
+        for index, each in enumerate(trial.samples_ns)
+    ]
+    return pd.DataFrame(rows, columns=["kind", "label", "round", "evaluations", "sample_ns", "call_ns"])
 
 
 def _benchmarks(records: Iterable[Benchmark]) -> pd.DataFrame:
@@ -169,6 +231,8 @@ def _compilations(records: Iterable[Record]) -> pd.DataFrame:
 def _compiled_in(record: Record) -> tuple[Compilation, ...]:
     if isinstance(record, Benchmark):
         return record.first_call.compilations + record.conditions.compilations
+    if isinstance(record, Comparison):
+        return tuple(one for each in record.candidates for one in each.first_call.compilations)
     return record.compilations
 
 

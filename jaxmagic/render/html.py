@@ -13,10 +13,11 @@ from html import escape
 from .. import units
 from ..analysis import report
 from ..model.benchmark import Benchmark
+from ..model.comparison import Comparison
 from ..model.compilation import Compilation
 from ..model.history import History
 from ..model.timing import Timing
-from . import benchmark_words, words
+from . import benchmark_words, comparison_words, words
 from .style import DEFAULT, Style
 from .text import to_text
 
@@ -77,6 +78,26 @@ def _(record: Benchmark, style: Style = DEFAULT, *, explain: bool = False) -> st
         for each in (benchmark_words.about_pipelined, benchmark_words.about_first_call, benchmark_words.about_end)
     ]
     pieces += [_line(f"⚠ {finding}") for finding in record.warnings]
+    return f'<div style="line-height:1.5;max-width:52em">{"".join(pieces)}</div>'
+
+
+@to_html.register
+def _(record: Comparison, style: Style = DEFAULT, *, explain: bool = False) -> str:
+    rows = []
+    for each in record.candidates:
+        details = comparison_words.details(record, each, style.digits)
+        rows.append(
+            f'<tr style="vertical-align:top"><td style="{_CELL}"><code>{escape(_short(each.label, 40))}</code></td>'
+            f'<td style="{_NUMBER}">{escape(comparison_words.call_time(each, style.digits))}</td>'
+            f'<td style="{_CELL}">{escape(comparison_words.row(record, each))}'
+            f'<br><span style="{_FAINT}">{escape(details)}</span></td></tr>'
+        )
+    pieces = [
+        f"<div><b>{escape(comparison_words.headline(record))}</b></div>",
+        f'<table style="border-collapse:collapse;margin:4px 0">{"".join(rows)}</table>',
+        _line(comparison_words.about_rounds(record), _FAINT),
+        *(_line(sentence) for sentence in comparison_words.about_outputs(record)),
+    ]
     return f'<div style="line-height:1.5;max-width:52em">{"".join(pieces)}</div>'
 
 

@@ -9,10 +9,11 @@ from functools import singledispatch
 from .. import units
 from ..analysis import report
 from ..model.benchmark import Benchmark
+from ..model.comparison import Comparison
 from ..model.compilation import Compilation
 from ..model.history import History, Record
 from ..model.timing import Timing
-from . import benchmark_words, words
+from . import benchmark_words, comparison_words, words
 from .style import DEFAULT, Style
 
 #: Functions that are told one by one; the rest is told as a sum.
@@ -60,12 +61,33 @@ def _(record: Benchmark, style: Style = DEFAULT, *, explain: bool = False) -> st
 
 
 @to_text.register
+def _(record: Comparison, style: Style = DEFAULT, *, explain: bool = False) -> str:
+    first = comparison_words.headline(record)
+    if style.form == "line":
+        return first
+    lines = [first]
+    widest = min(max(len(label) for label in record), 24)
+    times = {each.label: comparison_words.call_time(each, style.digits) for each in record.candidates}
+    aligned = max(map(len, times.values()))
+    for each in record.candidates:
+        verdict = comparison_words.row(record, each)
+        label = words.printable(each.label)[:widest].ljust(widest)
+        lines.append(f"  {label}  {times[each.label].rjust(aligned)}  {verdict}")
+        details = comparison_words.details(record, each, style.digits)
+        lines += _wrapped(details, style, "    " + " " * widest)
+    lines += _wrapped(comparison_words.about_rounds(record), style, "")
+    for sentence in comparison_words.about_outputs(record):
+        lines += _wrapped(words.printable(sentence), style, "", "  ")
+    return "\n".join(lines)
+
+
+@to_text.register
 def _(record: History, style: Style = DEFAULT, *, explain: bool = False) -> str:
     if not record:
-        return "No timings yet: run %jaxtime or jaxmagic.stopwatch()."
+        return "No records yet: run %jaxtime or jaxmagic.stopwatch()."
     newest = list(record)[-10:]
     first = len(record) - len(newest)
-    lines = [f"{units.count(len(record), 'timing')}" + (f", the last {len(newest)}:" if first else ":")]
+    lines = [f"{units.count(len(record), 'record')}" + (f", the last {len(newest)}:" if first else ":")]
     for index, timing in enumerate(newest, first):
         code = " ".join((timing.code or "").split())
         time, remark = _in_history(timing, style)
@@ -76,6 +98,8 @@ def _(record: History, style: Style = DEFAULT, *, explain: bool = False) -> str:
 def _in_history(record: Record, style: Style) -> tuple[str, str]:
     if isinstance(record, Benchmark):
         return units.time(record.median_ns, style.digits), "per call"
+    if isinstance(record, Comparison):
+        return "", f"{len(record)} compared"
     compiled = f"{units.share(record.compile_ns, record.wall_ns)} compile" if record.compile_ns else ""
     return units.time(record.wall_ns, style.digits), compiled
 

@@ -1,0 +1,215 @@
+"""Candidates in turns: a comparison is taken in rounds, with every candidate once in each and the baseline twice.
+
+The order is shuffled for each round, so that what one candidate leaves behind (caches, clocks, garbage) meets every
+other one as often.
+"""
+
+from __future__ import annotations
+
+import gc
+import random
+import threading
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from ..analysis.comparison import known
+from ..analysis.statistics import looks, median
+from ..errors import OutputsDiffer
+from ..model.benchmark import Conditions, StoppedBy, Trial
+from ..model.comparison import Candidate, Check, CheckKind, Comparison
+from ..model.timing import Timing
+from . import internals
+from .clock import Clock, now_ns, timestamp
+from .compilation import CompileLog
+from .environment import probe
+from .load import Load
+from .outputs import check_output
+from .runner import Runner
+from .sampler import FEWEST, LEAST, PIPELINED, WARM_UP, Plan, donated_twice, pipelined_trial, resolution, warm_up
+
+
+class Entry(NamedTuple):
+    """A candidate that has not been measured yet.
+
+    Attributes:
+        runner: calls it.
+        code: its source, for the record.
+        folded: whether it is known to compute nothing at run time.
+    """
+
+    runner: Runner
+    code: str | None = None
+    folded: bool = False
+
+
+def take_comparison(
+    entries: Mapping[str, Entry],
+    plan: Plan,
+    *,
+    baseline: str,
+    check: CheckKind = "allclose",
+    strict: bool = False,
+    code: str | None = None,
+    clock: Clock = now_ns,
+    seed: int = 0,
+) -> Comparison:
+    """Measure candidates side by side.
+
+    Args:
+        entries: the candidates by their labels.
+        plan: how long; its budget is that of all together.
+        baseline: the label of the one that the others are compared with.
+        check: how their outputs are compared with the baseline's.
+        strict: whether to go on only if they are the same.
+        code: the source of all, for the record.
+        clock: in nanoseconds.
+        seed: of the order within the rounds.
+
+    Raises:
+        OutputsDiffer: `strict`, and a candidate computes something else.
+        DonatedTwice: a call after the first met an array that an earlier one had used up.
+    """
+    __tracebackhide__ = True
+    started_at = timestamp()
+    log = CompileLog()
+    firsts: dict[str, tuple[Timing, int | None]] = {}
+    try:
+        for label, entry in entries.items():
+            firsts[label] = _first_call(label, entry)
+        checks = _check_outputs(entries, baseline, check, strict)
+        share = plan._replace(budget_ns=plan.budget_ns // len(entries))
+        warmups = {label: warm_up(entry.runner, share, clock) for label, entry in entries.items()}
+        gc.collect()
+        threads = {thread.ident for thread in threading.enumerate()}
+        load = Load()
+        log.start()
+        started_ns = clock()
+        taken, again, stopped_by = _rounds(entries, plan, baseline, clock, random.Random(seed))
+        latencies = {
+            label: Trial(samples_ns=tuple(taken[label]), evaluations=entry.runner.evaluations)
+            for label, entry in entries.items()
+        }
+        pipelined = {
+            label: pipelined_trial(entry.runner, median(latencies[label].calls_ns), PIPELINED * share.budget_ns)
+            for label, entry in entries.items()
+        }
+        ended_ns = clock()
+    except BaseException as error:
+        for entry in entries.values():
+            entry.runner.value = None  # the traceback holds the runner, and IPython holds the traceback
+        if firsts and internals.met_a_deleted_array(error):
+            raise donated_twice(error) from error
+        raise
+    finally:
+        log.stop()
+    compilations = log.compilations(
+        start_ns=started_ns, end_ns=ended_ns, thread=threading.get_ident(), threads_before=threads
+    )
+    shared = {
+        "resolution_ns": resolution(clock),
+        "other_load": load.of_others(),
+        "compilations": compilations,
+    }
+    return Comparison(
+        code=code,
+        started_at=started_at,
+        baseline=baseline,
+        candidates=tuple(
+            Candidate(
+                label=label,
+                code=entry.code,
+                first_call=firsts[label][0],
+                warmup_ns=warmups[label],
+                latency=latencies[label],
+                pipelined=pipelined[label],
+                memory_bytes=firsts[label][1],
+                check=checks.get(label),
+                conditions=_conditions(entry, shared),
+            )
+            for label, entry in entries.items()
+        ),
+        twice=baseline,
+        again=Trial(samples_ns=tuple(again), evaluations=entries[baseline].runner.evaluations),
+        rtol=plan.rtol,
+        budget_ns=plan.budget_ns,
+        stopped_by=stopped_by,
+        environment=probe(),
+        values={label: entry.runner.value for label, entry in entries.items()},
+    )
+
+
+def _first_call(label: str, entry: Entry) -> tuple[Timing, int | None]:
+    """The first call of a candidate, and the memory that its programs want."""
+    __tracebackhide__ = True
+    before = internals.executables()
+    try:
+        timing = entry.runner.first_call(entry.code)
+    except Exception as error:
+        error.add_note(f"This was the candidate {label!r}.")
+        raise
+    return timing, internals.memory_requirement(internals.executables(), but=before)
+
+
+def _check_outputs(entries: Mapping[str, Entry], baseline: str, kind: CheckKind, strict: bool) -> dict[str, Check]:
+    if kind == "none":
+        return {}
+    reference = entries[baseline].runner.value
+    checks = {
+        label: check_output(entry.runner.value, reference, kind)
+        for label, entry in entries.items()
+        if label != baseline
+    }
+    for label, found in checks.items():
+        if strict and not found.passed:
+            what = found.problem or f"the largest error is {found.largest_error:.3g}, {found.atol:.3g} is allowed"
+            where = f" at {found.leaf}" if found.leaf else ""
+            raise OutputsDiffer(
+                f"{label} does not compute what {baseline} does{where}: {what}. "
+                "Nothing was timed; without --strict it is."
+            )
+    return checks
+
+
+def _rounds(
+    entries: Mapping[str, Entry], plan: Plan, baseline: str, clock: Clock, order: random.Random
+) -> tuple[dict[str, list[int]], list[int], StoppedBy]:
+    """Rounds until the ratios are known or the budget is spent."""
+    __tracebackhide__ = True
+    taken: dict[str, list[int]] = {label: [] for label in entries}
+    again: list[int] = []
+    turns = [*((entry.runner, taken[label]) for label, entry in entries.items()), (entries[baseline].runner, again)]
+    first = [baseline, *(label for label in entries if label != baseline)]
+    looked_at = looks()
+    next_look = next(looked_at)
+    started_ns = clock()
+    while True:
+        order.shuffle(turns)
+        round_ns = clock()
+        for runner, samples in turns:
+            samples.append(runner.sample())
+        now = clock()
+        spent, count = (now - started_ns) / plan.budget_ns, len(again)
+        if plan.samples is not None:
+            if count >= plan.samples:
+                return taken, again, "count"
+            continue
+        if count == next_look:
+            next_look = next(looked_at)
+            # Samples of one candidate are all of as many calls: what that is does not change how sure a ratio is.
+            if spent >= LEAST and known([taken[label] for label in first], again, plan.rtol):
+                return taken, again, "precision"
+        if spent + (now - round_ns) / plan.budget_ns > 1 - WARM_UP - PIPELINED and count >= FEWEST:
+            return taken, again, "budget"
+
+
+def _conditions(entry: Entry, shared: dict[str, Any]) -> Conditions:
+    runner = entry.runner
+    return Conditions(
+        overhead_ns=runner.overhead_ns(),
+        fresh=not runner.repeatable,
+        fenced=runner.fenced,
+        collected=runner.collected,
+        collection_ns=runner.collection_ns,
+        folded=entry.folded,
+        **shared,
+    )

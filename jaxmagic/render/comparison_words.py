@@ -1,0 +1,109 @@
+"""The sentences about a comparison, for every medium."""
+
+from __future__ import annotations
+
+from .. import units
+from ..analysis.statistics import median
+from ..model.comparison import Candidate, Check, Comparison, Versus
+
+
+def headline(comparison: Comparison) -> str:
+    """The fastest candidate beside the baseline; or that none is told apart."""
+    others = [
+        comparison[each.label]
+        for each in comparison.candidates
+        if each.label != comparison.baseline and (each.check is None or each.check.passed)
+    ]
+    if not others:
+        return "Nothing to compare: no output is that of the baseline"
+    faster = [each for each in others if each.verdict == "faster" and each.ratio is not None]
+    if faster:
+        best = min(faster, key=lambda each: each.ratio.value if each.ratio else 1.0)
+        return f"{best.label} is {verdict(best)} than {best.baseline}"
+    if all(each.verdict == "slower" for each in others):
+        return f"{comparison.baseline} is the fastest"
+    if all(each.verdict == "no difference" for each in others):
+        return "No difference"
+    return f"Nothing is faster than {comparison.baseline}, as far as can be told"
+
+
+def verdict(versus: Versus) -> str:
+    """What a candidate is beside the baseline: ``2.01x faster (1.98x to 2.05x)``."""
+    ratio = versus.ratio
+    if versus.label == versus.baseline:
+        return "baseline"
+    if ratio is None:
+        return "too few rounds to tell"
+    if versus.verdict == "faster":
+        return f"{units.factor(1 / ratio.value)} faster ({units.factor_range(1 / ratio.high, 1 / ratio.low)})"
+    if versus.verdict == "slower":
+        return f"{units.factor(ratio.value)} slower ({units.factor_range(ratio.low, ratio.high)})"
+    between = f"{units.factor_range(ratio.low, ratio.high)} its time"
+    return f"{versus.verdict} ({between})"
+
+
+def row(comparison: Comparison, candidate: Candidate) -> str:
+    """The verdict on a candidate, and whether it is one on the same computation."""
+    found = verdict(comparison[candidate.label])
+    return found if candidate.check is None or candidate.check.passed else f"{found}, with another output"
+
+
+def call_time(candidate: Candidate, digits: int) -> str:
+    """The median of its samples."""
+    return units.time(median(candidate.latency.calls_ns), digits)
+
+
+def details(comparison: Comparison, candidate: Candidate, digits: int) -> str:
+    """First call, break-even, pipelined calls and memory of one candidate."""
+    timing, versus = candidate.first_call, comparison[candidate.label]
+    parts = [f"first call {units.time(timing.wall_ns, digits)}"]
+    if timing.compile_ns:
+        compiling = f"{units.time(timing.compile_ns, digits)} of it compiling"
+        if candidate.label != comparison.baseline and versus.break_even_calls:
+            compiling += f", paid for after {units.count(versus.break_even_calls, 'call')}"
+        parts.append(compiling)
+    if candidate.pipelined is not None:
+        parts.append(f"pipelined {units.time(median(candidate.pipelined.calls_ns), digits)}")
+    if candidate.memory_bytes is not None:
+        parts.append(f"memory {units.size(candidate.memory_bytes)}")
+    return "; ".join(parts)
+
+
+def about_rounds(comparison: Comparison) -> str:
+    """How many rounds there were, and what ended them."""
+    count = units.count(len(comparison.again.samples_ns), "round")
+    sentence = f"{count} in shuffled order"
+    if comparison.stopped_by == "precision":
+        sentence += f", until every ratio was known to {units.percent(comparison.rtol)}"
+    elif comparison.stopped_by == "budget":
+        sentence += f", until the budget of {units.time(comparison.budget_ns, 1)} was spent"
+    noise = comparison.noise
+    if noise is None:
+        return f"{sentence}. A verdict takes six rounds: give it a larger budget."
+    floor = max(noise.high, 1 / noise.low) - 1
+    return f"{sentence}. {comparison.twice} differs from itself by up to {units.percent(floor)}."
+
+
+def about_outputs(comparison: Comparison) -> list[str]:
+    """Which outputs are not the baseline's; or that all are."""
+    checks = [(each.label, each.check) for each in comparison.candidates if each.check is not None]
+    failed = [(label, check) for label, check in checks if not check.passed]
+    if failed:
+        return [_mismatch(label, comparison.baseline, check) for label, check in failed]
+    if not checks:
+        return []
+    if all(check.kind == "equal" for _, check in checks):
+        return ["All outputs are equal."]
+    label, worst = max(checks, key=lambda each: each[1].largest_error or 0.0)
+    if not worst.largest_error:
+        return ["All outputs are equal."]
+    error, allowed = units.number_short(worst.largest_error), units.number_short(worst.atol)
+    return [f"All outputs agree: the largest error is {error} ({label}, at {worst.leaf}), of {allowed} allowed."]
+
+
+def _mismatch(label: str, baseline: str, check: Check) -> str:
+    where = f" at {check.leaf}" if check.leaf else ""
+    if check.problem is not None:
+        return f"{label} does not compute what {baseline} does{where}: {check.problem}."
+    error, allowed = units.number_short(check.largest_error or 0.0), units.number_short(check.atol)
+    return f"{label} does not compute what {baseline} does{where}: off by up to {error}, {allowed} is allowed."

@@ -1,0 +1,115 @@
+"""``%%jaxcompare`` in a real shell."""
+
+from __future__ import annotations
+
+import traceback
+from typing import Any
+
+import pytest
+from IPython.core.error import UsageError
+
+import jaxmagic
+from jaxmagic.magics.timing import JaxMagics
+
+QUICK = "--budget 60ms"
+
+
+def test_candidates_are_compared_and_the_report_has_a_row_for_each(session: Any) -> None:
+    session.run(f"%%jaxcompare {QUICK}\nz = x + 1\none: f(z)\ntwo: z * 2\nthree: (\n    f(z)\n)")
+    report = session.report
+    for words in ("\n  one    ", "\n  two    ", "\n  three  ", "baseline", "first call", "in shuffled order"):
+        assert words in report
+    assert "All outputs are equal." in report
+    assert "z" not in session.shell.user_ns
+
+
+def test_the_record_is_returned_bound_and_kept_without_its_values(session: Any) -> None:
+    record = session.run(f"%%jaxcompare -o -q -v same {QUICK} --baseline two\none: f(x)\ntwo: x * 2")
+    assert isinstance(record, jaxmagic.Comparison)
+    assert record is session.shell.user_ns["same"]
+    assert list(record) == ["one", "two"]
+    assert record.baseline == "two"
+    assert record.candidate("one").code == "f(x)"
+    assert record.values["one"].shape == (8, 8)
+    assert jaxmagic.last() == record
+    assert jaxmagic.last().values == {}
+    assert session.published == []
+
+
+def test_r_is_the_number_of_rounds(session: Any) -> None:
+    record = session.run("%%jaxcompare -oq -r 7\none: 1\ntwo: 1")
+    assert record.stopped_by == "count"
+    assert len(record.candidate("one").latency.samples_ns) == len(record.again.samples_ns) == 7
+
+
+def test_work_of_twice_the_length_is_slower(session: Any, work: Any) -> None:
+    session.shell.user_ns["work"] = work
+    record = session.run("%%jaxcompare -oq -r 12 --check none\none: work()\ntwo: (work(), work())")
+    assert record["two"].verdict in ("slower", "too noisy to tell")
+    assert record["two"].ratio.value > 1.2
+
+
+def test_outputs_are_checked_and_a_mismatch_is_told_but_timed(session: Any) -> None:
+    record = session.run(f"%%jaxcompare -o {QUICK}\none: {{'w': f(x), 'n': 1}}\ntwo: {{'w': f(x) + 1, 'n': 1}}")
+    check = record.candidate("two").check
+    assert (check.passed, check.leaf, check.largest_error) == (False, "['w']", 1.0)
+    assert "two does not compute what one does at ['w']: off by up to 1," in session.published[-1]["text/plain"]
+    assert "with another output" in session.published[-1]["text/plain"]
+    assert "with another output" in session.published[-1]["text/html"]
+
+
+def test_strict_refuses_to_time_what_computes_something_else(session: Any) -> None:
+    error = session.run("%%jaxcompare --strict\none: f(x)\ntwo: f(x) + 1", fails=AssertionError)
+    assert isinstance(error, jaxmagic.OutputsDiffer)
+    assert session.run(f"%%jaxcompare -oq {QUICK} --strict\none: f(x)\ntwo: x * 2").candidate("two").check.passed
+    assert session.run(f"%%jaxcompare -oq {QUICK} --check none\none: 1\ntwo: 2").candidate("two").check is None
+
+
+def test_each_makes_what_is_donated(session: Any) -> None:
+    session.run("g = jax.jit(lambda x: x + 1, donate_argnums=0)")
+    record = session.run(f"%%jaxcompare -oq {QUICK} --each 'y = x.copy()'\none: g(y)\ntwo: x + 1")
+    assert record.candidate("one").conditions.fresh
+    session.run(f"%%jaxcompare {QUICK}\none: g(x)\ntwo: x + 1", fails=jaxmagic.DonatedTwice)
+
+
+def test_an_error_points_at_the_users_line_and_names_the_candidate(session: Any) -> None:
+    error = session.run("%%jaxcompare\na = 0\none: 1\ntwo: 1 / a", fails=ZeroDivisionError)
+    last = traceback.extract_tb(error.__traceback__)[-1]
+    assert (last.lineno, last.line) == (3, "two: 1 / a")
+    assert error.__notes__ == ["This was the candidate 'two'."]
+
+
+@pytest.mark.parametrize(
+    ("line", "cell", "message"),
+    [
+        ("", "one: 1", "at least two candidates; found 1"),
+        ("", "x = 1", "at least two candidates; found 0"),
+        ("", "one: 1\nx = 3\ntwo: 2", "line 2 is no candidate"),
+        ("", "one: 1\none: 2", "two candidates 'one'"),
+        ("", "one: 1\ntwo: int = 2", "line 2 is no candidate"),
+        ("--baseline three", "one: 1\ntwo: 2", "no candidate 'three'"),
+        ("f(x)", "one: 1\ntwo: 2", "takes options only"),
+        ("--check maybe", "one: 1\ntwo: 2", "invalid choice"),
+        ("", "one: await f()\ntwo: 2", "await cannot be repeated"),
+    ],
+)
+def test_bad_input_says_what_to_write(session: Any, line: str, cell: str, message: str) -> None:
+    with pytest.raises(UsageError, match=message):
+        session.shell.run_cell_magic("jaxcompare", line, cell)
+
+
+def test_nothing_of_ours_is_left_in_the_session(session: Any, session_state: Any) -> None:
+    session.run(f"%%jaxcompare -q {QUICK}\none: f(x)\ntwo: x * 2")
+    jaxmagic.history().clear()
+    names, before = set(session.shell.user_ns), session_state()
+    session.run(f"%%jaxcompare -q {QUICK}\none: f(x)\ntwo: x * 2")
+    session.run("%%jaxcompare -q\none: f(x)\ntwo: 1 / 0", fails=ZeroDivisionError)
+    jaxmagic.history().clear()
+    assert {name for name in set(session.shell.user_ns) - names if not name.startswith("_")} == set()
+    assert session_state() == before
+
+
+def test_it_is_listed_with_its_options() -> None:
+    text = JaxMagics.jaxcompare.parser.format_help()
+    for option in ("--baseline LABEL", "--check", "--strict", "--rtol SHARE", "--budget TIME", "--each CODE"):
+        assert option in text
