@@ -62,7 +62,7 @@ def _(record: Benchmark, style: Style = DEFAULT, *, explain: bool = False) -> st
 
 @to_text.register
 def _(record: Comparison, style: Style = DEFAULT, *, explain: bool = False) -> str:
-    first = comparison_words.headline(record)
+    first = words.printable(comparison_words.headline(record))
     if style.form == "line":
         return first
     lines = [first]

@@ -1,0 +1,144 @@
+"""Candidates in turns, on a clock and with calls that a test makes up; and once on the real JAX."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import pytest
+
+import jaxmagic
+from jaxmagic.capture.rounds import Entry, take_comparison
+from jaxmagic.capture.runner import Runner
+from jaxmagic.capture.sampler import Plan
+from jaxmagic.model.comparison import Comparison
+
+MS = 10**6
+
+
+class Machine:
+    """A clock that only calls move, and the order in which they came."""
+
+    def __init__(self) -> None:
+        self.now_ns = 0
+        self.order: list[str] = []
+
+    def clock(self) -> int:
+        self.now_ns += 50
+        return self.now_ns
+
+    def entry(self, label: str, times_ns: Iterator[float], value: Any = None) -> Entry:
+        machine = self
+
+        class Scripted(Runner):
+            def single_call(self) -> tuple[int, int]:
+                return self.sample() // self.evaluations, 0
+
+            def pipelined_sample(self, calls: int) -> int:
+                return round(sum(next(times_ns) for _ in range(calls)) / 2)
+
+        def call() -> Any:
+            machine.order.append(label)
+            machine.now_ns += round(next(times_ns))
+            return value
+
+        return Entry(Scripted(call, clock=self.clock), code=f"{label}()")
+
+
+def times(mean_ns: float, noise: float, seed: int) -> Iterator[float]:
+    rng = random.Random(seed)
+    while True:
+        yield mean_ns * rng.gauss(1, noise)
+
+
+def compared(plan: Plan, noise: float = 0.01, **how: Any) -> tuple[Comparison, Machine]:
+    machine = Machine()
+    entries = {
+        "one": machine.entry("one", times(10 * MS, noise, 1)),
+        "two": machine.entry("two", times(5 * MS, noise, 2)),
+        "three": machine.entry("three", times(10 * MS, noise, 3)),
+    }
+    return take_comparison(entries, plan, clock=machine.clock, **({"baseline": "one"} | how)), machine
+
+
+def test_each_candidate_is_in_each_round_once_and_the_baseline_twice() -> None:
+    found, machine = compared(Plan(samples=30))
+    assert found.stopped_by == "count"
+    assert {len(each.latency.samples_ns) for each in found.candidates} == {30}
+    assert len(found.again.samples_ns) == 30
+    # Behind the first calls and the warm-ups, and before the overheads: four calls a round.
+    rounds = next(
+        machine.order[start : start + 120]
+        for start in range(len(machine.order))
+        if all(
+            sorted(machine.order[start + at : start + at + 4]) == ["one", "one", "three", "two"]
+            for at in range(0, 120, 4)
+        )
+    )
+    orders = {tuple(rounds[at : at + 4]) for at in range(0, 120, 4)}
+    assert len(orders) > 6  # of 12 that there are
+
+
+def test_verdicts_follow_from_the_rounds() -> None:
+    found, _ = compared(Plan(budget_ns=6000 * MS))
+    assert found.stopped_by == "precision"
+    assert found["two"].verdict == "faster"
+    assert found["two"].ratio is not None
+    assert found["two"].ratio.value == pytest.approx(0.5, rel=0.02)
+    assert found["three"].verdict == "no difference"
+    assert found.candidate("two").pipelined is not None
+
+
+def test_the_budget_bounds_it_all() -> None:
+    found, machine = compared(Plan(budget_ns=3000 * MS), noise=0.2)
+    assert found.stopped_by == "budget"
+    assert machine.now_ns < 3300 * MS  # with the first calls
+
+
+def test_another_baseline() -> None:
+    found, _ = compared(Plan(samples=20), baseline="two")
+    assert (found.baseline, found.twice) == ("two", "two")
+    assert found["one"].verdict == "slower"
+
+
+def test_what_a_candidate_compiles_and_wants_of_memory_is_its_own() -> None:
+    x = jnp.ones((64, 64))
+    f, g = jax.jit(lambda x: x @ x), jax.jit(lambda x: x + 1)
+    g(x)
+    entries = {"new": Entry(Runner(lambda: f(x))), "known": Entry(Runner(lambda: g(x)))}
+    found = take_comparison(entries, Plan(samples=2), baseline="new", check="none")
+    assert [each.function for each in found.candidate("new").first_call.compilations] == ["<lambda>"]
+    assert found.candidate("new").memory_bytes is not None
+    assert found.candidate("new").memory_bytes >= 2 * x.nbytes
+    assert found.candidate("known").memory_bytes is None
+
+
+def test_a_failure_leaves_no_value_alive_and_no_listener(session_state: Callable[[], Any]) -> None:
+    x = jnp.ones(8)
+    entries = {"one": Entry(Runner(lambda: x + 1)), "two": Entry(Runner(lambda: 1 / 0))}
+    x + 1
+    before = session_state()
+    with pytest.raises(ZeroDivisionError) as error:
+        take_comparison(entries, Plan(samples=2), baseline="one")
+    assert error.value.__notes__ == ["This was the candidate 'two'."]
+    assert session_state() == before
+
+
+def test_outputs_are_compared_with_the_baselines() -> None:
+    machine = Machine()
+    entries = {
+        "one": machine.entry("one", times(MS, 0, 1), value=1.0),
+        "two": machine.entry("two", times(MS, 0, 1), value=2.0),
+    }
+    found = take_comparison(entries, Plan(samples=2), baseline="one", clock=machine.clock)
+    assert found.candidate("one").check is None
+    check = found.candidate("two").check
+    assert check is not None
+    assert not check.passed
+    sampled = len(machine.order)
+    with pytest.raises(jaxmagic.OutputsDiffer, match="two does not compute what one does at the output"):
+        take_comparison(entries, Plan(samples=2), baseline="one", strict=True, clock=machine.clock)
+    assert len(machine.order) == sampled + 2  # nothing but the first calls

@@ -1,0 +1,185 @@
+"""A comparison and a benchmark in every medium."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from textwrap import dedent
+from typing import Any
+
+import numpy as np
+import pytest
+
+import jaxmagic
+from jaxmagic.model.benchmark import Benchmark, Trial
+from jaxmagic.model.comparison import Check, Comparison
+from jaxmagic.model.history import History
+from jaxmagic.render.frames import to_frame
+from jaxmagic.render.html import to_html
+from jaxmagic.render.style import Style
+from jaxmagic.render.text import to_text
+
+MISMATCH = Check(kind="allclose", passed=False, leaf="['w']", largest_error=0.5, rtol=3e-4, atol=3e-4)
+
+
+def with_check(comparison: Comparison, check: Check) -> Comparison:
+    numpy, jit = comparison.candidates
+    return replace(comparison, candidates=(numpy, replace(jit, check=check)))
+
+
+def test_a_comparison_as_text(comparison: Comparison) -> None:
+    expected = """\
+        jit is 2.00x faster (1.98x to 2.02x) than numpy
+          numpy  9.12 ms  baseline
+                 first call 11.0 ms
+          jit    4.56 ms  2.00x faster (1.98x to 2.02x)
+                 first call 182 ms; 171 ms of it compiling, paid for after 38 calls
+        60 rounds in shuffled order, until every ratio was known to 1 %. numpy differs
+        from itself by up to 1.1 %."""
+    assert to_text(comparison) == dedent(expected)
+    assert to_text(comparison, Style(form="line")) == dedent(expected).splitlines()[0]
+
+
+def test_what_computes_something_else_is_never_the_fastest(comparison: Comparison) -> None:
+    found = with_check(comparison, MISMATCH)
+    for text in (" ".join(to_text(found).split()), to_html(found)):
+        assert "Nothing to compare: no output is that of the baseline" in text
+        assert "with another output" in text
+        assert "off by up to 0.5, 0.0003 is allowed" in text
+
+
+@pytest.mark.parametrize(
+    ("check", "sentence"),
+    [
+        (Check(kind="equal", passed=True), "All outputs are equal."),
+        (Check(kind="allclose", passed=True, leaf="x", largest_error=0.0, atol=1.0), "All outputs are equal."),
+        (
+            Check(kind="allclose", passed=True, leaf="['w']", largest_error=1e-7, atol=3e-4),
+            "All outputs agree: the largest error is 1e-07 (jit, at ['w']), of 0.0003 allowed.",
+        ),
+        (
+            Check(kind="equal", passed=False, leaf="x", problem="another dtype: f8, not f4"),
+            "jit does not compute what numpy does at x: another dtype: f8, not f4.",
+        ),
+    ],
+)
+def test_what_the_check_of_outputs_came_to(comparison: Comparison, check: Check, sentence: str) -> None:
+    assert sentence in " ".join(to_text(with_check(comparison, check)).split())
+
+
+def test_headlines(comparison: Comparison) -> None:
+    numpy, jit = comparison.candidates
+    same = replace(jit, latency=numpy.latency)
+    for candidates, baseline, wanted in (
+        ((numpy, jit), "numpy", "jit is 2."),
+        ((numpy, same), "numpy", "No difference"),
+    ):
+        text = to_text(replace(comparison, candidates=candidates, baseline=baseline))
+        assert text.startswith(wanted)
+    slow = replace(comparison, baseline="jit")
+    assert to_text(slow).startswith("jit is the fastest")
+    few = Trial(samples_ns=(1, 2, 3), evaluations=1)
+    short = replace(comparison, again=few, candidates=tuple(replace(each, latency=few) for each in (numpy, jit)))
+    assert "too few rounds to tell" in to_text(short)
+    assert "A verdict takes six rounds" in " ".join(to_text(short).split())
+
+
+def test_labels_and_outputs_are_escaped(comparison: Comparison) -> None:
+    numpy, jit = comparison.candidates
+    evil = replace(jit, label="<script>alert(1)</script>", check=replace(MISMATCH, leaf="<img src=x>"))
+    html = to_html(replace(comparison, candidates=(numpy, evil)))
+    assert "<script" not in html
+    assert "<img" not in html
+    assert "\x1b" not in to_text(replace(comparison, candidates=(numpy, replace(jit, label="\x1b[2J"))))
+
+
+def test_a_comparison_as_a_frame(comparison: Comparison) -> None:
+    frame = to_frame(comparison)
+    assert list(frame["label"]) == ["numpy", "jit"]
+    assert list(frame["verdict"]) == ["no difference", "faster"]
+    assert frame["memory_bytes"].isna().all()
+    assert str(frame["break_even_calls"].dtype) == "Int64"
+    samples = to_frame(comparison, "samples")
+    assert len(samples) == 3 * 60
+    assert set(samples["kind"]) == {"latency", "again"}
+    assert list(to_frame(comparison, "compilations")["function"]) == ["f"]
+    with pytest.raises(ValueError, match="expected one of 'candidates', 'samples', 'compilations'; found 'all'"):
+        to_frame(comparison, "all")
+
+
+def test_a_benchmark_as_text(benchmark: Benchmark) -> None:
+    expected = """\
+        9.98 ms per call   (9.94 to 10.1 ms with 95 % confidence)
+          90 samples: half of them 9.85 to 10.1 ms, min 9.43 ms, 1 outlier above, kept.
+          9.43 ms ▁▂ ▂ ▂▁▁▂▆▂▅█▃▄▄▅▆▃▂▂▂ ▂     ▁ 10.7 ms
+          Pipelined: 9.57 ms per call, 10 in flight: not waiting for each call spares
+            409 µs.
+          First call: 182 ms, 171 ms (94 %) of it compiling (f).
+        Stopped because the interval is within 1 % of the median."""
+    assert to_text(benchmark) == dedent(expected)
+
+
+@pytest.mark.parametrize(
+    ("changes", "sentence"),
+    [
+        ({"stopped_by": "budget"}, "Stopped by the budget of 1 s; the interval is within 1 % of the median."),
+        ({"stopped_by": "budget", "rtol": 0.001}, "from the median, not 0.1 %."),
+        ({"stopped_by": "count"}, "Stopped after 90 samples, as asked for."),
+        ({"pipelined": None}, "Pipelined: not measured, because too few calls fit into the budget."),
+    ],
+)
+def test_what_was_not_reached_is_said(benchmark: Benchmark, changes: Any, sentence: str) -> None:
+    assert sentence in " ".join(to_text(replace(benchmark, **changes)).split())
+
+
+def test_few_samples_have_no_interval(benchmark: Benchmark) -> None:
+    few = replace(benchmark, latency=Trial(samples_ns=(10, 11, 12), evaluations=1), stopped_by="budget")
+    text = to_text(few)
+    assert "(median of 3 samples: too few for an interval)" in text
+    assert "an interval needs six samples" in text
+    assert "█" not in text
+    assert to_frame(few, "benchmarks")["interval_low_ns"].isna().all()
+
+
+def test_a_number_is_not_torn_from_its_unit(benchmark: Benchmark) -> None:
+    for width in range(40, 81):
+        for line in to_text(benchmark, Style(width=width)).splitlines():
+            assert line.split()[0] not in ("ms", "%", "µs", "s", "%.", "ms,")
+
+
+def test_warnings_are_in_every_medium_and_escaped(benchmark: Benchmark) -> None:
+    found = replace(benchmark, conditions=replace(benchmark.conditions, folded=True))
+    assert "Warning: The jitted call gets no array" in to_text(found)
+    assert "The jitted call gets no array" in to_html(found)
+
+
+def test_a_benchmark_as_frames(benchmark: Benchmark) -> None:
+    samples = to_frame(benchmark)
+    assert list(samples["kind"].value_counts()[["latency", "pipelined", "warm-up"]]) == [90, 7, 3]
+    assert np.allclose(samples["call_ns"] * samples["evaluations"], samples["sample_ns"])
+    summary = to_frame(benchmark, "benchmarks")
+    assert summary["median_ns"][0] == benchmark.median_ns
+    assert summary["compile_ns"][0] == 171_000_000
+
+
+def test_the_history_shows_and_lists_records_of_all_kinds(
+    timing: Any, benchmark: Benchmark, comparison: Comparison
+) -> None:
+    history = History()
+    for record in (timing(), benchmark, comparison):
+        history.append(record)
+    text = to_text(history)
+    assert "3 records:" in text
+    assert "per call" in text
+    assert "2 compared" in text
+    assert len(to_frame(history)) == 1
+    assert len(to_frame(history, "benchmarks")) == 1
+    assert list(to_frame(history, "compilations")["record"]) == [1, 2]
+
+
+@pytest.mark.parametrize("name", ["benchmark", "comparison"])
+def test_records_are_saved_and_loaded(request: Any, tmp_path: Any, name: str) -> None:
+    record = request.getfixturevalue(name)
+    record = replace(record, **({"value": object()} if name == "benchmark" else {"values": {"jit": object()}}))
+    loaded = jaxmagic.load(jaxmagic.save(record, tmp_path / "record.json"))
+    assert loaded == record
+    assert type(loaded) is type(record)
