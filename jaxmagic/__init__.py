@@ -54,6 +54,7 @@ _PUBLIC = {
     "NotMeasured": "errors",
     "DonatedTwice": "errors",
     "OutputsDiffer": "errors",
+    "NotComparable": "errors",
     "load_ipython_extension": "magics.extension",
     "unload_ipython_extension": "magics.extension",
 }
@@ -88,6 +89,7 @@ __all__ = [  # noqa: RUF022 - in the order of the table
     "NotMeasured",
     "DonatedTwice",
     "OutputsDiffer",
+    "NotComparable",
     "load_ipython_extension",
     "unload_ipython_extension",
 ]
@@ -95,7 +97,15 @@ __all__ = [  # noqa: RUF022 - in the order of the table
 if TYPE_CHECKING:
     from .api import benchmark, compare, fence, history, last, load, save, stopwatch
     from .capture.stopwatch import Stopwatch
-    from .errors import DonatedTwice, JaxMagicError, JaxNotAvailable, NotMeasured, OutputsDiffer, RecordError
+    from .errors import (
+        DonatedTwice,
+        JaxMagicError,
+        JaxNotAvailable,
+        NotComparable,
+        NotMeasured,
+        OutputsDiffer,
+        RecordError,
+    )
     from .magics.extension import load_ipython_extension, unload_ipython_extension
     from .model.benchmark import Benchmark, Conditions, Trial
     from .model.comparison import Candidate, Check, Comparison, Versus
@@ -108,6 +118,8 @@ if TYPE_CHECKING:
 
 
 def __getattr__(name: str) -> Any:
+    if name == "testing":
+        return import_module(".testing", __name__)
     try:
         module = _PUBLIC[name]
     except KeyError:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, TypeVar
+from typing import Any, TypeVar, overload
 
 from .capture.fence import fence
 from .capture.functions import is_folded, name_of
@@ -11,7 +11,7 @@ from .capture.jax_version import require_jax
 from .capture.stopwatch import Stopwatch
 from .errors import NotMeasured
 from .model.benchmark import Benchmark
-from .model.comparison import CheckKind, Comparison
+from .model.comparison import CheckKind, Comparison, Versus
 from .model.history import History, Record
 from .storage import load, save
 
@@ -95,8 +95,12 @@ def benchmark(
     return keep(take_benchmark(runner, plan, code=name_of(fn), folded=is_folded(fn, args, kwargs) and not setup))
 
 
+@overload
+def compare(candidates: Benchmark, new: Benchmark, /, *, anyway: bool = False) -> Versus: ...
+@overload
 def compare(
     candidates: Mapping[str, Callable[..., Any]],
+    /,
     *args: Any,
     baseline: str | None = None,
     check: CheckKind = "allclose",
@@ -105,11 +109,26 @@ def compare(
     budget_s: float | None = None,
     setup: Callable[[], Iterable[Any]] | None = None,
     **kwargs: Any,
-) -> Comparison:
+) -> Comparison: ...
+def compare(
+    candidates: Mapping[str, Callable[..., Any]] | Benchmark,
+    /,
+    *args: Any,
+    baseline: str | None = None,
+    check: CheckKind = "allclose",
+    strict: bool = False,
+    rtol: float = 0.01,
+    budget_s: float | None = None,
+    setup: Callable[[], Iterable[Any]] | None = None,
+    **kwargs: Any,
+) -> Comparison | Versus:
     """Measure functions side by side, on the same arguments: which is faster, by how much, and how sure is that?
 
     They are called in turns, in rounds whose order is shuffled. What counts is the median of the ratios of each
     round, beside what the baseline differs from itself in the same rounds.
+
+    With two benchmarks in the place of functions, ``compare(old, new)``, nothing is measured: the new one is put
+    beside the old one. That is refused where they are from different environments, unless ``anyway=True``.
 
     Args:
         candidates: the functions by their labels.
@@ -126,6 +145,7 @@ def compare(
         The record: ``comparison["label"]`` has ``ratio``, ``interval``, ``verdict`` and ``break_even_calls``.
 
     Raises:
+        NotComparable: two records are from different environments.
         ValueError: fewer than two candidates, an unknown baseline, or a number that is not positive.
         OutputsDiffer: `strict`, and a candidate computes something else.
         DonatedTwice: a function donates its arguments, and there is no `setup`.
@@ -138,10 +158,13 @@ def compare(
     >>> comparison["jit"].verdict in ("faster", "slower", "no difference", "too noisy to tell")
     True
     """
+    from .analysis.regression import against
     from .capture.rounds import Entry, take_comparison
     from .capture.runner import runner_of
     from .capture.sampler import Plan
 
+    if isinstance(candidates, Benchmark):
+        return against(candidates, *args, **kwargs)
     require_jax()
     if len(candidates) < 2:
         raise ValueError(f"to compare takes at least two candidates; found {len(candidates)}")

@@ -7,7 +7,8 @@
     ├── RecordError          a file is not a record, or is a broken one        (also a ValueError)
     ├── NotMeasured          a record was asked for before there was one       (also a LookupError)
     ├── DonatedTwice         a repeated call met an array that was used up     (also a ValueError)
-    └── OutputsDiffer        candidates do not compute the same                (also an AssertionError)
+    ├── OutputsDiffer        candidates do not compute the same                (also an AssertionError)
+    └── NotComparable        records are from different environments           (also a ValueError)
 
 What the *user's* code raises is never wrapped: it comes through as it is. Broken expectations
 (``--expect-no-compile``, ``--max-time``) raise the built-in :class:`AssertionError`, as a test would.
@@ -32,6 +33,10 @@ class DonatedTwice(JaxMagicError, ValueError):
 
 class OutputsDiffer(JaxMagicError, AssertionError):
     """A candidate does not compute what the baseline computes; the message names the leaf and the error."""
+
+
+class NotComparable(JaxMagicError, ValueError):
+    """Two records are from different environments; the message names the fields."""
 
 
 class NotMeasured(JaxMagicError, LookupError):

@@ -9,7 +9,6 @@ from typing import NamedTuple
 from IPython.core.error import UsageError
 from IPython.core.interactiveshell import InteractiveShell
 
-from .. import api
 from ..capture.functions import is_folded
 from ..capture.jax_version import require_jax
 from ..capture.rounds import Entry, take_comparison
@@ -17,7 +16,7 @@ from ..capture.runner import Runner
 from ..capture.sampler import Plan
 from ..model.comparison import Comparison
 from . import options
-from .block import current_style, show
+from .finish import finish, load_earlier
 from .repeat import Statements, called_without_arguments, make_repeatable
 from .source import parse
 
@@ -54,6 +53,7 @@ def run_compare(shell: InteractiveShell, parser: argparse.ArgumentParser, line: 
     baseline = arguments.baseline or labels[0]
     if baseline not in labels:
         raise UsageError(f"there is no candidate {baseline!r} to be the baseline, only {', '.join(labels)}.")
+    earlier = load_earlier(arguments, Comparison)
     require_jax()
     before = parse(shell, "jaxcompare", arguments.each, is_line=True).body if arguments.each else []
     functions = [called_without_arguments(candidate.body, shell.user_ns) for candidate in candidates]
@@ -81,12 +81,7 @@ def run_compare(shell: InteractiveShell, parser: argparse.ArgumentParser, line: 
         strict=arguments.strict,
         code=cell.strip(),
     )
-    api.keep(record)
-    if arguments.v:
-        shell.user_ns[arguments.v] = record
-    if not arguments.q:
-        show(record, current_style(shell))
-    return record if arguments.o else None
+    return finish(shell, arguments, record, shell.user_ns, earlier)
 
 
 def split_cell(tree: ast.Module, source: str) -> tuple[Statements, list[Labelled]]:

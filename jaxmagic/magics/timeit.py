@@ -4,20 +4,18 @@ from __future__ import annotations
 
 import argparse
 import ast
-from dataclasses import replace
 from typing import Any
 
 from IPython.core.error import UsageError
 from IPython.core.interactiveshell import InteractiveShell
 
-from .. import api
 from ..capture.functions import is_folded
 from ..capture.jax_version import require_jax
 from ..capture.runner import Runner
 from ..capture.sampler import Plan, take_benchmark
 from ..model.benchmark import Benchmark
 from . import options
-from .block import current_style, show
+from .finish import finish, load_earlier
 from .repeat import called_without_arguments, make_repeatable
 from .source import parse
 
@@ -44,6 +42,7 @@ def run_timeit(
         raise UsageError("%jaxtimeit has nothing to run. Write the statement behind it: %jaxtimeit f(x).")
     setups = [*_statements(shell, arguments.setup), *_statements(shell, setup)]
     namespace = shell.user_ns if local_ns is None or local_ns is shell.user_ns else {**shell.user_ns, **local_ns}
+    earlier = load_earlier(arguments, Benchmark)
     require_jax()
     function = called_without_arguments(tree.body, namespace)
     (body,), each = make_repeatable(
@@ -61,13 +60,7 @@ def run_timeit(
     )
     folded = function is not None and is_folded(function, (), {})
     record = take_benchmark(Runner(body, each=each), plan, code=statement.strip(), folded=folded)
-    api.keep(record)
-    if arguments.v:
-        (shell.user_ns if local_ns is None else local_ns)[arguments.v] = record
-    style = current_style(shell)
-    if not arguments.q:
-        show(record, style if arguments.p is None else replace(style, digits=arguments.p))
-    return record if arguments.o else None
+    return finish(shell, arguments, record, shell.user_ns if local_ns is None else local_ns, earlier)
 
 
 def _statements(shell: InteractiveShell, code: str | None) -> list[ast.stmt]:

@@ -112,6 +112,9 @@ class JaxMagics(Magics):
         metavar="CODE",
         help="Runs before every sample, outside the clock; in quotes. For fresh copies of what is donated.",
     )
+    @argument("--save", metavar="FILE", help="Write the record to FILE as JSON.")
+    @argument("--against", metavar="FILE", help="Put the record beside the one in FILE, which --save has written.")
+    @argument("--anyway", action="store_true", help="Compare with FILE although it is from another environment.")
     @line_cell_magic
     def jaxtimeit(self, line: str, cell: str | None = None, local_ns: dict[str, Any] | None = None) -> Any:
         """Repeat a statement or a cell until its median time is known, with an interval that can be trusted.
@@ -165,6 +168,9 @@ class JaxMagics(Magics):
         metavar="CODE",
         help="Runs before every sample, outside the clock; in quotes. For fresh copies of what is donated.",
     )
+    @argument("--save", metavar="FILE", help="Write the record to FILE as JSON.")
+    @argument("--against", metavar="FILE", help="Put the record beside the one in FILE, which --save has written.")
+    @argument("--anyway", action="store_true", help="Compare with FILE although it is from another environment.")
     @cell_magic
     def jaxcompare(self, line: str, cell: str) -> Any:
         """Measure expressions side by side: which is faster, by how much, and how sure is that?

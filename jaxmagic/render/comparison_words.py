@@ -29,9 +29,13 @@ def headline(comparison: Comparison) -> str:
 
 def verdict(versus: Versus) -> str:
     """What a candidate is beside the baseline: ``2.01x faster (1.98x to 2.05x)``."""
-    ratio = versus.ratio
     if versus.label == versus.baseline:
         return "baseline"
+    return _times(versus)
+
+
+def _times(versus: Versus) -> str:
+    ratio = versus.ratio
     if ratio is None:
         return "too few rounds to tell"
     if versus.verdict == "faster":
@@ -40,6 +44,14 @@ def verdict(versus: Versus) -> str:
         return f"{units.factor(ratio.value)} slower ({units.factor_range(ratio.low, ratio.high)})"
     between = f"{units.factor_range(ratio.low, ratio.high)} its time"
     return f"{versus.verdict} ({between})"
+
+
+def about_earlier(versus: Versus, path: str) -> str:
+    """A record beside the one in a file."""
+    which = f"{versus.label} " if versus.label == versus.baseline else ""
+    if versus.verdict in ("faster", "slower"):
+        return f"{which}{_times(versus)} than in {path}"
+    return f"{which}beside {path}: {_times(versus)}"
 
 
 def row(comparison: Comparison, candidate: Candidate) -> str:

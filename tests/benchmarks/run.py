@@ -29,7 +29,7 @@ _TRUTH_HEAD = (
 )
 
 
-PARTS = ("truth", "overhead", "loading", "call", "fence")
+PARTS = ("truth", "overhead", "loading", "call", "fence", "repeat")
 
 
 def main() -> None:
@@ -50,6 +50,7 @@ def main() -> None:
         "loading": lambda: loading(1 if quick else 7),
         "call": lambda: jitted_call(10 if quick else 60),
         "fence": lambda: idle_fence(100 if quick else 1000),
+        "repeat": lambda: repeated(3 if quick else 25),
     }
     for name in arguments.only:
         parts[name]()
@@ -185,6 +186,66 @@ def jitted_call(rounds: int) -> None:
             ]
             for state, took in found.items()
         ],
+    )
+
+
+def repeated(rounds: int) -> None:
+    """Benchmarks beside %timeit and a loop by hand, and comparisons of a function with itself."""
+    found = ask("repeat.py", rounds)
+    rows = []
+    for row in found["timeit"]:
+        ours, theirs = ([list(each) for each in zip(*row[who], strict=True)] for who in ("ours", "theirs"))
+        # A width falls with the square root of the time: so long would ours take for the width of theirs.
+        equal = [
+            their_ns / (our_ns * (our_width / their_width) ** 2)
+            for (our_ns, our_width), (their_ns, their_width) in zip(row["ours"], row["theirs"], strict=True)
+        ]
+        rows.append(
+            [
+                f"{row['target_ms']} ms",
+                spread([each / 1e9 for each in theirs[0]], ".2f"),
+                spread([each / 1e9 for each in ours[0]], ".2f"),
+                f"{median(a / b for a, b in zip(theirs[0], ours[0], strict=True)):.1f}",
+                spread([100 * each for each in theirs[1]], ".2f"),
+                spread([100 * each for each in ours[1]], ".2f"),
+                f"{median(equal):.1f}",
+                str(len(equal)),
+            ]
+        )
+    show(
+        "Time to an answer: a matmul of that length (s; width: half the 95 % interval in per cent)",
+        [
+            "call",
+            "%timeit",
+            "%jaxtimeit",
+            "times sooner",
+            "%timeit width",
+            "%jaxtimeit width",
+            "sooner at equal width",
+            "n",
+        ],
+        rows,
+        ["Wanted: at least 5 times sooner. The interval of %timeit is Student's, of the mean of its seven runs."],
+    )
+    show(
+        "Bias: the median of jaxmagic.benchmark() over that of hand-written loops before and after it",
+        ["call", "benchmark/loop", "loop/loop", "n"],
+        [
+            [
+                f"{row['target_ms']} ms",
+                spread(row["ratios"], ".3f"),
+                spread(row["neighbours"], ".3f"),
+                str(len(row["ratios"])),
+            ]
+            for row in found["loop"]
+        ],
+        ["Wanted: within 1 % from 1 ms on. loop/loop is the machine's noise."],
+    )
+    itself = found["itself"]
+    show(
+        "A against A: verdicts on a matmul of 1 ms beside itself (wanted: at most 5 of 100 faster or slower)",
+        ["faster", "slower", "no difference", "too noisy to tell"],
+        [[str(itself.get(each, 0)) for each in ("faster", "slower", "no difference", "too noisy to tell")]],
     )
 
 

@@ -113,3 +113,12 @@ def test_it_is_listed_with_its_options() -> None:
     text = JaxMagics.jaxcompare.parser.format_help()
     for option in ("--baseline LABEL", "--check", "--strict", "--rtol SHARE", "--budget TIME", "--each CODE"):
         assert option in text
+
+
+def test_a_comparison_is_saved_and_the_next_one_put_beside_it(session: Any, tmp_path: Any, capsys: Any) -> None:
+    path = tmp_path / "old.json"
+    session.run(f"%%jaxcompare -q {QUICK} --save '{path}'\none: f(x)\ntwo: x * 2")
+    session.run(f"%%jaxcompare -q {QUICK} --against '{path}'\ntwo: x * 2\nthree: f(x)")
+    (line,) = capsys.readouterr().out.splitlines()
+    assert line.startswith("two ")
+    session.run(f"%%jaxcompare -q {QUICK} --against '{path}'\nfour: 1\nfive: 1", fails=jaxmagic.NotComparable)

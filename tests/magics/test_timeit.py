@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import traceback
+from dataclasses import replace
 from typing import Any
 
 import jax
@@ -153,3 +154,24 @@ def test_it_measures_what_jax_does(session: Any, work: Any) -> None:
     record = session.run("%jaxtimeit -oq --budget 200ms work()")
     assert record.median_ns > work.truth_ns() / 4
     assert jax.numpy.isfinite(record.value).all()
+
+
+def test_a_record_is_saved_and_the_next_one_put_beside_it(session: Any, tmp_path: Any, capsys: Any) -> None:
+    path = tmp_path / "old.json"
+    record = session.run(f"%jaxtimeit -oq {QUICK} --save '{path}' f(x)")
+    assert jaxmagic.load(path) == record
+    session.run(f"%jaxtimeit -q {QUICK} --against '{path}' f(x)")
+    assert str(path) in capsys.readouterr().out
+
+
+def test_what_cannot_be_put_beside_it_is_refused(session: Any, tmp_path: Any) -> None:
+    record = session.run(f"%jaxtimeit -oq {QUICK} f(x)")
+    path = jaxmagic.save(replace(record, environment=replace(record.environment, backend="tpu")), tmp_path / "b.json")
+    error = session.run(f"%jaxtimeit -q {QUICK} --against '{path}' f(x)", fails=jaxmagic.NotComparable)
+    assert "backend was 'tpu' and is 'cpu'" in str(error)
+    session.run(f"%jaxtimeit -q {QUICK} --anyway --against '{path}' f(x)")
+    jaxmagic.save(record.first_call, path)
+    with pytest.raises(UsageError, match="the file holds a Timing"):
+        session.shell.run_line_magic("jaxtimeit", f"--against '{path}' f(x)")
+    with pytest.raises(FileNotFoundError):
+        session.shell.run_line_magic("jaxtimeit", f"--against '{tmp_path / 'none.json'}' f(x)")

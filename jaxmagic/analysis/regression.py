@@ -1,0 +1,88 @@
+"""A record beside an earlier one: is it slower now, and may the two be compared at all?"""
+
+from __future__ import annotations
+
+from dataclasses import fields
+
+from ..errors import NotComparable, NotMeasured
+from ..model.benchmark import Benchmark, Trial
+from ..model.comparison import Comparison, Versus
+from ..model.environment import Environment
+from ..model.estimate import Estimate
+from .comparison import judge
+from .statistics import median_interval
+
+#: What may differ without making times incomparable: the versions of what does not run the computation.
+_MAY_DIFFER = frozenset({"jaxmagic", "ipython", "cache_directory"})
+
+#: Of two runs at different times the noise between them is not known: nothing is taken for it.
+_NO_NOISE = Estimate(value=1.0, low=1.0, high=1.0, confidence=0.95)
+
+
+def differing(one: Environment, other: Environment) -> dict[str, tuple[object, object]]:
+    """The fields in which two environments differ, with both values, where that may change how long things take."""
+    return {
+        each.name: (getattr(one, each.name), getattr(other, each.name))
+        for each in fields(Environment)
+        if each.name not in _MAY_DIFFER and getattr(one, each.name) != getattr(other, each.name)
+    }
+
+
+def against(old: Benchmark, new: Benchmark, *, anyway: bool = False) -> Versus:
+    """A benchmark beside an earlier one of the same.
+
+    The rounds of a comparison are missing here. So the interval of the ratio is that of both medians together, which
+    is wider, and knows nothing of what differed between the two times, such as the load of the machine.
+
+    Args:
+        old: the earlier record.
+        new: the later one.
+        anyway: compare although they were measured in different environments.
+
+    Raises:
+        NotComparable: they were; the message names the fields.
+        NotMeasured: one of them has too few samples for an interval.
+    """
+    if not anyway:
+        _require_same(old.environment, new.environment)
+    return _beside(old.latency, new.latency, "new", "old")
+
+
+def against_record(old: object, new: object, *, anyway: bool = False) -> list[Versus]:
+    """A record beside an earlier one of its kind: a benchmark, or the candidates of a comparison by their labels.
+
+    Raises:
+        NotComparable: the environments differ, or no candidate is in both.
+        NotMeasured: one of them has too few samples for an interval.
+    """
+    if isinstance(old, Benchmark) and isinstance(new, Benchmark):
+        return [against(old, new, anyway=anyway)]
+    assert isinstance(old, Comparison)
+    assert isinstance(new, Comparison)
+    if not anyway:
+        _require_same(old.environment, new.environment)
+    labels = [label for label in new if label in list(old)]
+    if not labels:
+        raise NotComparable(f"No candidate is in both records: {', '.join(old)} before, {', '.join(new)} now.")
+    return [_beside(old.candidate(label).latency, new.candidate(label).latency, label, label) for label in labels]
+
+
+def _require_same(old: Environment, new: Environment) -> None:
+    found = differing(old, new)
+    if found:
+        what = "; ".join(f"{name} was {before!r} and is {now!r}" for name, (before, now) in found.items())
+        raise NotComparable(
+            f"The records are from different environments: {what}. Measure again in one environment, or compare "
+            "them anyway (anyway=True, --anyway)."
+        )
+
+
+def _beside(old: Trial, new: Trial, label: str, baseline: str) -> Versus:
+    before, now = median_interval(old.calls_ns), median_interval(new.calls_ns)
+    if before is None or now is None:
+        which = "old" if before is None else "new"
+        raise NotMeasured(f"The {which} record has fewer than six samples, so that its median has no interval.")
+    ratio = Estimate(
+        value=now.value / before.value, low=now.low / before.high, high=now.high / before.low, confidence=0.95
+    )
+    return Versus(label=label, baseline=baseline, ratio=ratio, verdict=judge(ratio, _NO_NOISE), break_even_calls=None)

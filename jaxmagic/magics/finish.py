@@ -1,0 +1,66 @@
+"""What becomes of a record that has been measured: the history, a variable, a file, a report, an earlier record."""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import replace
+from typing import Any, TypeVar
+
+from IPython.core.error import UsageError
+from IPython.core.interactiveshell import InteractiveShell
+
+from .. import api
+from ..analysis.regression import against_record
+from ..model.benchmark import Benchmark
+from ..model.comparison import Comparison
+from ..model.history import Record
+from ..render.comparison_words import about_earlier
+from .block import current_style, show
+
+_Repeated = TypeVar("_Repeated", Benchmark, Comparison)
+
+
+def load_earlier(arguments: argparse.Namespace, kind: type[Record]) -> Record | None:
+    """The record of ``--against``, read before anything is measured.
+
+    Raises:
+        UsageError: it is a record of another kind.
+        RecordError: it is none.
+        OSError: it cannot be read.
+    """
+    if arguments.against is None:
+        return None
+    found = api.load(arguments.against)
+    if not isinstance(found, kind):
+        raise UsageError(
+            f"--against {arguments.against}: this magic makes a {kind.__name__}; the file holds a "
+            f"{type(found).__name__}. Name a file that the same magic has written with --save."
+        )
+    return found
+
+
+def finish(
+    shell: InteractiveShell,
+    arguments: argparse.Namespace,
+    record: _Repeated,
+    namespace: dict[str, Any],
+    earlier: Record | None,
+) -> _Repeated | None:
+    """Keep, bind, save and show `record`, as the options want it; what the magic evaluates to.
+
+    Raises:
+        NotComparable: it is from another environment than the earlier one.
+    """
+    __tracebackhide__ = True
+    api.keep(record)
+    if arguments.v:
+        namespace[arguments.v] = record
+    if arguments.save:
+        api.save(record, arguments.save)
+    if not arguments.q:
+        style, digits = current_style(shell), getattr(arguments, "p", None)
+        show(record, style if digits is None else replace(style, digits=digits))
+    if earlier is not None:
+        for versus in against_record(earlier, record, anyway=arguments.anyway):
+            print(about_earlier(versus, str(arguments.against)))
+    return record if arguments.o else None

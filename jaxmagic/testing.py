@@ -1,0 +1,144 @@
+"""Assertions for test suites: what compiles, what is faster, and what has become slower.
+
+Each fails with the report. Times are judged by verdicts and intervals, never by a bare threshold: where a machine is
+too noisy to tell, a test warns and passes.
+"""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from . import api, units
+from .analysis.regression import against
+from .model.benchmark import Benchmark
+from .model.comparison import CheckKind
+from .render import comparison_words
+from .render.text import to_text
+
+
+@contextmanager
+def assert_max_compiles(most: int) -> Iterator[None]:
+    """A block in which at most so many programs compile, eager operations and other threads of the block included.
+
+    Args:
+        most: how many.
+
+    Raises:
+        AssertionError: more compiled, or that is not known; with the report, which says what and why.
+
+    >>> import jax, jax.numpy as jnp
+    >>> f, x = jax.jit(lambda x: 2 * x), jnp.ones(3)
+    >>> with assert_max_compiles(1):
+    ...     _ = f(x), f(x)
+    """
+    __tracebackhide__ = True
+    with api.stopwatch() as watch:
+        yield
+    timing = watch.timing
+    programs = [each for each in timing.compilations if each.compiled and each.thread is None]
+    if len(programs) > most or not timing.heard_all:
+        found = f"found {len(programs)}" if timing.heard_all else "what compiled is not known"
+        raise AssertionError(
+            f"expected at most {units.count(most, 'program')} to compile; {found}.\n{to_text(timing)}"
+        )
+
+
+@contextmanager
+def assert_no_compile() -> Iterator[None]:
+    """A block in which nothing compiles: everything in it has been called before with the same shapes and types.
+
+    Raises:
+        AssertionError: something compiled; with the report, which says what and why.
+
+    >>> import jax, jax.numpy as jnp
+    >>> f, x = jax.jit(lambda x: 2 * x), jnp.ones(3)
+    >>> _ = f(x)
+    >>> with assert_no_compile():
+    ...     _ = f(x)
+    """
+    __tracebackhide__ = True
+    with assert_max_compiles(0):
+        yield
+
+
+def assert_faster(
+    fn: Callable[..., Any],
+    than: Callable[..., Any],
+    *args: Any,
+    at_least: float = 1.0,
+    check: CheckKind = "allclose",
+    budget_s: float = 2.0,
+    **kwargs: Any,
+) -> None:
+    """`fn` is faster than `than` on the same arguments, and computes the same.
+
+    Fails where the verdict is *slower* or *no difference*, or where the whole interval says that it is less than
+    `at_least` times as fast. Where it is *too noisy to tell*, it warns and passes.
+
+    Args:
+        fn: what should be faster.
+        than: what it should be faster than.
+        args: positional arguments of both.
+        at_least: how many times as fast.
+        check: how the outputs are compared; ``"none"`` to compare none.
+        budget_s: how long both may be measured, in seconds.
+        kwargs: keyword arguments of both.
+
+    Raises:
+        AssertionError: it is not, or computes something else; with the report.
+
+    >>> import time
+    >>> assert_faster(lambda: time.sleep(0.001), lambda: time.sleep(0.005), budget_s=0.2)
+    """
+    __tracebackhide__ = True
+    comparison = api.compare({"than": than, "fn": fn}, *args, check=check, strict=True, budget_s=budget_s, **kwargs)
+    found = comparison["fn"]
+    wanted = "fn to be faster than than" if at_least <= 1 else f"fn to be {units.factor(at_least)} as fast as than"
+    sentence = f"expected {wanted}; it is {comparison_words.verdict(found)}.\n{to_text(comparison)}"
+    if found.verdict == "too noisy to tell" or found.ratio is None:
+        warnings.warn(f"Not known: {sentence}", stacklevel=2)
+    elif found.verdict != "faster" or 1 / found.ratio.low < at_least:
+        raise AssertionError(sentence)
+
+
+def assert_no_regression(
+    record: Benchmark,
+    baseline: Benchmark | str | os.PathLike[str],
+    tolerance: float = 0.1,
+    *,
+    anyway: bool = False,
+) -> None:
+    """`record` is not slower than `baseline` by more than the tolerance.
+
+    Fails only where the whole interval of the ratio lies beyond it. What differed between the two times, such as
+    other load, is not in that interval: let the tolerance cover it.
+
+    Args:
+        record: measured now.
+        baseline: measured earlier, or the file of it.
+        tolerance: 0.1 allows 10 % more time.
+        anyway: compare although the records are from different environments.
+
+    Raises:
+        AssertionError: it is slower; with both numbers.
+        NotComparable: the environments differ.
+
+    >>> import jaxmagic
+    >>> b = jaxmagic.benchmark(sum, range(1000), budget_s=0.1)
+    >>> assert_no_regression(b, b)
+    """
+    __tracebackhide__ = True
+    old = baseline if isinstance(baseline, Benchmark) else api.load(baseline)
+    if not isinstance(old, Benchmark):
+        raise TypeError(f"baseline: a Benchmark is wanted; found a {type(old).__name__}")
+    found = against(old, record, anyway=anyway)
+    if found.ratio is not None and found.ratio.low > 1 + tolerance:
+        raise AssertionError(
+            f"expected at most {units.percent(tolerance)} more time than the baseline; "
+            f"it is {comparison_words.verdict(found)}.\n"
+            f"before: {to_text(old)}\nnow: {to_text(record)}"
+        )

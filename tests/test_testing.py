@@ -1,0 +1,142 @@
+"""Assertions for test suites: what they fail on, what they let pass, and what they say."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import replace
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import pytest
+
+import jaxmagic
+from jaxmagic.model.benchmark import Benchmark, Trial
+from jaxmagic.model.comparison import Comparison
+from jaxmagic.testing import assert_faster, assert_max_compiles, assert_no_compile, assert_no_regression
+
+
+def compile_nothing(call: Any) -> None:
+    with assert_no_compile():
+        call()
+
+
+def test_nothing_compiles_the_second_time(x: Any) -> None:
+    f = jax.jit(lambda x: x * 2 + 1)
+    with pytest.raises(AssertionError, match=r"(?s)at most 0 programs to compile; found 1\..*first call") as error:
+        compile_nothing(lambda: f(x))
+    assert "<lambda>" in str(error.value)
+    with assert_no_compile():
+        f(x)
+
+
+def test_so_many_programs_may_compile() -> None:
+    f = jax.jit(lambda x: x * 3 + 1)
+    one, two, three = (jnp.ones(n) for n in (101, 102, 103))
+    with assert_max_compiles(2):
+        f(one)
+        f(two)
+    with pytest.raises(AssertionError, match="argument x has another shape"), assert_max_compiles(0):
+        f(three)
+
+
+def test_what_cannot_be_heard_is_no_proof(x: Any) -> None:
+    with pytest.raises(AssertionError, match="what compiled is not known"), assert_no_compile():
+        jax.monitoring.clear_event_listeners()
+
+
+def test_the_blocks_own_exception_comes_through() -> None:
+    with pytest.raises(ZeroDivisionError), assert_no_compile():
+        _ = 1 / 0
+
+
+@pytest.fixture
+def compared(monkeypatch: Any, comparison: Comparison) -> Any:
+    """What the measurement comes to, made up."""
+
+    def comes_to(ratio: float, noise: float = 0.0) -> None:
+        numpy, jit = comparison.candidates
+        first = numpy.latency.samples_ns
+        other = Trial(
+            samples_ns=tuple(round(each * ratio * (1 + noise * (-1) ** index)) for index, each in enumerate(first)),
+            evaluations=1,
+        )
+        again = replace(numpy.latency) if not noise else other
+        found = replace(
+            comparison,
+            baseline="than",
+            twice="than",
+            again=again,
+            candidates=(replace(numpy, label="than"), replace(jit, label="fn", latency=other)),
+        )
+        monkeypatch.setattr("jaxmagic.api.compare", lambda *args, **kwargs: found)
+
+    return comes_to
+
+
+def test_what_is_faster_passes_and_what_is_not_fails_with_the_report(compared: Any) -> None:
+    compared(0.5)
+    assert_faster(abs, abs)
+    assert_faster(abs, abs, at_least=1.9)
+    with pytest.raises(AssertionError, match=r"(?s)3.00x as fast as than; it is 2.00x faster .*\n.*rounds"):
+        assert_faster(abs, abs, at_least=3)
+    compared(1.0)
+    with pytest.raises(AssertionError, match="fn to be faster than than; it is no difference"):
+        assert_faster(abs, abs)
+    compared(1.5)
+    with pytest.raises(AssertionError, match="1.50x slower"):
+        assert_faster(abs, abs)
+
+
+def test_a_machine_that_is_too_noisy_makes_no_test_fail(compared: Any) -> None:
+    compared(1.0, noise=0.5)
+    with pytest.warns(UserWarning, match="Not known: expected fn to be faster than than; it is too noisy to tell"):
+        assert_faster(abs, abs)
+
+
+def test_it_measures_and_compares_outputs() -> None:
+    x = jnp.ones((200, 200))
+    f = jax.jit(lambda x: x @ x)
+
+    def twenty(x: Any) -> Any:
+        for _ in range(20):
+            y = f(x)
+        return y
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # on a busy machine it may be too noisy to tell
+        assert_faster(f, twenty, x, budget_s=0.3)
+    with pytest.raises(jaxmagic.OutputsDiffer):
+        assert_faster(f, lambda x: f(x) + 1, x, budget_s=0.3)
+
+
+def scaled(benchmark: Benchmark, factor: float) -> Benchmark:
+    samples = tuple(round(factor * each) for each in benchmark.samples_ns)
+    return replace(benchmark, latency=Trial(samples_ns=samples, evaluations=1))
+
+
+def test_a_regression_beyond_the_tolerance_fails_with_both_numbers(benchmark: Benchmark, tmp_path: Any) -> None:
+    assert_no_regression(benchmark, benchmark)
+    assert_no_regression(scaled(benchmark, 1.09), benchmark)
+    assert_no_regression(scaled(benchmark, 0.5), benchmark)
+    path = jaxmagic.save(benchmark, tmp_path / "old.json")
+    with pytest.raises(AssertionError, match=r"(?s)at most 10 % more.*1.30x slower.*before: 9.98 ms.*now: 13.0 ms"):
+        assert_no_regression(scaled(benchmark, 1.3), path)
+    assert_no_regression(scaled(benchmark, 1.3), path, tolerance=0.5)
+
+
+def test_another_environment_is_refused_or_told_to_be_ignored(benchmark: Benchmark) -> None:
+    other = replace(scaled(benchmark, 1.3), environment=replace(benchmark.environment, backend="gpu"))
+    with pytest.raises(jaxmagic.NotComparable, match="backend was 'cpu' and is 'gpu'"):
+        assert_no_regression(other, benchmark)
+    with pytest.raises(AssertionError, match=r"1\.30x slower"):
+        assert_no_regression(other, benchmark, anyway=True)
+
+
+def test_only_a_benchmark_is_a_baseline(benchmark: Benchmark, timing: Any, tmp_path: Any) -> None:
+    path = jaxmagic.save(timing(), tmp_path / "timing.json")
+    with pytest.raises(TypeError, match="a Benchmark is wanted; found a Timing"):
+        assert_no_regression(benchmark, path)
+    few = replace(benchmark, latency=Trial(samples_ns=(1, 2), evaluations=1))
+    with pytest.raises(jaxmagic.NotMeasured, match="The new record has fewer than six samples"):
+        assert_no_regression(few, benchmark)
