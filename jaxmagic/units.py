@@ -118,6 +118,15 @@ def factor(ratio: float) -> str:
     return f"{number(ratio, 3)}x"
 
 
+def factor_tick(ratio: float) -> str:
+    """A ratio under an axis.
+
+    >>> factor_tick(0.5), factor_tick(1.0), factor_tick(10.0)
+    ('0.5x', '1x', '10x')
+    """
+    return f"{ratio:g}x"
+
+
 def factor_range(low: float, high: float) -> str:
     """The interval of a ratio.
 

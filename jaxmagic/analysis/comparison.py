@@ -76,6 +76,13 @@ def noise(comparison: Comparison) -> Estimate | None:
     return ratio(comparison.again.calls_ns, first.calls_ns)
 
 
+def ratios(comparison: Comparison, label: str) -> list[float]:
+    """A candidate's time over the baseline's, for each round."""
+    candidate, baseline = comparison.candidate(label), comparison.candidate(comparison.baseline)
+    times = _baseline_times(comparison, baseline)
+    return [one / other for one, other in zip(candidate.latency.calls_ns, times, strict=True)]
+
+
 def versus(comparison: Comparison, candidate: Candidate) -> Versus:
     """A candidate beside the baseline."""
     baseline = comparison.candidate(comparison.baseline)
@@ -88,10 +95,7 @@ def versus(comparison: Comparison, candidate: Candidate) -> Versus:
             verdict="no difference",
             break_even_calls=0,
         )
-    times: Sequence[float] = baseline.latency.calls_ns
-    if baseline.label == comparison.twice:
-        times = _both(times, comparison.again.calls_ns)
-    found_ratio = ratio(candidate.latency.calls_ns, times)
+    found_ratio = ratio(candidate.latency.calls_ns, _baseline_times(comparison, baseline))
     verdict = judge(found_ratio, noise(comparison))
     return Versus(
         label=candidate.label,
@@ -100,6 +104,12 @@ def versus(comparison: Comparison, candidate: Candidate) -> Versus:
         verdict=verdict,
         break_even_calls=_break_even(candidate, baseline, verdict),
     )
+
+
+def _baseline_times(comparison: Comparison, baseline: Candidate) -> Sequence[float]:
+    """The baseline's time in each round; from both samples, if it was measured twice."""
+    times = baseline.latency.calls_ns
+    return _both(times, comparison.again.calls_ns) if baseline.label == comparison.twice else times
 
 
 def _both(first: Sequence[float], again: Sequence[float]) -> list[float]:

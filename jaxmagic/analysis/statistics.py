@@ -110,6 +110,15 @@ def quartiles(samples: Sequence[float]) -> tuple[float, float]:
     return float(low), float(high)
 
 
+def quantile(samples: Sequence[float], share: float) -> float:
+    """The value below which so large a share of the samples lies.
+
+    >>> quantile([1, 2, 3, 4, 5], 0.75)
+    4.0
+    """
+    return float(np.quantile(np.asarray(samples, dtype=float), share))
+
+
 class Histogram(NamedTuple):
     """How many samples lie where.
 

@@ -17,8 +17,9 @@ from ..model.comparison import Comparison
 from ..model.compilation import Compilation
 from ..model.history import History
 from ..model.timing import Timing
-from . import benchmark_words, comparison_words, words
+from . import benchmark_words, charts, comparison_words, words
 from .style import DEFAULT, Style
+from .svg import Drawing
 from .text import to_text
 
 #: Functions in the table; the rest is told as a sum. Keeps the saved notebook small.
@@ -71,7 +72,10 @@ def _(record: Timing, style: Style = DEFAULT, *, explain: bool = False) -> str:
 @to_html.register
 def _(record: Benchmark, style: Style = DEFAULT, *, explain: bool = False) -> str:
     digits = style.digits
-    pieces = [_line(benchmark_words.headline(record, digits))]
+    headline = benchmark_words.headline(record, digits)
+    pieces = [f"<div><b>{escape(headline)}</b></div>"]
+    if len(record.samples_ns) > 1:
+        pieces.append(_picture(charts.distribution(record), headline))
     pieces += [_line(each) for each in benchmark_words.about_samples(record, digits)]
     pieces += [
         _line(each(record, digits))
@@ -92,8 +96,10 @@ def _(record: Comparison, style: Style = DEFAULT, *, explain: bool = False) -> s
             f'<td style="{_CELL}">{escape(comparison_words.row(record, each))}'
             f'<br><span style="{_FAINT}">{escape(details)}</span></td></tr>'
         )
+    headline = comparison_words.headline(record)
     pieces = [
-        f"<div><b>{escape(comparison_words.headline(record))}</b></div>",
+        f"<div><b>{escape(headline)}</b></div>",
+        _picture(charts.forest(record), headline),
         f'<table style="border-collapse:collapse;margin:4px 0">{"".join(rows)}</table>',
         _line(comparison_words.about_rounds(record), _FAINT),
         *(_line(sentence) for sentence in comparison_words.about_outputs(record)),
@@ -104,6 +110,10 @@ def _(record: Comparison, style: Style = DEFAULT, *, explain: bool = False) -> s
 @to_html.register
 def _(record: History, style: Style = DEFAULT, *, explain: bool = False) -> str:
     return f"<pre>{escape(to_text(record, style))}</pre>"
+
+
+def _picture(drawing: Drawing, alt: str) -> str:
+    return f'<div><img alt="{escape(alt)}" src="{drawing.to_uri()}" style="max-width:100%"></div>'
 
 
 def _headline(timing: Timing, style: Style) -> str:
