@@ -73,6 +73,8 @@ class Block:
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> bool:
         __tracebackhide__ = True
+        if not self._in_function:
+            _left.add(self)
         try:
             return self._leave(error)
         except BaseException:
@@ -146,6 +148,7 @@ class Block:
 
     def take(self, silent: bool = False) -> Any:
         """Give the value away and forget it, and this block with it."""
+        _left.discard(self)
         value, self.value = self.value, None
         self.kept.clear()
         if self._shell.user_ns.get(self._name) is self:
@@ -153,6 +156,16 @@ class Block:
         if self._arguments.o:
             value = self.timing
         return None if silent else value
+
+
+#: Blocks that have ended, and whose value nobody has taken yet: nobody will, where ``break`` jumped over that.
+_left: set[Block] = set()
+
+
+def forget_left(*_: object) -> None:
+    """Forget the blocks that no one takes the value of; called when a cell has run."""
+    for block in list(_left):
+        block.take()
 
 
 def open_block(name: str, magic: str, text: str, place: Place, shown: bool) -> Block:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+from contextlib import suppress
 from functools import partial
 from typing import Any
 
@@ -16,7 +18,7 @@ _NAME = "JaxMagics"
 
 
 def load_ipython_extension(shell: InteractiveShell) -> None:
-    """``%load_ext jaxmagic``: the magics, two text transformers, one syntax tree transformer."""
+    """``%load_ext jaxmagic``: the magics, three transformers, and what runs behind every cell."""
     if _NAME in shell.magics_manager.registry:
         return
     magics = JaxMagics(shell=shell)
@@ -62,6 +64,7 @@ class Hooks:
         self._shell.input_transformers_cleanup.append(self._cleanup)
         self._shell.input_transformers_post.append(self._post)
         self._shell.ast_transformers.append(self._rewriter)
+        self._shell.events.register("post_run_cell", _forget_left)
 
     def detach(self) -> None:
         """Take them away, wherever they stand by now."""
@@ -72,6 +75,15 @@ class Hooks:
         ]
         for hooks, ours in places:
             hooks[:] = [each for each in hooks if each is not ours]
+        with suppress(ValueError):  # somebody has taken it away
+            self._shell.events.unregister("post_run_cell", _forget_left)
+
+
+def _forget_left(*_: object) -> None:
+    """What a cell has left behind; costs nothing in a session that has used no magic of ours."""
+    block = sys.modules.get("jaxmagic.magics.block")
+    if block is not None:
+        block.forget_left()
 
 
 def _careful(transform: Any, parsers: Parsers, lines: list[str]) -> list[str]:

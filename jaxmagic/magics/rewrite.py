@@ -92,7 +92,7 @@ class BlockRewriter(ast.NodeTransformer):
             for inner in getattr(node, field, ()):
                 inner.body = self._statements(inner.body)
         if isinstance(node, ast.ClassDef):
-            node.body += [ast.copy_location(ast.Delete([name]), node) for name in _blocks(node.body)]
+            node.body += [ast.copy_location(_delete(name), node) for name in _blocks(node.body)]
         return node
 
     @staticmethod
@@ -205,15 +205,22 @@ def ends_in_semicolon(statement: str) -> bool:
     return last == ";"
 
 
-def _blocks(body: Sequence[ast.stmt]) -> list[ast.Name]:
+def _blocks(body: Sequence[ast.AST]) -> list[str]:
     """The names of our blocks in the body of a class, to be deleted: they would be attributes of it."""
-    return [
-        ast.Name(each.items[0].optional_vars.id, ast.Del())
-        for each in body
-        if isinstance(each, ast.With)
-        and isinstance(each.items[0].optional_vars, ast.Name)
-        and each.items[0].optional_vars.id.startswith("__jaxmagic_")
-    ]
+    found: list[str] = []
+    for each in body:
+        if isinstance(each, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.expr)):
+            continue
+        if isinstance(each, ast.With) and isinstance(name := each.items[0].optional_vars, ast.Name):
+            found += [name.id] if name.id.startswith("__jaxmagic_") else []
+        found += _blocks(list(ast.iter_child_nodes(each)))
+    return found
+
+
+def _delete(name: str) -> ast.stmt:
+    """``del name``, where it is there: a branch may not have been taken."""
+    handler = ast.ExceptHandler(None, None, [ast.Pass()])
+    return ast.Try([ast.Delete([ast.Name(name, ast.Del())])], [handler], [], [])
 
 
 def _move(body: Sequence[ast.stmt], constant: ast.Constant, given: int) -> None:

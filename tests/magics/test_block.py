@@ -101,3 +101,33 @@ def test_a_failed_expectation_shows_its_report_once(session: Any) -> None:
     error = session.run("%jaxtime --max-time 1ns f(x)", fails=AssertionError)
     assert str(error).count("Wall time") == 1
     assert len(session.published) == shown
+
+
+@pytest.mark.parametrize(
+    "cell",
+    [
+        "for i in range(3):\n    %jaxtime -q if i == 1: break",
+        "for i in range(3):\n    %jaxtime -q if True: continue",
+        "%jaxtime -q 1 / 0",
+    ],
+)
+def test_no_hidden_name_is_left_however_the_block_is_left(session: Any, cell: str) -> None:
+    session.shell.run_cell(cell, store_history=True)
+    assert not [name for name in session.shell.user_ns if name.startswith("__jaxmagic")]
+
+
+def test_the_block_of_a_cell_that_runs_another_cell_stays(session: Any) -> None:
+    session.run("%%jaxtime -q -v t\nget_ipython().run_cell('%jaxtime -q 1')\nz = 2")
+    assert session.shell.user_ns["z"] == 2
+    assert session.shell.user_ns["t"].error is None
+
+
+def test_a_class_has_no_attribute_of_ours(session: Any) -> None:
+    session.run(
+        "class A:\n    if True:\n        %jaxtime -q a = 1\n    else:\n        %jaxtime -q b = 1\n"
+        "    for i in range(2):\n        %jaxtime -q c = i\n"
+        "    def f(self):\n        %jaxtime -q d = 1\n        return d"
+    )
+    made = session.shell.user_ns["A"]
+    assert [name for name in vars(made) if not name.startswith("__") or "jaxmagic" in name] == ["a", "i", "c", "f"]
+    assert made().f() == 1
