@@ -117,7 +117,7 @@ class Fence:
         """
         import jax
 
-        held_ns = self._clock() if _wait_for_arrays(_unready(_live_arrays(_YOUNGEST, but=pending))) else None
+        held_ns = self._clock() if wait_for_arrays(unready(_live_arrays(_YOUNGEST, but=pending))) else None
         jax.block_until_ready(pending)
         until_ns = max(self._clock() - queue.costs.behind_ns, held_ns or asked_ns)
         if held_ns is not None:
@@ -135,10 +135,10 @@ class Fence:
         if effects_ns - started_ns > _EFFECTS_NS:
             waited = waited._replace(found_work=True, until_ns=effects_ns)
         arrays = _live_arrays()
-        if _wait_for_arrays(_unready(arrays[:_YOUNGEST])):
+        if wait_for_arrays(unready(arrays[:_YOUNGEST])):
             others_ns = self._clock()
             waited = Waited(True, others_ns, others_ns)
-        _wait_for_arrays(_unready(arrays[_YOUNGEST:]))
+        wait_for_arrays(unready(arrays[_YOUNGEST:]))
         return waited
 
 
@@ -179,11 +179,12 @@ def _live_arrays(most: int | None = None, but: Sequence[Any] = ()) -> list[Any]:
     return [array for array in jax.live_arrays()[:most] if id(array) not in ours]
 
 
-def _unready(arrays: Iterable[Any]) -> list[Any]:
+def unready(arrays: Iterable[Any]) -> list[Any]:
+    """Those that have to be waited for."""
     return [array for array in arrays if not array.is_deleted() and not array.is_ready()]
 
 
-def _wait_for_arrays(arrays: list[Any]) -> bool:
+def wait_for_arrays(arrays: list[Any]) -> bool:
     """Wait for `arrays`, whatever became of them; whether there were any."""
     import jax
 

@@ -21,13 +21,16 @@ from . import internals
 from .clock import Clock, CpuTime, cpu_time, now_ns, timestamp
 from .compilation import CompileLog
 from .environment import probe
-from .fence import Fence, shared
+from .fence import Fence, shared, unready, wait_for_arrays
 from .jax_version import require_jax
 from .queues import Waited
 from .results import find_arrays, host_copy
 
 #: Beyond this, the moment between two clock readings is not the cost of our own few lines.
 _SET_ASIDE_NS = 100_000
+
+#: What the fence finds so soon behind work that was thrown away does not make that work somebody's.
+_NEAR_NS = 1_000_000
 
 #: What may be missing from the wall time is said where it is more than this part of it.
 _WORTH_A_NOTE = 0.01
@@ -57,6 +60,7 @@ class Stopwatch:
     Attributes:
         result: set it inside the block to the value of interest, and waiting for that value is told apart from
             waiting for other work. It is forgotten when the block ends.
+        dropped: a value that the block throws away, kept until it ends: waited for behind the result.
     """
 
     def __init__(
@@ -68,6 +72,7 @@ class Stopwatch:
         fence: Fence = shared,
     ) -> None:
         self.result: Any = None
+        self.dropped: Any = None
         self._fetch = fetch
         self._record = record
         self._clock = clock
@@ -162,7 +167,7 @@ class Stopwatch:
         """Listen no longer, without a record; does nothing where the block has ended."""
         self._log.stop()
         self._running = False
-        self.result = None
+        self.result = self.dropped = None
 
     def _stop(self, dispatched_ns: int, error: BaseException | None, code: str | None) -> Timing:
         __tracebackhide__ = True
@@ -198,16 +203,20 @@ class Stopwatch:
         # set aside, work may have ended meanwhile unseen, and leaving them out could lie.
         at_once = ready and (looked_ns - dispatched_ns <= _SET_ASIDE_NS or not self._fenced)
         held_ns = done_ns = dispatched_ns if at_once else ready_ns
+        asked_ns = looked_ns if at_once else ready_ns
+        dropped_ns = self._wait_for_dropped()
+        if dropped_ns is not None:
+            asked_ns = done_ns = dropped_ns
         if self._fenced:
             cpu = cpu_time()  # the fence's own must not count, unless there is work of the user's behind it
-            waited = self._fence.wait_for_programs(looked_ns if at_once else ready_ns)
+            waited = self._fence.wait_for_programs(asked_ns)
             later = cpu_time()
             waited = self._settle(waited)
             cpu = later if waited.found_work else cpu
             waited = self._fence.wait_for_others(waited)
             known = True
         else:
-            waited, known = self._wait_without_fence(ready_ns)
+            waited, known = self._wait_without_fence(done_ns if dropped_ns else ready_ns)
             cpu = cpu_time()
         if waited.found_work or (waited.found_work is None and not arrays):
             if waited.found_work is None and waited.until_ns - done_ns > _SET_ASIDE_NS:
@@ -216,10 +225,22 @@ class Stopwatch:
                     f"Of the wait, {aside} may be no work: the operating system set this thread aside "
                     "while it looked for some."
                 )
+            if dropped_ns is None or waited.until_ns - dropped_ns > _NEAR_NS:
+                held_ns = waited.held_until_ns or held_ns
             done_ns = max(waited.until_ns, done_ns)
-            held_ns = waited.held_until_ns or held_ns
         fetched = self._time_fetch(arrays) if fetch else (None, None)
         return _End(done_ns, held_ns if known else None, cpu, *fetched)
+
+    def _wait_for_dropped(self) -> int | None:
+        """When the work was done whose result is thrown away next; ``None`` where nothing had to be waited for.
+
+        Its arrays tell to the microsecond what the fence tells only beyond its own noise. What failed there is
+        nobody's to hear of, as if the arrays had been gone already.
+        """
+        dropped, self.dropped = self.dropped, None
+        if dropped is None:
+            return None
+        return self._clock() if wait_for_arrays(unready(find_arrays(dropped).arrays)) else None
 
     def _settle(self, waited: Waited) -> Waited:
         """Measure again where that is in doubt; what is left out then may have been work, and a note says so."""

@@ -33,6 +33,7 @@ class Block:
         reached: a value that was assigned at the end of the code.
         unpacked: the same, where it was unpacked into several targets.
         kept: values of earlier expressions, where the shell is set to display all of them.
+        dropped: the value of the last expression that nobody keeps: its arrays tell when the work on them is done.
         timing: the record, after the block.
     """
 
@@ -51,6 +52,7 @@ class Block:
         self.reached: Any = None
         self.unpacked: Any = None
         self.kept: list[Any] = []
+        self.dropped: Any = None
         self.timing: Timing | None = None
         self._shell = shell
         self._name = name
@@ -85,6 +87,7 @@ class Block:
     def _leave(self, error: BaseException | None) -> bool:
         __tracebackhide__ = True
         self._watch.result = self._result()
+        self._watch.dropped, self.dropped = self.dropped, None
         try:
             self._watch.stop(error=error, code=self._code)
         except BaseException as surfaced:

@@ -169,6 +169,8 @@ class BlockRewriter(ast.NodeTransformer):
                 append = ast.Attribute(_attribute(name, "kept"), "append", ast.Load())
                 body[index] = ast.copy_location(ast.Expr(ast.Call(append, [each.value], [])), each)
                 kept += 1
+            else:
+                body[index] = _keep_dropped(name, each)
         end = body[-1]
         if isinstance(end, ast.Expr):
             value = ast.Attribute(ast.Name(name, ast.Load()), "value", ast.Store())
@@ -178,7 +180,30 @@ class BlockRewriter(ast.NodeTransformer):
             unpacked = any(isinstance(each, (ast.Tuple, ast.List)) for each in end.targets)
             attribute = "value" if shown else "unpacked" if unpacked else "reached"
             end.targets.append(ast.Attribute(ast.Name(name, ast.Load()), attribute, ast.Store()))
+        else:
+            body[-1] = _keep_dropped(name, end)
         return kept
+
+
+def _keep_dropped(name: str, statement: ast.stmt) -> ast.stmt:
+    """``f(x)`` to ``block.dropped = f(x)``, also in loops and branches: the block has the last one until it ends.
+
+    So it can wait for an array where otherwise only a fence would tell, and one over several devices tells little of
+    short work. What is thrown away inside functions stays thrown away.
+    """
+    if isinstance(statement, ast.Expr) and not isinstance(statement.value, (ast.Constant, ast.Yield, ast.YieldFrom)):
+        dropped = ast.Attribute(ast.Name(name, ast.Load()), "dropped", ast.Store())
+        return ast.copy_location(ast.Assign([dropped], statement.value), statement)
+    if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+        return statement
+    for field in ("body", "orelse", "finalbody"):
+        inner = getattr(statement, field, None)
+        if isinstance(inner, list):
+            setattr(statement, field, [_keep_dropped(name, each) for each in inner])
+    for field in ("handlers", "cases"):
+        for each in getattr(statement, field, ()):
+            each.body = [_keep_dropped(name, one) for one in each.body]
+    return statement
 
 
 def ends_in_semicolon(statement: str) -> bool:

@@ -876,6 +876,60 @@ def test_processor_time_counts_the_fence_only_where_it_waits_for_work(
     assert watch.timing.cpu_user_ns == spent_ns
 
 
+def test_work_whose_last_value_is_known_is_waited_for_and_named(work: Any) -> None:
+    truth_ns = work.truth_ns()
+    for _ in range(3):
+        with jaxmagic.stopwatch() as watch:
+            watch.dropped = work()
+        timing = watch.timing
+        if timing.dispatch_ns < truth_ns / 4:
+            break
+    assert timing.wall_ns > truth_ns / 4
+    assert timing.unreached_ns == timing.wait_ns
+    assert watch.dropped is None
+
+
+@pytest.mark.parametrize(
+    ("found_work", "until_ns", "held_until_ns", "wait_ns", "unreached_ns"),
+    [
+        (False, 0, None, 5_000, 5_000),
+        (True, 400_000, 400_000, 399_000, 399_000),  # so near, what the fence found changes nothing
+        (True, 9_000_000, 8_000_000, 8_999_000, 1_000_000),  # an array that is alive took longer
+        (True, 9_000_000, None, 8_999_000, 8_999_000),
+    ],
+)
+def test_what_a_dropped_value_and_the_fence_come_to(
+    x: Any,
+    monkeypatch: Any,
+    found_work: bool,
+    until_ns: int,
+    held_until_ns: int | None,
+    wait_ns: int,
+    unreached_ns: int,
+) -> None:
+    monkeypatch.setattr(type(x), "is_ready", lambda _: False)
+    ticks = iter(range(0, 10**9, 1000))
+
+    class Found(Scripted):
+        def wait_for_programs(self, asked_ns: int) -> Waited:
+            return Waited(found_work, until_ns if found_work else asked_ns, held_until_ns)
+
+    fence: Any = Found(found_work, until_ns)
+    with Stopwatch(clock=lambda: next(ticks), fence=fence) as watch:
+        watch.dropped = x
+    assert abs(watch.timing.wait_ns - wait_ns) <= 3_000
+    assert watch.timing.unreached_ns is not None
+    assert abs(watch.timing.unreached_ns - unreached_ns) <= 3_000
+
+
+def test_a_dropped_value_that_failed_or_was_deleted_is_nobodys(x: Any) -> None:
+    gone = x + 1
+    gone.delete()
+    with jaxmagic.stopwatch() as watch:
+        watch.dropped = gone
+    assert watch.timing.error is None
+
+
 @pytest.mark.parametrize(("until_ns", "note"), [(4_001_000, ["Of the wait, 4.0 ms may be no work"]), (50_000, [])])
 def test_a_wait_that_may_be_none_is_said_to_be_one(until_ns: int, note: list[str]) -> None:
     ticks = iter(range(0, 10**9, 1000))

@@ -6,6 +6,8 @@ from typing import Any
 
 import pytest
 
+import jaxmagic
+
 HOSTILE = """
 class Hostile:
     def __getattr__(self, name): raise RuntimeError('do not ask')
@@ -131,3 +133,35 @@ def test_a_class_has_no_attribute_of_ours(session: Any) -> None:
     made = session.shell.user_ns["A"]
     assert [name for name in vars(made) if not name.startswith("__") or "jaxmagic" in name] == ["a", "i", "c", "f"]
     assert made().f() == 1
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "f(x); None",
+        "f(x)\nNone",
+        "for i in range(2):\n    f(x)",
+        "if True:\n    f(x)\nNone",
+        "try:\n    f(x)\nfinally:\n    1",
+    ],
+)
+def test_a_value_that_is_thrown_away_is_kept_until_the_block_ends(
+    session: Any, session_state: Any, monkeypatch: Any, code: str
+) -> None:
+    before = session_state()
+    seen: list[Any] = []
+    stop = jaxmagic.Stopwatch._wait_for_dropped
+
+    def spy(watch: Any) -> Any:
+        seen.append(watch.dropped.shape)
+        return stop(watch)
+
+    monkeypatch.setattr(jaxmagic.Stopwatch, "_wait_for_dropped", spy)
+    session.run(f"%%jaxtime -q\n{code}")
+    assert seen == [(8, 8)]
+    assert session_state()["arrays"] == before["arrays"]
+
+
+def test_what_functions_and_generators_throw_away_is_left_alone(session: Any) -> None:
+    session.run("%%jaxtime -q\ndef g():\n    'doc'\n    f(x)\n    yield 1\nlist(g())")
+    assert session.shell.user_ns["g"].__doc__ == "doc"
