@@ -64,7 +64,8 @@ def the_wheel_holds_the_package_and_nothing_else(wheel: Path) -> None:
     tops = {name.split("/")[0] for name in names}
     assert {top for top in tops if not top.endswith(".dist-info")} == {"jaxmagic"}, tops
     parts = {part for name in names for part in name.split("/")}
-    assert not [part for part in parts if part.startswith(("test", "conftest", "__pycache__"))], names
+    unwanted = ("tests", "test_", "conftest", "__pycache__")
+    assert not [part for part in parts if part.startswith(unwanted)], names
 
 
 def the_wheel_is_what_is_installed(wheel: Path) -> None:
