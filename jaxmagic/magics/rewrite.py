@@ -47,17 +47,19 @@ class BlockRewriter(ast.NodeTransformer):
     def visit(self, node: ast.AST) -> ast.AST:
         """Called by IPython with the whole cell. Anything but ``InputRejected`` would unregister it."""
         try:
-            if isinstance(node, ast.Module) and self._is_for_us(node):
+            if isinstance(node, ast.Module):
                 node.body = self._statements(node.body, outermost=True)
             return node  # new nodes without a place get that of their statement, by IPython
         except Exception as error:
+            if isinstance(error, RecursionError) and not self._is_for_us(node):
+                return node
             raise InputRejected(
                 f"jaxmagic could not put its magic into this cell ({type(error).__name__}: {error}). "
                 "The cell was not run. %unload_ext jaxmagic runs it without."
             ) from error
 
-    def _is_for_us(self, tree: ast.Module) -> bool:
-        """Whether there is any magic of ours: what is nested deeper than Python's stack runs without us as well."""
+    def _is_for_us(self, tree: ast.AST) -> bool:
+        """Whether there is any magic of ours: a cell nested deeper than Python's stack runs if there is none."""
         methods = "run_line_magic", "run_cell_magic"
         return any(
             isinstance(node, ast.Call) and any(magic_call(node, method, self._parsers) for method in methods)

@@ -11,6 +11,28 @@ from traitlets import Bool, Enum, Int
 from ..render.style import Style
 from . import options
 
+#: Options of every magic that measures repeatedly.
+_REPEATED = (
+    argument("-o", action="store_true", help="Return the record."),
+    argument("-q", action="store_true", help="No report."),
+    argument("-v", metavar="NAME", type=options.variable, help="Bind the record to the variable NAME."),
+    argument(
+        "--each",
+        metavar="CODE",
+        help="Runs before every sample, outside the clock; in quotes. For fresh copies of what is donated.",
+    ),
+    argument("--save", metavar="FILE", help="Write the record to FILE as JSON."),
+    argument("--against", metavar="FILE", help="Put the record beside the one in FILE, which --save has written."),
+    argument("--anyway", action="store_true", help="Compare with FILE although it is from another environment."),
+)
+
+
+def _of_all_that_repeat(method: Any) -> Any:
+    """Give a magic the options that all of these have."""
+    for option in reversed(_REPEATED):
+        method = option(method)
+    return method
+
 
 @magics_class
 class JaxMagics(Magics):
@@ -88,9 +110,6 @@ class JaxMagics(Magics):
         "-n", metavar="N", type=options.positive_int, help="Calls in a sample; as many as are needed if left out."
     )
     @argument("-r", metavar="R", type=options.positive_int, help="Take R samples, however wide the interval is then.")
-    @argument("-o", action="store_true", help="Return the record.")
-    @argument("-q", action="store_true", help="No report.")
-    @argument("-v", metavar="NAME", type=options.variable, help="Bind the record to the variable NAME.")
     @argument("-p", metavar="P", type=options.positive_int, help="Significant digits of the report.")
     @argument(
         "--rtol",
@@ -107,14 +126,7 @@ class JaxMagics(Magics):
         help="Or stop after this time, the first call aside; 1s by default.",
     )
     @argument("--setup", metavar="CODE", help="Runs once, before everything; in quotes.")
-    @argument(
-        "--each",
-        metavar="CODE",
-        help="Runs before every sample, outside the clock; in quotes. For fresh copies of what is donated.",
-    )
-    @argument("--save", metavar="FILE", help="Write the record to FILE as JSON.")
-    @argument("--against", metavar="FILE", help="Put the record beside the one in FILE, which --save has written.")
-    @argument("--anyway", action="store_true", help="Compare with FILE although it is from another environment.")
+    @_of_all_that_repeat
     @line_cell_magic
     def jaxtimeit(self, line: str, cell: str | None = None, local_ns: dict[str, Any] | None = None) -> Any:
         """Repeat a statement or a cell until its median time is known, with an interval that can be trusted.
@@ -139,9 +151,6 @@ class JaxMagics(Magics):
     @no_var_expand
     @magic_arguments("%%jaxcompare")
     @argument("-r", metavar="R", type=options.positive_int, help="Take R rounds, however wide the intervals are.")
-    @argument("-o", action="store_true", help="Return the record.")
-    @argument("-q", action="store_true", help="No report.")
-    @argument("-v", metavar="NAME", type=options.variable, help="Bind the record to the variable NAME.")
     @argument("--baseline", metavar="LABEL", help="The candidate to compare with; the first one if left out.")
     @argument(
         "--check",
@@ -163,14 +172,7 @@ class JaxMagics(Magics):
         type=options.duration_ns,
         help="Or stop after this time, first calls aside; 1s for each candidate if left out.",
     )
-    @argument(
-        "--each",
-        metavar="CODE",
-        help="Runs before every sample, outside the clock; in quotes. For fresh copies of what is donated.",
-    )
-    @argument("--save", metavar="FILE", help="Write the record to FILE as JSON.")
-    @argument("--against", metavar="FILE", help="Put the record beside the one in FILE, which --save has written.")
-    @argument("--anyway", action="store_true", help="Compare with FILE although it is from another environment.")
+    @_of_all_that_repeat
     @cell_magic
     def jaxcompare(self, line: str, cell: str) -> Any:
         """Measure expressions side by side: which is faster, by how much, and how sure is that?

@@ -80,7 +80,7 @@ def about_first_call(benchmark: Benchmark, digits: int) -> str:
 def about_end(benchmark: Benchmark, digits: int) -> str:
     """What ended the sampling, and what was not reached."""
     estimate = benchmark.estimate
-    wanted = f"{units.number(100 * benchmark.rtol, 1)} %"
+    wanted = units.percent(benchmark.rtol)
     budget = units.time(benchmark.budget_ns, 1)
     if benchmark.stopped_by == "precision":
         return f"Stopped because the interval is within {wanted} of the median."
@@ -90,5 +90,5 @@ def about_end(benchmark: Benchmark, digits: int) -> str:
         return f"Stopped by the budget of {budget}: an interval needs six samples. Give it a larger --budget."
     if estimate.relative_width <= benchmark.rtol:
         return f"Stopped by the budget of {budget}; the interval is within {wanted} of the median."
-    found = f"{units.number(100 * estimate.relative_width, 2)} %"
+    found = units.percent(estimate.relative_width)
     return f"Stopped by the budget of {budget}: the interval reaches {found} from the median, not {wanted}."

@@ -33,7 +33,7 @@ def distribution(benchmark: Benchmark) -> Drawing:
     y = Axis(0, 1, 116, 12)
     for share in (0, 0.5, 1):
         drawing.line(x.start, y.at(share), x.end, y.at(share), colour=FAINT)
-        drawing.words(x.start - 6, y.at(share) + 4, f"{100 * share:.0f} %", anchor="end")
+        drawing.words(x.start - 6, y.at(share) + 4, units.percent(share), anchor="end")
     _time_axis(drawing, x, 116, unit)
     drawing.words(x.end, 146, f"time of a call ({unit})", anchor="end")
     if benchmark.interval_ns is not None:
