@@ -20,13 +20,14 @@ from .errors import RecordError
 from .model.benchmark import Benchmark
 from .model.comparison import Comparison
 from .model.history import Record
+from .model.sweep import Sweep
 from .model.timing import Timing
 
 #: Raised by one when a field changes its meaning, so that an old program refuses a new file.
 VERSION = 1
 
 _FORMAT = "jaxmagic"
-_KINDS: dict[str, type] = {"Timing": Timing, "Benchmark": Benchmark, "Comparison": Comparison}
+_KINDS: dict[str, type] = {"Timing": Timing, "Benchmark": Benchmark, "Comparison": Comparison, "Sweep": Sweep}
 _MOST_BYTES = 256 * 2**20
 
 

@@ -159,6 +159,26 @@ def size(size_bytes: float, digits: int = 3) -> str:
     return f"{number(value, digits)} TiB"
 
 
+#: What work is counted in, as people write it behind "per second".
+WORK = {"items": "items", "bytes": "B", "flops": "FLOP"}
+
+
+def rate(per_second: float, kind: str) -> str:
+    """Work in a second, in decimal units, as bandwidths and peaks are given.
+
+    >>> rate(2_340_000, "items"), rate(5.1e9, "bytes"), rate(1.95e12, "flops"), rate(12, "items")
+    ('2.34 M items/s', '5.10 GB/s', '1.95 TFLOP/s', '12.0 items/s')
+    """
+    value, prefix = per_second, ""
+    for larger in ("k", "M", "G", "T", "P"):
+        if value < 999.5:
+            break
+        value, prefix = value / 1000, larger
+    if kind == "items":
+        prefix = f"{prefix} " if prefix else ""
+    return f"{number(value, 3)} {prefix}{WORK[kind]}/s"
+
+
 def count(n: int, noun: str) -> str:
     """`n` with its noun in the right number.
 

@@ -9,6 +9,7 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 # Before JAX is imported anywhere: as many devices as the multi-device tests need, and none of a GPU's memory.
@@ -26,6 +27,7 @@ from jaxmagic.model.benchmark import Benchmark, Conditions, Trial
 from jaxmagic.model.comparison import Candidate, Comparison
 from jaxmagic.model.compilation import Cause, Compilation
 from jaxmagic.model.environment import Environment
+from jaxmagic.model.sweep import Failure, Point, Sweep, Variable
 from jaxmagic.model.timing import Timing
 
 
@@ -176,8 +178,14 @@ def benchmark(timing: Callable[..., Timing], compilation: Callable[..., Compilat
 
 
 @pytest.fixture
-def comparison(timing: Callable[..., Timing], compilation: Callable[..., Compilation]) -> Comparison:
-    """A fabricated record: jit takes 5 ms where numpy takes 10, and compiled 171 ms longer."""
+def compared(timing: Callable[..., Timing], compilation: Callable[..., Compilation]) -> Callable[..., Comparison]:
+    """Makes records of numpy and jit, which compiled 171 ms longer, of calls that take so long in the middle."""
+    return partial(fabricate_comparison, timing, compilation)
+
+
+def fabricate_comparison(
+    timing: Callable[..., Timing], compilation: Callable[..., Compilation], numpy_ns: float, jit_ns: float
+) -> Comparison:
     rng = np.random.default_rng(4)
     moments = np.exp(0.03 * np.cumsum(rng.normal(0, 1, 60)))
 
@@ -203,12 +211,45 @@ def comparison(timing: Callable[..., Timing], compilation: Callable[..., Compila
         started_at=eager.started_at,
         baseline="numpy",
         twice="numpy",
-        candidates=(candidate("numpy", 10e6, eager), candidate("jit", 5e6, jitted)),
-        again=trial(10e6),
+        candidates=(candidate("numpy", numpy_ns, eager), candidate("jit", jit_ns, jitted)),
+        again=trial(numpy_ns),
         rtol=0.01,
         budget_ns=10**9,
         stopped_by="precision",
         environment=eager.environment,
+    )
+
+
+@pytest.fixture
+def comparison(compared: Callable[..., Comparison]) -> Comparison:
+    """A fabricated record: jit takes 5 ms where numpy takes 10."""
+    return compared(10e6, 5e6)
+
+
+@pytest.fixture
+def sweep(compared: Callable[..., Comparison], environment: Environment) -> Sweep:
+    """A fabricated record: numpy grows as n^2; jit is on a plateau below 64 and overtakes it there; 2048 fails."""
+    sizes = (8, 16, 32, 64, 128, 256, 512, 1024)
+    points = [
+        Point(at=(index,), comparison=compared(10e6 * (n / 64) ** 2, 10e6 * max(n / 64, 1)))
+        for index, n in enumerate(sizes)
+    ]
+    failures = (
+        Failure(label="numpy", error="MemoryError: 32 GiB"),
+        Failure(label="jit", error="XlaRuntimeError: full"),
+    )
+    points.append(Point(at=(8,), comparison=None, failures=failures))
+    numbers = (*map(float, sizes), 2048.0)
+    return Sweep(
+        code="numpy: f(n)\njit: g(n)",
+        started_at="2026-01-02T03:04:05+00:00",
+        variables=(Variable(name="n", labels=tuple(str(int(each)) for each in numbers), numbers=numbers),),
+        labels=("numpy", "jit"),
+        baseline="numpy",
+        points=tuple(points),
+        budget_ns=10**10,
+        stopped_by="end",
+        environment=environment,
     )
 
 

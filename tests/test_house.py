@@ -32,6 +32,7 @@ def offenders(pattern: str, *homes: str) -> list[str]:
         (r"block_until_ready|effects_barrier", ("capture/fence.py", "capture/stopwatch.py", "capture/waiting.py")),
         (r"jax\._src", ("capture/internals.py",)),
         (r"import pandas", ("render/frames.py", "model/display.py")),
+        (r"tqdm", ("render/progress.py",)),
         (r"</?(div|table|td|span)\b", ("render/html.py",)),
         (r"import IPython|from IPython|traitlets", ("magics/",)),
         (r"\bopen\(|write_text|write_bytes|read_text|read_bytes", ("storage.py",)),

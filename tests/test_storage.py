@@ -53,7 +53,7 @@ def change(path: Any, *keys: Any, to: Any) -> None:
         (["format"], "other", 'no field "format" that says "jaxmagic"'),
         (["version"], 99, 'field "version": this jaxmagic reads versions 1 to 1; found 99'),
         (["version"], True, 'field "version"'),
-        (["kind"], "Code", 'field "kind": expected one of Timing, Benchmark, Comparison; found "Code"'),
+        (["kind"], "Code", 'field "kind": expected one of Timing, Benchmark, Comparison, Sweep; found "Code"'),
         (["record"], [], 'field "record": expected an object; found []'),
         (["record", "wait_ns"], ..., 'field "record.wait_ns": missing'),
         (["record", "wait_ns"], 1.5, 'field "record.wait_ns": expected a whole number; found 1.5'),
@@ -128,6 +128,16 @@ def test_a_new_file_has_the_users_permissions_and_a_replaced_one_keeps_its_own(t
     path.chmod(0o600)
     jaxmagic.save(timing(), path)
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
+
+
+def test_a_sweep_comes_back_equal(sweep: Any, tmp_path: Any) -> None:
+    assert jaxmagic.load(jaxmagic.save(sweep, tmp_path / "sweep.json")) == sweep
+
+
+def test_a_record_without_the_fields_of_later_versions_is_read(comparison: Any, tmp_path: Any) -> None:
+    path = jaxmagic.save(comparison, tmp_path / "comparison.json")
+    change(path, "record", "candidates", 0, "work", to=...)
+    assert jaxmagic.load(path) == comparison
 
 
 def test_only_records_are_saved(tmp_path: Any) -> None:

@@ -9,6 +9,7 @@ from ..model.benchmark import Benchmark, Trial
 from ..model.comparison import Comparison, Versus
 from ..model.environment import Environment
 from ..model.estimate import Estimate
+from ..model.sweep import Point, Sweep
 from .comparison import judge
 from .statistics import median_interval
 
@@ -51,12 +52,16 @@ def against(old: Benchmark, new: Benchmark, *, anyway: bool = False) -> Versus:
 def against_record(old: object, new: object, *, anyway: bool = False) -> list[Versus]:
     """A record beside an earlier one of its kind: a benchmark, or the candidates of a comparison by their labels.
 
+    Of sweeps every candidate at every point that is in both.
+
     Raises:
         NotComparable: the environments differ, or no candidate is in both.
         NotMeasured: one of them has too few samples for an interval.
     """
     if isinstance(old, Benchmark) and isinstance(new, Benchmark):
         return [against(old, new, anyway=anyway)]
+    if isinstance(old, Sweep) and isinstance(new, Sweep):
+        return _point_by_point(old, new, anyway)
     assert isinstance(old, Comparison)
     assert isinstance(new, Comparison)
     if not anyway:
@@ -65,6 +70,30 @@ def against_record(old: object, new: object, *, anyway: bool = False) -> list[Ve
     if not labels:
         raise NotComparable(f"No candidate is in both records: {', '.join(old)} before, {', '.join(new)} now.")
     return [_beside(old.candidate(label).latency, new.candidate(label).latency, label, label) for label in labels]
+
+
+def _point_by_point(old: Sweep, new: Sweep, anyway: bool) -> list[Versus]:
+    """Every candidate at every point that is in both sweeps."""
+    if not anyway:
+        _require_same(old.environment, new.environment)
+    before = {_place(old, each): each.comparison for each in old.points if each.comparison is not None}
+    found = []
+    for point in new.points:
+        place = _place(new, point)
+        now, then = point.comparison, before.get(place)
+        if now is None or then is None:
+            continue
+        for label in now:
+            if label in list(then):
+                named = f"{label} at {place}"
+                found.append(_beside(then.candidate(label).latency, now.candidate(label).latency, named, named))
+    if not found:
+        raise NotComparable("No candidate was measured at the same point in both sweeps.")
+    return found
+
+
+def _place(sweep: Sweep, point: Point) -> str:
+    return ", ".join(f"{name}={label}" for name, label in sorted(sweep.values(point).items()))
 
 
 def _require_same(old: Environment, new: Environment) -> None:

@@ -111,6 +111,11 @@ def memory_requirement(programs: Sequence[Any], but: Sequence[Any] = ()) -> int 
     return max(found, default=None)
 
 
+def ran_out_of_memory(error: BaseException) -> bool:
+    """Whether an exception says that a device or the host has no memory left: XLA has only words for that."""
+    return isinstance(error, MemoryError) or "RESOURCE_EXHAUSTED" in str(error)
+
+
 def met_a_deleted_array(error: BaseException) -> bool:
     """Whether an exception says that an array was donated or deleted: JAX has no type for that, only words."""
     return re.search(r"(array|buffer) has been deleted|deleted or donated buffer", str(error), re.I) is not None

@@ -9,14 +9,15 @@ from __future__ import annotations
 import gc
 import random
 import threading
-from collections.abc import Mapping
-from typing import Any, NamedTuple
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any, NamedTuple, TypeVar
 
 from ..analysis.comparison import known
 from ..analysis.statistics import looks, median
 from ..errors import OutputsDiffer
 from ..model.benchmark import Conditions, StoppedBy, Trial
-from ..model.comparison import Candidate, Check, CheckKind, Comparison
+from ..model.comparison import Candidate, Check, CheckKind, Comparison, Work
 from ..model.timing import Timing
 from . import internals
 from .clock import Clock, now_ns, timestamp
@@ -27,6 +28,8 @@ from .outputs import check_output
 from .runner import Runner
 from .sampler import FEWEST, LEAST, PIPELINED, WARM_UP, Plan, donated_twice, pipelined_trial, resolution, warm_up
 
+_Found = TypeVar("_Found")
+
 
 class Entry(NamedTuple):
     """A candidate that has not been measured yet.
@@ -35,11 +38,23 @@ class Entry(NamedTuple):
         runner: calls it.
         code: its source, for the record.
         folded: whether it is known to compute nothing at run time.
+        like: the label of the one whose output it should have; the baseline's if left out.
+        work: says how much a call does. It is asked when all times have been taken, because it may trace the code.
     """
 
     runner: Runner
     code: str | None = None
     folded: bool = False
+    like: str | None = None
+    work: Callable[[], Work] | None = None
+
+
+#: Told of a candidate that cannot be measured, and why.
+Failed = Callable[[str, Exception], None]
+
+
+class AllFailed(Exception):
+    """No candidate is left to be measured."""
 
 
 def take_comparison(
@@ -50,6 +65,7 @@ def take_comparison(
     check: CheckKind = "allclose",
     strict: bool = False,
     code: str | None = None,
+    failed: Failed | None = None,
     clock: Clock = now_ns,
     seed: int = 0,
 ) -> Comparison:
@@ -62,23 +78,28 @@ def take_comparison(
         check: how their outputs are compared with the baseline's.
         strict: whether to go on only if they are the same.
         code: the source of all, for the record.
+        failed: told of each candidate that raises, which is left out then; if the baseline does, the first one that
+            is left takes its place. What candidates raise is raised where this is not given.
         clock: in nanoseconds.
         seed: of the order within the rounds.
 
     Raises:
         OutputsDiffer: `strict`, and a candidate computes something else.
         DonatedTwice: a call after the first met an array that an earlier one had used up.
+        AllFailed: every candidate did.
     """
     __tracebackhide__ = True
     started_at = timestamp()
     log = CompileLog()
     firsts: dict[str, tuple[Timing, int | None]] = {}
+    warmups: dict[str, tuple[int, ...]] = {}
     try:
-        for label, entry in entries.items():
-            firsts[label] = _first_call(label, entry)
+        entries, baseline = _of_each(entries, baseline, _first_call, firsts, failed)
         checks = _check_outputs(entries, baseline, check, strict)
         share = plan._replace(budget_ns=plan.budget_ns // len(entries))
-        warmups = {label: warm_up(entry.runner, share, clock) for label, entry in entries.items()}
+        entries, baseline = _of_each(
+            entries, baseline, lambda _, entry: warm_up(entry.runner, share, clock), warmups, failed
+        )
         gc.collect()
         threads = {thread.ident for thread in threading.enumerate()}
         load = Load()
@@ -125,6 +146,7 @@ def take_comparison(
                 memory_bytes=firsts[label][1],
                 check=checks.get(label),
                 conditions=_conditions(entry, shared),
+                work=None if entry.work is None else entry.work(),
             )
             for label, entry in entries.items()
         ),
@@ -136,6 +158,33 @@ def take_comparison(
         environment=probe(),
         values={label: entry.runner.value for label, entry in entries.items()},
     )
+
+
+def _of_each(
+    entries: Mapping[str, Entry],
+    baseline: str,
+    measure: Callable[[str, Entry], _Found],
+    found: dict[str, _Found],
+    failed: Failed | None,
+) -> tuple[Mapping[str, Entry], str]:
+    """Put what `measure` finds of each candidate into `found`.
+
+    Returns:
+        The candidates that did not raise, if somebody wants to be told of those that do; and what is their baseline.
+    """
+    __tracebackhide__ = True
+    for label, entry in entries.items():
+        try:
+            found[label] = measure(label, entry)
+        except Exception as error:
+            if failed is None or internals.met_a_deleted_array(error):
+                raise
+            failed(label, error)
+            entry.runner.value = None
+    if not found:
+        raise AllFailed
+    left = {label: entries[label] for label in found}
+    return left, baseline if baseline in left else next(iter(left))
 
 
 def _first_call(label: str, entry: Entry) -> tuple[Timing, int | None]:
@@ -153,18 +202,18 @@ def _first_call(label: str, entry: Entry) -> tuple[Timing, int | None]:
 def _check_outputs(entries: Mapping[str, Entry], baseline: str, kind: CheckKind, strict: bool) -> dict[str, Check]:
     if kind == "none":
         return {}
-    reference = entries[baseline].runner.value
-    checks = {
-        label: check_output(entry.runner.value, reference, kind)
-        for label, entry in entries.items()
-        if label != baseline
-    }
-    for label, found in checks.items():
+    checks = {}
+    for label, entry in entries.items():
+        like = entry.like or baseline
+        if label == like or like not in entries:
+            continue
+        found = replace(check_output(entry.runner.value, entries[like].runner.value, kind), like=like)
+        checks[label] = found
         if strict and not found.passed:
             what = found.problem or f"the largest error is {found.largest_error:.3g}, {found.atol:.3g} is allowed"
             where = f" at {found.leaf}" if found.leaf else ""
             raise OutputsDiffer(
-                f"{label} does not compute what {baseline} does{where}: {what}. "
+                f"{label} does not compute what {like} does{where}: {what}. "
                 "Nothing was timed; without --strict it is."
             )
     return checks

@@ -1,41 +1,36 @@
-"""``%%jaxcompare``, called: from a cell with labels to a comparison that is shown."""
+"""``%%jaxcompare``, called: from a cell with labels to a comparison, or a sweep of comparisons, that is shown."""
 
 from __future__ import annotations
 
 import argparse
-import ast
-from typing import NamedTuple
+from collections.abc import Mapping, Sequence
+from math import prod
+from typing import Any
 
 from IPython.core.error import UsageError
 from IPython.core.interactiveshell import InteractiveShell
 
-from ..capture.functions import is_folded
 from ..capture.jax_version import require_jax
 from ..capture.rounds import Entry, take_comparison
-from ..capture.runner import Runner
 from ..capture.sampler import Plan
+from ..capture.sweep import take_sweep
 from ..model.comparison import Comparison
+from ..model.sweep import Sweep
+from ..render.progress import progress_bar
 from . import options
+from .candidates import compile_candidates
 from .finish import finish, load_earlier
-from .repeat import Statements, called_without_arguments, make_repeatable
+from .labels import split_cell, with_modes
 from .source import parse
+from .sweep import read_sweep, require_used
+
+#: What is given to each candidate if there is no ``--budget``: alone, and at each point of a sweep.
+_BUDGET_NS, _POINT_BUDGET_NS = 10**9, 5 * 10**8
 
 
-class Labelled(NamedTuple):
-    """An expression under its label.
-
-    Attributes:
-        label: its name.
-        body: the expression, as a statement.
-        code: its source.
-    """
-
-    label: str
-    body: Statements
-    code: str
-
-
-def run_compare(shell: InteractiveShell, parser: argparse.ArgumentParser, line: str, cell: str) -> Comparison | None:
+def run_compare(
+    shell: InteractiveShell, parser: argparse.ArgumentParser, line: str, cell: str
+) -> Comparison | Sweep | None:
     """Measure the candidates of `cell` side by side.
 
     Raises:
@@ -46,75 +41,43 @@ def run_compare(shell: InteractiveShell, parser: argparse.ArgumentParser, line: 
     words, rest = options.split(line, parser)
     arguments = options.parse(words, parser)
     if not options.only_comment(rest):
-        raise UsageError(f"%%jaxcompare takes options only; found {rest.strip()[:60]!r}. Put the code below it.")
+        raise UsageError(
+            f"%%jaxcompare takes options only; found {rest.strip()[:60]!r}. Put the code below it, and a value with "
+            "spaces in quotes."
+        )
     tree = parse(shell, "jaxcompare", cell, is_line=False)
-    setup, candidates = split_cell(tree, cell)
+    alone = len(arguments.modes) == 1 and not arguments.sweep
+    setup, given = split_cell(tree, cell, least=2 if alone else 1)
+    baseline = arguments.baseline or given[0].label
+    candidates = with_modes(given, arguments.modes, baseline)
     labels = [each.label for each in candidates]
-    baseline = arguments.baseline or labels[0]
     if baseline not in labels:
         raise UsageError(f"there is no candidate {baseline!r} to be the baseline, only {', '.join(labels)}.")
-    earlier = load_earlier(arguments, Comparison)
+    varied = read_sweep(shell, arguments.sweep)
+    require_used(varied, [tree])
+    earlier = load_earlier(arguments, Sweep if varied else Comparison)
     require_jax()
-    before = parse(shell, "jaxcompare", arguments.each, is_line=True).body if arguments.each else []
-    functions = [called_without_arguments(candidate.body, shell.user_ns) for candidate in candidates]
-    bodies, each = make_repeatable(
-        [candidate.body for candidate in candidates],
-        setup=setup,
-        each=before,
-        namespace=shell.user_ns,
-        filename=tree.filename,
-    )
-    entries = {
-        candidate.label: Entry(
-            runner=Runner(body, each=each),
-            code=candidate.code,
-            folded=function is not None and is_folded(function, (), {}),
-        )
-        for candidate, body, function in zip(candidates, bodies, functions, strict=True)
+    make = compile_candidates(shell, arguments, tree, setup, candidates, [each.variable.name for each in varied])
+    budget_ns = arguments.budget
+    if budget_ns is None:
+        points = prod(len(each.values) for each in varied)
+        budget_ns = len(candidates) * (points * _POINT_BUDGET_NS if varied else _BUDGET_NS)
+    plan = Plan(rtol=arguments.rtol, budget_ns=budget_ns, samples=arguments.r)
+    how: dict[str, Any] = {
+        "baseline": baseline,
+        "check": arguments.check,
+        "strict": arguments.strict,
+        "code": cell.strip(),
     }
-    budget_ns = len(entries) * 10**9 if arguments.budget is None else arguments.budget
-    record = take_comparison(
-        entries,
-        Plan(rtol=arguments.rtol, budget_ns=budget_ns, samples=arguments.r),
-        baseline=baseline,
-        check=arguments.check,
-        strict=arguments.strict,
-        code=cell.strip(),
-    )
+    record: Comparison | Sweep
+    if varied:
+
+        def prepare(at: Sequence[int]) -> Mapping[str, Entry]:
+            __tracebackhide__ = True
+            return make({each.variable.name: each.values[index] for each, index in zip(varied, at, strict=True)})
+
+        variables = [each.variable for each in varied]
+        record = take_sweep(variables, labels, prepare, plan, progress=progress_bar, **how)
+    else:
+        record = take_comparison(make({}), plan, **how)
     return finish(shell, arguments, record, shell.user_ns, earlier)
-
-
-def split_cell(tree: ast.Module, source: str) -> tuple[Statements, list[Labelled]]:
-    """The setup, and the labelled expressions below it.
-
-    A label with an expression is an annotation to Python: ``numpy: f(x)``.
-
-    Raises:
-        UsageError: fewer than two candidates, two of the same label, or something else behind the first one.
-    """
-    first = next((index for index, each in enumerate(tree.body) if _label(each)), len(tree.body))
-    candidates: list[Labelled] = []
-    for node in tree.body[first:]:
-        label = _label(node)
-        if label is None or not isinstance(node, ast.AnnAssign):
-            raise UsageError(
-                f"line {node.lineno} is no candidate: behind the first label there are only lines such as "
-                "label: expression. Put what has to run before above them."
-            )
-        if label in [each.label for each in candidates]:
-            raise UsageError(f"there are two candidates {label!r}. Give each a label of its own.")
-        code = ast.get_source_segment(source, node.annotation) or ast.unparse(node.annotation)
-        body: Statements = [ast.copy_location(ast.Expr(node.annotation), node.annotation)]
-        candidates.append(Labelled(label, body, code))
-    if len(candidates) < 2:
-        raise UsageError(
-            f"%%jaxcompare takes at least two candidates; found {len(candidates)}. Write each on a line of its own: "
-            "label: expression"
-        )
-    return tree.body[:first], candidates
-
-
-def _label(node: ast.stmt) -> str | None:
-    if isinstance(node, ast.AnnAssign) and node.value is None and isinstance(node.target, ast.Name):
-        return node.target.id
-    return None

@@ -14,10 +14,11 @@ from ..analysis.regression import against_record
 from ..model.benchmark import Benchmark
 from ..model.comparison import Comparison
 from ..model.history import Record
+from ..model.sweep import Sweep
 from ..render.comparison_words import about_earlier
 from .block import current_style, show
 
-_Repeated = TypeVar("_Repeated", Benchmark, Comparison)
+_Repeated = TypeVar("_Repeated", bound=Benchmark | Comparison | Sweep)
 
 
 def load_earlier(arguments: argparse.Namespace, kind: type[Record]) -> Record | None:

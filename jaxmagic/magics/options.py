@@ -159,6 +159,35 @@ def positive_int(text: str) -> int:
     return int(text)
 
 
+def modes(text: str) -> tuple[str, ...]:
+    """The type of an option that names what of a function is called.
+
+    >>> modes("forward,grad")
+    ('forward', 'grad')
+    """
+    known = ("forward", "grad", "value_and_grad")
+    found = tuple(each.strip() for each in text.split(","))
+    if len(set(found)) < len(found) or not set(found) <= set(known):
+        raise argparse.ArgumentTypeError(
+            f"some of {', '.join(known)} are wanted, each once; found {text!r}. Write for example forward,grad"
+        )
+    return found
+
+
+def work(text: str) -> tuple[str, str]:
+    """The type of an option that says how much a call does: of what, and the code that says how many.
+
+    >>> work("items=n * n"), work("flops")
+    (('items', 'n * n'), ('flops', ''))
+    """
+    kind, _, amount = (each.strip() for each in text.partition("="))
+    if (kind in ("items", "bytes") and amount) or text.strip() == "flops":
+        return kind, amount
+    raise argparse.ArgumentTypeError(
+        f"items=N, bytes=N or flops is wanted; found {text!r}. Write for example items=len(x)"
+    )
+
+
 def share(text: str) -> float:
     """The type of an option that is a share, plain or in per cent.
 

@@ -2,7 +2,7 @@
 
 Setup, what runs before every sample, and the statement become three functions, one inside the other::
 
-    def setup():
+    def setup(<parameters>):
         <setup>
         def each(): <each>
         def body0(): <statement>; return its value
@@ -35,29 +35,29 @@ class Repeatable(NamedTuple):
     each: Callable[[], None] | None
 
 
-def make_repeatable(
+def compile_setup(
     statements: Sequence[Statements],
     *,
     setup: Statements,
     each: Statements,
     namespace: dict[str, Any],
     filename: str,
-) -> Repeatable:
-    """Run the setup, and make functions of the statements and of what runs before every sample.
+    parameters: Sequence[str] = (),
+) -> Callable[..., Repeatable]:
+    """A function that runs the setup, and makes functions of the statements and of what runs before every sample.
 
     Args:
         statements: to be repeated, each by itself.
-        setup: runs once, now.
+        setup: runs once in each call of the function that is returned.
         each: runs before every sample.
         namespace: the globals of all. Nothing is put into it.
         filename: under which IPython knows the source.
+        parameters: names whose values that function is given, for the setup and all statements to see.
 
     Raises:
         UsageError: a statement awaits, which a function that is not asynchronous cannot.
-        Exception: whatever the setup raises.
     """
-    __tracebackhide__ = True
-    shared = _names(setup) | _names(each)
+    shared = {*_names(setup), *_names(each), *parameters}
     names = [f"body{number}" for number in range(len(statements))]
     bodies = []
     for name, body in zip(names, statements, strict=True):
@@ -66,15 +66,22 @@ def make_repeatable(
         begin = [each for each in sorted(own - shared) if each in namespace]
         bodies.append(_function(name, _returning(body), begin, shared & own))
     before = _function("each", each, [], _names(each))
-    missing = [_assign_none(name) for name in sorted(_names(each) - _names(setup))]
+    missing = [_assign_none(name) for name in sorted(_names(each) - _names(setup) - set(parameters))]
     made = ast.Tuple([ast.Name(name, ast.Load()) for name in ("each", *names)], ast.Load())
-    outer = _function("setup", [*missing, *setup, before, *bodies, ast.Return(made)], [], set())
+    outer = _function(
+        "setup", [*missing, *setup, before, *bodies, ast.Return(made)], parameters, set(), defaults=False
+    )
     tree = ast.Module([outer], [])
     ast.fix_missing_locations(tree)
     scratch: dict[str, Any] = {}
     exec(compile(tree, filename, "exec"), namespace, scratch)
-    each_function, *body_functions = scratch["setup"]()
-    return Repeatable(tuple(body_functions), each_function if each else None)
+
+    def run(**values: Any) -> Repeatable:
+        __tracebackhide__ = True
+        each_function, *body_functions = scratch["setup"](**values)
+        return Repeatable(tuple(body_functions), each_function if each else None)
+
+    return run
 
 
 def called_without_arguments(statement: Statements, namespace: Mapping[str, Any]) -> Any:
@@ -86,14 +93,16 @@ def called_without_arguments(statement: Statements, namespace: Mapping[str, Any]
     return None
 
 
-def _function(name: str, body: Statements, begin: Sequence[str], outside: set[str]) -> ast.FunctionDef:
+def _function(
+    name: str, body: Statements, begin: Sequence[str], outside: set[str], *, defaults: bool = True
+) -> ast.FunctionDef:
     """``def name(x=x, …): nonlocal …; body``, without a place: lines are those of the user's statements only."""
     arguments = ast.arguments(
         posonlyargs=[],
         args=[ast.arg(each) for each in begin],
         kwonlyargs=[],
         kw_defaults=[],
-        defaults=[ast.Name(each, ast.Load()) for each in begin],
+        defaults=[ast.Name(each, ast.Load()) for each in begin] if defaults else [],
     )
     declared: Statements = [ast.Nonlocal(sorted(outside))] if outside else []
     return ast.FunctionDef(name, arguments, [*declared, *body] or [ast.Pass()], [])

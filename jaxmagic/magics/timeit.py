@@ -16,7 +16,7 @@ from ..capture.sampler import Plan, take_benchmark
 from ..model.benchmark import Benchmark
 from . import options
 from .finish import finish, load_earlier
-from .repeat import called_without_arguments, make_repeatable
+from .repeat import called_without_arguments, compile_setup
 from .source import parse
 
 
@@ -45,13 +45,14 @@ def run_timeit(
     earlier = load_earlier(arguments, Benchmark)
     require_jax()
     function = called_without_arguments(tree.body, namespace)
-    (body,), each = make_repeatable(
+    make = compile_setup(
         [tree.body],
         setup=setups,
         each=_statements(shell, arguments.each),
         namespace=namespace,
         filename=tree.filename,
     )
+    (body,), each = make()
     plan = Plan(
         rtol=arguments.rtol,
         budget_ns=arguments.budget,

@@ -170,7 +170,28 @@ class JaxMagics(Magics):
         "--budget",
         metavar="TIME",
         type=options.duration_ns,
-        help="Or stop after this time, first calls aside; 1s for each candidate if left out.",
+        help="Or stop after this time, first calls aside; 1s for each candidate if left out. Of a sweep it bounds "
+        "the whole, first calls included; 0.5s for each candidate and point if left out.",
+    )
+    @argument(
+        "--sweep",
+        metavar="NAME=VALUES",
+        action="append",
+        default=[],
+        help="Measure for each of these values of a variable, such as n=2**6,2**8; given twice, for all pairs.",
+    )
+    @argument(
+        "--modes",
+        metavar="MODES",
+        type=options.modes,
+        default=("forward",),
+        help="Which of forward, grad and value_and_grad of each function, with commas between them.",
+    )
+    @argument(
+        "--per",
+        metavar="WORK",
+        type=options.work,
+        help="Add the throughput, for this work in a call: items=N, bytes=N (Python, after the setup) or flops.",
     )
     @_of_all_that_repeat
     @cell_magic
@@ -185,7 +206,8 @@ class JaxMagics(Magics):
             jit: jit_version(x)
 
         They run in turns, in rounds whose order is shuffled. What counts is the median of the ratios of each round,
-        beside what the baseline differs from itself in the same rounds.
+        beside what the baseline differs from itself in the same rounds. With ``--sweep n=64,256`` all of that is done
+        for each value of ``n``, the setup included.
         """
         __tracebackhide__ = True
         from .compare import run_compare

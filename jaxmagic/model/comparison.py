@@ -32,6 +32,7 @@ class Check:
         largest_error: the largest absolute difference in that leaf.
         rtol: relative tolerance, of the larger of both values.
         atol: absolute tolerance in that leaf.
+        like: the label of the candidate whose output it was compared with; ``None`` for the baseline's.
     """
 
     kind: CheckKind
@@ -41,6 +42,30 @@ class Check:
     largest_error: float | None = None
     rtol: float = 0.0
     atol: float = 0.0
+    like: str | None = None
+
+
+#: What work is counted in: the user's own things, bytes, or floating-point operations.
+WorkKind = Literal["items", "bytes", "flops"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Work:
+    """How much a call does, so that its time becomes a throughput.
+
+    Attributes:
+        kind: of what.
+        amount: how many in one call; ``None`` where that is not known.
+        caveats: what the amount leaves out, or why there is none.
+    """
+
+    kind: WorkKind
+    amount: float | None
+    caveats: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.amount is not None and not 0 < self.amount < float("inf"):
+            raise ValueError(f"work is a positive number of {self.kind}; found {self.amount}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,6 +83,7 @@ class Candidate:
             temporaries. ``None`` where nothing compiled, or it is not known.
         check: whether its output is the baseline's; ``None`` for the baseline, and where that was not asked for.
         conditions: what went on beside its samples.
+        work: how much a call does; ``None`` where that was not asked for.
     """
 
     label: str
@@ -69,6 +95,16 @@ class Candidate:
     memory_bytes: int | None
     check: Check | None
     conditions: Conditions
+    work: Work | None = None
+
+    @property
+    def throughput(self) -> float | None:
+        """How much of its work is done in a second, each call waited for; ``None`` where the work is not known."""
+        from ..analysis.statistics import median
+
+        if self.work is None or self.work.amount is None:
+            return None
+        return self.work.amount / median(self.latency.calls_ns) * 1e9
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -46,6 +46,27 @@ def _times(versus: Versus) -> str:
     return f"{versus.verdict} ({between})"
 
 
+def beside(versus: Versus) -> str:
+    """The verdict in a word or two, without its interval."""
+    if versus.ratio is None:
+        return "too few rounds to tell"
+    if versus.verdict in ("no difference", "too noisy to tell"):
+        return versus.verdict
+    ratio = versus.ratio.value
+    return f"{units.factor(1 / ratio)} faster" if versus.verdict == "faster" else f"{units.factor(ratio)} slower"
+
+
+def throughput(candidate: Candidate) -> str | None:
+    """How much of its work is done in a second, and what that number leaves out; ``None`` if nobody asked."""
+    work = candidate.work
+    if work is None:
+        return None
+    if candidate.throughput is None:
+        return f"{units.WORK[work.kind]} not known: {'; '.join(work.caveats)}"
+    text = units.rate(candidate.throughput, work.kind)
+    return f"{text} ({'; '.join(work.caveats)})" if work.caveats else text
+
+
 def about_earlier(versus: Versus, path: str) -> str:
     """A record beside the one in a file."""
     which = f"{versus.label} " if versus.label == versus.baseline else ""
@@ -76,6 +97,8 @@ def details(comparison: Comparison, candidate: Candidate, digits: int) -> str:
         parts.append(compiling)
     if candidate.pipelined is not None:
         parts.append(f"pipelined {units.time(median(candidate.pipelined.calls_ns), digits)}")
+    if (rate := throughput(candidate)) is not None:
+        parts.append(rate)
     if candidate.memory_bytes is not None:
         parts.append(f"memory {units.size(candidate.memory_bytes)}")
     return "; ".join(parts)
@@ -101,7 +124,7 @@ def about_outputs(comparison: Comparison) -> list[str]:
     checks = [(each.label, each.check) for each in comparison.candidates if each.check is not None]
     failed = [(label, check) for label, check in checks if not check.passed]
     if failed:
-        return [_mismatch(label, comparison.baseline, check) for label, check in failed]
+        return [_mismatch(label, check.like or comparison.baseline, check) for label, check in failed]
     if not checks:
         return []
     if all(check.kind == "equal" for _, check in checks):
@@ -113,9 +136,9 @@ def about_outputs(comparison: Comparison) -> list[str]:
     return [f"All outputs agree: the largest error is {error} ({label}, at {worst.leaf}), of {allowed} allowed."]
 
 
-def _mismatch(label: str, baseline: str, check: Check) -> str:
+def _mismatch(label: str, like: str, check: Check) -> str:
     where = f" at {check.leaf}" if check.leaf else ""
     if check.problem is not None:
-        return f"{label} does not compute what {baseline} does{where}: {check.problem}."
+        return f"{label} does not compute what {like} does{where}: {check.problem}."
     error, allowed = units.number_short(check.largest_error or 0.0), units.number_short(check.atol)
-    return f"{label} does not compute what {baseline} does{where}: off by up to {error}, {allowed} is allowed."
+    return f"{label} does not compute what {like} does{where}: off by up to {error}, {allowed} is allowed."

@@ -9,11 +9,13 @@ from typing import Any
 
 import pandas as pd
 
+from ..analysis.scaling import time_of
 from ..analysis.statistics import median
 from ..model.benchmark import Benchmark
 from ..model.comparison import Comparison
 from ..model.compilation import Compilation
 from ..model.history import History, Record
+from ..model.sweep import Sweep
 from ..model.timing import Timing
 
 _TIMING_COLUMNS = (
@@ -52,6 +54,23 @@ _BENCHMARK_COLUMNS = [
     "backend",
     "jax",
 ]
+
+_CANDIDATE_KINDS: dict[str, Any] = {
+    "median_ns": "Float64",
+    "interval_low_ns": "Float64",
+    "interval_high_ns": "Float64",
+    "ratio": "Float64",
+    "ratio_low": "Float64",
+    "ratio_high": "Float64",
+    "break_even_calls": "Int64",
+    "pipelined_ns": "Float64",
+    "first_call_ns": "Int64",
+    "compile_ns": "Int64",
+    "memory_bytes": "Int64",
+    "work": "Float64",
+    "work_per_s": "Float64",
+    "same_output": "boolean",
+}
 
 _COMPILATION_COLUMNS = [
     "record",
@@ -108,6 +127,11 @@ def _(record: Comparison, of: str | None = None) -> pd.DataFrame:
 
 
 @to_frame.register
+def _(record: Sweep, of: str | None = None) -> pd.DataFrame:
+    return _choose(of, points=lambda: _points(record), compilations=lambda: _compilations([record]))
+
+
+@to_frame.register
 def _(record: History, of: str | None = None) -> pd.DataFrame:
     return _choose(
         of,
@@ -142,10 +166,13 @@ def _candidates(record: Comparison) -> pd.DataFrame:
     for each in record.candidates:
         versus = record[each.label]
         low, high = versus.interval or (None, None)
+        time = time_of(each.latency.calls_ns)
         rows.append(
             {
                 "label": each.label,
-                "median_ns": median(each.latency.calls_ns),
+                "median_ns": time.value,
+                "interval_low_ns": time.low if time.confidence else None,
+                "interval_high_ns": time.high if time.confidence else None,
                 "ratio": None if versus.ratio is None else versus.ratio.value,
                 "ratio_low": low,
                 "ratio_high": high,
@@ -155,25 +182,41 @@ def _candidates(record: Comparison) -> pd.DataFrame:
                 "first_call_ns": each.first_call.wall_ns,
                 "compile_ns": each.first_call.compile_ns,
                 "memory_bytes": each.memory_bytes,
+                "work": None if each.work is None else each.work.amount,
+                "work_per_s": each.throughput,
                 "same_output": None if each.check is None else each.check.passed,
             }
         )
     frame = pd.DataFrame(rows)
-    kinds: dict[str, Any] = {
-        "median_ns": "Float64",
-        "ratio": "Float64",
-        "ratio_low": "Float64",
-        "ratio_high": "Float64",
-        "break_even_calls": "Int64",
-        "pipelined_ns": "Float64",
-        "first_call_ns": "Int64",
-        "compile_ns": "Int64",
-        "memory_bytes": "Int64",
-        "same_output": "boolean",
-    }
-    for column, kind in kinds.items():
+    for column, kind in _CANDIDATE_KINDS.items():
         frame[column] = frame[column].astype(kind)
     return frame
+
+
+def _points(record: Sweep) -> pd.DataFrame:
+    """A row a candidate and point; what failed has an error and no time."""
+    frames = []
+    for point in record.points:
+        found = pd.DataFrame() if point.comparison is None else _candidates(point.comparison)
+        failed = [each.label for each in point.failures if each.label is not None]
+        if point.comparison is None and not failed:
+            failed = list(record.labels)
+        errors = {each.label: each.error for each in point.failures}
+        lost = pd.DataFrame({"label": failed, "error": [errors.get(each, errors.get(None)) for each in failed]})
+        frame = pd.concat([each for each in (found, lost) if len(each)], ignore_index=True)
+        for variable, at in zip(reversed(record.variables), reversed(point.at), strict=True):
+            numbers = variable.numbers
+            frame.insert(0, variable.name, variable.labels[at] if numbers is None else numbers[at])
+        frames.append(frame)
+    columns = [*(each.name for each in record.variables), "label", *_CANDIDATE_KINDS, "verdict", "error"]
+    if not frames:
+        return pd.DataFrame(columns=columns)
+    frame = pd.concat(frames, ignore_index=True)
+    for column in ("verdict", "error"):
+        frame[column] = frame.get(column, pd.Series(dtype="object")).astype("string")
+    for column, kind in _CANDIDATE_KINDS.items():
+        frame[column] = frame.get(column, pd.Series(dtype="object")).astype(kind)
+    return frame[columns]
 
 
 def _rounds(record: Comparison) -> pd.DataFrame:
@@ -233,6 +276,8 @@ def _compiled_in(record: Record) -> tuple[Compilation, ...]:
         return record.first_call.compilations + record.conditions.compilations
     if isinstance(record, Comparison):
         return tuple(one for each in record.candidates for one in each.first_call.compilations)
+    if isinstance(record, Sweep):
+        return tuple(one for each in record.points if each.comparison for one in _compiled_in(each.comparison))
     return record.compilations
 
 

@@ -16,8 +16,9 @@ from ..model.benchmark import Benchmark
 from ..model.comparison import Comparison
 from ..model.compilation import Compilation
 from ..model.history import History
+from ..model.sweep import Sweep
 from ..model.timing import Timing
-from . import benchmark_words, charts, comparison_words, words
+from . import benchmark_words, charts, comparison_words, sweep_words, words
 from .style import DEFAULT, Style
 from .svg import Drawing
 from .text import to_text
@@ -104,6 +105,27 @@ def _(record: Comparison, style: Style = DEFAULT, *, explain: bool = False) -> s
         _line(comparison_words.about_rounds(record), _FAINT),
         *(_line(sentence) for sentence in comparison_words.about_outputs(record)),
     ]
+    return f'<div style="line-height:1.5;max-width:52em">{"".join(pieces)}</div>'
+
+
+@to_html.register
+def _(record: Sweep, style: Style = DEFAULT, *, explain: bool = False) -> str:
+    shown = record.points[: sweep_words.MOST_POINTS]
+    rows = [f"<tr>{''.join(_head(escape(_short(each, 40)), _NUMBER) for each in sweep_words.heads(record))}</tr>"]
+    for point in shown:
+        cells = sweep_words.cells(record, point, style.digits)
+        row = "".join(f'<td style="{_NUMBER}">{escape(_short(each, 60))}</td>' for each in cells)
+        rows.append(f"<tr>{row}</tr>")
+    pieces = [
+        f"<div><b>{escape(_short(sweep_words.headline(record), 400))}</b></div>",
+        f'<table style="border-collapse:collapse;margin:4px 0">{"".join(rows)}</table>',
+    ]
+    if len(shown) < len(record.points):
+        more = units.count(len(record.points) - len(shown), "more point")
+        pieces.append(_line(f"… and {more}: see to_frame()", _FAINT))
+    pieces += [_line(each) for each in (*sweep_words.about_growth(record), *sweep_words.about_crossings(record))]
+    pieces += [_line(each, _FAINT) for each in sweep_words.about_compiling(record, style.digits)]
+    pieces += [_line(f"⚠ {each}") for each in sweep_words.about_end(record, style.digits)]
     return f'<div style="line-height:1.5;max-width:52em">{"".join(pieces)}</div>'
 
 

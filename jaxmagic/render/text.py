@@ -12,8 +12,9 @@ from ..model.benchmark import Benchmark
 from ..model.comparison import Comparison
 from ..model.compilation import Compilation
 from ..model.history import History, Record
+from ..model.sweep import Sweep
 from ..model.timing import Timing
-from . import benchmark_words, comparison_words, words
+from . import benchmark_words, comparison_words, sweep_words, words
 from .style import DEFAULT, Style
 
 #: Functions that are told one by one; the rest is told as a sum.
@@ -82,6 +83,36 @@ def _(record: Comparison, style: Style = DEFAULT, *, explain: bool = False) -> s
 
 
 @to_text.register
+def _(record: Sweep, style: Style = DEFAULT, *, explain: bool = False) -> str:
+    first = words.printable(sweep_words.headline(record))
+    if style.form == "line":
+        return first
+    shown = record.points[: sweep_words.MOST_POINTS]
+    rows = [sweep_words.heads(record), *(sweep_words.cells(record, point, style.digits) for point in shown)]
+    lines = [first, *_table([[words.printable(each) for each in row] for row in rows])]
+    if len(shown) < len(record.points):
+        lines.append(f"  … and {units.count(len(record.points) - len(shown), 'more point')}: see to_frame()")
+    for sentence in (
+        *sweep_words.about_growth(record),
+        *sweep_words.about_crossings(record),
+        *sweep_words.about_compiling(record, style.digits),
+        *sweep_words.about_end(record, style.digits),
+    ):
+        lines += _wrapped(words.printable(sentence), style, "", "  ")
+    return "\n".join(lines)
+
+
+def _table(rows: list[list[str]]) -> list[str]:
+    """Rows in columns as wide as they have to be, the first row the heads."""
+    shortened = [[each if len(each) <= 34 else f"{each[:33]}…" for each in row] for row in rows]
+    widths = [max(map(len, column)) for column in zip(*shortened, strict=True)]
+    return [
+        ("  " + "  ".join(each.ljust(width) for each, width in zip(row, widths, strict=True))).rstrip()
+        for row in shortened
+    ]
+
+
+@to_text.register
 def _(record: History, style: Style = DEFAULT, *, explain: bool = False) -> str:
     if not record:
         return "No records yet: run %jaxtime or jaxmagic.stopwatch()."
@@ -100,6 +131,8 @@ def _in_history(record: Record, style: Style) -> tuple[str, str]:
         return units.time(record.median_ns, style.digits), "per call"
     if isinstance(record, Comparison):
         return "", f"{len(record)} compared"
+    if isinstance(record, Sweep):
+        return "", units.count(len(record), "point")
     compiled = f"{units.share(record.compile_ns, record.wall_ns)} compile" if record.compile_ns else ""
     return units.time(record.wall_ns, style.digits), compiled
 

@@ -1,0 +1,146 @@
+"""A comparison at every combination of some variables' values, until the budget is spent.
+
+What fails at a point, by running out of memory or else, is written down, and the sweep goes on. An interrupt ends it,
+and keeps what was measured.
+"""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import product
+from typing import Any
+
+from ..errors import JaxMagicError
+from ..model.comparison import CheckKind
+from ..model.sweep import Failure, Point, Sweep, SweepEnd, Variable
+from . import internals
+from .clock import Clock, now_ns, timestamp
+from .environment import probe
+from .rounds import AllFailed, Entry, take_comparison
+from .sampler import Plan
+
+#: Which of its values each variable has.
+Position = tuple[int, ...]
+
+#: Makes the candidates of a point.
+Prepare = Callable[[Position], Mapping[str, Entry]]
+
+#: Goes through the points, and may show how far it is.
+Progress = Callable[[Sequence[Position]], Iterable[Position]]
+
+#: Of a point's share of the budget so much is for sampling at least, however long first calls take.
+_LEAST_SHARE = 0.1
+
+#: Characters of an error's message that are kept.
+_LONGEST = 300
+
+
+def take_sweep(
+    variables: Sequence[Variable],
+    labels: Sequence[str],
+    prepare: Prepare,
+    plan: Plan,
+    *,
+    baseline: str,
+    check: CheckKind = "allclose",
+    strict: bool = False,
+    code: str | None = None,
+    progress: Progress = iter,
+    clock: Clock = now_ns,
+) -> Sweep:
+    """Measure candidates side by side at each point of a grid.
+
+    Args:
+        variables: what varies; the last one first.
+        labels: of the candidates.
+        prepare: makes them for a point; what it raises is that point's failure.
+        plan: how precisely; its budget is that of all points together, with first calls. A point is not begun where
+            it is spent, but a call that runs is not cut.
+        baseline: the label of the one that the others are compared with.
+        check: how their outputs are compared with the baseline's.
+        strict: whether to go on only if they are the same.
+        code: the source, for the record.
+        progress: goes through the points.
+        clock: in nanoseconds.
+
+    Raises:
+        OutputsDiffer: `strict`, and a candidate computes something else.
+        DonatedTwice: a call after the first met an array that an earlier one had used up.
+        KeyboardInterrupt: before anything was measured.
+        Exception: what the first point failed with, where all of them did.
+    """
+    __tracebackhide__ = True
+    started_at, started_ns = timestamp(), clock()
+    grid = list(product(*(range(len(each.labels)) for each in variables)))
+    points: list[Point] = []
+    stopped_by: SweepEnd = "end"
+    first_error: Exception | None = None
+    aside_ns = 0
+    try:
+        for at in progress(grid):
+            began_ns = clock()
+            left_ns = plan.budget_ns - (began_ns - started_ns)
+            if left_ns <= 0:
+                stopped_by = "budget"
+                break
+            share_ns = left_ns // (len(grid) - len(points))
+            sampling_ns = max(share_ns - aside_ns, round(_LEAST_SHARE * share_ns), 1)
+            point, error = _take_point(
+                at, prepare, plan._replace(budget_ns=sampling_ns), baseline=baseline, check=check, strict=strict
+            )
+            points.append(point)
+            first_error = first_error or error
+            # What this point took beside its samples, the next one will take as well.
+            aside_ns = max(clock() - began_ns - sampling_ns, 0)
+    except KeyboardInterrupt:
+        if all(each.comparison is None for each in points):
+            raise
+        stopped_by = "interrupt"
+    if first_error is not None and all(each.comparison is None for each in points):
+        first_error.add_note("Every point of the sweep failed; this is the first one's error.")
+        raise first_error
+    return Sweep(
+        code=code,
+        started_at=started_at,
+        variables=tuple(variables),
+        labels=tuple(labels),
+        baseline=baseline,
+        points=tuple(points),
+        budget_ns=plan.budget_ns,
+        stopped_by=stopped_by,
+        environment=probe(),
+    )
+
+
+def _take_point(at: Position, prepare: Prepare, plan: Plan, **how: Any) -> tuple[Point, Exception | None]:
+    """One point of the grid, and its first error, of which nothing but words is kept for the record."""
+    __tracebackhide__ = True
+    errors: dict[str | None, Exception] = {}
+    comparison = None
+    try:
+        comparison = take_comparison(prepare(at), plan, failed=errors.__setitem__, **how).without_values()
+    except JaxMagicError:
+        raise
+    except AllFailed:
+        pass
+    except Exception as error:
+        errors[None] = error
+    failures = tuple(Failure(label=label, error=in_words(error)) for label, error in errors.items())
+    first = next(iter(errors.values()), None)
+    if any(internals.ran_out_of_memory(each) for each in errors.values()):
+        for each in errors.values():
+            each.__traceback__ = each.__context__ = None  # its frames hold arrays, and the next point needs the room
+        gc.collect()
+    return Point(at=at, comparison=comparison, failures=failures), first if comparison is None else None
+
+
+def in_words(error: BaseException) -> str:
+    r"""An exception in a line.
+
+    >>> in_words(ValueError("too\n  large"))
+    'ValueError: too large'
+    """
+    message = " ".join(str(error).split())
+    text = f"{type(error).__name__}: {message}" if message else type(error).__name__
+    return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"

@@ -1,0 +1,126 @@
+"""A cell of labelled expressions: the setup above them, and what of each expression is called."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from IPython.core.error import UsageError
+
+from ..capture.derivatives import Mode, in_modes
+from .repeat import Statements
+
+
+class Labelled(NamedTuple):
+    """An expression under its label.
+
+    Attributes:
+        label: its name.
+        expression: what is timed.
+        code: its source.
+        mode: whether that is the expression itself or a derivative of the function that it calls.
+        like: the label of the one whose output it should have; ``None`` for the baseline's.
+    """
+
+    label: str
+    expression: ast.expr
+    code: str
+    mode: Mode = "forward"
+    like: str | None = None
+
+    @property
+    def body(self) -> Statements:
+        """The expression as a statement."""
+        return [ast.copy_location(ast.Expr(self.expression), self.expression)]
+
+
+def split_cell(tree: ast.Module, source: str, least: int) -> tuple[Statements, list[Labelled]]:
+    """The setup, and the labelled expressions below it.
+
+    A label with an expression is an annotation to Python: ``numpy: f(x)``.
+
+    Args:
+        tree: the cell.
+        source: of the cell.
+        least: how many candidates there have to be.
+
+    Raises:
+        UsageError: fewer candidates, two of the same label, or something else behind the first one.
+    """
+    first = next((index for index, each in enumerate(tree.body) if _label(each)), len(tree.body))
+    candidates: list[Labelled] = []
+    for node in tree.body[first:]:
+        label = _label(node)
+        if label is None or not isinstance(node, ast.AnnAssign):
+            raise UsageError(
+                f"line {node.lineno} is no candidate: behind the first label there are only lines such as "
+                "label: expression. Put what has to run before above them."
+            )
+        if label in [each.label for each in candidates]:
+            raise UsageError(f"there are two candidates {label!r}. Give each a label of its own.")
+        code = ast.get_source_segment(source, node.annotation) or ast.unparse(node.annotation)
+        candidates.append(Labelled(label, node.annotation, code))
+    if len(candidates) < least:
+        wanted = "at least two candidates" if least > 1 else "at least one candidate"
+        raise UsageError(
+            f"%%jaxcompare takes {wanted}; found {len(candidates)}. "
+            "Write each on a line of its own: label: expression"
+        )
+    return tree.body[:first], candidates
+
+
+def with_modes(candidates: Sequence[Labelled], modes: Sequence[Mode], baseline: str) -> list[Labelled]:
+    """Each candidate once for each mode: the function that it calls, or a derivative of that.
+
+    Args:
+        candidates: of the cell.
+        modes: what of each function is called.
+        baseline: the label that the others are compared with.
+
+    Raises:
+        UsageError: a derivative is asked for of something that is not a call of a function with an argument.
+    """
+    by_label = {each.label: each for each in candidates}
+    found = []
+    for moded in in_modes(list(by_label), modes, baseline):
+        each, mode = by_label[moded.of], moded.mode
+        if mode != "forward":
+            if not (isinstance(each.expression, ast.Call) and each.expression.args):
+                raise UsageError(
+                    f"--modes {mode}: {each.label} is no call of a function with an argument, so that there is no "
+                    "derivative. Write for example loss: f(params, x)"
+                )
+            each = each._replace(code=f"{mode} of {each.code}")
+        found.append(each._replace(label=moded.label, mode=mode, like=moded.like))
+    return found
+
+
+def differentiated(each: Labelled, name: str) -> Labelled:
+    """The same with the call of a function ``f(x)`` as a call of its derivative: ``name(f)(x)``."""
+    call = each.expression
+    assert isinstance(call, ast.Call)
+    made = ast.Call(ast.Name(name, ast.Load()), [call.func], [])
+    changed = ast.Call(ast.copy_location(made, call.func), call.args, call.keywords)
+    return each._replace(expression=ast.copy_location(changed, call))
+
+
+def called(each: Labelled) -> Statements:
+    """A statement with the value of ``(function, arguments, keywords)`` that an expression calls."""
+    call = each.expression
+    if isinstance(call, ast.Call):
+        kwargs = ast.Dict(
+            [None if each.arg is None else ast.Constant(each.arg) for each in call.keywords],
+            [each.value for each in call.keywords],
+        )
+        parts: list[ast.expr] = [call.func, ast.Tuple(call.args, ast.Load()), kwargs]
+    else:
+        nothing = ast.arguments(posonlyargs=[], args=[], kwonlyargs=[], kw_defaults=[], defaults=[])
+        parts = [ast.Lambda(nothing, call), ast.Tuple([], ast.Load()), ast.Dict([], [])]
+    return [ast.copy_location(ast.Expr(ast.Tuple(parts, ast.Load())), call)]
+
+
+def _label(node: ast.stmt) -> str | None:
+    if isinstance(node, ast.AnnAssign) and node.value is None and isinstance(node.target, ast.Name):
+        return node.target.id
+    return None

@@ -1,0 +1,119 @@
+"""The sentences about a sweep, for every medium."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from .. import units
+from ..analysis.scaling import time_of
+from ..model.comparison import Comparison
+from ..model.sweep import Crossing, Curve, Point, Sweep
+from . import comparison_words
+
+#: Points that are told one by one. The others are in the picture and in the frame.
+MOST_POINTS = 16
+
+#: An exponent whose interval is wider than this says nothing.
+_WIDEST = 2.0
+
+
+def headline(sweep: Sweep) -> str:
+    """What was measured, and where."""
+    over = " and ".join(f"{each.name} = {_values(each.labels)}" for each in sweep.variables)
+    labels = sweep.labels
+    who = " and ".join(labels) if len(labels) <= 2 else units.count(len(labels), "candidate")
+    return f"{who} over {over}"
+
+
+def _values(labels: Sequence[str]) -> str:
+    if len(labels) <= 4:
+        return ", ".join(labels)
+    return f"{labels[0]}, {labels[1]}, …, {labels[-1]}"
+
+
+def heads(sweep: Sweep) -> list[str]:
+    """Of the table that :func:`cells` fills."""
+    return [*(each.name for each in sweep.variables), *sweep.labels]
+
+
+def cells(sweep: Sweep, point: Point, digits: int) -> list[str]:
+    """A row: the values of the variables, then for each candidate the time, and what that is beside the baseline."""
+    comparison, errors = point.comparison, {each.label: each.error for each in point.failures}
+    row = list(sweep.values(point).values())
+    for label in sweep.labels:
+        if comparison is not None and label in comparison:
+            row.append(_cell(comparison, label, digits))
+        else:
+            row.append(errors.get(label, errors.get(None, "not measured")).partition(":")[0])
+    return row
+
+
+def _cell(comparison: Comparison, label: str, digits: int) -> str:
+    time = units.time(time_of(comparison.candidate(label).latency.calls_ns).value, digits)
+    if label == comparison.baseline:
+        return time
+    return f"{time}, {comparison_words.beside(comparison[label])}"
+
+
+def about_growth(sweep: Sweep) -> list[str]:
+    """The exponent of each candidate."""
+    return [_growth(curve) for curve in sweep.curves if curve.growth is not None]
+
+
+def _growth(curve: Curve) -> str:
+    assert curve.growth is not None
+    found, name = curve.growth.exponent, curve.variable.name
+    if found.high - found.low > _WIDEST:
+        between = f"between {name}^{found.low:.1f} and {name}^{found.high:.1f}"
+        return f"How {curve.name} grows is not known: somewhere {between}."
+    text = f"{curve.name} grows as {name}^{found.value:.2f} ({found.low:.2f} to {found.high:.2f})"
+    if curve.variable.numbers is not None and curve.growth.start > curve.variable.numbers[curve.positions[0]]:
+        text += f", from {name} = {curve.growth.start:g} on"
+    return f"{text}."
+
+
+def about_crossings(sweep: Sweep) -> list[str]:
+    """Where candidates overtake each other."""
+    return [_crossing(each) for each in sweep.crossings]
+
+
+def _crossing(each: Crossing) -> str:
+    where = f" ({each.others})" if each.others else ""
+    near = f"{each.variable} = {units.number_short(each.value)}, between {each.low:g} and {each.high:g}"
+    return f"{each.after} overtakes {each.before} near {near}{where}."
+
+
+def about_compiling(sweep: Sweep, digits: int) -> list[str]:
+    """What first calls spent on compiling, from point to point."""
+    found = []
+    for curve in sweep.curves:
+        compiled = [each for each in curve.compile_ns if each]
+        if compiled:
+            low, high = units.time(min(compiled), digits), units.time(max(compiled), digits)
+            spent = low if low == high else units.time_range(min(compiled), max(compiled), digits)
+            count = len(curve.compile_ns)
+            often = "each" if len(compiled) == count else f"at {len(compiled)} of {units.count(count, 'point')}"
+            found.append(f"{curve.name} {spent} {often}")
+    return [f"Compiling: {'; '.join(found)}."] if found else []
+
+
+def about_end(sweep: Sweep, digits: int) -> list[str]:
+    """What is missing, and why."""
+    sentences = []
+    if len(sweep.points) < sweep.planned:
+        count = f"{len(sweep.points)} of {units.count(sweep.planned, 'point')}"
+        why = (
+            "interrupted"
+            if sweep.stopped_by == "interrupt"
+            else f"the budget of {units.time(sweep.budget_ns, 1)} is spent"
+        )
+        sentences.append(f"Measured {count}: {why}.")
+    seen: dict[str, list[str]] = {}
+    for point in sweep.points:
+        at = ", ".join(f"{name}={label}" for name, label in sweep.values(point).items())
+        for each in point.failures:
+            seen.setdefault(f"{each.label or 'setup'}: {each.error}", []).append(at)
+    for error, places in seen.items():
+        at = places[0] if len(places) == 1 else f"{units.count(len(places), 'point')}, first {places[0]}"
+        sentences.append(f"Failed at {at}: {error}")
+    return sentences

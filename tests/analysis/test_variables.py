@@ -1,0 +1,40 @@
+"""Which values are numbers, and how all are read."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from jaxmagic.analysis.variables import variable
+
+
+@pytest.mark.parametrize(
+    ("values", "labels", "numbers"),
+    [
+        ([64, 2**20], ("64", "1048576"), (64.0, 1048576.0)),
+        ([0.5, 1e-3], ("0.5", "0.001"), (0.5, 0.001)),
+        ([np.int64(4), jnp.float32(8)], ("4", "8"), (4.0, 8.0)),
+        ([jnp.float32, jnp.bfloat16], ("float32", "bfloat16"), None),
+        ([True, False], ("True", "False"), None),
+        ([0, 1], ("0", "1"), None),
+        (["a", "b"], ("a", "b"), None),
+        ([(1, 2), None], ("(1, 2)", "None"), None),
+        ([len, max], ("len", "max"), None),
+        ([1, "1e3"], ("1", "1e3"), None),
+    ],
+)
+def test_values_as_people_read_them(values: list[Any], labels: tuple[str, ...], numbers: Any) -> None:
+    found = variable("n", values)
+    assert (found.labels, found.numbers) == (labels, numbers)
+
+
+def test_values_that_read_alike_are_refused() -> None:
+    with pytest.raises(ValueError, match="n has a value twice, among 1, 1"):
+        variable("n", [1, 1.0])
+
+
+def test_a_long_value_is_shortened() -> None:
+    assert len(variable("n", ["x" * 1000]).labels[0]) == 60

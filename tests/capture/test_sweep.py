@@ -1,0 +1,241 @@
+"""Points one after the other, on a clock that a test makes up; and once on the real JAX."""
+
+from __future__ import annotations
+
+import gc
+import weakref
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import pytest
+
+import jaxmagic
+from jaxmagic.analysis.variables import variable
+from jaxmagic.capture.rounds import Entry
+from jaxmagic.capture.runner import Runner
+from jaxmagic.capture.sampler import Plan
+from jaxmagic.capture.sweep import in_words, take_sweep
+from jaxmagic.model.sweep import Sweep
+
+SIZES = (1, 2, 4)
+PLAN = Plan(samples=3, evaluations=1, budget_ns=5 * 10**9)
+
+
+def entry(call: Any) -> Entry:
+    return Entry(Runner(call), code="call()")
+
+
+def swept(prepare: Any, plan: Plan = PLAN, **how: Any) -> Sweep:
+    how = {"labels": ["one", "two"], "baseline": "one", "check": "none"} | how
+    return take_sweep([variable("n", SIZES)], how.pop("labels"), prepare, plan, **how)
+
+
+def both(at: Sequence[int]) -> Mapping[str, Entry]:
+    size = SIZES[at[0]]
+    return {"one": entry(lambda: size), "two": entry(lambda: size)}
+
+
+def test_every_point_is_measured_once_and_the_last_variable_goes_first() -> None:
+    seen = []
+
+    def prepare(at: Sequence[int]) -> Mapping[str, Entry]:
+        seen.append(at)
+        return both((0,))
+
+    found = take_sweep(
+        [variable("a", [1, 2]), variable("b", "xyz")], ["one", "two"], prepare, PLAN, baseline="one", check="none"
+    )
+    assert seen == [(0, 0), (0, 1), (0, 2), (1, 0), (1, 1), (1, 2)] == [each.at for each in found.points]
+    assert (found.stopped_by, found.planned) == ("end", 6)
+    assert all(each.comparison is not None and each.failures == () for each in found.points)
+
+
+def test_a_failing_candidate_is_recorded_and_the_others_are_measured() -> None:
+    def prepare(at: Sequence[int]) -> Mapping[str, Entry]:
+        def fail() -> Any:
+            raise ValueError("too\nlarge")
+
+        return {**both(at), "one": entry(fail)} if at == (1,) else both(at)
+
+    found = swept(prepare)
+    middle = found.points[1]
+    assert [(each.label, each.error) for each in middle.failures] == [("one", "ValueError: too large")]
+    assert middle.comparison is not None
+    assert list(middle.comparison) == ["two"]
+    assert middle.comparison.baseline == "two"
+    assert [each.comparison is not None for each in found.points] == [True, True, True]
+    assert found.stopped_by == "end"
+
+
+def test_a_failing_setup_is_recorded_and_the_sweep_goes_on() -> None:
+    def prepare(at: Sequence[int]) -> Mapping[str, Entry]:
+        if at == (0,):
+            raise MemoryError("no room")
+        return both(at)
+
+    found = swept(prepare)
+    assert found.points[0].comparison is None
+    assert [(each.label, each.error) for each in found.points[0].failures] == [(None, "MemoryError: no room")]
+    assert found.points[1].comparison is not None
+
+
+def test_where_every_point_fails_the_first_error_is_raised() -> None:
+    def prepare(at: Sequence[int]) -> Mapping[str, Entry]:
+        raise NameError(f"at {at}")
+
+    with pytest.raises(NameError, match=r"at \(0,\)") as caught:
+        swept(prepare)
+    assert caught.value.__notes__ == ["Every point of the sweep failed; this is the first one's error."]
+
+
+def test_what_ran_out_of_memory_is_let_go_before_the_next_point() -> None:
+    class Big:
+        pass
+
+    held: list[weakref.ref[Big]] = []
+
+    def prepare(at: Sequence[int]) -> Mapping[str, Entry]:
+        assert all(each() is None for each in held)
+        big = Big()
+        held.append(weakref.ref(big))
+
+        def fail() -> Any:
+            found = big
+            raise RuntimeError(f"RESOURCE_EXHAUSTED: {type(found).__name__}")
+
+        return both(at) if at == (2,) else {"one": entry(fail), "two": entry(fail)}
+
+    found = swept(prepare)
+    assert [each.comparison is None for each in found.points] == [True, True, False]
+    assert len(held) == 3
+
+
+def test_an_interrupt_ends_it_and_keeps_what_was_measured() -> None:
+    def prepare(at: Sequence[int]) -> Mapping[str, Entry]:
+        if at == (2,):
+            raise KeyboardInterrupt
+        return both(at)
+
+    found = swept(prepare)
+    assert (len(found), found.stopped_by) == (2, "interrupt")
+
+
+def test_an_interrupt_before_anything_was_measured_comes_through() -> None:
+    def prepare(at: Sequence[int]) -> Mapping[str, Entry]:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        swept(prepare)
+
+
+def test_no_point_is_begun_where_the_budget_is_spent() -> None:
+    now_ns = 0
+
+    def prepare(at: Sequence[int]) -> Mapping[str, Entry]:
+        nonlocal now_ns
+        now_ns += 600
+        return both(at)
+
+    found = swept(prepare, PLAN._replace(budget_ns=1000), clock=lambda: now_ns)
+    assert (len(found), found.stopped_by) == (2, "budget")
+
+
+def test_what_a_point_leaves_of_its_share_goes_to_the_next_ones() -> None:
+    now_ns, shares = 0, []
+
+    def prepare(at: Sequence[int]) -> Mapping[str, Entry]:
+        nonlocal now_ns
+        now_ns += [100, 400, 100][at[0]]
+        return both(at)
+
+    found = swept(prepare, PLAN._replace(budget_ns=1200), clock=lambda: now_ns)
+    for each in found.points:
+        assert each.comparison is not None
+        shares.append(each.comparison.budget_ns)
+    assert shares == [400, 550, 700]
+
+
+def test_a_mismatch_ends_a_strict_sweep() -> None:
+    def prepare(at: Sequence[int]) -> Mapping[str, Entry]:
+        return {"one": entry(lambda: 1.0), "two": entry(lambda: 2.0)}
+
+    with pytest.raises(jaxmagic.OutputsDiffer):
+        swept(prepare, check="allclose", strict=True)
+
+
+def test_errors_are_a_line() -> None:
+    assert in_words(KeyError()) == "KeyError"
+    assert len(in_words(ValueError("x" * 1000))) == 300
+
+
+def test_functions_of_jax_over_sizes_and_types() -> None:
+    made = []
+
+    def make(n: int, dtype: Any) -> tuple[Any]:
+        made.append((n, dtype))
+        return (jnp.ones(n, dtype),)
+
+    found = jaxmagic.sweep(
+        {"sin": jnp.sin, "jit": jax.jit(lambda x: jnp.sin(x))},
+        make,
+        n=[10, 1000],
+        dtype=["float32", "int99"],
+        rtol=0.5,
+        budget_s=8,
+    )
+    assert made == [(10, "float32"), (10, "int99"), (1000, "float32"), (1000, "int99")]
+    good, bad = found.points[0], found.points[1]
+    assert good.comparison is not None
+    assert good.comparison.values == {}
+    assert good.comparison.candidate("jit").first_call.compile_ns > 0
+    assert bad.comparison is None
+    assert "int99" in bad.failures[0].error
+    assert jaxmagic.last() == found
+
+
+def test_variables_are_the_functions_own_arguments_without_make_args() -> None:
+    found = jaxmagic.sweep(lambda n: jnp.ones(n), n=range(1, 4), rtol=0.5, budget_s=8)
+    assert found.labels == ("test_variables_are_the_functions_own_arguments_without_make_args.<locals>.<lambda>",)
+    assert len(found) == 3
+
+
+def test_fresh_arguments_are_made_before_every_sample() -> None:
+    donating = jax.jit(lambda x: x + 1, donate_argnums=0)
+    found = jaxmagic.sweep({"f": donating}, lambda n: (jnp.ones(n),), fresh=True, n=[2, 3], rtol=0.5, budget_s=8)
+    assert all(each.comparison and each.comparison.candidates[0].conditions.fresh for each in found.points)
+    with pytest.raises(jaxmagic.DonatedTwice):
+        jaxmagic.sweep({"f": donating}, lambda n: (jnp.ones(n),), n=[2, 3], budget_s=0.2)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [
+        ({}, ValueError, "a sweep takes a variable"),
+        ({"n": []}, ValueError, "n has no value"),
+        ({"n": [1], "baseline": "g"}, ValueError, "no candidate 'g', only f"),
+        ({"n": [1], "budget_s": 0}, ValueError, "budget_s has to be a positive number"),
+        ({"n": [1], "modes": ["back"]}, ValueError, "modes: some of forward"),
+    ],
+)
+def test_bad_arguments_are_refused(arguments: dict[str, Any], error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message):
+        jaxmagic.sweep({"f": jnp.sin}, lambda n: (jnp.ones(n),), **arguments)
+
+
+def test_one_array_is_no_tuple_of_arguments() -> None:
+    with pytest.raises(TypeError, match=r"as a tuple; found ArrayImpl\. .* with the comma"):
+        jaxmagic.sweep({"f": jnp.sin}, lambda n: jnp.ones(n), n=[1, 2])
+
+
+def test_nothing_is_left_behind(session_state: Any) -> None:
+    jaxmagic.sweep({"f": jnp.sin}, lambda n: (jnp.ones(n),), n=[1, 2], budget_s=0.1)
+    jaxmagic.history().clear()
+    gc.collect()
+    before = session_state()
+    jaxmagic.sweep({"f": jnp.sin}, lambda n: (jnp.ones(n),), n=[1, 2], budget_s=0.1)
+    with pytest.raises(ZeroDivisionError):
+        jaxmagic.sweep({"f": lambda x: 1 / 0}, lambda n: (jnp.ones(n),), n=[1, 2], budget_s=0.1)
+    jaxmagic.history().clear()
+    assert session_state() == before

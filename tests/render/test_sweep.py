@@ -1,0 +1,111 @@
+"""A sweep in every medium."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from textwrap import dedent
+
+import pandas as pd
+
+from jaxmagic.model.history import History
+from jaxmagic.model.sweep import Failure, Point, Sweep, Variable
+from jaxmagic.render.frames import to_frame
+from jaxmagic.render.html import to_html
+from jaxmagic.render.style import Style
+from jaxmagic.render.text import to_text
+
+
+def test_a_sweep_as_text(sweep: Sweep) -> None:
+    expected = """\
+        numpy and jit over n = 8, 16, …, 2048
+          n     numpy        jit
+          8     142 µs       9.12 ms, 64.0x slower
+          16    570 µs       9.12 ms, 16.0x slower
+          32    2.28 ms      9.12 ms, 4.00x slower
+          64    9.12 ms      9.12 ms, no difference
+          128   36.5 ms      18.2 ms, 2.00x faster
+          256   146 ms       36.5 ms, 4.00x faster
+          512   584 ms       72.9 ms, 8.00x faster
+          1024  2.33 s       146 ms, 16.0x faster
+          2048  MemoryError  XlaRuntimeError
+        numpy grows as n^2.00 (2.00 to 2.00).
+        jit grows as n^1.00 (0.99 to 1.01), from n = 64 on.
+        jit overtakes numpy near n = 64, between 32 and 128.
+        Compiling: jit 171 ms each.
+        Failed at n=2048: numpy: MemoryError: 32 GiB
+        Failed at n=2048: jit: XlaRuntimeError: full"""
+    assert to_text(sweep) == dedent(expected)
+    assert to_text(sweep, Style(form="line")) == dedent(expected).splitlines()[0]
+
+
+def test_html_says_the_same(sweep: Sweep) -> None:
+    html = to_html(sweep)
+    for words in (
+        "numpy and jit over n = 8, 16, …, 2048",
+        "9.12 ms, 64.0x slower",
+        "jit grows as n^1.00 (0.99 to 1.01), from n = 64 on.",
+        "jit overtakes numpy near n = 64, between 32 and 128.",
+        "⚠ Failed at n=2048: numpy: MemoryError: 32 GiB",
+    ):
+        assert words in html
+    assert html.count("<tr>") == 10
+
+
+def test_an_unfinished_sweep_says_what_ended_it(sweep: Sweep) -> None:
+    begun = replace(sweep, points=sweep.points[:2])
+    assert "Measured 2 of 9 points: interrupted." in to_text(replace(begun, stopped_by="interrupt"))
+    assert "Measured 2 of 9 points: the budget of 10 s is spent." in to_text(replace(begun, stopped_by="budget"))
+    assert "of 9 points" not in to_text(sweep)
+
+
+def test_an_exponent_that_may_be_anything_is_not_printed_as_one(sweep: Sweep) -> None:
+    crooked = [replace(sweep.points[each], at=(at,)) for at, each in enumerate((3, 0, 4))]
+    text = to_text(replace(sweep, points=tuple(crooked)))
+    assert "How numpy grows is not known: somewhere between n^" in text
+
+
+def test_many_points_and_many_errors_are_shortened(sweep: Sweep) -> None:
+    failures = (Failure(label=None, error="NameError: no x"),)
+    numbers = tuple(float(each) for each in range(1, 41))
+    variable = Variable(name="n", labels=tuple(map(str, range(1, 41))), numbers=numbers)
+    points = tuple(Point(at=(each,), comparison=None, failures=failures) for each in range(40))
+    text = to_text(replace(sweep, variables=(variable,), points=points))
+    assert "… and 24 more points: see to_frame()" in text
+    assert "Failed at 40 points, first n=1: setup: NameError: no x" in text
+    assert text.count("NameError") == 16 * 2 + 1
+
+
+def test_names_of_the_users_are_escaped_and_cannot_move_the_cursor(sweep: Sweep) -> None:
+    hostile = "<script>alert(1)</script>\x1b[2J"
+    variable = replace(sweep.variables[0], name="n", labels=(hostile, *sweep.variables[0].labels[1:]))
+    failing = replace(sweep.points[-1], failures=(Failure(label=None, error=hostile),))
+    found = replace(sweep, variables=(variable,), points=(*sweep.points[:-1], failing))
+    assert "<script>" not in to_html(found)
+    assert "&lt;script&gt;" in to_html(found)
+    assert "\x1b" not in to_text(found)
+
+
+def test_a_frame_has_a_row_for_each_candidate_and_point(sweep: Sweep) -> None:
+    frame = to_frame(sweep)
+    assert list(frame.columns[:3]) == ["n", "label", "median_ns"]
+    assert len(frame) == 18
+    assert frame["n"].tolist()[::2] == [8, 16, 32, 64, 128, 256, 512, 1024, 2048]
+    lost = frame[frame["n"] == 2048]
+    assert lost["median_ns"].isna().all()
+    assert lost["error"].tolist() == ["MemoryError: 32 GiB", "XlaRuntimeError: full"]
+    assert frame["error"].isna().sum() == 16
+    assert frame["compile_ns"].dtype == "Int64"
+    assert len(to_frame(sweep, "compilations")) == 8
+
+
+def test_a_frame_of_a_setup_that_failed_has_its_error_for_every_candidate(sweep: Sweep) -> None:
+    point = Point(at=(0,), comparison=None, failures=(Failure(label=None, error="MemoryError"),))
+    frame = to_frame(replace(sweep, points=(point,)))
+    assert frame[["label", "error"]].values.tolist() == [["numpy", "MemoryError"], ["jit", "MemoryError"]]
+    assert isinstance(to_frame(replace(sweep, points=())), pd.DataFrame)
+
+
+def test_the_history_has_a_line_for_it(sweep: Sweep) -> None:
+    history = History()
+    history.append(sweep)
+    assert "9 points" in to_text(history)
