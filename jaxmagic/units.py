@@ -127,6 +127,18 @@ def factor_tick(ratio: float) -> str:
     return f"{ratio:g}x"
 
 
+def number_tick(value: float) -> str:
+    """A plain number under an axis.
+
+    >>> number_tick(0.5), number_tick(2000.0), number_tick(20_000), number_tick(1e6), number_tick(3e12)
+    ('0.5', '2000', '20k', '1M', '3e+12')
+    """
+    for sign, size in (("G", 1e9), ("M", 1e6), ("k", 1e3)):
+        if max(size, 1e4) <= abs(value) < 1000 * size:
+            return f"{value / size:g}{sign}"
+    return f"{value:g}"
+
+
 def factor_range(low: float, high: float) -> str:
     """The interval of a ratio.
 

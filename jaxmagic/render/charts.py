@@ -1,127 +1,163 @@
-"""Records as pictures: what is on which axis, and what stands beside it."""
+"""Charts as SVG: still pictures, with what a script needs to make them live in ``data-`` attributes.
+
+Names of the attributes, which ``live.js`` reads: on the whole ``axes``, what is on which axis; on a path ``x`` and
+``y``, the values of its points, and ``kind``, how they are joined; on a group ``s``, the number of the series it
+belongs to, ``button``, by what name it can be singled out, and ``tip``, what is said of it; on a curve ``curve``, its
+name, with ``low`` and ``high``; on ticks ``ticks``, of which axis, and ``log``, for which kind of it.
+"""
 
 from __future__ import annotations
 
-from bisect import bisect_right
-from collections.abc import Sequence
-from math import exp, log
+from functools import singledispatch
 
 from .. import units
-from ..analysis import statistics
-from ..analysis.comparison import ratios
-from ..model.benchmark import Benchmark
-from ..model.comparison import Comparison
-from .axis import Axis
-from .svg import FAINT, GREY, Drawing
+from ..model.chart import Bar, Bars, Curves, Forest, Mark, Row, Scale, Series
+from .plot import MOST_IN_TITLE, WIDTH, Plot, hue, lay_out, said
+from .svg import FAINT, Drawing, short, width_of
 
-WIDTH = 560
-
-#: Okabe and Ito's palette, safe for the colour-blind, in the order in which candidates take it.
-HUES = ("#56b4e9", "#e69f00", "#009e73", "#cc79a7", "#d55e00", "#0072b2", "#b39b00", "#999999")
-
-#: A distribution is drawn through so many of its quantiles: more would not be seen.
-_POINTS = 120
+#: How high curves may rise, and one row of the others, in pixels.
+_RISE = 130
+_ROW = 26
 
 
-def distribution(benchmark: Benchmark) -> Drawing:
-    """The share of calls that took no longer than a time, with the median and its interval."""
-    calls = sorted(benchmark.latency.calls_ns)
-    low, high = _window(calls)
-    unit = units.time_unit(high)
-    drawing = Drawing(WIDTH, 150, "distribution of the samples")
-    x = Axis(low, high, 40, WIDTH - 16)
-    y = Axis(0, 1, 116, 12)
-    for share in (0, 0.5, 1):
-        drawing.line(x.start, y.at(share), x.end, y.at(share), colour=FAINT)
-        drawing.words(x.start - 6, y.at(share) + 4, units.percent(share), anchor="end")
-    _time_axis(drawing, x, 116, unit)
-    drawing.words(x.end, 146, f"time of a call ({unit})", anchor="end")
-    if benchmark.interval_ns is not None:
-        left, right = map(x.at, benchmark.interval_ns)
-        drawing.box(left, 12, right - left, 104, colour=f"{HUES[0]}44", title="95 % interval of the median")
-    drawing.line(x.at(benchmark.median_ns), 12, x.at(benchmark.median_ns), 116, colour=HUES[0])
-    drawing.path(_steps(calls, x, y), colour=HUES[0])
-    beyond = sum(each > high for each in calls)
-    if beyond:
-        drawing.words(x.end, 24, f"{beyond} beyond →", anchor="end")
-    return drawing
+@singledispatch
+def draw(chart: object) -> Drawing:
+    """A chart as a still picture."""
+    raise TypeError(f"draw() knows charts; found a {type(chart).__name__}")
 
 
-def forest(comparison: Comparison) -> Drawing:
-    """The ratio of each candidate to the baseline: its rounds, their median, and its interval; and the noise."""
-    found = [(label, comparison[label], ratios(comparison, label)) for label in comparison]
-    noise = comparison.noise
-    everything = [each for _, _, rounds in found for each in _middle(rounds)]
-    everything += [each for _, versus, _ in found for each in versus.interval or ()]
-    low, high = min([0.9, *everything]), max([1.1, *everything])
-    height = 26 * len(found)
-    drawing = Drawing(WIDTH, height + 46, "time of each candidate over that of the baseline")
-    margin = (high / low) ** 0.04
-    x = Axis(low / margin, high * margin, 120, WIDTH - 16, log=True)
-    if noise is not None:
-        left, right = x.at(noise.low), x.at(noise.high)
-        drawing.box(left, 6, right - left, height, colour=FAINT, title="the baseline beside itself")
-    for tick in x.ticks():
-        drawing.line(x.at(tick), 6, x.at(tick), height + 10, colour=FAINT)
-        drawing.words(x.at(tick), height + 24, units.factor_tick(tick), anchor="middle")
-    drawing.line(x.at(1), 6, x.at(1), height + 10)
-    drawing.words(x.end, height + 40, f"time over that of {comparison.baseline}; less is faster", anchor="end")
-    for row, (label, versus, rounds) in enumerate(found):
-        middle, colour = 6 + 26 * row + 13, HUES[row % len(HUES)]
-        shown = label if len(label) <= 16 else f"{label[:15]}…"
-        drawing.words(112, middle + 4, shown, anchor="end", colour=GREY)
-        if label != comparison.baseline:
-            drawing.path(_hill(rounds, x, middle), colour="none", fill=f"{colour}66")
-        if versus.interval is not None:
-            drawing.line(x.at(versus.interval[0]), middle, x.at(versus.interval[1]), middle, colour=colour, width=3)
-        drawing.dot(x.at(versus.ratio.value if versus.ratio else statistics.median(rounds)), middle, 4, colour=colour)
-    return drawing
+@draw.register
+def _(chart: Curves) -> Drawing:
+    legend_left = 24 + width_of(short(chart.y.label, MOST_IN_TITLE))
+    names = [each.name for each in chart.series]
+    rows = 1 + lay_out(names, legend_left)[-1][1] if len(names) > 1 else 1
+    top = 16 * rows + 4 + 13 * len(chart.marks)
+    bottom = top + _RISE
+    left = 44 if chart.y.quantity == "share" else 56
+    plot = Plot(bottom + 36, chart.title, (chart.x, left, WIDTH - 16), (chart.y, bottom, top))
+    plot.grid(top, bottom)
+    for line, mark in enumerate(chart.marks, 1):
+        _mark(plot, mark, top - 13 * line + 9)
+    for number, series in enumerate(chart.series):
+        _curve(plot, number, series)
+    if len(names) > 1:
+        plot.legend([(each.name, _colour(each), each.dashed) for each in chart.series], legend_left)
+    if chart.note:
+        plot.drawing.words(WIDTH - 20, bottom - 6, f"{chart.note} →", anchor="end")
+    return plot.drawing
 
 
-def _window(calls: Sequence[float]) -> tuple[float, float]:
-    """From the smallest sample to where only outliers are left."""
-    low, high = statistics.quartiles(calls)
-    end = min(calls[-1], high + 4 * max(high - low, 0.01 * high))
-    return (calls[0], end) if end > calls[0] else (0.9 * calls[0], 1.1 * calls[0])
+@draw.register
+def _(chart: Forest) -> Drawing:
+    bottom = 8 + _ROW * len(chart.rows)
+    plot = Plot(bottom + 38, chart.title, (chart.x, 150, WIDTH - 16))
+    if chart.noise is not None:
+        tip = f"{chart.noise_label}: {units.factor_range(*chart.noise)}"
+        with plot.drawing.group({"tip": tip}):
+            _box(plot, *chart.noise, 4, bottom, FAINT)
+    plot.grid(4, bottom)
+    if chart.x.low < 1 < chart.x.high:
+        plot.path([1, 1], [4, bottom], colour="#888", width=1)
+    for number, row in enumerate(chart.rows):
+        _row(plot, number, row, 4 + _ROW * number + _ROW / 2)
+    return plot.drawing
 
 
-def _steps(calls: Sequence[float], x: Axis, y: Axis) -> list[tuple[float, float]]:
-    """The empirical distribution function, thinned."""
-    points = [(x.start, y.at(0))]
-    for index in range(_POINTS + 1):
-        value = x.low + (x.high - x.low) * index / _POINTS
-        points.append((x.at(value), y.at(bisect_right(calls, value) / len(calls))))
-    return points
+@draw.register
+def _(chart: Bars) -> Drawing:
+    top = 24 + 16 * lay_out(chart.names, 8)[-1][1] if chart.names else 8
+    bottom = top + _ROW * len(chart.bars)
+    plot = Plot(bottom + 38, chart.title, (chart.x, 150, WIDTH - 16))
+    plot.grid(top, bottom)
+    plot.legend([(name, hue(number), False) for number, name in enumerate(chart.names)], 8)
+    for line, bar in enumerate(chart.bars):
+        _bar(plot, chart, bar, top + _ROW * line + 4)
+    return plot.drawing
 
 
-def _middle(rounds: Sequence[float]) -> list[float]:
-    low, high = statistics.quantile(rounds, 0.05), statistics.quantile(rounds, 0.95)
-    return [low, high]
+def _curve(plot: Plot, number: int, series: Series) -> None:
+    """The line, the interval around it and the points, in the stretches between gaps."""
+    colour = _colour(series)
+    with plot.drawing.group({"s": number}):
+        for run in series.runs:
+            xs, ys = _part(series.x, run), _part(series.y, run)
+            data: dict[str, object] = {"curve": series.name}
+            if series.low is not None and series.high is not None:
+                low, high = _part(series.low, run, ys), _part(series.high, run, ys)
+                plot.path([*xs, *reversed(xs)], [*low, *reversed(high)], colour="none", fill=f"{colour}44")
+                data |= {"low": plot.numbers("y", low), "high": plot.numbers("y", high)}
+            plot.path(
+                xs,
+                ys,
+                colour=colour,
+                kind="step" if series.step else "line",
+                width=1.2 if series.muted else 1.8,
+                dashed=series.dashed,
+                data=data,
+            )
+            if series.points or len(run) == 1:
+                plot.path(xs, ys, colour=colour, kind="dots", width=6)
 
 
-def _hill(rounds: Sequence[float], x: Axis, middle: float) -> list[tuple[float, float]]:
-    """The distribution of the rounds, mirrored: as wide as it is likely."""
-    logs = [log(each) for each in rounds]
-    low, high = log(x.low), log(x.high)
-    bins = 60
-    counts = [0] * bins
-    for each in logs:
-        if low <= each < high:
-            counts[int((each - low) / (high - low) * bins)] += 1
-    smooth = [
-        (before + 2 * count + after) / 4
-        for before, count, after in zip([0, *counts], counts, [*counts[1:], 0], strict=False)
-    ]
-    most = max(smooth, default=0) or 1
-    at = [x.at(exp(low + (high - low) * (index + 0.5) / bins)) for index in range(bins)]
-    above = [(left, middle - 10 * each / most) for left, each in zip(at, smooth, strict=True)]
-    below = [(left, middle + 10 * each / most) for left, each in zip(at, smooth, strict=True)]
-    return [*above, *reversed(below)]
+def _mark(plot: Plot, mark: Mark, height: float) -> None:
+    """A line from top to bottom, its interval, and its name above both."""
+    colour = "#888888" if mark.hue is None else hue(mark.hue)
+    scale, text = plot.scales["x"], f"{mark.label} {said(plot.scales['x'], mark.at)}"
+    low, high = plot.scales["y"].low, plot.scales["y"].high
+    tip = text
+    if mark.low is not None and mark.high is not None:
+        tip += f" ({said(scale, mark.low)} to {said(scale, mark.high)})"
+    with plot.drawing.group({"tip": tip}):
+        if mark.low is not None and mark.high is not None:
+            left, right = mark.low, mark.high
+            plot.path([left, right, right, left], [low, low, high, high], colour="none", fill=f"{colour}44")
+        plot.path([mark.at, mark.at], [low, high], colour=colour, width=1)
+    plot.words(mark.at, height, text)
 
 
-def _time_axis(drawing: Drawing, x: Axis, y: float, unit: str) -> None:
-    size = units.TIME_UNITS[unit]
-    scaled = Axis(x.low / size, x.high / size, x.start, x.end)
-    for tick in scaled.ticks():
-        drawing.line(scaled.at(tick), y, scaled.at(tick), y + 4)
-        drawing.words(scaled.at(tick), y + 16, f"{tick:g}", anchor="middle")
+def _row(plot: Plot, number: int, row: Row, middle: float) -> None:
+    colour = hue(number)
+    with plot.drawing.group({"s": number, "button": row.name, "tip": _row_tip(plot.scales["x"], row)}):
+        top, bottom = middle - _ROW / 2, middle + _ROW / 2
+        corners = [(0.0, top), (float(WIDTH), top), (float(WIDTH), bottom), (0.0, bottom)]
+        plot.drawing.path(corners, colour="none", fill="#0000")
+        plot.drawing.words(plot.x.start - 10, middle + 4, short(row.name, 21), anchor="end")
+        if row.hill:
+            xs = [x for x, _ in row.hill]
+            up, down = [middle - 11 * each for _, each in row.hill], [middle + 11 * each for _, each in row.hill]
+            plot.path([*xs, *reversed(xs)], [*up, *reversed(down)], colour="none", fill=f"{colour}66")
+        if row.low is not None and row.high is not None:
+            plot.path([row.low, row.high], [middle, middle], colour=colour, width=3)
+        plot.path([row.value], [middle], colour=colour, kind="dots", width=8)
+
+
+def _row_tip(scale: Scale, row: Row) -> str:
+    tip = f"{row.name}\n{said(scale, row.value)}"
+    if row.low is not None and row.high is not None:
+        tip += f" ({units.factor_range(row.low, row.high)})"
+    return f"{tip}\n{row.verdict}" if row.verdict else tip
+
+
+def _bar(plot: Plot, chart: Bars, bar: Bar, top: float) -> None:
+    plot.drawing.words(plot.x.start - 10, top + 13, short(bar.name, 21), anchor="end")
+    whole, before = sum(size for _, size in bar.parts), 0.0
+    for name, size in bar.parts:
+        number = chart.names.index(name)
+        tip = f"{name}: {said(chart.x, size)}, {units.share(size, whole)}"
+        with plot.drawing.group({"s": number, "tip": tip}):
+            _box(plot, before, before + size, top, top + _ROW - 8, hue(number))
+        before += size
+
+
+def _box(plot: Plot, low: float, high: float, top: float, bottom: float, fill: str) -> None:
+    plot.path([low, high, high, low], [top, top, bottom, bottom], colour="none", fill=fill)
+
+
+def _colour(series: Series) -> str:
+    return hue(series.hue)
+
+
+def _part(values: tuple[float | None, ...], run: range, instead: list[float] | None = None) -> list[float]:
+    """The values of a stretch; where one is missing, the one `instead` of it."""
+    found = [values[index] for index in run]
+    return [each if each is not None else (instead[place] if instead else 0.0) for place, each in enumerate(found)]

@@ -1,8 +1,9 @@
 """Records as HTML: the only file with a tag in it, and the one that escapes.
 
 What is drawn here is saved in notebooks, reopened without a kernel and untrusted, and shown in light and dark.
-So there is no script, no ``<style>``, no class and no outside address: only inline styles that JupyterLab's
-sanitiser keeps, no colour of the text's own, and hues of middle lightness that read on white and on black.
+So there is no ``<style>``, no class and no outside address: only inline styles that JupyterLab's sanitiser keeps, no
+colour of the text's own, and hues of middle lightness that read on white and on black. Beside a picture there is a
+script that makes it live; whatever removes the script leaves the picture.
 """
 
 from __future__ import annotations
@@ -12,13 +13,15 @@ from html import escape
 
 from .. import units
 from ..analysis import report
+from ..analysis.charts import chart
 from ..model.benchmark import Benchmark
 from ..model.comparison import Comparison
 from ..model.compilation import Compilation
 from ..model.history import History
 from ..model.sweep import Sweep
 from ..model.timing import Timing
-from . import benchmark_words, charts, comparison_words, sweep_words, words
+from . import benchmark_words, comparison_words, sweep_words, words
+from .charts import draw
 from .style import DEFAULT, Style
 from .svg import Drawing
 from .text import to_text
@@ -52,7 +55,7 @@ _NUMBER = "padding-right:9px;text-align:right"
 
 @singledispatch
 def to_html(record: object, style: Style = DEFAULT, *, explain: bool = False) -> str:
-    """`record` as HTML that needs no script, no kernel and no network."""
+    """`record` as HTML that needs no kernel and no network, and loses nothing but liveliness without scripts."""
     raise TypeError(f"to_html() knows records; found a {type(record).__name__}")
 
 
@@ -76,7 +79,7 @@ def _(record: Benchmark, style: Style = DEFAULT, *, explain: bool = False) -> st
     headline = benchmark_words.headline(record, digits)
     pieces = [f"<div><b>{escape(headline)}</b></div>"]
     if len(record.samples_ns) > 1:
-        pieces.append(_picture(charts.distribution(record), headline))
+        pieces.append(_picture(draw(chart(record)), headline))
     pieces += [_line(each) for each in benchmark_words.about_samples(record, digits)]
     pieces += [
         _line(each(record, digits))
@@ -100,7 +103,7 @@ def _(record: Comparison, style: Style = DEFAULT, *, explain: bool = False) -> s
     headline = comparison_words.headline(record)
     pieces = [
         f"<div><b>{escape(headline)}</b></div>",
-        _picture(charts.forest(record), headline),
+        _picture(draw(chart(record)), headline),
         f'<table style="border-collapse:collapse;margin:4px 0">{"".join(rows)}</table>',
         _line(comparison_words.about_rounds(record), _FAINT),
         *(_line(sentence) for sentence in comparison_words.about_outputs(record)),
@@ -135,6 +138,7 @@ def _(record: History, style: Style = DEFAULT, *, explain: bool = False) -> str:
 
 
 def _picture(drawing: Drawing, alt: str) -> str:
+    """A picture that becomes live where scripts run. The box is as wide as the picture: places in it are the same."""
     return f'<div><img alt="{escape(alt)}" src="{drawing.to_uri()}" style="max-width:100%"></div>'
 
 

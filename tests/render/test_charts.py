@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import base64
+import json
 import re
 import xml.etree.ElementTree as ET
 from dataclasses import replace
@@ -12,14 +12,36 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from jaxmagic import units
+from jaxmagic.analysis.charts import chart, latencies
 from jaxmagic.model.benchmark import Benchmark, Trial
+from jaxmagic.model.chart import Bars, Curves, Forest, Mark, Row, Scale, Series
 from jaxmagic.model.comparison import Comparison
-from jaxmagic.render.axis import Axis
-from jaxmagic.render.charts import distribution, forest
-from jaxmagic.render.html import to_html
+from jaxmagic.render.axis import Axis, ticks, title
+from jaxmagic.render.charts import draw
+from jaxmagic.render.plot import WIDTH, lay_out
 from jaxmagic.render.svg import Drawing
 
 SVG = "{http://www.w3.org/2000/svg}"
+HOSTILE = "</script><img src=x onerror=alert(1)>\"'&$x_1$\u2028\u0000\x1b\ud800" + "w" * 500
+
+N = Scale(label="n", quantity="number", low=10.0, high=1000.0, log=True)
+TIME = Scale(label="time of a call", quantity="time", low=1e3, high=1e9, log=True)
+NAMES = Scale(label="dtype", quantity="name", low=-0.5, high=1.5, names=("f32", "f64"))
+
+
+def sweep(**changes: Any) -> Curves:
+    run = Series(
+        name="run",
+        x=(10.0, 100.0, 1000.0),
+        y=(1e4, None, 1e6),
+        low=(9e3, None, None),
+        high=(1.1e4, None, None),
+        points=True,
+    )
+    compiling = Series(name="compile", x=(10.0, 100.0, 1000.0), y=(1e8, 2e8, 3e8), dashed=True)
+    values: dict[str, Any] = {"title": "sweep", "x": N, "y": TIME, "series": (run, compiling)}
+    return Curves(**values | changes)
 
 
 def parsed(drawing: Drawing) -> ET.Element:
@@ -28,6 +50,21 @@ def parsed(drawing: Drawing) -> ET.Element:
 
 def words(drawing: Drawing) -> list[str]:
     return [each.text or "" for each in parsed(drawing).iter(f"{SVG}text")]
+
+
+def shown(drawing: Drawing) -> list[str]:
+    """The words but for those of the ticks that are hidden."""
+    root = parsed(drawing)
+    hidden = [each for group in root.iter(f"{SVG}g") if group.get("display") == "none" for each in group.iter()]
+    return [each.text or "" for each in root.iter(f"{SVG}text") if each not in hidden]
+
+
+def paths(drawing: Drawing, attribute: str) -> list[ET.Element]:
+    return [each for each in parsed(drawing).iter(f"{SVG}path") if f"data-{attribute}" in each.attrib]
+
+
+def numbers(text: str) -> list[float]:
+    return [float(each) for each in re.findall(r"-?[\d.]+(?:e[+-]\d+)?", text)]
 
 
 @given(st.floats(1e-3, 1e6), st.floats(1.001, 1e4), st.booleans())
@@ -42,68 +79,167 @@ def test_ticks_are_round_few_and_on_the_axis(low: float, factor: float, log: boo
 def test_an_axis_puts_values_where_they_belong() -> None:
     assert [Axis(10, 20, 0, 100).at(each) for each in (10, 15, 20, 99)] == [0, 50, 100, 100]
     assert Axis(1, 100, 0, 100, log=True).at(10) == pytest.approx(50)
+    assert Axis(1, 100, 0, 100, log=True).at(0) == 0
     assert Axis(5, 5, 0, 100).at(5) == 50
 
 
+@pytest.mark.parametrize(
+    ("scale", "log", "label", "written"),
+    [
+        (Scale(label="t", quantity="time", low=1e6, high=3e6), False, "t (ms)", ["1", "1.5", "2"]),
+        (Scale(label="t", quantity="time", low=1e3, high=1e9), True, "t", ["1 µs", "100 µs", "10 ms", "1 s"]),
+        (Scale(label="r", quantity="ratio", low=0.4, high=1.1), True, "r", ["0.5x", "0.7x", "1x"]),
+        (Scale(label="n", quantity="number", low=1e3, high=1e6), True, "n", ["1000", "10k", "100k", "1M"]),
+        (Scale(label="s", quantity="share", low=0.0, high=1.0), False, "s", ["0 %", "25 %", "50 %", "75 %"]),
+        (NAMES, False, "dtype", ["f32", "f64"]),
+    ],
+)
+def test_an_axis_is_written_in_one_unit_or_with_one_at_each_value(
+    scale: Scale, log: bool, label: str, written: list[str]
+) -> None:
+    assert title(scale, log=log) == label
+    assert [text for _, text in ticks(scale, log=log, most=4)][: len(written)] == written
+
+
 def test_a_distribution_rises_from_nothing_to_all_with_the_median_in_its_interval(benchmark: Benchmark) -> None:
-    drawing = distribution(benchmark)
-    assert {"0 %", "50 %", "100 %", "time of a call (ms)"} <= set(words(drawing))
-    (interval,) = parsed(drawing).iter(f"{SVG}rect")
-    left = float(interval.attrib["x"])
-    curve = list(parsed(drawing).iter(f"{SVG}path"))[-1].attrib["d"]
-    points = [tuple(map(float, each.split())) for each in re.findall(r"[\d.]+ [\d.]+", curve)]
-    assert points[0][1] == 116
-    assert points[-1][1] <= 14
-    assert [y for _, y in points] == sorted((y for _, y in points), reverse=True)
-    middle = next(x for x, y in points if y <= 64)
-    assert left - 6 <= middle <= left + float(interval.attrib["width"]) + 6
+    drawing = draw(chart(replace(benchmark, pipelined=None)))
+    assert {
+        "0 %",
+        "50 %",
+        "100 %",
+        "share of samples",
+        "time of a call (ms)",
+        f"median {units.time(benchmark.median_ns)}",
+    } <= set(words(drawing))
+    (curve,) = paths(drawing, "curve")
+    steps = numbers(curve.attrib["d"])
+    xs, ys = steps[0::2], steps[1::2]
+    assert xs == sorted(xs)
+    assert ys == sorted(ys, reverse=True)
+    band = next(each for each in paths(drawing, "x") if each.get("fill", "").endswith("44"))
+    left, right = min(numbers(band.attrib["d"])[0::2]), max(numbers(band.attrib["d"])[0::2])
+    half = (max(ys) + min(ys)) / 2
+    assert left - 2 <= next(x for x, y in zip(xs, ys, strict=True) if y <= half) <= right + 2
 
 
-def test_samples_beyond_the_picture_are_counted(benchmark: Benchmark) -> None:
-    far = Trial(samples_ns=(*benchmark.samples_ns, 10**9, 2 * 10**9), evaluations=1)
-    assert "2 beyond →" in words(distribution(replace(benchmark, latency=far)))
-
-
-@pytest.mark.parametrize("samples", [(5, 5, 5), (5,) * 20, (1, 10**12)])
-def test_odd_samples_have_a_picture_as_well(benchmark: Benchmark, samples: Any) -> None:
-    parsed(distribution(replace(benchmark, latency=Trial(samples_ns=samples, evaluations=1))))
+@pytest.mark.parametrize("name", ["benchmark", "comparison", "sweep"])
+def test_every_place_is_where_the_value_beside_it_is(request: Any, name: str) -> None:
+    drawing = draw(sweep() if name == "sweep" else chart(request.getfixturevalue(name)))
+    axes = json.loads(str(drawing.data["axes"]))
+    found = paths(drawing, "x")
+    assert found
+    for path in found:
+        places = numbers(path.attrib["d"].replace("h0", ""))
+        for key, pixels in (("x", places[0::2]), ("y", places[1::2])):
+            if f"data-{key}" not in path.attrib:
+                continue
+            told = axes[key]
+            axis = Axis(told["low"], told["high"], told["start"], told["end"], bool(told["log"]))
+            values = [float(each) for each in path.attrib[f"data-{key}"].split()]
+            assert pixels == pytest.approx([axis.at(value) for value in values], abs=0.25)
 
 
 def test_a_forest_has_a_row_for_each_candidate_left_of_one_if_it_is_faster(comparison: Comparison) -> None:
-    drawing = forest(comparison)
-    assert {"numpy", "jit", "1x", "time over that of numpy; less is faster"} <= set(words(drawing))
-    numpy, jit = (float(each.attrib["cx"]) for each in parsed(drawing).iter(f"{SVG}circle"))
-    assert jit < numpy
-    (noise,) = parsed(drawing).iter(f"{SVG}rect")
-    assert float(noise.attrib["x"]) < numpy < float(noise.attrib["x"]) + float(noise.attrib["width"])
+    drawing = draw(chart(comparison))
+    assert {"numpy", "jit", "0.5x", "1x", "time over that of numpy; less is faster"} <= set(words(drawing))
+    numpy, jit = (each for each in paths(drawing, "kind") if each.get("data-kind") == "dots")
+    assert numbers(jit.attrib["d"])[0] < numbers(numpy.attrib["d"])[0]
+    tips = [each.get("data-tip") for each in parsed(drawing).iter(f"{SVG}g") if each.get("data-button")]
+    assert tips == ["numpy\n1.00x\nbaseline", "jit\n0.500x (0.496x to 0.505x)\nfaster"]
 
 
-def test_a_forest_of_few_rounds(comparison: Comparison) -> None:
-    few = Trial(samples_ns=(1, 2, 3), evaluations=1)
-    candidates = tuple(replace(each, latency=few) for each in comparison.candidates)
-    parsed(forest(replace(comparison, again=few, candidates=candidates)))
+def test_gaps_part_a_curve_and_its_interval() -> None:
+    drawing = draw(sweep())
+    curves = [(each.get("data-curve"), each.get("data-x"), each.get("data-low")) for each in paths(drawing, "curve")]
+    assert curves == [
+        ("run", "10", "9e-06"),
+        ("run", "1000", "0.001"),  # without an interval of its own: as wide as its point
+        ("compile", "10 100 1000", None),
+    ]
+    assert [each.get("data-x") for each in paths(drawing, "kind")] == ["10", "1000"]
+    assert 'stroke-dasharray="5 3"' in drawing.to_svg()
 
 
-def test_labels_are_escaped_in_the_picture(comparison: Comparison) -> None:
-    numpy, jit = comparison.candidates
-    evil = replace(comparison, candidates=(numpy, replace(jit, label='<script>"&')))
-    assert '<script>"&' in words(forest(evil))
+def test_the_ticks_of_the_other_kind_of_axis_are_there_and_hidden() -> None:
+    drawing = draw(sweep())
+    groups = [each for each in parsed(drawing).iter(f"{SVG}g") if each.get("data-ticks")]
+    found = {(each.get("data-ticks"), each.get("data-log"), each.get("display")) for each in groups}
+    assert found == {("x", "0", "none"), ("x", "1", None), ("y", "0", "none"), ("y", "1", None)}
+    assert "100 µs" in shown(drawing)
+    assert "time of a call (s)" in set(words(drawing)) - set(shown(drawing))
 
 
-@pytest.mark.parametrize("name", ["benchmark", "comparison"])
-def test_the_html_holds_the_picture_and_is_small(request: Any, name: str) -> None:
-    record = request.getfixturevalue(name)
-    html = to_html(record)
-    (encoded,) = re.findall(r'src="data:image/svg\+xml;base64,([^"]+)"', html)
-    ET.fromstring(base64.b64decode(encoded))
-    assert "<script" not in html
-    assert not re.search(r'(src|href)="(?!data:)', html)
-    assert len(html) < 12_000
+def test_a_mark_has_its_name_above_the_curves_wherever_it_is() -> None:
+    marks = tuple(Mark(label="faster from", at=at, low=0.9 * at, high=1.1 * at) for at in (12.0, 100.0, 900.0))
+    drawing = draw(sweep(marks=marks))
+    texts = [each for each in parsed(drawing).iter(f"{SVG}text") if each.get("data-x")]
+    assert [each.text for each in texts] == ["faster from 12", "faster from 100", "faster from 900"]
+    assert len({each.get("y") for each in texts}) == 3
+    for each in texts:
+        assert (
+            float(each.attrib["data-half"]) - 1
+            <= float(each.attrib["x"])
+            <= WIDTH - float(each.attrib["data-half"]) + 1
+        )
 
 
-def test_eight_candidates_of_a_thousand_rounds_stay_small(comparison: Comparison) -> None:
+def test_names_stand_under_an_axis_of_names() -> None:
+    series = Series(name="f", x=(0.0, 1.0), y=(1e4, 2e4))
+    drawing = draw(sweep(x=NAMES, series=(series,)))
+    assert {"f32", "f64", "dtype"} <= set(shown(drawing))
+
+
+@given(st.lists(st.text(min_size=1, max_size=60), min_size=1, max_size=12))
+def test_entries_of_a_legend_lie_beside_and_below_each_other(names: list[str]) -> None:
+    places = lay_out(names, 100)
+    assert len(set(places)) == len(names)
+    assert [row for _, row in places] == sorted(row for _, row in places)
+    assert all(100 <= at < WIDTH for at, _ in places)
+
+
+def test_a_timing_is_a_bar_whose_parts_touch(timing: Any, compilation: Any) -> None:
+    drawing = draw(chart(timing(compilation())))
+    assert {"tracing", "compilation", "wait", "f(x)", "time (ms)"} <= set(words(drawing))
+    ends = [numbers(each.attrib["data-x"]) for each in paths(drawing, "x")]
+    assert [each[0] for each in ends[1:]] == [each[1] for each in ends[:-1]]
+    tips = [each.get("data-tip") for each in parsed(drawing).iter(f"{SVG}g") if each.get("data-tip")]
+    assert tips[2] == "compilation: 159 ms, 87 %"
+
+
+def hostile_charts() -> list[Any]:
+    ratio = Scale(label=HOSTILE, quantity="ratio", low=0.5, high=2.0, log=True)
+    series = Series(name=HOSTILE, x=(0.0, 1.0), y=(1e4, 2e4))
+    named = Scale(label=HOSTILE, quantity="name", low=-0.5, high=1.5, names=(HOSTILE, "b"))
+    row = Row(name=HOSTILE, value=1.0, verdict=HOSTILE)
+    time = Scale(label=HOSTILE, quantity="time", low=0.0, high=2.0)
+    return [
+        Curves(
+            title=HOSTILE,
+            x=named,
+            y=TIME,
+            series=(series, series),
+            marks=(Mark(label=HOSTILE, at=1.0),),
+            note=HOSTILE,
+        ),
+        Forest(title=HOSTILE, x=ratio, rows=(row, row), noise=(0.9, 1.1), noise_label=HOSTILE),
+        Bars(title=HOSTILE, x=time, bars=()),
+    ]
+
+
+@pytest.mark.parametrize("hostile", hostile_charts(), ids=lambda each: type(each).__name__)
+def test_whatever_a_name_holds_is_only_text(hostile: Any) -> None:
+    drawing = draw(hostile)
+    root = parsed(drawing)
+    assert {each.tag for each in root.iter()} <= {f"{SVG}{tag}" for tag in ("svg", "g", "path", "text")}
+    assert not re.search(r"<(script|img)|[\x00-\x08\x1b\u2028\ud800]", drawing.to_svg())
+    assert not any(len(each) > 85 for each in words(drawing))
+    drawing.to_uri()
+
+
+def test_eight_candidates_of_a_thousand_samples_are_thinned(comparison: Comparison) -> None:
     one = comparison.candidates[1]
     many = Trial(samples_ns=tuple(range(10**6, 10**6 + 1000)), evaluations=1)
     candidates = tuple(replace(one, label=f"candidate {n}", latency=many) for n in range(8))
     record = replace(comparison, baseline="candidate 0", twice="candidate 0", again=many, candidates=candidates)
-    assert len(to_html(record)) < 40_000
+    assert len(draw(chart(record)).to_uri()) < 30_000
+    assert len(draw(latencies(record)).to_uri()) < 33_000

@@ -1,0 +1,220 @@
+"""Records to the description of a picture: what is on which axis, thinned to what can be seen."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Sequence
+from functools import singledispatch
+from math import exp, log
+
+from ..model.benchmark import Benchmark, Trial
+from ..model.chart import Bar, Bars, Chart, Curves, Forest, Mark, Row, Scale, Series
+from ..model.comparison import Comparison
+from ..model.history import History
+from ..model.timing import Timing
+from . import report, statistics
+from .comparison import ratios
+
+#: A distribution is drawn through so many of its quantiles, and a hill at so many places: more would not be seen.
+_POINTS = 100
+_PLACES = 32
+
+#: Timings of a session that fit below each other.
+_MOST_BARS = 12
+
+_SHARE = Scale(label="share of samples", quantity="share", low=0.0, high=1.0)
+
+
+@singledispatch
+def chart(record: object) -> Chart:
+    """What a picture of `record` shows."""
+    raise TypeError(
+        f"chart() knows timings, benchmarks, comparisons and the history; found a {type(record).__name__}"
+    )
+
+
+@chart.register
+def _(record: Timing) -> Bars:
+    return _bars("where the time went", [record])
+
+
+@chart.register
+def _(record: History) -> Bars:
+    timings = [each for each in record if isinstance(each, Timing)][-_MOST_BARS:]
+    if not timings:
+        raise ValueError("the history holds no timing that could be drawn. Time something with %jaxtime")
+    return _bars("where the time of the last runs went", timings)
+
+
+@chart.register
+def _(record: Benchmark) -> Curves:
+    drawn = {"latency": record.latency}
+    if record.pipelined is not None and _is_worth_a_curve(record, record.pipelined):
+        drawn["pipelined"] = record.pipelined
+    interval = record.interval_ns or (None, None)
+    median = Mark(label="median", at=record.median_ns, low=interval[0], high=interval[1], hue=0)
+    found = _distributions(drawn, "distribution of the samples", marks=(median,))
+    latency, *pipelined = found.series
+    faint = (Series(name=each.name, x=each.x, y=each.y, hue=1, step=True, muted=True) for each in pipelined)
+    return Curves(
+        title=found.title, x=found.x, y=found.y, series=(latency, *faint), marks=found.marks, note=found.note
+    )
+
+
+@chart.register
+def _(record: Comparison) -> Forest:
+    rows = []
+    for label in record:
+        found, rounds = record[label], ratios(record, label)
+        low, high = found.interval or (None, None)
+        value = found.ratio.value if found.ratio else statistics.median(rounds)
+        if label == record.baseline:
+            rows.append(Row(name=label, value=1.0, verdict="baseline"))
+        else:
+            rows.append(Row(name=label, value=value, low=low, high=high, verdict=found.verdict, hill=hill(rounds)))
+    noise = record.noise
+    ends = [end for row in rows for end in (row.value, row.low, row.high) if end is not None]
+    ends += [place for row in rows for place, _ in row.hill]
+    low, high = around([0.95, 1.05, *ends, *((noise.low, noise.high) if noise else ())], log=True)
+    return Forest(
+        title="time of each candidate over that of the baseline",
+        x=Scale(
+            label=f"time over that of {record.baseline}; less is faster",
+            quantity="ratio",
+            low=low,
+            high=high,
+            log=True,
+        ),
+        rows=tuple(rows),
+        noise=(noise.low, noise.high) if noise else None,
+        noise_label=f"{record.twice} beside itself",
+    )
+
+
+def latencies(comparison: Comparison) -> Curves:
+    """The distribution of each candidate's time, as curves."""
+    drawn = {each.label: each.latency for each in comparison.candidates}
+    return _distributions(drawn, "distribution of each candidate's samples")
+
+
+def around(values: Sequence[float], *, log: bool = False) -> tuple[float, float]:
+    """The ends of an axis on which `values` lie, with some room beyond them.
+
+    Args:
+        values: at least one; above 0 on a logarithmic axis.
+        log: whether the axis is logarithmic.
+
+    >>> around([0, 100])
+    (-4.0, 104.0)
+    """
+    low, high = min(values), max(values)
+    if log:
+        room = (high / low) ** 0.04 if high > low else 1.1
+        return low / room, high * room
+    room = 0.04 * (high - low) or 0.1 * abs(high) or 1.0
+    return low - room, high + room
+
+
+def share_until(name: str, samples: Sequence[float], *, end: float | None = None, hue: int = 0) -> Series:
+    """The empirical distribution function: for a value, the share of the samples that are no larger.
+
+    Every point of it lies on the function of all samples. Between them it deviates by a hundredth at most.
+
+    Args:
+        name: of the curve.
+        samples: in any order.
+        end: where the axis ends; what lies beyond is not drawn.
+        hue: of the curve.
+
+    >>> found = share_until("f", [3, 1, 2, 2])
+    >>> list(zip(found.x, found.y))
+    [(1, 0.0), (1, 0.25), (2, 0.75), (3, 1.0)]
+    """
+    ordered = sorted(samples)
+    count = len(ordered)
+    ranks = (
+        range(count)
+        if count <= _POINTS
+        else sorted({-(-count * each // _POINTS) - 1 for each in range(1, _POINTS + 1)} | {0})
+    )
+    last = ordered[-1] if end is None else end
+    x, y = [ordered[0]], [0.0]
+    for value in sorted({ordered[rank] for rank in ranks}):
+        if value <= last:
+            x.append(value)
+            y.append(bisect_right(ordered, value) / count)
+    if last > x[-1]:
+        x.append(last)
+        y.append(bisect_right(ordered, last) / count)
+    return Series(name=name, x=tuple(x), y=tuple(y), hue=hue, step=True)
+
+
+def hill(ratios: Sequence[float]) -> tuple[tuple[float, float], ...]:
+    """Where the ratios lie, and how densely: a smoothed histogram of their logarithms, 1 at its highest.
+
+    The outermost hundredth on either side is left out, so that an outlier does not flatten the rest.
+
+    >>> hill([2.0, 2.0, 2.0])
+    ()
+    """
+    logs = sorted(log(each) for each in ratios)
+    low, high = statistics.quantile(logs, 0.01), statistics.quantile(logs, 0.99)
+    if len(logs) < 6 or high - low < 1e-9:
+        return ()
+    counts = [0.0] * _PLACES
+    for each in logs:
+        if low <= each <= high:
+            counts[min(int((each - low) / (high - low) * _PLACES), _PLACES - 1)] += 1
+    for _ in range(3):
+        counts = [(a + 2 * b + c) / 4 for a, b, c in zip([0, *counts], counts, [*counts[1:], 0], strict=False)]
+    most = max(counts)
+    width = (high - low) / _PLACES
+    inner = [(exp(low + width * (index + 0.5)), each / most) for index, each in enumerate(counts)]
+    return ((exp(low - width / 2), 0.0), *inner, (exp(high + width / 2), 0.0))
+
+
+def _bars(title: str, timings: Sequence[Timing]) -> Bars:
+    return Bars(
+        title=title,
+        x=Scale(label="time", quantity="time", low=0.0, high=float(max(1, *(each.wall_ns for each in timings)))),
+        bars=tuple(
+            Bar(
+                name=each.code or "",
+                parts=tuple((part.name, float(part.time_ns)) for part in report.parts(each)),
+            )
+            for each in timings
+        ),
+    )
+
+
+def _distributions(trials: dict[str, Trial], title: str, marks: tuple[Mark, ...] = ()) -> Curves:
+    """One curve for each trial, from the smallest sample to where only outliers are left."""
+    calls = {name: trial.calls_ns for name, trial in trials.items()}
+    low = min(min(each) for each in calls.values())
+    high = max(_without_outliers(each) for each in calls.values())
+    if high <= low:
+        low, high = (0.9 * low, 1.1 * low) if low else (0.0, 1.0)
+    beyond = sum(each > high for samples in calls.values() for each in samples)
+    return Curves(
+        title=title,
+        x=Scale(label="time of a call", quantity="time", low=low, high=high, log=low > 0 and high > 20 * low),
+        y=_SHARE,
+        series=tuple(
+            share_until(name, samples, end=high, hue=hue) for hue, (name, samples) in enumerate(calls.items())
+        ),
+        marks=marks,
+        note=f"{beyond} beyond" if beyond else "",
+    )
+
+
+def _without_outliers(calls: Sequence[float]) -> float:
+    """Where the samples end but for outliers."""
+    low, high = statistics.quartiles(calls)
+    return min(max(calls), high + 4 * max(high - low, 0.01 * high))
+
+
+def _is_worth_a_curve(record: Benchmark, pipelined: Trial) -> bool:
+    """Whether calls that are not waited for are told apart from the others, and lie within the same picture."""
+    median = statistics.median(pipelined.calls_ns)
+    low = (record.interval_ns or (0.0, 0.0))[0]
+    return len(pipelined.samples_ns) >= 6 and 0.5 * record.median_ns <= median < min(low, 0.98 * record.median_ns)

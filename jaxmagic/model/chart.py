@@ -1,0 +1,222 @@
+"""What a picture shows, before any medium draws it: which values lie on which axis, and no pixels.
+
+One description is drawn by several media, so none of them computes anything. Times are in nanoseconds, ratios and
+shares are plain numbers, as everywhere; a ``None`` among values is a gap.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+#: What the values of an axis are, and so how they are written: durations in nanoseconds, so many times something, a
+#: part of one, a plain number, or the positions of names.
+Quantity = Literal["time", "ratio", "share", "number", "name"]
+
+Values = tuple[float | None, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scale:
+    """One axis.
+
+    Attributes:
+        label: what it measures, without the unit.
+        quantity: what kind of values it has.
+        low: the value at its beginning.
+        high: the value at its end.
+        log: whether equal distances are equal ratios.
+        names: where the quantity is ``name``, what stands at 0, 1, 2, ….
+    """
+
+    label: str
+    quantity: Quantity
+    low: float
+    high: float
+    log: bool = False
+    names: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if not self.low < self.high:
+            raise ValueError(f"an axis runs from low to high; found {self.low} to {self.high}")
+        if self.log and self.low <= 0:
+            raise ValueError(f"a logarithmic axis begins above 0; found {self.low}")
+
+    @property
+    def switchable(self) -> bool:
+        """Whether the axis makes sense both linear and logarithmic, and does not look the same."""
+        return self.quantity in ("time", "ratio", "number") and 0 < 2 * self.low <= self.high
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Series:
+    """One curve.
+
+    Attributes:
+        name: what it is called.
+        x: where its points lie; as many as in `y`.
+        y: how high they lie.
+        low: the lower ends of their intervals.
+        high: the upper ends.
+        hue: the number of its colour; curves that belong together share one.
+        step: whether it stays level until the next point, and jumps there.
+        points: whether each point is marked.
+        dashed: whether the line is.
+        muted: whether it is drawn faintly, because it is not what the chart is about.
+    """
+
+    name: str
+    x: Values
+    y: Values
+    low: Values | None = None
+    high: Values | None = None
+    hue: int = 0
+    step: bool = False
+    points: bool = False
+    dashed: bool = False
+    muted: bool = False
+
+    def __post_init__(self) -> None:
+        lengths = {len(each) for each in (self.x, self.y, self.low, self.high) if each is not None}
+        if len(lengths) > 1:
+            raise ValueError(f"x, y, low and high have a value for each point; found {sorted(lengths)} values")
+        if (self.low is None) != (self.high is None):
+            raise ValueError("an interval has two ends: give both low and high, or neither")
+
+    @property
+    def runs(self) -> tuple[range, ...]:
+        """The stretches of points without a gap.
+
+        >>> Series(name="f", x=(1, 2, 3, 4), y=(5, None, 6, 7)).runs
+        (range(0, 1), range(2, 4))
+        """
+        return _runs([x is not None and y is not None for x, y in zip(self.x, self.y, strict=True)])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mark:
+    """A value on the x axis that is worth a line: a median, a point where two curves cross.
+
+    Attributes:
+        label: what it is.
+        at: where.
+        low: where its interval begins; ``None`` if it has none.
+        high: where that ends.
+        hue: the number of its colour; grey if ``None``.
+    """
+
+    label: str
+    at: float
+    low: float | None = None
+    high: float | None = None
+    hue: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Curves:
+    """Curves over a common axis.
+
+    Attributes:
+        title: the whole in a few words.
+        x: what is to the right.
+        y: what is up.
+        series: the curves.
+        marks: lines across them.
+        note: what the picture leaves out; empty if nothing.
+    """
+
+    title: str
+    x: Scale
+    y: Scale
+    series: tuple[Series, ...]
+    marks: tuple[Mark, ...] = ()
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """One line of a forest plot: a value, its interval, and how what it comes from is distributed.
+
+    Attributes:
+        name: what it is called.
+        value: the estimate.
+        low: the lower end of its interval; ``None`` if it has none.
+        high: the upper end.
+        verdict: what it comes to, in a few words.
+        hill: places on the axis, and how many of the samples lie there, 1 where most do.
+    """
+
+    name: str
+    value: float
+    low: float | None = None
+    high: float | None = None
+    verdict: str = ""
+    hill: tuple[tuple[float, float], ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Forest:
+    """Values with their intervals, one below the other.
+
+    Attributes:
+        title: the whole in a few words.
+        x: what the values are.
+        rows: the values, from top to bottom.
+        noise: from where to where a value says nothing; ``None`` if that is not known.
+        noise_label: what that is.
+    """
+
+    title: str
+    x: Scale
+    rows: tuple[Row, ...]
+    noise: tuple[float, float] | None = None
+    noise_label: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bar:
+    """A whole and its parts.
+
+    Attributes:
+        name: what it is called.
+        parts: name and size of each part, in order.
+    """
+
+    name: str
+    parts: tuple[tuple[str, float], ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bars:
+    """Wholes in parts, one below the other.
+
+    Attributes:
+        title: the whole in a few words.
+        x: what the sizes are, from 0.
+        bars: from top to bottom.
+    """
+
+    title: str
+    x: Scale
+    bars: tuple[Bar, ...]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of all parts, in the order in which they are first met."""
+        return tuple(dict.fromkeys(name for bar in self.bars for name, _ in bar.parts))
+
+
+Chart = Curves | Forest | Bars
+
+
+def _runs(there: Sequence[bool]) -> tuple[range, ...]:
+    found: list[range] = []
+    begin: int | None = None
+    for index, each in enumerate([*there, False]):
+        if each and begin is None:
+            begin = index
+        elif not each and begin is not None:
+            found.append(range(begin, index))
+            begin = None
+    return tuple(found)
