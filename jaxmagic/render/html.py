@@ -77,7 +77,7 @@ def _(record: Timing, style: Style = DEFAULT, *, explain: bool = False) -> str:
 def _(record: Benchmark, style: Style = DEFAULT, *, explain: bool = False) -> str:
     digits = style.digits
     headline = benchmark_words.headline(record, digits)
-    pieces = [f"<div><b>{escape(headline)}</b></div>"]
+    pieces = [f"<div><b>{_safe(headline)}</b></div>"]
     if len(record.samples_ns) > 1:
         pieces.append(_picture(draw(chart(record)), headline))
     pieces += [_line(each) for each in benchmark_words.about_samples(record, digits)]
@@ -95,14 +95,14 @@ def _(record: Comparison, style: Style = DEFAULT, *, explain: bool = False) -> s
     for each in record.candidates:
         details = comparison_words.details(record, each, style.digits)
         rows.append(
-            f'<tr style="vertical-align:top"><td style="{_CELL}"><code>{escape(_short(each.label, 40))}</code></td>'
+            f'<tr style="vertical-align:top"><td style="{_CELL}"><code>{_safe(_short(each.label, 40))}</code></td>'
             f'<td style="{_NUMBER}">{escape(comparison_words.call_time(each, style.digits))}</td>'
-            f'<td style="{_CELL}">{escape(comparison_words.row(record, each))}'
-            f'<br><span style="{_FAINT}">{escape(details)}</span></td></tr>'
+            f'<td style="{_CELL}">{_safe(comparison_words.row(record, each))}'
+            f'<br><span style="{_FAINT}">{_safe(details)}</span></td></tr>'
         )
     headline = comparison_words.headline(record)
     pieces = [
-        f"<div><b>{escape(headline)}</b></div>",
+        f"<div><b>{_safe(headline)}</b></div>",
         _picture(draw(chart(record)), headline),
         f'<table style="border-collapse:collapse;margin:4px 0">{"".join(rows)}</table>',
         _line(comparison_words.about_rounds(record), _FAINT),
@@ -139,7 +139,12 @@ def _(record: History, style: Style = DEFAULT, *, explain: bool = False) -> str:
 
 def _picture(drawing: Drawing, alt: str) -> str:
     """A picture that becomes live where scripts run. The box is as wide as the picture: places in it are the same."""
-    return f'<div><img alt="{escape(alt)}" src="{drawing.to_uri()}" style="max-width:100%"></div>'
+    key = live.key_of(drawing)
+    return (
+        f'<div data-jaxmagic="{key}" style="position:relative;max-width:{drawing.width}px">'
+        f'<img alt="{_safe(alt)}" src="{drawing.to_uri()}" style="display:block;max-width:100%">'
+        f"<script>{live.script(key)}</script></div>"
+    )
 
 
 def _headline(timing: Timing, style: Style) -> str:
@@ -204,7 +209,12 @@ def _number(time_ns: int, unit: str, style: Style) -> str:
 
 def _line(sentence: str, style: str = "") -> str:
     attribute = f' style="{style}"' if style else ""
-    return f"<div{attribute}>{escape(_short(sentence, 400))}</div>"
+    return f"<div{attribute}>{_safe(_short(sentence, 400))}</div>"
+
+
+def _safe(text: str) -> str:
+    """Text of one line as HTML: escaped, and nothing in it that a page or a file cannot hold."""
+    return escape(words.printable(text))
 
 
 def _short(text: str, most: int) -> str:

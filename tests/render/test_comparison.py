@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from textwrap import dedent
 from typing import Any
@@ -87,8 +88,10 @@ def test_labels_and_outputs_are_escaped(comparison: Comparison) -> None:
     numpy, jit = comparison.candidates
     evil = replace(jit, label="<script>alert(1)</script>", check=replace(MISMATCH, leaf="<img src=x>"))
     html = to_html(replace(comparison, candidates=(numpy, evil)))
-    assert "<script" not in html
+    assert "<script>alert" not in html
     assert "<img src=x" not in html
+    torn = replace(comparison, candidates=(numpy, replace(jit, label="\ud800\u2028\0")))
+    assert not re.search("[\ud800\u2028\0]", to_html(torn))
     assert "\x1b" not in to_text(replace(comparison, candidates=(numpy, replace(jit, label="\x1b[2J"))))
 
 
