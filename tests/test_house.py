@@ -34,6 +34,7 @@ def offenders(pattern: str, *homes: str) -> list[str]:
         (r"import pandas", ("render/frames.py", "model/display.py")),
         (r"tqdm", ("render/progress.py",)),
         (r"</?(div|table|td|span)\b", ("render/html.py",)),
+        (r"matplotlib|pyplot", ("render/figures.py", "model/display.py")),
         (r"import IPython|from IPython|traitlets", ("magics/",)),
         (r"\bopen\(|write_text|write_bytes|read_text|read_bytes", ("storage.py", "render/live.py")),
     ],

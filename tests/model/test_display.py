@@ -23,3 +23,7 @@ def test_str_is_the_report(timing: Any) -> None:
 
 def test_an_empty_history_says_how_to_fill_it() -> None:
     assert "%jaxtime" in str(History())
+
+
+def test_a_record_has_a_figure(timing: Any) -> None:
+    assert timing().figure().axes[0].get_xlabel() == "time (ms)"

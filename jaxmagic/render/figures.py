@@ -1,0 +1,192 @@
+"""Charts as matplotlib figures, for papers and for where no HTML is shown: the only file that says matplotlib.
+
+A figure here is an object of its own. pyplot, with its list of open figures and its choice of a window system, is
+never imported, and no setting of matplotlib is changed: what is wanted is set on the figure's own parts.
+"""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Iterable, Sequence
+from functools import singledispatch
+from io import BytesIO
+
+from matplotlib.axes import Axes
+from matplotlib.axis import Axis, XAxis
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
+from matplotlib.text import Text
+
+from ..model.chart import Bars, Chart, Curves, Forest, Mark, Scale, Series, Values
+from .axis import ticks, title
+from .plot import hue, said
+from .svg import short
+from .words import printable
+
+#: Inches: the text width of most papers. Points: what is read when it is printed at that size.
+_WIDTH = 6.4
+_POINTS = 9
+_LETTERS = 90  # in a line
+_GREY = "#888888"
+
+#: Pixels an inch of a picture in a notebook, sharp on dense screens.
+_DPI = 144
+
+
+class ChartFigure(Figure):
+    """A figure that a notebook shows although no backend of matplotlib was chosen in it."""
+
+    def _repr_png_(self) -> bytes:
+        buffer = BytesIO()
+        self.savefig(buffer, format="png", dpi=_DPI)
+        return buffer.getvalue()
+
+
+def figure(chart: Chart) -> Figure:
+    """`chart` as a figure for a paper, 6.4 inches wide."""
+    made = ChartFigure(layout="constrained")
+    FigureCanvasAgg(made)
+    _draw(chart, made)
+    _make_plain(made)
+    return made
+
+
+def to_png(chart: Chart) -> str:
+    """`chart` as a PNG in base64, as notebooks keep it."""
+    made = figure(chart)
+    assert isinstance(made, ChartFigure)
+    return base64.b64encode(made._repr_png_()).decode()
+
+
+@singledispatch
+def _draw(chart: object, into: Figure) -> None:
+    raise TypeError(f"figure() knows charts; found a {type(chart).__name__}")
+
+
+@_draw.register
+def _(chart: Curves, into: Figure) -> None:
+    into.set_size_inches(_WIDTH, 3.2)
+    axes = into.add_subplot()
+    _set_scale(axes.xaxis, chart.x)
+    _set_scale(axes.yaxis, chart.y)
+    handles = [_curve(axes, each) for each in chart.series]
+    handles += [_mark(axes, chart.x, each) for each in chart.marks]
+    if chart.note:
+        axes.text(0.99, 0.03, f"{_name(chart.note)} →", transform=axes.transAxes, ha="right")
+    if len(handles) > 1:
+        _legend(into, handles)
+
+
+@_draw.register
+def _(chart: Forest, into: Figure) -> None:
+    into.set_size_inches(_WIDTH, 0.9 + 0.32 * len(chart.rows))
+    axes = into.add_subplot()
+    _set_scale(axes.xaxis, chart.x)
+    if chart.noise is not None:
+        noise = axes.axvspan(*chart.noise, color=_GREY, alpha=0.3, linewidth=0, label=_name(chart.noise_label, 60))
+        _legend(into, [noise])
+    if chart.x.low < 1 < chart.x.high:
+        axes.axvline(1, color=_GREY, linewidth=1)
+    for line, row in enumerate(chart.rows):
+        colour = hue(line)
+        if row.hill:
+            xs = [x for x, _ in row.hill]
+            up, down = [line - 0.42 * each for _, each in row.hill], [line + 0.42 * each for _, each in row.hill]
+            axes.fill_between(xs, up, down, color=colour, alpha=0.4, linewidth=0)
+        if row.low is not None and row.high is not None:
+            axes.plot([row.low, row.high], [line, line], color=colour, linewidth=2.5)
+        axes.plot([row.value], [line], "o", color=colour, markersize=5)
+    _name_rows(axes, [row.name for row in chart.rows])
+
+
+@_draw.register
+def _(chart: Bars, into: Figure) -> None:
+    into.set_size_inches(_WIDTH, 1.1 + 0.32 * len(chart.bars))
+    axes = into.add_subplot()
+    _set_scale(axes.xaxis, chart.x)
+    for line, bar in enumerate(chart.bars):
+        before = 0.0
+        for name, size in bar.parts:
+            axes.barh(line, size, left=before, height=0.7, color=hue(chart.names.index(name)))
+            before += size
+    _name_rows(axes, [bar.name for bar in chart.bars])
+    _legend(into, [Patch(color=hue(number), label=_name(name)) for number, name in enumerate(chart.names)])
+
+
+def _curve(axes: Axes, series: Series) -> Line2D:
+    """The line with its points, and the interval around it; ``nan`` parts both where there is a gap."""
+    colour, ys = hue(series.hue), _floats(series.y)
+    (line,) = axes.plot(
+        _floats(series.x),
+        ys,
+        color=colour,
+        linewidth=1 if series.muted else 1.5,
+        linestyle="--" if series.dashed else "-",
+        drawstyle="steps-post" if series.step else "default",
+        marker="o" if series.points or any(len(run) == 1 for run in series.runs) else "",
+        markersize=3.5,
+        label=_name(series.name),
+    )
+    if series.low is not None and series.high is not None:
+        low, high = _floats(series.low), _floats(series.high)
+        axes.fill_between(_floats(series.x), low, high, color=colour, alpha=0.25, linewidth=0)
+    return line
+
+
+def _mark(axes: Axes, scale: Scale, mark: Mark) -> Line2D:
+    colour = _GREY if mark.hue is None else hue(mark.hue)
+    label = f"{_name(mark.label)} {said(scale, mark.at)}"
+    if mark.low is not None and mark.high is not None:
+        axes.axvspan(mark.low, mark.high, color=colour, alpha=0.25, linewidth=0)
+        label += f" ({said(scale, mark.low)} to {said(scale, mark.high)})"
+    return axes.axvline(mark.at, color=colour, linewidth=1, linestyle=":", label=label)
+
+
+def _set_scale(axis: Axis, scale: Scale) -> None:
+    """Where the axis begins and ends, its ticks as they are in the other media, and its title."""
+    axes = axis.axes
+    is_x = isinstance(axis, XAxis)
+    (axes.set_xscale if is_x else axes.set_yscale)("log" if scale.log else "linear")
+    (axes.set_xlim if is_x else axes.set_ylim)(scale.low, scale.high)
+    found = ticks(scale, log=scale.log)
+    axis.set_ticks([value for value, _ in found], labels=[_name(text, 16) for _, text in found])
+    axis.set_ticks([], minor=True)
+    axis.set_label_text(_name(title(scale, log=scale.log), 70))
+    axis.grid(True, color=_GREY, alpha=0.3, linewidth=0.6)
+    axes.set_axisbelow(True)
+    axes.spines[["top", "right"]].set_visible(False)
+
+
+def _name_rows(axes: Axes, names: Sequence[str]) -> None:
+    """Names left of the lines, from top to bottom."""
+    axes.set_ylim(len(names) - 0.5, -0.5)
+    axes.set_yticks(range(len(names)), labels=[_name(name) for name in names])
+    axes.tick_params(axis="y", length=0)
+    axes.grid(False, axis="y")
+    axes.spines["left"].set_visible(False)
+
+
+def _legend(into: Figure, handles: Iterable[Line2D | Patch]) -> None:
+    found = list(handles)
+    longest = max((len(str(each.get_label())) for each in found), default=0)
+    columns = max(1, _LETTERS // (longest + 8))
+    into.legend(handles=found, loc="outside upper center", ncols=columns, frameon=False, fontsize=_POINTS)
+
+
+def _make_plain(made: Figure) -> None:
+    """Words in one size, and read as words: a name with dollar signs is no formula."""
+    for text in made.findobj(Text):
+        assert isinstance(text, Text)
+        text.set_parse_math(False)
+        text.set_usetex(False)
+        text.set_fontsize(_POINTS)
+
+
+def _name(text: str, most: int = 32) -> str:
+    return short(printable(text), most)
+
+
+def _floats(values: Values) -> list[float]:
+    return [float("nan") if each is None else float(each) for each in values]
