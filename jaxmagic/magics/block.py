@@ -16,7 +16,7 @@ from IPython.display import display
 from .. import api, units
 from ..model.history import Record
 from ..model.timing import Timing
-from ..render.bundle import mimebundle
+from ..render.bundle import outputs
 from ..render.style import DEFAULT, Style
 from ..render.text import to_text
 from . import options
@@ -196,8 +196,9 @@ def current_style(shell: InteractiveShell) -> Style:
 
 
 def show(record: Record, style: Style, *, explain: bool = False) -> None:
-    """Display a record as one output, in the user's style."""
-    display(mimebundle(record, style=style, explain=explain), raw=True)
+    """Display a record in the user's style: as one output, but for a static report."""
+    for bundle in outputs(record, style=style, explain=explain):
+        display(bundle, raw=True)
 
 
 def _source(frame: FrameType, place: Place) -> str | None:

@@ -60,7 +60,8 @@ def finish(
         api.save(record, arguments.save)
     if not arguments.q:
         style, digits = current_style(shell), getattr(arguments, "p", None)
-        show(record, style if digits is None else replace(style, digits=digits))
+        style = style if digits is None else replace(style, digits=digits)
+        show(record, replace(style, form="static") if arguments.static else style)
     if earlier is not None:
         for versus in against_record(earlier, record, anyway=arguments.anyway):
             print(about_earlier(versus, str(arguments.against)))

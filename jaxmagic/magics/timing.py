@@ -21,6 +21,7 @@ _REPEATED = (
         metavar="CODE",
         help="Runs before every sample, outside the clock; in quotes. For fresh copies of what is donated.",
     ),
+    argument("--static", action="store_true", help="Text and a PNG instead of HTML: for GitHub, and for printing."),
     argument("--save", metavar="FILE", help="Write the record to FILE as JSON."),
     argument("--against", metavar="FILE", help="Put the record beside the one in FILE, which --save has written."),
     argument("--anyway", action="store_true", help="Compare with FILE although it is from another environment."),
@@ -39,9 +40,10 @@ class JaxMagics(Magics):
     """jaxmagic's magics and their settings."""
 
     form = Enum(
-        ["rich", "text", "line"],
+        ["rich", "text", "line", "static"],
         "rich",
-        help="How reports are shown: 'rich' (text and HTML), 'text' (text only) or 'line' (one line).",
+        help="How reports are shown: 'rich' (text and HTML), 'text' (text only), 'line' (one line) or 'static' "
+        "(text, and a picture as PNG).",
     ).tag(config=True)
     digits = Int(3, min=1, max=9, help="Significant digits of a time.").tag(config=True)
     colour = Bool(True, help="Tell the parts of the bar apart by hue; if not, by shades of grey.").tag(config=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-Form = Literal["rich", "text", "line"]
+Form = Literal["rich", "text", "line", "static"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -13,7 +13,8 @@ class Style:
     """How a record is shown.
 
     Attributes:
-        form: ``rich`` (text and HTML), ``text`` (text only), ``line`` (the first line only).
+        form: ``rich`` (text and HTML), ``text`` (text only), ``line`` (the first line only), ``static``
+            (text and a PNG, for where scripts and styles are stripped).
         digits: significant digits of a time.
         colour: whether parts are told apart by hue; if not, by shades of grey.
         width: columns of text.

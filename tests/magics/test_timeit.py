@@ -37,6 +37,16 @@ def test_the_record_is_returned_bound_and_kept_by_the_history_without_its_value(
     assert session.published == []
 
 
+def test_a_static_report_is_its_text_and_then_its_picture(session: Any) -> None:
+    session.run(f"%jaxtimeit --static {QUICK} f(x)")
+    session.run(f"%%jaxcompare --static {QUICK}\none: f(x)\ntwo: f(f(x))")
+    assert [list(each) for each in session.published] == [["text/plain"], ["image/png"]] * 2
+    session.published.clear()
+    session.run("%config JaxMagics.form = 'static'")
+    session.run("%jaxtime f(x);")
+    assert [list(each) for each in session.published] == [["text/plain"], ["image/png"]]
+
+
 def test_n_and_r_are_those_of_timeit(session: Any) -> None:
     record = session.run("%jaxtimeit -o -q -n3 -r 5 f(x)")
     assert record.latency.evaluations == 3
