@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import product
 from typing import Any
 
+from ..analysis.statistics import median
 from ..errors import JaxMagicError
 from ..model.comparison import CheckKind
 from ..model.sweep import Failure, Point, Sweep, SweepEnd, Variable
@@ -30,7 +31,7 @@ Prepare = Callable[[Position], Mapping[str, Entry]]
 Progress = Callable[[Sequence[Position]], Iterable[Position]]
 
 #: Of a point's share of the budget so much is for sampling at least, however long first calls take.
-_LEAST_SHARE = 0.1
+_LEAST_SHARE = 0.3
 
 #: Characters of an error's message that are kept.
 _LONGEST = 300
@@ -76,7 +77,7 @@ def take_sweep(
     points: list[Point] = []
     stopped_by: SweepEnd = "end"
     first_error: Exception | None = None
-    aside_ns = 0
+    aside_ns: list[int] = []
     try:
         for at in progress(grid):
             began_ns = clock()
@@ -85,14 +86,15 @@ def take_sweep(
                 stopped_by = "budget"
                 break
             share_ns = left_ns // (len(grid) - len(points))
-            sampling_ns = max(share_ns - aside_ns, round(_LEAST_SHARE * share_ns), 1)
+            # What points take beside their samples, the next one will take as well.
+            expected_ns = median(aside_ns) if aside_ns else 0
+            sampling_ns = max(round(share_ns - expected_ns), round(_LEAST_SHARE * share_ns), 1)
             point, error = _take_point(
                 at, prepare, plan._replace(budget_ns=sampling_ns), baseline=baseline, check=check, strict=strict
             )
             points.append(point)
             first_error = first_error or error
-            # What this point took beside its samples, the next one will take as well.
-            aside_ns = max(clock() - began_ns - sampling_ns, 0)
+            aside_ns.append(max(clock() - began_ns - sampling_ns, 0))
     except KeyboardInterrupt:
         if all(each.comparison is None for each in points):
             raise

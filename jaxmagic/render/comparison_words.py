@@ -49,9 +49,9 @@ def _times(versus: Versus) -> str:
 def beside(versus: Versus) -> str:
     """The verdict in a word or two, without its interval."""
     if versus.ratio is None:
-        return "too few rounds to tell"
+        return "too few rounds"
     if versus.verdict in ("no difference", "too noisy to tell"):
-        return versus.verdict
+        return versus.verdict.removesuffix(" to tell")
     ratio = versus.ratio.value
     return f"{units.factor(1 / ratio)} faster" if versus.verdict == "faster" else f"{units.factor(ratio)} slower"
 

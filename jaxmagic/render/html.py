@@ -20,7 +20,7 @@ from ..model.compilation import Compilation
 from ..model.history import History
 from ..model.sweep import Sweep
 from ..model.timing import Timing
-from . import benchmark_words, comparison_words, sweep_words, words
+from . import benchmark_words, comparison_words, live, sweep_words, words
 from .charts import draw
 from .style import DEFAULT, Style
 from .svg import Drawing
@@ -113,6 +113,7 @@ def _(record: Comparison, style: Style = DEFAULT, *, explain: bool = False) -> s
 
 @to_html.register
 def _(record: Sweep, style: Style = DEFAULT, *, explain: bool = False) -> str:
+    headline = _short(sweep_words.headline(record), 400)
     shown = record.points[: sweep_words.MOST_POINTS]
     rows = [f"<tr>{''.join(_head(escape(_short(each, 40)), _NUMBER) for each in sweep_words.heads(record))}</tr>"]
     for point in shown:
@@ -120,7 +121,8 @@ def _(record: Sweep, style: Style = DEFAULT, *, explain: bool = False) -> str:
         row = "".join(f'<td style="{_NUMBER}">{escape(_short(each, 60))}</td>' for each in cells)
         rows.append(f"<tr>{row}</tr>")
     pieces = [
-        f"<div><b>{escape(_short(sweep_words.headline(record), 400))}</b></div>",
+        f"<div><b>{escape(headline)}</b></div>",
+        _picture(draw(chart(record)), headline) if record.curves else "",
         f'<table style="border-collapse:collapse;margin:4px 0">{"".join(rows)}</table>',
     ]
     if len(shown) < len(record.points):

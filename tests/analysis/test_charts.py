@@ -15,6 +15,7 @@ from jaxmagic.model.benchmark import Benchmark, Trial
 from jaxmagic.model.chart import Curves, Forest
 from jaxmagic.model.comparison import Comparison
 from jaxmagic.model.history import History
+from jaxmagic.model.sweep import Sweep
 
 SAMPLES = st.lists(st.integers(1, 10**6), min_size=1, max_size=400)
 
@@ -148,3 +149,34 @@ def test_the_history_is_a_bar_for_each_of_its_last_timings(timing: Any, benchmar
 def test_what_is_no_record_is_a_type_error() -> None:
     with pytest.raises(TypeError, match="found a int"):
         chart(3)
+
+
+def test_a_sweep_is_a_curve_for_each_candidate_and_one_for_what_it_compiled(sweep: Sweep) -> None:
+    found = chart(sweep)
+    assert isinstance(found, Curves)
+    assert [(each.name, each.hue, each.dashed) for each in found.series] == [
+        ("numpy", 0, False),
+        ("jit", 1, False),
+        ("jit: compile", 1, True),
+    ]
+    numpy = found.series[0]
+    assert numpy.x == (8, 16, 32, 64, 128, 256, 512, 1024)
+    assert numpy.low is not None
+    assert numpy.high is not None
+    assert all(low <= y <= high for low, y, high in zip(numpy.low, numpy.y, numpy.high, strict=True))  # type: ignore[operator]
+    assert (found.x.quantity, found.x.log, found.y.quantity, found.y.log) == ("number", True, "time", True)
+    assert [mark.label for mark in found.marks] == ["jit overtakes numpy"]
+
+
+def test_a_sweep_over_names_has_them_on_its_axis(sweep: Sweep) -> None:
+    named = replace(sweep.variables[0], numbers=None)
+    found = chart(replace(sweep, variables=(named,)))
+    assert isinstance(found, Curves)
+    assert found.x.names == named.labels
+    assert found.series[0].x == tuple(range(8))
+    assert found.marks == ()
+
+
+def test_a_sweep_of_which_nothing_was_measured_has_no_picture(sweep: Sweep) -> None:
+    with pytest.raises(ValueError, match="nothing of the sweep could be measured"):
+        chart(replace(sweep, points=sweep.points[-1:]))

@@ -76,12 +76,12 @@ def test_many_points_and_many_errors_are_shortened(sweep: Sweep) -> None:
 
 
 def test_names_of_the_users_are_escaped_and_cannot_move_the_cursor(sweep: Sweep) -> None:
-    hostile = "<script>alert(1)</script>\x1b[2J"
+    hostile = "<b onclick=alert(1)>\x1b[2J"
     variable = replace(sweep.variables[0], name="n", labels=(hostile, *sweep.variables[0].labels[1:]))
     failing = replace(sweep.points[-1], failures=(Failure(label=None, error=hostile),))
     found = replace(sweep, variables=(variable,), points=(*sweep.points[:-1], failing))
-    assert "<script>" not in to_html(found)
-    assert "&lt;script&gt;" in to_html(found)
+    assert "<b onclick" not in to_html(found)
+    assert "&lt;b onclick" in to_html(found)
     assert "\x1b" not in to_text(found)
 
 
@@ -109,3 +109,16 @@ def test_the_history_has_a_line_for_it(sweep: Sweep) -> None:
     history = History()
     history.append(sweep)
     assert "9 points" in to_text(history)
+
+
+def test_the_picture_and_the_figure_have_all_curves(sweep: Sweep) -> None:
+    assert "data:image/svg+xml;base64," in to_html(sweep)
+    axes = sweep.figure().axes[0]
+    assert (axes.get_xscale(), axes.get_yscale()) == ("log", "log")
+    assert [line.get_label() for line in axes.lines[:3]] == ["numpy", "jit", "jit: compile"]
+
+
+def test_without_a_single_time_there_is_a_report_without_a_picture(sweep: Sweep) -> None:
+    html = to_html(replace(sweep, points=sweep.points[-1:]))
+    assert "<img" not in html
+    assert "MemoryError" in html
