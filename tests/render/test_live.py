@@ -79,6 +79,14 @@ def test_the_same_picture_is_saved_as_the_same_text_and_another_one_has_another_
     assert live.key_of(draw(chart(comparison))) == live.key_of(draw(chart(comparison))) != live.key_of(other)
 
 
+def is_like(path: str, other: str) -> bool:
+    """Whether two paths have the same commands, to places that differ by less than can be seen."""
+    if re.sub(r"[\d.]+", "", path) != re.sub(r"[\d.]+", "", other):
+        return False
+    one, two = ([float(each) for each in re.findall(r"[\d.]+", text)] for text in (path, other))
+    return one == pytest.approx(two, abs=0.25)
+
+
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
     api = pytest.importorskip("playwright.sync_api", reason="Playwright drives the script")
@@ -116,10 +124,10 @@ class Page:
         found: list[str] = root.locator("[data-button]").evaluate_all("all => all.map(n => n.ariaPressed)")
         return found
 
-    def places(self) -> list[list[float]]:
-        """The first x of each curve, in pixels."""
-        curves = self.page.locator("path[data-x]").evaluate_all("all => all.map(n => n.getAttribute('d'))")
-        return [[float(each) for each in re.findall(r"[\d.]+", curve)] for curve in curves]
+    def paths(self) -> list[str]:
+        """Each path that has values."""
+        found: list[str] = self.page.locator("path[data-x]").evaluate_all("all => all.map(n => n.getAttribute('d'))")
+        return found
 
 
 @pytest.fixture
@@ -191,6 +199,7 @@ def test_the_keyboard_does_the_same_and_is_told_the_same(comparison: Comparison,
     page.page.keyboard.press("Tab")
     page.page.keyboard.press("Tab")
     row = page.page.locator("[data-button=jit]")
+    assert page.page.locator("[data-lm-suppress-shortcuts] [data-button=jit]").count() == 1  # JupyterLab keeps off
     assert row.get_attribute("role") == "button"
     assert row.get_attribute("aria-label").startswith("jit\n0.500x")
     assert page.page.locator("[data-jaxmagic] > div").first.inner_text().startswith("jit\n0.500x")
@@ -201,21 +210,35 @@ def test_the_keyboard_does_the_same_and_is_told_the_same(comparison: Comparison,
 
 
 @pytest.mark.slow
-def test_the_other_kind_of_axis_and_back(comparison: Comparison, show: Any) -> None:
+@pytest.mark.parametrize("kind", ["forest", "curves"])
+def test_the_script_draws_what_the_still_picture_shows_also_after_switching_to_and_fro(
+    comparison: Comparison, show: Any, kind: str
+) -> None:
+    html = to_html(comparison) if kind == "forest" else _picture(draw(latencies(comparison)), "")
+    drawn = [
+        path.attrib["d"]
+        for path in ET.fromstring(still(html)).iter("{http://www.w3.org/2000/svg}path")
+        if "data-x" in path.attrib
+    ]
+    page = show(html)
+    there, back = ("linear", "log") if kind == "forest" else ("log", "linear")
+    for name in (None, there, back):
+        if name is not None:
+            page.page.get_by_role("button", name=name).click()
+        same = all(is_like(after, before) for before, after in zip(drawn, page.paths(), strict=True))
+        assert same is (name != there)
+
+
+@pytest.mark.slow
+def test_the_other_kind_of_axis_has_its_own_places_and_ticks(comparison: Comparison, show: Any) -> None:
     page = show(to_html(comparison))
-    drawn, button = page.places(), page.page.get_by_role("button", name="linear")
-    button.click()
+    page.page.get_by_role("button", name="linear").click()
     scale = chart(comparison).x
     start, end = 150, 544
-    expected = [start + (1 - scale.low) / (scale.high - scale.low) * (end - start)]
     numpy = page.page.locator("[data-button=numpy] [data-kind=dots]").get_attribute("d")
-    assert float(re.findall(r"[\d.]+", numpy)[0]) == pytest.approx(expected[0], abs=0.2)
-    shown = page.page.locator("[data-ticks=x]:visible")
-    assert shown.get_attribute("data-log") == "0"
-    page.page.get_by_role("button", name="log").click()
-    assert shown.get_attribute("data-log") == "1"
-    for before, after in zip(drawn, page.places(), strict=True):
-        assert after == pytest.approx(before, abs=0.25)
+    expected = start + (1 - scale.low) / (scale.high - scale.low) * (end - start)
+    assert float(re.findall(r"[\d.]+", numpy)[0]) == pytest.approx(expected, abs=0.2)
+    assert page.page.locator("[data-ticks=x]:visible").get_attribute("data-log") == "0"
 
 
 @pytest.mark.slow
