@@ -32,6 +32,7 @@ _PUBLIC = {
     "benchmark": "api",
     "compare": "api",
     "sweep": "api",
+    "explore": "api",
     "save": "api",
     "load": "api",
     "Stopwatch": "capture.stopwatch",
@@ -76,6 +77,7 @@ __all__ = [  # noqa: RUF022 - in the order of the table
     "benchmark",
     "compare",
     "sweep",
+    "explore",
     "save",
     "load",
     "Stopwatch",
@@ -113,7 +115,7 @@ __all__ = [  # noqa: RUF022 - in the order of the table
 ]
 
 if TYPE_CHECKING:
-    from .api import benchmark, compare, fence, history, last, load, save, stopwatch
+    from .api import benchmark, compare, explore, fence, history, last, load, save, stopwatch
     from .capture.stopwatch import Stopwatch
     from .errors import (
         DonatedTwice,

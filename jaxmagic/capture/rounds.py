@@ -11,6 +11,7 @@ import random
 import threading
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any, NamedTuple, TypeVar
 
 from ..analysis.comparison import known
@@ -29,6 +30,9 @@ from .runner import Runner
 from .sampler import FEWEST, LEAST, PIPELINED, WARM_UP, Plan, donated_twice, pipelined_trial, resolution, warm_up
 
 _Found = TypeVar("_Found")
+
+#: How often somebody is told how far it is.
+_TELL_NS = 10**8
 
 
 class Entry(NamedTuple):
@@ -66,6 +70,7 @@ def take_comparison(
     strict: bool = False,
     code: str | None = None,
     failed: Failed | None = None,
+    tell: Callable[[float], None] | None = None,
     clock: Clock = now_ns,
     seed: int = 0,
 ) -> Comparison:
@@ -80,6 +85,7 @@ def take_comparison(
         code: the source of all, for the record.
         failed: told of each candidate that raises, which is left out then; if the baseline does, the first one that
             is left takes its place. What candidates raise is raised where this is not given.
+        tell: told which share of the budget is spent, between rounds and now and then.
         clock: in nanoseconds.
         seed: of the order within the rounds.
 
@@ -105,7 +111,7 @@ def take_comparison(
         load = Load()
         log.start()
         started_ns = clock()
-        taken, again, stopped_by = _rounds(entries, plan, baseline, clock, random.Random(seed))
+        taken, again, stopped_by = _rounds(entries, plan, baseline, clock, random.Random(seed), tell)
         latencies = {
             label: Trial(samples_ns=tuple(taken[label]), evaluations=entry.runner.evaluations)
             for label, entry in entries.items()
@@ -131,7 +137,7 @@ def take_comparison(
         "other_load": load.of_others(),
         "compilations": compilations,
     }
-    return Comparison(
+    comparison = Comparison(
         code=code,
         started_at=started_at,
         baseline=baseline,
@@ -157,6 +163,36 @@ def take_comparison(
         stopped_by=stopped_by,
         environment=probe(),
         values={label: entry.runner.value for label, entry in entries.items()},
+    )
+    return replace(comparison, measure_again=partial(_again, comparison.without_values(), entries, plan, clock, seed))
+
+
+def _again(
+    before: Comparison,
+    entries: Mapping[str, Entry],
+    plan: Plan,
+    clock: Clock,
+    seed: int,
+    budget_s: float,
+    tell: Callable[[float], None] | None = None,
+) -> Comparison:
+    """New samples of the same candidates, with what only first calls can tell as it was."""
+    found = take_comparison(
+        entries,
+        plan._replace(budget_ns=round(budget_s * 1e9), samples=None),
+        baseline=before.baseline,
+        check="none",
+        code=before.code,
+        tell=tell,
+        clock=clock,
+        seed=seed + 1,
+    )
+    return replace(
+        found,
+        candidates=tuple(
+            replace(new, first_call=old.first_call, memory_bytes=old.memory_bytes, check=old.check, work=old.work)
+            for new, old in zip(found.candidates, before.candidates, strict=True)
+        ),
     )
 
 
@@ -220,7 +256,12 @@ def _check_outputs(entries: Mapping[str, Entry], baseline: str, kind: CheckKind,
 
 
 def _rounds(
-    entries: Mapping[str, Entry], plan: Plan, baseline: str, clock: Clock, order: random.Random
+    entries: Mapping[str, Entry],
+    plan: Plan,
+    baseline: str,
+    clock: Clock,
+    order: random.Random,
+    tell: Callable[[float], None] | None,
 ) -> tuple[dict[str, list[int]], list[int], StoppedBy]:
     """Rounds until the ratios are known or the budget is spent."""
     __tracebackhide__ = True
@@ -230,7 +271,7 @@ def _rounds(
     first = [baseline, *(label for label in entries if label != baseline)]
     looked_at = looks()
     next_look = next(looked_at)
-    started_ns = clock()
+    started_ns = told_ns = clock()
     while True:
         order.shuffle(turns)
         round_ns = clock()
@@ -238,6 +279,9 @@ def _rounds(
             samples.append(runner.sample())
         now = clock()
         spent, count = (now - started_ns) / plan.budget_ns, len(again)
+        if tell is not None and now - told_ns > _TELL_NS:
+            tell(min(spent, 1.0))
+            told_ns = now
         if plan.samples is not None:
             if count >= plan.samples:
                 return taken, again, "count"

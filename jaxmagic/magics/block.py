@@ -122,6 +122,8 @@ class Block:
             raise AssertionError(f"{failure}.\n{to_text(timing, self._style)}")
         if not self._arguments.q and not shown_as_value:
             show(timing, self._style, explain=self._arguments.explain)
+        if self._arguments.w:
+            display(api.explore(timing))
 
     def _silenced(self) -> bool:
         try:

@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 
 from IPython.core.error import UsageError
 from IPython.core.interactiveshell import InteractiveShell
+from IPython.display import display
 
 from .. import api
 from ..analysis.regression import against_record
@@ -62,6 +63,8 @@ def finish(
         style, digits = current_style(shell), getattr(arguments, "p", None)
         style = style if digits is None else replace(style, digits=digits)
         show(record, replace(style, form="static") if arguments.static else style)
+    if arguments.w:
+        display(api.explore(record))
     if earlier is not None:
         for versus in against_record(earlier, record, anyway=arguments.anyway):
             print(about_earlier(versus, str(arguments.against)))

@@ -16,6 +16,7 @@ _REPEATED = (
     argument("-o", action="store_true", help="Return the record."),
     argument("-q", action="store_true", help="No report."),
     argument("-v", metavar="NAME", type=options.variable, help="Bind the record to the variable NAME."),
+    argument("-w", action="store_true", help="Open a live view of the record below the report."),
     argument(
         "--each",
         metavar="CODE",
@@ -63,6 +64,7 @@ class JaxMagics(Magics):
     @argument("-q", action="store_true", help="No report.")
     @argument("-v", metavar="NAME", type=options.variable, help="Bind the record to the variable NAME.")
     @argument("-o", action="store_true", help="Return the record in place of the value.")
+    @argument("-w", action="store_true", help="Open a live view of the record below the report.")
     @argument(
         "--fetch",
         action="store_true",

@@ -28,6 +28,7 @@ class Scale:
         high: the value at its end.
         log: whether equal distances are equal ratios.
         names: where the quantity is ``name``, what stands at 0, 1, 2, ….
+        unit: where the quantity is ``time``, the unit to write it in; one that fits if ``None``.
     """
 
     label: str
@@ -36,6 +37,7 @@ class Scale:
     high: float
     log: bool = False
     names: tuple[str, ...] = ()
+    unit: str | None = None
 
     def __post_init__(self) -> None:
         if not self.low < self.high:

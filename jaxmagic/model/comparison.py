@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, field, replace
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 
 from .benchmark import Conditions, StoppedBy, Trial
 from .display import Displayable
@@ -133,6 +133,13 @@ class Versus:
         return None if self.ratio is None else (self.ratio.low, self.ratio.high)
 
 
+class MeasureAgain(Protocol):
+    """Measures the candidates of a comparison once more."""
+
+    def __call__(self, budget_s: float, tell: Callable[[float], None] | None = None) -> Comparison:
+        """A new record, with new samples."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Comparison(Displayable):
     """Candidates that were measured in turns, in rounds whose order was shuffled.
@@ -149,6 +156,9 @@ class Comparison(Displayable):
         stopped_by: which of the two ended it.
         environment: under which this is true.
         values: what the candidates returned, by label. Not saved, and not kept by the history.
+        measure_again: takes new samples of the same candidates, for a budget in seconds, and tells a function, if it
+            is given one, which share of that is spent; first calls stay those of this record. ``None`` for a record
+            that was loaded, or comes from the history.
     """
 
     code: str | None
@@ -162,6 +172,7 @@ class Comparison(Displayable):
     stopped_by: StoppedBy
     environment: Environment
     values: dict[str, Any] = field(default_factory=dict, repr=False, compare=False, metadata={"saved": False})
+    measure_again: MeasureAgain | None = field(default=None, repr=False, compare=False, metadata={"saved": False})
 
     def __post_init__(self) -> None:
         labels = [each.label for each in self.candidates]
@@ -210,10 +221,10 @@ class Comparison(Displayable):
 
     def without_values(self) -> Comparison:
         """The same record, that keeps no array alive."""
-        return replace(self, values={})
+        return replace(self, values={}, measure_again=None)
 
     def to_dict(self) -> dict[str, Any]:
         """All fields but the values, and the verdicts, as plain dictionaries, tuples, numbers and strings."""
         without = asdict(self.without_values())
-        del without["values"]
+        del without["values"], without["measure_again"]
         return without | {"verdicts": {label: asdict(self[label]) for label in self}}

@@ -65,7 +65,7 @@ class Axis(NamedTuple):
 def unit_of(scale: Scale) -> tuple[str, float]:
     """The unit of an axis and how large it is: what its values are divided by where they are written down."""
     if scale.quantity == "time":
-        unit = units.time_unit(scale.high)
+        unit = scale.unit or units.time_unit(scale.high)
         return unit, float(units.TIME_UNITS[unit])
     return "", 0.01 if scale.quantity == "share" else 1.0
 

@@ -15,6 +15,7 @@ from .. import units
 from ..analysis import report
 from ..analysis.charts import chart
 from ..model.benchmark import Benchmark
+from ..model.chart import Chart
 from ..model.comparison import Comparison
 from ..model.compilation import Compilation
 from ..model.history import History
@@ -78,7 +79,7 @@ def _(record: Benchmark, style: Style = DEFAULT, *, explain: bool = False) -> st
     digits = style.digits
     headline = benchmark_words.headline(record, digits)
     pieces = [f"<div><b>{_safe(headline)}</b></div>"]
-    if len(record.samples_ns) > 1:
+    if style.picture and len(record.samples_ns) > 1:
         pieces.append(_picture(draw(chart(record)), headline))
     pieces += [_line(each) for each in benchmark_words.about_samples(record, digits)]
     pieces += [
@@ -103,7 +104,7 @@ def _(record: Comparison, style: Style = DEFAULT, *, explain: bool = False) -> s
     headline = comparison_words.headline(record)
     pieces = [
         f"<div><b>{_safe(headline)}</b></div>",
-        _picture(draw(chart(record)), headline),
+        _picture(draw(chart(record)), headline) if style.picture else "",
         f'<table style="border-collapse:collapse;margin:4px 0">{"".join(rows)}</table>',
         _line(comparison_words.about_rounds(record), _FAINT),
         *(_line(sentence) for sentence in comparison_words.about_outputs(record)),
@@ -122,7 +123,7 @@ def _(record: Sweep, style: Style = DEFAULT, *, explain: bool = False) -> str:
         rows.append(f"<tr>{row}</tr>")
     pieces = [
         f"<div><b>{escape(headline)}</b></div>",
-        _picture(draw(chart(record)), headline) if record.curves else "",
+        _picture(draw(chart(record)), headline) if style.picture and record.curves else "",
         f'<table style="border-collapse:collapse;margin:4px 0">{"".join(rows)}</table>',
     ]
     if len(shown) < len(record.points):
@@ -137,6 +138,17 @@ def _(record: Sweep, style: Style = DEFAULT, *, explain: bool = False) -> str:
 @to_html.register
 def _(record: History, style: Style = DEFAULT, *, explain: bool = False) -> str:
     return f"<pre>{escape(to_text(record, style))}</pre>"
+
+
+def chart_to_html(found: Chart) -> str:
+    """A chart alone, as a picture that becomes live where scripts run."""
+    return _picture(draw(found), found.title)
+
+
+def error_to_html(message: str) -> str:
+    """What went wrong, in the place of what was to be shown."""
+    lines = "\n".join(map(_safe, message.splitlines()))
+    return f'<pre style="white-space:pre-wrap">{lines}</pre>'
 
 
 def _picture(drawing: Drawing, alt: str) -> str:

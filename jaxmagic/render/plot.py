@@ -160,7 +160,7 @@ def said(scale: Scale, value: float) -> str:
     '4.21 µs'
     """
     if scale.quantity == "time":
-        return units.time(value)
+        return units.time(value) if scale.unit is None else units.time_in(value, scale.unit)
     if scale.quantity == "share":
         return units.percent(value)
     if scale.quantity == "name":

@@ -18,12 +18,14 @@ class Style:
         digits: significant digits of a time.
         colour: whether parts are told apart by hue; if not, by shades of grey.
         width: columns of text.
+        picture: whether HTML has a chart; not where one stands beside it.
     """
 
     form: Form = "rich"
     digits: int = 3
     colour: bool = True
     width: int = 80
+    picture: bool = True
 
 
 DEFAULT = Style()

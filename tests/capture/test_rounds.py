@@ -142,3 +142,22 @@ def test_outputs_are_compared_with_the_baselines() -> None:
     with pytest.raises(jaxmagic.OutputsDiffer, match="two does not compute what one does at the output"):
         take_comparison(entries, Plan(samples=2), baseline="one", strict=True, clock=machine.clock)
     assert len(machine.order) == sampled + 2  # nothing but the first calls
+
+
+def test_measuring_again_takes_new_samples_and_keeps_what_first_calls_told() -> None:
+    told: list[float] = []
+    before, _ = compared(Plan(budget_ns=10**9))
+    assert before.measure_again is not None
+    found = before.measure_again(4.0, told.append)
+    assert found.budget_ns == 4 * 10**9
+    assert [each.first_call for each in found.candidates] == [each.first_call for each in before.candidates]
+    assert found.candidate("two").check == before.candidate("two").check
+    assert found.candidate("two").latency != before.candidate("two").latency
+    assert told
+    assert told == sorted(told)
+    assert all(0 < each <= 1 for each in told)
+    assert found.measure_again is not None
+
+
+def test_a_record_without_values_cannot_measure_again() -> None:
+    assert compared(Plan(samples=6))[0].without_values().measure_again is None

@@ -1,0 +1,44 @@
+"""A sweep to play with: all of it, or the comparison at one of its points."""
+
+from __future__ import annotations
+
+import ipywidgets
+
+from ..model.sweep import Point, Sweep
+from .comparison import ComparisonView
+from .panel import Guard, choice, row, screen, show
+
+
+class SweepView(ipywidgets.VBox):  # type: ignore[misc]
+    """A choice of points, and what was measured there.
+
+    Args:
+        record: what is shown.
+    """
+
+    def __init__(self, record: Sweep) -> None:
+        self.record = record
+        measured = [(_name(record, each), each) for each in record.points if each.comparison is not None]
+        self.point = choice("Point", [("all", None), *measured])
+        self.screen = screen()
+        self.place = ipywidgets.VBox([self.screen])
+        guard = Guard(self.screen)
+        guard.watch([self.point], self.refresh)
+        super().__init__([row(self.point), self.place])
+        guard(self.refresh)(None)
+
+    def refresh(self) -> None:
+        """Show what was chosen."""
+        point: Point | None = self.point.value
+        before = [each for each in self.place.children if each is not self.screen]
+        if point is None or point.comparison is None:
+            self.place.children = [self.screen]
+            show(self.screen, self.record)
+        else:
+            self.place.children = [ComparisonView(point.comparison)]
+        for each in before:
+            each.close_all()
+
+
+def _name(sweep: Sweep, point: Point) -> str:
+    return ", ".join(f"{name} = {label}" for name, label in sweep.values(point).items())

@@ -1,0 +1,23 @@
+"""A sweep's live view."""
+
+from __future__ import annotations
+
+from jaxmagic.model.sweep import Sweep
+from jaxmagic.widgets.comparison import ComparisonView
+from jaxmagic.widgets.sweep import SweepView
+
+
+def test_a_point_is_opened_as_a_comparison_and_closed_again(sweep: Sweep) -> None:
+    view = SweepView(sweep)
+    assert [label for label, _ in view.point.options] == [
+        "all",
+        *(f"n = {n}" for n in (8, 16, 32, 64, 128, 256, 512, 1024)),
+    ]
+    assert "jit overtakes numpy" in view.screen.outputs[0]["data"]["text/html"]
+    view.point.value = sweep.points[3]
+    (opened,) = view.place.children
+    assert isinstance(opened, ComparisonView)
+    assert opened.record == sweep.points[3].comparison
+    view.point.value = None
+    assert view.place.children == (view.screen,)
+    assert opened.comm is None  # closed: no model is left in the kernel
