@@ -39,6 +39,23 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.skip(reason="needs a GPU, and JAX finds none here"))
 
 
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """Send all tests in a browser to one worker, and first: one server, one browser, and nobody waits for them.
+
+    ``--dist loadgroup`` is made for this, but pytest-xdist 3.8 with pytest 9.2 does not see the groups.
+    """
+    if config.getoption("dist") != "load":
+        return None
+    from xdist.scheduler import LoadScopeScheduling
+
+    class Scheduling(LoadScopeScheduling):  # type: ignore[misc]
+        def _split_scope(self, nodeid: str) -> str:
+            return "browser" if nodeid.startswith("tests/browser/") else nodeid
+
+    return Scheduling(config, log)
+
+
 @dataclass
 class Work:
     """Work that lasts tens of milliseconds, on one device or sharded over all.
