@@ -28,7 +28,8 @@ lab: $(VENV)/.installed-lab ## Open the notebooks in JupyterLab
 # --- To check -------------------------------------------------------------------------------------------------
 
 .PHONY: test
-test: $(VENV)/.installed-test ## Run the tests
+test: $(VENV)/.installed-browser ## Run the tests, those in a browser too
+	@[ -n "$${CHROMIUM:-}" ] || command -v chromium chromium-browser >/dev/null || $(INSTALL_CHROMIUM)
 	$(BIN)/pytest -n auto
 
 .PHONY: test-matrix
@@ -95,12 +96,21 @@ $(BIN)/python:
 	@echo "Making $(VENV) with $$($(PYTHON) --version)"
 	@$(PYTHON) -m venv --clear $(VENV)
 
+# $(call apt_install,PACKAGE,WHAT): where that goes without a password.
+apt_install = { \
+  as_root=; [ $$(id -u) = 0 ] || as_root='sudo -n'; \
+  { $$as_root true && $$as_root apt-get --version; } >/dev/null 2>&1 \
+  && echo "Installing $(1), $(2)" \
+  && { $$as_root apt-get update -qq && $$as_root apt-get install -qq -y --no-install-recommends $(1); } >/dev/null; }
+
 # Debian and Ubuntu keep Python's venv in a package of its own.
 INSTALL_VENV = { \
   package=$$($(PYTHON) -c 'import sys; print("python%d.%d-venv" % sys.version_info[:2])'); \
-  as_root=; [ $$(id -u) = 0 ] || as_root='sudo -n'; \
-  { $$as_root true && $$as_root apt-get --version; } >/dev/null 2>&1 \
-  && echo "Installing $$package, which brings Python's venv" \
-  && { $$as_root apt-get update -qq && $$as_root apt-get install -qq -y --no-install-recommends $$package; } >/dev/null \
+  $(call apt_install,$$package,which brings Python's venv) \
   || { echo "$(PYTHON) has no venv, and it could not be installed from here." \
        "Install it (on Debian and Ubuntu: sudo apt install $$package), and run make again."; exit 1; } >&2; }
+
+# Without it the tests say what they left out; where CI is set, they fail.
+INSTALL_CHROMIUM = { $(call apt_install,chromium,the browser of the tests) \
+  || echo "The tests in a browser need Chromium; there is none on the path, and it could not be installed from here." \
+     "Install it (on Debian: sudo apt install chromium), or name one: CHROMIUM=/path/to/it make test" >&2; }
