@@ -34,7 +34,12 @@ test: $(VENV)/.installed-browser ## Run the tests, those in a browser too
 
 .PHONY: test-matrix
 test-matrix: $(VENV)/.installed-dev ## Run the tests on every supported corner of Python, JAX and IPython
-	$(BIN)/nox $(if $(SESSIONS),--session $(SESSIONS))
+	$(BIN)/nox $(NOX) $(if $(SESSIONS),--session $(SESSIONS))
+
+# So that .ci/run can do it while something else runs.
+.PHONY: install-matrix
+install-matrix: $(VENV)/.installed-dev
+	$(BIN)/nox --install-only $(if $(SESSIONS),--session $(SESSIONS))
 
 .PHONY: lint
 lint: $(VENV)/.installed-dev ## Check style and format
