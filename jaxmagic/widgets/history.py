@@ -48,7 +48,7 @@ class HistoryView(ipywidgets.VBox):  # type: ignore[misc]
         guard = Guard(self.bars)
         controls = [self.text, self.function, self.stage, self.unit, self.order]
         guard.watch(controls, self.refresh)
-        Guard(self.report).watch([self.run], self.open)
+        Guard(self.report).watch([self.run], self.open_run)
         super().__init__([row(*controls), self.bars, self.run, self.report])
         guard(self.refresh)(None)
 
@@ -59,7 +59,7 @@ class HistoryView(ipywidgets.VBox):  # type: ignore[misc]
         self.run.options = [(_name(each), each) for each in found]
         show_chart(self.bars, runs_chart(found, stage=self.stage.value, function=function, unit=self.unit.value))
 
-    def open(self) -> None:
+    def open_run(self) -> None:
         """Show the report of the run that was chosen: its parts, what compiled, and why."""
         if self.run.value is None:
             self.report.outputs = ()

@@ -70,8 +70,13 @@ def report(notebook: Notebook, index: int) -> Any:
     return notebook.cell(index).locator(".jp-RenderedHTMLCommon[data-mime-type='text/html']")
 
 
-def are_drawn(reports: Callable[[int], Any]) -> None:
-    """What everybody sees of a report, wherever it is: words, the bar with its legend, the pictures."""
+def are_drawn(reports: Callable[[int], Any], *, live: bool = True) -> None:
+    """What everybody sees of a report, wherever it is: words, the bar with its legend, the pictures.
+
+    Args:
+        reports: the HTML of the report of a cell.
+        live: whether scripts run there, so that pictures answer.
+    """
     timing = reports(TIMING)
     timing.get_by_text("wall time").wait_for()
     bar = timing.locator("div[title^='compilation']")
@@ -81,10 +86,16 @@ def are_drawn(reports: Callable[[int], Any]) -> None:
     reports(BENCHMARK).get_by_text("samples:").wait_for()
     reports(COMPARISON).get_by_role("cell", name="eager", exact=True).wait_for()
     for index in (BENCHMARK, COMPARISON):
-        picture = reports(index).locator("img")
-        picture.wait_for()
-        picture.evaluate("picture => picture.decode()")  # an address is not yet a picture
-        assert picture.evaluate("picture => picture.naturalWidth") > 100
+        if live:
+            picture = reports(index).locator("[data-jaxmagic] svg")
+            picture.wait_for()
+            assert picture.bounding_box()["width"] > 100
+            assert reports(index).locator("img").count() == 0
+        else:
+            picture = reports(index).locator("img")
+            picture.wait_for()
+            picture.evaluate("picture => picture.decode()")  # an address is not yet a picture
+            assert picture.evaluate("picture => picture.naturalWidth") > 100
     for index in range(TIMING, LABEL + 1):
         assert reports(index).evaluate("it => it.scrollWidth - it.clientWidth") <= 0, "wider than its place"
 
@@ -131,7 +142,7 @@ def test_reports_are_drawn_where_nobody_trusts_them(saved: Any, open_again: Call
         # Another notebook than the one that was signed here, as one is that came by mail.
         cell["outputs"][0]["data"]["text/html"] += "<script>window.hacked = 1</script>"
     untrusted = open_again("untrusted.ipynb", nbformat.from_dict(foreign))
-    are_drawn(lambda index: report(untrusted, index))
+    are_drawn(lambda index: report(untrusted, index), live=False)
     assert not untrusted.output(TIMING).evaluate("it => it.classList.contains('jp-mod-trusted')")
     shows_hostile_text_as_text(untrusted.page, lambda index: report(untrusted, index))
     untrusted.screenshot("reports-untrusted")

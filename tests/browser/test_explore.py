@@ -1,0 +1,128 @@
+"""Live views in JupyterLab: chosen, clicked, measured again, and gone with their kernel."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from .notebook import Notebook
+
+HISTORY, COMPARISON, BENCHMARK, OPENED = range(2, 6)
+
+CELLS = (
+    "%load_ext jaxmagic\nimport jaxmagic, jax, jax.numpy as jnp\n"
+    "x = jnp.ones((64, 64))\nf = jax.jit(lambda x: jnp.tanh(x @ x))\ng = jax.jit(lambda x: x + 1)",
+    "%jaxtime f(x);\n%jaxtime g(x);\n%jaxtime f(x);",
+    "history = jaxmagic.explore()\nhistory",
+    "record = jaxmagic.compare({'eager': lambda: jnp.tanh(x @ x), 'jit': lambda: f(x)}, budget_s=0.2)\n"
+    "compared = jaxmagic.explore(record)\ncompared",
+    "jaxmagic.explore(jaxmagic.benchmark(f, x, budget_s=0.2))",
+    "%jaxtimeit -w -r 20 f(x)",
+)
+
+
+@pytest.fixture(scope="module")
+def notebook(new_notebook: Callable[..., Notebook]) -> Notebook:
+    it = new_notebook("explore.ipynb", *CELLS)
+    it.run_all()
+    return it
+
+
+def view(notebook: Notebook, index: int) -> Any:
+    found = notebook.cell(index).locator(".jp-OutputArea-output:not([data-mime-type]) > .lm-Widget").first
+    found.wait_for()
+    return found
+
+
+def choose(view: Any, label: str, value: str) -> None:
+    view.get_by_label(label, exact=True).select_option(label=value)
+
+
+def test_the_history_is_chosen_from_and_a_run_opened(notebook: Notebook) -> None:
+    it = view(notebook, HISTORY)
+    it.locator("[data-jaxmagic] svg").first.wait_for()
+    assert notebook.kernel_value("len(history.run.options)") == 3
+    it.get_by_label("Cell", exact=True).fill("f(x)")
+    it.get_by_label("Cell", exact=True).press("Enter")
+    notebook.wait_for_kernel_value("len(history.run.options)", 2)
+    choose(it, "Sort", "oldest first")
+    notebook.wait_for_kernel_value("history.order.value", "oldest first")
+    it.get_by_label("Run", exact=True).select_option(index=0)
+    it.get_by_text("first call", exact=False).first.wait_for()
+    it.get_by_text("wall time").wait_for()
+    choose(it, "Unit", "share")
+    notebook.wait_for_kernel_value("history.unit.value", "share")
+    it.scroll_into_view_if_needed()
+    notebook.screenshot("explore-history")
+
+
+def test_a_comparison_takes_another_baseline_and_leaves_a_candidate_out(notebook: Notebook) -> None:
+    it = view(notebook, COMPARISON)
+    choose(it, "Baseline", "jit")
+    it.locator("svg text:visible", has_text="time over that of jit").wait_for()
+    choose(it, "Show", "distributions")
+    it.locator("path[data-curve='eager']").first.wait_for()
+    it.get_by_role("checkbox", name="eager").uncheck()
+    it.locator("path[data-curve='eager']").first.wait_for(state="detached")
+    it.get_by_role("checkbox", name="eager").check()
+    it.locator("path[data-curve='eager']").first.wait_for()
+    choose(it, "Show", "ratios")
+
+
+def test_measuring_again_shows_a_new_record(notebook: Notebook) -> None:
+    it = view(notebook, COMPARISON)
+    before = notebook.kernel_value("compared.record.started_at")
+    it.get_by_label("Budget (s)", exact=True).fill("0.3")
+    it.get_by_label("Budget (s)", exact=True).press("Tab")
+    notebook.wait_for_kernel_value("compared.budget.value", 0.3)
+    it.get_by_role("button", name="Measure again").click()
+    notebook.wait_for_kernel_value("compared.record.budget_ns", 300_000_000)
+    assert notebook.kernel_value("compared.record.started_at") != before
+    notebook.wait_for_kernel_value("compared.again.disabled", False)
+    it.scroll_into_view_if_needed()
+    notebook.screenshot("explore-comparison")
+
+
+def test_a_picture_in_a_view_answers(notebook: Notebook) -> None:
+    it = view(notebook, COMPARISON).locator("[data-jaxmagic]").first
+    it.locator("g[data-button='eager']").click()
+    assert it.locator("g[data-button='eager']").get_attribute("aria-pressed") == "true"
+
+
+def test_a_benchmark_shows_its_calls_in_their_order(notebook: Notebook) -> None:
+    it = view(notebook, BENCHMARK)
+    choose(it, "Show", "calls in their order")
+    it.locator("svg text:visible", has_text="time of a call").wait_for()
+    it.scroll_into_view_if_needed()
+    notebook.screenshot("explore-benchmark")
+
+
+def test_w_opens_a_view_below_the_report(notebook: Notebook) -> None:
+    assert notebook.outputs(OPENED).count() == 2
+    view(notebook, OPENED).get_by_label("Show", exact=True).wait_for()
+
+
+def test_every_control_is_reached_by_the_keyboard_and_has_a_name(notebook: Notebook) -> None:
+    controls = view(notebook, COMPARISON).locator("select, input, button.jupyter-button")
+    assert controls.count() >= 8
+    for index in range(controls.count()):
+        each = controls.nth(index)
+        assert each.evaluate("it => it.labels?.[0]?.textContent || it.textContent || it.title || it.ariaLabel")
+        assert each.evaluate("it => it.tabIndex") >= 0
+
+
+def test_views_are_legible_in_the_dark(notebook: Notebook) -> None:
+    with notebook.in_the_dark():
+        for index, name in ((HISTORY, "history"), (COMPARISON, "comparison")):
+            view(notebook, index).scroll_into_view_if_needed()
+            notebook.screenshot(f"explore-{name}-dark")
+
+
+def test_reports_outlive_their_kernel_and_views_do_not_hide_them(notebook: Notebook) -> None:
+    saved = notebook.save()
+    (report, widget) = saved["cells"][OPENED]["outputs"]
+    assert "text/html" in report["data"]
+    assert "application/vnd.jupyter.widget-view+json" in widget["data"]
+    assert "application/vnd.jupyter.widget-view+json" not in report["data"]
