@@ -13,6 +13,7 @@ from ..model.comparison import Comparison
 from ..model.history import History
 from ..model.sweep import Sweep, Variable
 from ..model.timing import Timing
+from ..units import time_unit
 from . import report, statistics
 from .comparison import ratios
 
@@ -65,14 +66,16 @@ def _(record: Benchmark) -> Curves:
 @chart.register
 def _(record: Comparison) -> Forest:
     rows = []
-    for label in record:
+    for hue, label in enumerate(record):
         found, rounds = record[label], ratios(record, label)
         low, high = found.interval or (None, None)
         value = found.ratio.value if found.ratio else statistics.median(rounds)
         if label == record.baseline:
-            rows.append(Row(name=label, value=1.0, verdict="baseline"))
+            rows.append(Row(name=label, value=1.0, verdict="baseline", hue=hue))
         else:
-            rows.append(Row(name=label, value=value, low=low, high=high, verdict=found.verdict, hill=hill(rounds)))
+            rows.append(
+                Row(name=label, value=value, low=low, high=high, verdict=found.verdict, hue=hue, hill=hill(rounds))
+            )
     noise = record.noise
     ends = [end for row in rows for end in (row.value, row.low, row.high) if end is not None]
     ends += [place for row in rows for place, _ in row.hill]
@@ -80,7 +83,7 @@ def _(record: Comparison) -> Forest:
     return Forest(
         title="time of each candidate over that of the baseline",
         x=Scale(
-            label=f"time over that of {record.baseline}; less is faster",
+            label=f"time over that of {in_title(record.baseline)}; less is faster",
             quantity="ratio",
             low=low,
             high=high,
@@ -141,6 +144,11 @@ def _along(variable: Variable, places: Sequence[float]) -> Scale:
     growing = max(places) > 4 * min(places)
     low, high = around(places, log=growing)
     return Scale(label=variable.name, quantity="number", low=low, high=high, log=growing)
+
+
+def in_title(name: str) -> str:
+    """A name of the user's, as long as the title of an axis may be."""
+    return name if len(name) <= 24 else f"{name[:23]}…"
 
 
 def latencies(comparison: Comparison) -> Curves:
@@ -249,7 +257,14 @@ def _distributions(trials: dict[str, Trial], title: str, marks: tuple[Mark, ...]
     beyond = sum(each > high for samples in calls.values() for each in samples)
     return Curves(
         title=title,
-        x=Scale(label="time of a call", quantity="time", low=low, high=high, log=low > 0 and high > 20 * low),
+        x=Scale(
+            label="time of a call",
+            quantity="time",
+            low=low,
+            high=high,
+            log=low > 0 and high > 20 * low,
+            unit=time_unit(statistics.median(next(iter(calls.values())))),  # that of the headline
+        ),
         y=_SHARE,
         series=tuple(
             share_until(name, samples, end=high, hue=hue) for hue, (name, samples) in enumerate(calls.items())
@@ -262,7 +277,7 @@ def _distributions(trials: dict[str, Trial], title: str, marks: tuple[Mark, ...]
 def _without_outliers(calls: Sequence[float]) -> float:
     """Where the samples end but for outliers."""
     low, high = statistics.quartiles(calls)
-    return min(max(calls), high + 4 * max(high - low, 0.01 * high))
+    return min(max(calls), high + 3 * max(high - low, 0.01 * high))
 
 
 def _is_worth_a_curve(record: Benchmark, pipelined: Trial) -> bool:

@@ -146,6 +146,7 @@ class Row:
         low: the lower end of its interval; ``None`` if it has none.
         high: the upper end.
         verdict: what it comes to, in a few words.
+        hue: the number of its colour.
         hill: places on the axis, and how many of the samples lie there, 1 where most do.
     """
 
@@ -154,6 +155,7 @@ class Row:
     low: float | None = None
     high: float | None = None
     verdict: str = ""
+    hue: int = 0
     hill: tuple[tuple[float, float], ...] = ()
 
 

@@ -8,16 +8,21 @@ name, with ``low`` and ``high``; on ticks ``ticks``, of which axis, and ``log``,
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import singledispatch
 
 from .. import units
 from ..model.chart import Bar, Bars, Curves, Forest, Mark, Row, Scale, Series
-from .plot import MOST_IN_TITLE, WIDTH, Plot, hue, lay_out, said
+from .colours import GREY, hue, hue_of_part
+from .plot import MOST_IN_TITLE, WIDTH, Plot, lay_out, said
 from .svg import FAINT, Drawing, short, width_of
 
 #: How high curves may rise, and one row of the others, in pixels.
 _RISE = 130
 _ROW = 26
+
+#: Letters of a name beside its row.
+MOST_IN_NAME = 26
 
 
 @singledispatch
@@ -50,14 +55,14 @@ def _(chart: Curves) -> Drawing:
 @draw.register
 def _(chart: Forest) -> Drawing:
     bottom = 8 + _ROW * len(chart.rows)
-    plot = Plot(bottom + 38, chart.title, (chart.x, 150, WIDTH - 16))
+    plot = Plot(bottom + 38, chart.title, (chart.x, _beside([row.name for row in chart.rows]), WIDTH - 16))
     if chart.noise is not None:
         tip = f"{chart.noise_label}: {units.factor_range(*chart.noise)}"
         with plot.drawing.group({"tip": tip}):
             _box(plot, *chart.noise, 4, bottom, FAINT)
     plot.grid(4, bottom)
     if chart.x.low < 1 < chart.x.high:
-        plot.path([1, 1], [4, bottom], colour="#888", width=1)
+        plot.path([1, 1], [4, bottom], colour=GREY, width=1)
     for number, row in enumerate(chart.rows):
         _row(plot, number, row, 4 + _ROW * number + _ROW / 2)
     return plot.drawing
@@ -67,12 +72,17 @@ def _(chart: Forest) -> Drawing:
 def _(chart: Bars) -> Drawing:
     top = 24 + 16 * lay_out(chart.names, 8)[-1][1] if chart.names else 8
     bottom = top + _ROW * len(chart.bars)
-    plot = Plot(bottom + 38, chart.title, (chart.x, 150, WIDTH - 16))
+    plot = Plot(bottom + 38, chart.title, (chart.x, _beside([bar.name for bar in chart.bars]), WIDTH - 24))
     plot.grid(top, bottom)
-    plot.legend([(name, hue(number), False) for number, name in enumerate(chart.names)], 8)
+    plot.legend([(name, hue_of_part(name, number), False) for number, name in enumerate(chart.names)], 8)
     for line, bar in enumerate(chart.bars):
         _bar(plot, chart, bar, top + _ROW * line + 4)
     return plot.drawing
+
+
+def _beside(names: Sequence[str]) -> float:
+    """Where an axis begins, so that names have room left of it."""
+    return max(60.0, 16 + max((width_of(short(each, MOST_IN_NAME)) for each in names), default=0.0))
 
 
 def _curve(plot: Plot, number: int, series: Series) -> None:
@@ -101,7 +111,7 @@ def _curve(plot: Plot, number: int, series: Series) -> None:
 
 def _mark(plot: Plot, mark: Mark, height: float) -> None:
     """A line from top to bottom, its interval, and its name above both."""
-    colour = "#888888" if mark.hue is None else hue(mark.hue)
+    colour = GREY if mark.hue is None else hue(mark.hue)
     scale, text = plot.scales["x"], f"{mark.label} {said(plot.scales['x'], mark.at)}"
     low, high = plot.scales["y"].low, plot.scales["y"].high
     tip = text
@@ -116,12 +126,12 @@ def _mark(plot: Plot, mark: Mark, height: float) -> None:
 
 
 def _row(plot: Plot, number: int, row: Row, middle: float) -> None:
-    colour = hue(number)
+    colour = hue(row.hue)
     with plot.drawing.group({"s": number, "button": row.name, "tip": _row_tip(plot.scales["x"], row)}):
         top, bottom = middle - _ROW / 2, middle + _ROW / 2
         corners = [(0.0, top), (float(WIDTH), top), (float(WIDTH), bottom), (0.0, bottom)]
         plot.drawing.path(corners, colour="none", fill="#0000")
-        plot.drawing.words(plot.x.start - 10, middle + 4, short(row.name, 21), anchor="end")
+        plot.drawing.words(plot.x.start - 10, middle + 4, short(row.name, MOST_IN_NAME), anchor="end")
         if row.hill:
             xs = [x for x, _ in row.hill]
             up, down = [middle - 11 * each for _, each in row.hill], [middle + 11 * each for _, each in row.hill]
@@ -139,13 +149,13 @@ def _row_tip(scale: Scale, row: Row) -> str:
 
 
 def _bar(plot: Plot, chart: Bars, bar: Bar, top: float) -> None:
-    plot.drawing.words(plot.x.start - 10, top + 13, short(bar.name, 21), anchor="end")
+    plot.drawing.words(plot.x.start - 10, top + 13, short(bar.name, MOST_IN_NAME), anchor="end")
     whole, before = sum(size for _, size in bar.parts), 0.0
     for name, size in bar.parts:
         number = chart.names.index(name)
         tip = f"{name}: {said(chart.x, size)}, {units.share(size, whole)}"
         with plot.drawing.group({"s": number, "tip": tip}):
-            _box(plot, before, before + size, top, top + _ROW - 8, hue(number))
+            _box(plot, before, before + size, top, top + _ROW - 8, hue_of_part(name, number))
         before += size
 
 

@@ -21,7 +21,8 @@ from matplotlib.text import Text
 
 from ..model.chart import Bars, Chart, Curves, Forest, Mark, Scale, Series, Values
 from .axis import ticks, title
-from .plot import hue, said
+from .colours import GREY, hue, hue_of_part
+from .plot import said
 from .svg import short
 from .words import printable
 
@@ -29,7 +30,6 @@ from .words import printable
 _WIDTH = 6.4
 _POINTS = 9
 _LETTERS = 90  # in a line
-_GREY = "#888888"
 
 #: Pixels an inch of a picture in a notebook, sharp on dense screens.
 _DPI = 144
@@ -85,12 +85,12 @@ def _(chart: Forest, into: Figure) -> None:
     axes = into.add_subplot()
     _set_scale(axes.xaxis, chart.x)
     if chart.noise is not None:
-        noise = axes.axvspan(*chart.noise, color=_GREY, alpha=0.3, linewidth=0, label=_name(chart.noise_label, 60))
+        noise = axes.axvspan(*chart.noise, color=GREY, alpha=0.3, linewidth=0, label=_name(chart.noise_label, 60))
         _legend(into, [noise])
     if chart.x.low < 1 < chart.x.high:
-        axes.axvline(1, color=_GREY, linewidth=1)
+        axes.axvline(1, color=GREY, linewidth=1)
     for line, row in enumerate(chart.rows):
-        colour = hue(line)
+        colour = hue(row.hue)
         if row.hill:
             xs = [x for x, _ in row.hill]
             up, down = [line - 0.42 * each for _, each in row.hill], [line + 0.42 * each for _, each in row.hill]
@@ -109,10 +109,12 @@ def _(chart: Bars, into: Figure) -> None:
     for line, bar in enumerate(chart.bars):
         before = 0.0
         for name, size in bar.parts:
-            axes.barh(line, size, left=before, height=0.7, color=hue(chart.names.index(name)))
+            axes.barh(line, size, left=before, height=0.7, color=hue_of_part(name, chart.names.index(name)))
             before += size
     _name_rows(axes, [bar.name for bar in chart.bars])
-    _legend(into, [Patch(color=hue(number), label=_name(name)) for number, name in enumerate(chart.names)])
+    _legend(
+        into, [Patch(color=hue_of_part(name, number), label=_name(name)) for number, name in enumerate(chart.names)]
+    )
 
 
 def _curve(axes: Axes, series: Series) -> Line2D:
@@ -136,7 +138,7 @@ def _curve(axes: Axes, series: Series) -> Line2D:
 
 
 def _mark(axes: Axes, scale: Scale, mark: Mark) -> Line2D:
-    colour = _GREY if mark.hue is None else hue(mark.hue)
+    colour = GREY if mark.hue is None else hue(mark.hue)
     label = f"{_name(mark.label)} {said(scale, mark.at)}"
     if mark.low is not None and mark.high is not None:
         axes.axvspan(mark.low, mark.high, color=colour, alpha=0.25, linewidth=0)
@@ -154,7 +156,7 @@ def _set_scale(axis: Axis, scale: Scale) -> None:
     axis.set_ticks([value for value, _ in found], labels=[_name(text, 16) for _, text in found])
     axis.set_ticks([], minor=True)
     axis.set_label_text(_name(title(scale, log=scale.log), 70))
-    axis.grid(True, color=_GREY, alpha=0.3, linewidth=0.6)
+    axis.grid(True, color=GREY, alpha=0.3, linewidth=0.6)
     axes.set_axisbelow(True)
     axes.spines[["top", "right"]].set_visible(False)
 

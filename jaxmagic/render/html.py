@@ -23,6 +23,7 @@ from ..model.sweep import Sweep
 from ..model.timing import Timing
 from . import benchmark_words, comparison_words, live, sweep_words, words
 from .charts import draw
+from .colours import GREY_PARTS, PARTS
 from .style import DEFAULT, Style
 from .svg import Drawing
 from .text import to_text
@@ -30,25 +31,6 @@ from .text import to_text
 #: Functions in the table; the rest is told as a sum. Keeps the saved notebook small.
 MOST_FUNCTIONS = 5
 
-#: Okabe and Ito's palette, safe for the colour-blind; and greys for those who print.
-_HUES = {
-    "tracing": "#e69f00",
-    "lowering": "#cc79a7",
-    "compilation": "#d55e00",
-    "cache retrieval": "#f0e442",
-    "host": "#56b4e9",
-    "dispatch": "#56b4e9",
-    "wait": "#009e73",
-}
-_GREYS = {
-    "tracing": "#555",
-    "lowering": "#777",
-    "compilation": "#333",
-    "cache retrieval": "#999",
-    "host": "#aaa",
-    "dispatch": "#aaa",
-    "wait": "#ccc",
-}
 _FAINT = "opacity:.75"
 _CELL = "padding-right:9px;text-align:left"
 _NUMBER = "padding-right:9px;text-align:right"
@@ -170,7 +152,7 @@ def _headline(timing: Timing, style: Style) -> str:
 
 def _bar(timing: Timing, style: Style) -> str:
     """A stacked bar of the parts, and a legend that gives their numbers: the bar alone measures nothing."""
-    colours = _HUES if style.colour else _GREYS
+    colours = PARTS if style.colour else GREY_PARTS
     unit = units.time_unit(timing.wall_ns)
     segments, legend = [], []
     for part in report.parts(timing):

@@ -13,16 +13,8 @@ from .svg import FAINT, Drawing, Kind, short, width_of
 
 WIDTH = 560
 
-#: Okabe and Ito's palette, safe for the colour-blind, in the order in which series take it.
-HUES = ("#56b4e9", "#e69f00", "#009e73", "#cc79a7", "#d55e00", "#0072b2", "#b39b00", "#999999")
-
 #: Two axes at most, so many ticks on each.
 _MOST_TICKS = {"x": 6, "y": 4}
-
-
-def hue(number: int) -> str:
-    """The colour with this number; they come round again."""
-    return HUES[number % len(HUES)]
 
 
 #: The first line of text, the distance to the next, and where it begins beside the sample of a line.

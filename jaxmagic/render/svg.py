@@ -14,10 +14,10 @@ from html import escape
 from typing import Literal
 from unicodedata import east_asian_width
 
+from .colours import GREY
 from .words import printable
 
-GREY = "#888"
-FAINT = "#8885"
+FAINT = f"{GREY}55"
 
 #: The size of all words, in pixels.
 FONT_SIZE = 11

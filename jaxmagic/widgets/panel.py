@@ -14,12 +14,15 @@ from ..render.style import Style
 
 #: So that a label is never cut.
 _WHOLE = {"description_width": "initial"}
-_NARROW = ipywidgets.Layout(width="auto", min_width="9em")
+
+#: Room between controls that stand beside each other.
+_BESIDE = "2px 14px 2px 0"
 
 
 def choice(label: str, options: Sequence[Any], value: Any = None) -> ipywidgets.Dropdown:
     """A labelled choice of one of several; the first one to begin with."""
-    made = ipywidgets.Dropdown(options=options, description=label, style=_WHOLE, layout=_NARROW)
+    made = ipywidgets.Dropdown(options=options, description=label, style=_WHOLE)
+    made.layout = ipywidgets.Layout(width="auto", min_width="9em", margin=_BESIDE)
     if value is not None:
         made.value = value
     return made
@@ -27,7 +30,9 @@ def choice(label: str, options: Sequence[Any], value: Any = None) -> ipywidgets.
 
 def tick(label: str, value: bool = True) -> ipywidgets.Checkbox:
     """A labelled box to tick."""
-    return ipywidgets.Checkbox(value=value, description=label, indent=False, layout=ipywidgets.Layout(width="auto"))
+    return ipywidgets.Checkbox(
+        value=value, description=label, indent=False, layout=ipywidgets.Layout(width="auto", margin=_BESIDE)
+    )
 
 
 def row(*controls: ipywidgets.Widget) -> ipywidgets.HBox:
