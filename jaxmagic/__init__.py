@@ -52,6 +52,7 @@ _PUBLIC = {
     "Curve": "model.sweep",
     "Growth": "model.sweep",
     "Crossing": "model.sweep",
+    "DeviceTime": "model.device_time",
     "Estimate": "model.estimate",
     "Finding": "model.finding",
     "Compilation": "model.compilation",
@@ -97,6 +98,7 @@ __all__ = [  # noqa: RUF022 - in the order of the table
     "Curve",
     "Growth",
     "Crossing",
+    "DeviceTime",
     "Estimate",
     "Finding",
     "Compilation",
@@ -130,6 +132,7 @@ if TYPE_CHECKING:
     from .model.benchmark import Benchmark, Conditions, Trial
     from .model.comparison import Candidate, Check, Comparison, Versus
     from .model.compilation import Cause, Compilation
+    from .model.device_time import DeviceTime
     from .model.environment import Environment
     from .model.estimate import Estimate
     from .model.finding import Finding

@@ -8,7 +8,7 @@ import os
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -241,6 +241,25 @@ def fabricate_comparison(
 def comparison(compared: Callable[..., Comparison]) -> Comparison:
     """A fabricated record: jit takes 5 ms where numpy takes 10."""
     return compared(10e6, 5e6)
+
+
+@pytest.fixture
+def named(comparison: Comparison) -> Callable[..., Comparison]:
+    """Makes comparisons of as many candidates as there are labels, each of them slower than the one before."""
+
+    def trial(factor: float, rounds: int) -> Trial:
+        spread = (1 + 0.0001 * (number * 37 % 101) for number in range(rounds))
+        return Trial(samples_ns=tuple(round(5e6 * factor * each) for each in spread), evaluations=1)
+
+    def make(*labels: str, rounds: int = 60) -> Comparison:
+        one = comparison.candidates[1]
+        candidates = tuple(
+            replace(one, label=label, latency=trial(1.3**place, rounds)) for place, label in enumerate(labels)
+        )
+        again = trial(1.0, rounds)
+        return replace(comparison, baseline=labels[0], twice=labels[0], again=again, candidates=candidates)
+
+    return make
 
 
 @pytest.fixture

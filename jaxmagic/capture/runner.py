@@ -15,6 +15,7 @@ from typing import Any
 from ..model.timing import Timing
 from .clock import Clock, now_ns
 from .fence import Fence, shared
+from .profile import mark_call
 from .results import find_arrays
 from .stopwatch import Stopwatch
 from .waiting import search_and_wait, waiter_for
@@ -134,6 +135,16 @@ class Runner:
                 total_ns += self._end_of_all() - started_ns
         self.value = value
         return total_ns
+
+    def marked_call(self) -> None:
+        """One call, waited for, that a recording of the profiler can tell from what is around it."""
+        __tracebackhide__ = True
+        self._prepare_sample()
+        with mark_call():
+            self.value = self._call()
+            self._wait(self.value)
+            if self.fenced:
+                self._end_of_all()
 
     def pipelined_sample(self, calls: int) -> int:
         """The time of `calls` calls that are enqueued one after the other, with one wait at the end."""

@@ -11,11 +11,13 @@ from typing import Any, NamedTuple
 from ..analysis.statistics import is_steady, looks, median, median_interval
 from ..errors import DonatedTwice
 from ..model.benchmark import Benchmark, Conditions, StoppedBy, Trial
+from ..model.device_time import DeviceTime
 from . import internals
 from .clock import Clock, now_ns, timestamp
 from .compilation import CompileLog
 from .environment import probe
 from .load import Load
+from .profile import take_device_time
 from .results import find_arrays
 from .runner import Runner
 
@@ -38,6 +40,10 @@ FEWEST = 3
 _FEWEST_BATCHES, _BATCHES, _MOST_CALLS, _MOST_IN_FLIGHT_BYTES = 3, 7, 100, 2**30
 
 
+#: Calls under the profiler: for about so long, and how many at least and at most.
+_PROFILED_NS, _FEWEST_PROFILED, _MOST_PROFILED = 50_000_000, 3, 100
+
+
 class Plan(NamedTuple):
     """How long to sample.
 
@@ -55,7 +61,13 @@ class Plan(NamedTuple):
 
 
 def take_benchmark(
-    runner: Runner, plan: Plan, *, code: str | None = None, folded: bool = False, clock: Clock = now_ns
+    runner: Runner,
+    plan: Plan,
+    *,
+    code: str | None = None,
+    folded: bool = False,
+    device: bool = False,
+    clock: Clock = now_ns,
 ) -> Benchmark:
     """Measure one statement.
 
@@ -64,6 +76,7 @@ def take_benchmark(
         plan: how long.
         code: its source, for the record.
         folded: what the caller knows of the statement, for the record.
+        device: whether to run some more calls under the profiler, for the time that devices work.
         clock: in nanoseconds.
 
     Raises:
@@ -75,6 +88,7 @@ def take_benchmark(
     try:
         warmup_ns = warm_up(runner, plan, clock)
         latency, pipelined, stopped_by, conditions = _sample(runner, plan, folded, clock)
+        seen = _profile(runner, median(latency.calls_ns)) if device else None
     except BaseException as error:
         runner.value = None  # the traceback holds the runner, and IPython holds the traceback
         if internals.met_a_deleted_array(error):
@@ -92,6 +106,7 @@ def take_benchmark(
         stopped_by=stopped_by,
         conditions=conditions,
         environment=probe(),
+        device=seen,
         value=runner.value,
     )
 
@@ -122,6 +137,12 @@ def warm_up(runner: Runner, plan: Plan, clock: Clock) -> tuple[int, ...]:
         for _ in range(3):  # a call takes less in a loop than alone
             runner.evaluations = ceil(runner.evaluations * least_ns / max(runner.sample(), least_ns / 100))
     return tuple(each for each, _ in calls)
+
+
+def _profile(runner: Runner, call_ns: float) -> DeviceTime:
+    __tracebackhide__ = True
+    calls = min(max(int(_PROFILED_NS / max(call_ns, 1)), _FEWEST_PROFILED), _MOST_PROFILED)
+    return take_device_time(runner.marked_call, calls)
 
 
 def _sample(

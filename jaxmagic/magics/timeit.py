@@ -60,7 +60,9 @@ def run_timeit(
         evaluations=arguments.n,
     )
     folded = function is not None and is_folded(function, (), {})
-    record = take_benchmark(Runner(body, each=each), plan, code=statement.strip(), folded=folded)
+    record = take_benchmark(
+        Runner(body, each=each), plan, code=statement.strip(), folded=folded, device=arguments.device
+    )
     return finish(shell, arguments, record, shell.user_ns if local_ns is None else local_ns, earlier)
 
 

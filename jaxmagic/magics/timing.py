@@ -130,6 +130,11 @@ class JaxMagics(Magics):
         help="Or stop after this time, the first call aside; 1s by default.",
     )
     @argument("--setup", metavar="CODE", help="Runs once, before everything; in quotes.")
+    @argument(
+        "--device",
+        action="store_true",
+        help="Run some more calls under JAX's profiler, and add how long the device worked.",
+    )
     @_of_all_that_repeat
     @line_cell_magic
     def jaxtimeit(self, line: str, cell: str | None = None, local_ns: dict[str, Any] | None = None) -> Any:

@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal
 
 from .compilation import Compilation
+from .device_time import DeviceTime
 from .display import Displayable
 from .environment import Environment
 from .estimate import Estimate
@@ -87,6 +88,7 @@ class Benchmark(Displayable):
         stopped_by: which of the two ended it, or ``count`` where the number of samples was given.
         conditions: what went on beside the samples.
         environment: under which this is true.
+        device: how long devices worked in some calls under the profiler; ``None`` where that was not asked for.
         value: what the last call returned. Not saved, and not kept by the history.
     """
 
@@ -101,6 +103,7 @@ class Benchmark(Displayable):
     stopped_by: StoppedBy
     conditions: Conditions
     environment: Environment
+    device: DeviceTime | None = None
     value: Any = field(default=None, repr=False, compare=False, metadata={"saved": False})
 
     def __post_init__(self) -> None:

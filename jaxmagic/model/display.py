@@ -10,6 +10,9 @@ from collections.abc import Collection
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    import os
+    from pathlib import Path
+
     from matplotlib.figure import Figure
     from pandas import DataFrame
 
@@ -49,6 +52,19 @@ class Displayable:
         from ..render.frames import to_frame
 
         return to_frame(self, of)
+
+    def save(self, path: str | os.PathLike[str]) -> Path:
+        """Write the record to `path` as JSON, as :func:`jaxmagic.save` does.
+
+        >>> import jaxmagic, os, tempfile
+        >>> with jaxmagic.stopwatch() as t:
+        ...     pass
+        >>> jaxmagic.load(t.timing.save(os.path.join(tempfile.mkdtemp(), "timing.json"))) == t.timing
+        True
+        """
+        from ..storage import save
+
+        return save(self, path)  # type: ignore[arg-type]  # what is no record is refused there
 
     def figure(self) -> Figure:
         """The record's chart as a matplotlib figure, for a paper: 6.4 inches wide, axes and units labelled.

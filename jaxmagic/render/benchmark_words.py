@@ -65,6 +65,23 @@ def about_pipelined(benchmark: Benchmark, digits: int) -> str:
     return f"{sentence}."
 
 
+def about_device(benchmark: Benchmark, digits: int) -> str | None:
+    """How long the device worked; ``None`` if nobody asked."""
+    device = benchmark.device
+    if device is None:
+        return None
+    if device.call_ns is None:
+        return f"Device time: not measured, because {device.problem or 'no device worked'}."
+    busiest = device.devices[device.busy_ns.index(max(device.busy_ns))]
+    which = f"{busiest}, the busiest of {len(device.devices)}," if len(device.devices) > 1 else busiest
+    call_ns = device.wall_ns / device.calls
+    return (
+        f"Device time: {which} worked {units.time(device.call_ns, digits)} per call, "
+        f"{units.share(device.call_ns, call_ns)} of the {units.time(call_ns, digits)} that each took "
+        f"in a profile of {units.count(device.calls, 'call')}."
+    )
+
+
 def about_first_call(benchmark: Benchmark, digits: int) -> str:
     """The first call beside the others."""
     timing = benchmark.first_call

@@ -45,6 +45,7 @@ _BENCHMARK_COLUMNS = [
     "interval_low_ns",
     "interval_high_ns",
     "pipelined_ns",
+    "device_ns",
     "first_call_ns",
     "compile_ns",
     "samples",
@@ -242,6 +243,7 @@ def _benchmarks(records: Iterable[Benchmark]) -> pd.DataFrame:
                 "interval_low_ns": low,
                 "interval_high_ns": high,
                 "pipelined_ns": record.pipelined_ns,
+                "device_ns": None if record.device is None else record.device.call_ns,
                 "first_call_ns": record.first_call.wall_ns,
                 "compile_ns": record.first_call.compile_ns,
                 "samples": len(record.samples_ns),
@@ -254,7 +256,7 @@ def _benchmarks(records: Iterable[Benchmark]) -> pd.DataFrame:
         )
     frame = pd.DataFrame(rows, columns=_BENCHMARK_COLUMNS)
     frame["started_at"] = pd.to_datetime(frame["started_at"], utc=True, format="ISO8601")
-    for column in ("median_ns", "interval_low_ns", "interval_high_ns", "pipelined_ns"):
+    for column in ("median_ns", "interval_low_ns", "interval_high_ns", "pipelined_ns", "device_ns"):
         frame[column] = frame[column].astype("Float64")
     for column in ("first_call_ns", "compile_ns"):
         frame[column] = frame[column].astype("Int64")

@@ -64,10 +64,13 @@ def _(record: Benchmark, style: Style = DEFAULT, *, explain: bool = False) -> st
     if style.picture and len(record.samples_ns) > 1:
         pieces.append(_picture(draw(chart(record)), headline))
     pieces += [_line(each) for each in benchmark_words.about_samples(record, digits)]
-    pieces += [
-        _line(each(record, digits))
-        for each in (benchmark_words.about_pipelined, benchmark_words.about_first_call, benchmark_words.about_end)
-    ]
+    told = (
+        benchmark_words.about_pipelined(record, digits),
+        benchmark_words.about_device(record, digits),
+        benchmark_words.about_first_call(record, digits),
+        benchmark_words.about_end(record, digits),
+    )
+    pieces += [_line(sentence) for sentence in told if sentence]
     pieces += [_line(f"⚠ {finding}") for finding in record.warnings]
     return f'<div style="line-height:1.5;max-width:52em">{"".join(pieces)}</div>'
 

@@ -54,6 +54,8 @@ def _(record: Benchmark, style: Style = DEFAULT, *, explain: bool = False) -> st
     if line := benchmark_words.histogram(record, style.digits):
         lines.append(f"  {line}")
     lines += _wrapped(benchmark_words.about_pipelined(record, style.digits), style, "  ", "    ")
+    if device := benchmark_words.about_device(record, style.digits):
+        lines += _wrapped(device, style, "  ", "    ")
     lines += _wrapped(benchmark_words.about_first_call(record, style.digits), style, "  ", "    ")
     lines += _wrapped(benchmark_words.about_end(record, style.digits), style, "")
     for finding in record.warnings:

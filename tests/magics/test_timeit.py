@@ -12,6 +12,7 @@ import pytest
 from IPython.core.error import UsageError
 
 import jaxmagic
+from jaxmagic import units
 from jaxmagic.magics.timing import JaxMagics
 
 QUICK = "--budget 20ms"
@@ -185,3 +186,13 @@ def test_what_cannot_be_put_beside_it_is_refused(session: Any, tmp_path: Any) ->
         session.shell.run_line_magic("jaxtimeit", f"--against '{path}' f(x)")
     with pytest.raises(FileNotFoundError):
         session.shell.run_line_magic("jaxtimeit", f"--against '{tmp_path / 'none.json'}' f(x)")
+
+
+def test_device_adds_the_time_that_devices_worked_and_never_changes_the_headline(session: Any, tmp_path: Any) -> None:
+    record = session.run(f"%jaxtimeit -o {QUICK} --device f(x)")
+    assert record.device is not None
+    assert "Device time: " in session.report
+    assert session.report.startswith(f"{units.time(record.median_ns)} per call")
+    assert record.device.call_ns is not None or record.device.problem
+    assert session.run(f"%jaxtimeit -oq {QUICK} f(x)").device is None
+    assert jaxmagic.load(jaxmagic.save(record, tmp_path / "device.json")) == record

@@ -3,19 +3,13 @@
 from __future__ import annotations
 
 import base64
-import json
 import re
-import shutil
 import xml.etree.ElementTree as ET
-from collections.abc import Iterator
-from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from jaxmagic.analysis.charts import chart, latencies
-from jaxmagic.model.benchmark import Trial
 from jaxmagic.model.comparison import Comparison
 from jaxmagic.render import live
 from jaxmagic.render.charts import draw
@@ -25,19 +19,6 @@ HOSTILE = (
     "</script><script>window.evil=1</script><img src=x onerror='window.evil=1'>\"'`${1}$x_1$\u2028<!--\u0000"
     + "w" * 500
 )
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
-
-
-def named(comparison: Comparison, *labels: str, rounds: int = 60) -> Comparison:
-    """A comparison of as many candidates as there are labels, each of them slower than the one before."""
-
-    def trial(factor: float) -> Trial:
-        spread = (1 + 0.0001 * (number * 37 % 101) for number in range(rounds))
-        return Trial(samples_ns=tuple(round(5e6 * factor * each) for each in spread), evaluations=1)
-
-    one = comparison.candidates[1]
-    made = tuple(replace(one, label=label, latency=trial(1.3**place)) for place, label in enumerate(labels))
-    return replace(comparison, baseline=labels[0], twice=labels[0], again=trial(1.0), candidates=made)
 
 
 def still(html: str) -> str:
@@ -56,17 +37,17 @@ def test_the_html_holds_the_picture_and_the_script_and_no_address(request: Any, 
     assert len(html) < 15_000
 
 
-def test_eight_candidates_of_a_thousand_rounds_stay_small(comparison: Comparison) -> None:
-    record = named(comparison, *(f"candidate_{number}" for number in range(8)), rounds=1000)
+def test_eight_candidates_of_a_thousand_rounds_stay_small(named: Any) -> None:
+    record = named(*(f"candidate_{number}" for number in range(8)), rounds=1000)
     assert len(to_html(record).encode()) < 40_000
     assert len(_picture(draw(latencies(record)), "").encode()) < 40_000
 
 
-def test_the_script_knows_nothing_but_its_key(comparison: Comparison) -> None:
+def test_the_script_knows_nothing_but_its_key(named: Any) -> None:
     scripts = {
         re.sub(r'data-jaxmagic="\w{12}"', "", found)
         for labels in (("numpy", "jit"), ("a", HOSTILE))
-        for found in re.findall(r"<script>(.*?)</script>", to_html(named(comparison, *labels)), re.S)
+        for found in re.findall(r"<script>(.*?)</script>", to_html(named(*labels)), re.S)
     }
     assert len(scripts) == 1
     (script,) = scripts
@@ -78,190 +59,3 @@ def test_the_same_picture_is_saved_as_the_same_text_and_another_one_has_another_
     assert to_html(comparison) == to_html(comparison)
     other = draw(latencies(comparison))
     assert live.key_of(draw(chart(comparison))) == live.key_of(draw(chart(comparison))) != live.key_of(other)
-
-
-def is_like(path: str, other: str) -> bool:
-    """Whether two paths have the same commands, to places that differ by less than can be seen."""
-    if re.sub(r"[\d.]+", "", path) != re.sub(r"[\d.]+", "", other):
-        return False
-    one, two = ([float(each) for each in re.findall(r"[\d.]+", text)] for text in (path, other))
-    return one == pytest.approx(two, abs=0.25)
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    api = pytest.importorskip("playwright.sync_api", reason="Playwright drives the script")
-    if CHROMIUM is None:
-        pytest.skip("there is no Chromium")
-    with api.sync_playwright() as playwright:
-        found = playwright.chromium.launch(executable_path=CHROMIUM)
-        yield found
-        found.close()
-
-
-class Page:
-    """A page without a notebook: what the script does wherever HTML is shown."""
-
-    def __init__(self, browser: Any, path: Path, body: str, script: bool = True) -> None:
-        path.write_text(f'<!doctype html><meta charset="utf-8"><body style="color:#123456">{body}', encoding="utf-8")
-        context = browser.new_context(viewport={"width": 900, "height": 900}, java_script_enabled=script)
-        self.page = context.new_page()
-        self.errors: list[str] = []
-        self.requests: list[str] = []
-        self.page.on("pageerror", lambda error: self.errors.append(str(error)))
-        self.page.on("console", lambda message: self.errors.append(message.text))
-        self.page.on("request", lambda request: self.requests.append(request.url))
-        self.page.goto(path.as_uri())
-
-    def move(self, x: float, y: float, number: int = 0) -> str:
-        """Move the mouse to a place of a picture; what is told there."""
-        box = self.page.locator("[data-jaxmagic] > svg").nth(number).bounding_box()
-        self.page.mouse.move(box["x"] + x, box["y"] + y)
-        return self.page.locator("[data-jaxmagic] > div:first-of-type").nth(number).inner_text()
-
-    def pressed(self, number: int = 0) -> list[str]:
-        """Whether each series is singled out."""
-        root = self.page.locator("[data-jaxmagic]").nth(number)
-        found: list[str] = root.locator("[data-button]").evaluate_all("all => all.map(n => n.ariaPressed)")
-        return found
-
-    def paths(self) -> list[str]:
-        """Each path that has values."""
-        found: list[str] = self.page.locator("path[data-x]").evaluate_all("all => all.map(n => n.getAttribute('d'))")
-        return found
-
-
-@pytest.fixture
-def show(browser: Any, tmp_path: Path) -> Iterator[Any]:
-    shown: list[Page] = []
-
-    def make(*bodies: str, **options: Any) -> Page:
-        page = Page(browser, tmp_path / f"{len(shown)}.html", "<hr>".join(bodies), **options)
-        shown.append(page)
-        return page
-
-    yield make
-    for each in shown:
-        assert each.errors == []
-        assert [url for url in each.requests if not url.startswith(("file:", "data:"))] == []
-        each.page.context.close()
-
-
-@pytest.mark.slow
-def test_the_image_becomes_the_picture_that_it_holds_in_the_colour_of_the_page(
-    comparison: Comparison, show: Any
-) -> None:
-    page = show(to_html(comparison))
-    assert page.page.locator("img").count() == 0
-    text = page.page.locator("svg text").first
-    assert text.evaluate("n => getComputedStyle(n).fill") == "rgb(18, 52, 86)"
-    page.page.locator("svg").wait_for(state="visible")
-
-
-@pytest.mark.slow
-def test_where_no_script_runs_the_still_picture_stays(comparison: Comparison, show: Any) -> None:
-    page = show(to_html(comparison), script=False)
-    image = page.page.locator("img")
-    assert image.bounding_box()["width"] == 560
-    assert page.page.locator("svg").count() == 0
-
-
-@pytest.mark.slow
-def test_the_mouse_is_told_the_nearest_point_and_what_a_row_comes_to(
-    benchmark: Any, comparison: Any, show: Any
-) -> None:
-    page = show(to_html(replace(benchmark, pipelined=None)), to_html(comparison))
-    curve = [float(each) for each in re.findall(r"[\d.]+", page.page.locator("[data-curve]").get_attribute("d"))]
-    told = page.move(curve[60], curve[61])
-    assert re.fullmatch(r"latency\ntime of a call: [\d.]+ ms\nshare of samples: [\d.]+ %", told)
-    assert page.move(5, 5) == ""
-    assert page.move(60, 45, 1) == "jit\n0.500x (0.496x to 0.505x)\nfaster"
-
-
-@pytest.mark.slow
-def test_a_click_singles_a_series_out_and_another_one_restores(comparison: Comparison, show: Any) -> None:
-    both = [_picture(draw(latencies(comparison)), ""), to_html(comparison)]
-    page = show(*both)
-    entry = page.page.locator("[data-button=jit]").first
-    entry.click()
-    assert page.pressed() == ["false", "true"]
-    assert page.pressed(1) == ["false", "false"]  # another chart is not disturbed
-    faint = page.page.locator("g[data-s='0']:not([data-button])").first
-    assert faint.evaluate("n => n.style.opacity") == "0.15"
-    entry.click()
-    assert page.pressed() == ["false", "false"]
-    assert faint.evaluate("n => n.style.opacity") == "1"
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("key", ["Enter", " "])
-def test_the_keyboard_does_the_same_and_is_told_the_same(comparison: Comparison, show: Any, key: str) -> None:
-    page = show(to_html(comparison))
-    page.page.keyboard.press("Tab")
-    page.page.keyboard.press("Tab")
-    row = page.page.locator("[data-button=jit]")
-    assert page.page.locator("[data-lm-suppress-shortcuts] [data-button=jit]").count() == 1  # JupyterLab keeps off
-    assert row.get_attribute("role") == "button"
-    assert row.get_attribute("aria-label").startswith("jit\n0.500x")
-    assert page.page.locator("[data-jaxmagic] > div").first.inner_text().startswith("jit\n0.500x")
-    page.page.keyboard.press(key)
-    assert page.pressed() == ["false", "true"]
-    page.page.keyboard.press(key)
-    assert page.pressed() == ["false", "false"]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("kind", ["forest", "curves"])
-def test_the_script_draws_what_the_still_picture_shows_also_after_switching_to_and_fro(
-    comparison: Comparison, show: Any, kind: str
-) -> None:
-    html = to_html(comparison) if kind == "forest" else _picture(draw(latencies(comparison)), "")
-    drawn = [
-        path.attrib["d"]
-        for path in ET.fromstring(still(html)).iter("{http://www.w3.org/2000/svg}path")
-        if "data-x" in path.attrib
-    ]
-    page = show(html)
-    there, back = ("linear", "log") if kind == "forest" else ("log", "linear")
-    for name in (None, there, back):
-        if name is not None:
-            page.page.get_by_role("button", name=name).click()
-        same = all(is_like(after, before) for before, after in zip(drawn, page.paths(), strict=True))
-        assert same is (name != there)
-
-
-@pytest.mark.slow
-def test_the_other_kind_of_axis_has_its_own_places_and_ticks(comparison: Comparison, show: Any) -> None:
-    page = show(to_html(comparison))
-    page.page.get_by_role("button", name="linear").click()
-    scale = chart(comparison).x
-    axis = json.loads(page.page.locator("svg").get_attribute("data-axes"))["x"]
-    start, end = axis["start"], axis["end"]
-    numpy = page.page.locator("[data-button=numpy] [data-kind=dots]").get_attribute("d")
-    expected = start + (1 - scale.low) / (scale.high - scale.low) * (end - start)
-    assert float(re.findall(r"[\d.]+", numpy)[0]) == pytest.approx(expected, abs=0.2)
-    assert page.page.locator("[data-ticks=x]:visible").get_attribute("data-log") == "0"
-
-
-@pytest.mark.slow
-def test_running_twice_and_running_without_the_picture_do_nothing(comparison: Comparison, show: Any) -> None:
-    html = to_html(comparison)
-    script = re.search(r"<script>.*</script>", html, re.S)
-    assert script is not None
-    page = show(
-        script[0], html, html, script[0], '<div data-jaxmagic="abc"></div>' + f"<script>{live.script('abc')}</script>"
-    )
-    assert page.page.locator("svg").count() == 2
-    assert page.page.locator("[data-jaxmagic] > svg ~ svg").count() == 0
-
-
-@pytest.mark.slow
-def test_whatever_a_name_holds_is_only_text(comparison: Comparison, show: Any) -> None:
-    record = named(comparison, "numpy", HOSTILE)
-    page = show(to_html(record), _picture(draw(latencies(record)), HOSTILE))
-    assert page.page.evaluate("window.evil") is None
-    assert page.page.locator("img").count() == 0
-    assert page.page.locator("script").count() == 2
-    told = page.move(60, 45)
-    assert told.startswith("</script><script>window.evil=1")
-    assert page.page.evaluate("document.documentElement.scrollWidth") <= 900
