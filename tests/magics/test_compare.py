@@ -122,3 +122,20 @@ def test_a_comparison_is_saved_and_the_next_one_put_beside_it(session: Any, tmp_
     (line,) = capsys.readouterr().out.splitlines()
     assert line.startswith("two ")
     session.run(f"%%jaxcompare -q {QUICK} --against '{path}'\nfour: 1\nfive: 1", fails=jaxmagic.NotComparable)
+
+
+@pytest.mark.parametrize(
+    "cell",
+    [
+        "%jaxtime -w f(x);",
+        f"%jaxtimeit -w {QUICK} f(x)",
+        f"%%jaxcompare -w {QUICK}\none: f(x)\ntwo: x * 2",
+        "%%jaxcompare -w -r 6 --budget 20s --sweep n=1,2\none: jnp.ones(n)",
+    ],
+)
+def test_w_opens_a_view_below_the_report(session: Any, cell: str) -> None:
+    session.run(cell)
+    report, view = session.published[-2:]
+    assert "text/html" in report
+    assert "application/vnd.jupyter.widget-view+json" not in report
+    assert "application/vnd.jupyter.widget-view+json" in view
