@@ -878,14 +878,14 @@ def test_processor_time_counts_the_fence_only_where_it_waits_for_work(
 
 def test_work_whose_last_value_is_known_is_waited_for_and_named(work: Any) -> None:
     truth_ns = work.truth_ns()
-    timings = []
-    for _ in range(5):
+    for _ in range(20):
         with jaxmagic.stopwatch() as watch:
             watch.dropped = work()
-        timings.append(watch.timing)
         assert watch.dropped is None
-    assert all(timing.wall_ns > truth_ns / 4 for timing in timings)
-    assert any((timing.unreached_ns or 0) > truth_ns / 4 for timing in timings)  # somebody else's arrays may be alive
+        assert watch.timing.wall_ns > truth_ns / 4
+        if (watch.timing.unreached_ns or 0) > truth_ns / 4:
+            return
+    pytest.fail("the work was never named")  # once it may not be: somebody else's arrays may be alive
 
 
 @pytest.mark.parametrize(
