@@ -148,6 +148,15 @@ def factor_range(low: float, high: float) -> str:
     return f"{factor(low)} to {factor(high)}"
 
 
+def number_about(value: float) -> str:
+    """A number for a sentence that says "near": two digits if it is not whole, and no exponent.
+
+    >>> number_about(110.32), number_about(63.9), number_about(0.1234), number_about(1048576.0)
+    ('110', '64', '0.12', '1048576')
+    """
+    return f"{value:.0f}" if float(value).is_integer() else number(value, 2)
+
+
 def number_short(value: float) -> str:
     """A number of any size in two digits.
 

@@ -127,7 +127,9 @@ def _(record: Sweep) -> Curves:
         x=_along(variable, places),
         y=Scale(label="time", quantity="time", low=low, high=high, log=True),
         series=tuple(series),
-        marks=tuple(Mark(label=f"{each.after} overtakes {each.before}", at=each.value) for each in record.crossings),
+        marks=tuple(
+            Mark(label=f"{each.after} overtakes {each.before} near", at=each.value) for each in record.crossings
+        ),
     )
 
 

@@ -9,6 +9,7 @@ not larger is none.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from math import ceil, exp, log
 
 from ..model.comparison import Candidate, Comparison, Verdict, Versus
@@ -81,6 +82,15 @@ def ratios(comparison: Comparison, label: str) -> list[float]:
     candidate, baseline = comparison.candidate(label), comparison.candidate(comparison.baseline)
     times = _baseline_times(comparison, baseline)
     return [one / other for one, other in zip(candidate.latency.calls_ns, times, strict=True)]
+
+
+def counterpart(comparison: Comparison, candidate: Candidate) -> Versus:
+    """A candidate beside what it is an alternative to: the baseline's same derivative; else the baseline."""
+    like = candidate.like
+    if like is None or like == candidate.label or like not in list(comparison):
+        return versus(comparison, candidate)
+    beside = replace(comparison, baseline=like)
+    return versus(beside, beside.candidate(candidate.label))
 
 
 def versus(comparison: Comparison, candidate: Candidate) -> Versus:

@@ -153,6 +153,7 @@ def take_comparison(
                 check=checks.get(label),
                 conditions=_conditions(entry, shared),
                 work=None if entry.work is None else entry.work(),
+                like=entry.like,
             )
             for label, entry in entries.items()
         ),

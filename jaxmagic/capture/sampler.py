@@ -227,9 +227,9 @@ def resolution(clock: Clock) -> int:
 
 
 def donated_twice(error: BaseException) -> DonatedTwice:
-    """What to say instead of JAX's error."""
+    """What to say instead of JAX's error, which is its cause."""
     return DonatedTwice(
-        f"A call met an array that an earlier call had used up, because it was donated or deleted ({error}). "
+        f"A call met an array that an earlier call had used up: it was donated or deleted ({type(error).__name__}). "
         "Make fresh copies before every sample, outside the clock: --each 'y = x.copy()' with f(y) as the statement, "
         "or setup=lambda: (x.copy(),) in jaxmagic.benchmark()."
     )

@@ -16,7 +16,6 @@ from ..capture.sampler import Plan
 from ..capture.sweep import take_sweep
 from ..model.comparison import Comparison
 from ..model.sweep import Sweep
-from ..render.progress import progress_bar
 from . import options
 from .candidates import compile_candidates
 from .finish import finish, load_earlier
@@ -55,7 +54,7 @@ def run_compare(
         raise UsageError(f"there is no candidate {baseline!r} to be the baseline, only {', '.join(labels)}.")
     varied = read_sweep(shell, arguments.sweep)
     require_used(varied, [tree])
-    earlier = load_earlier(arguments, Sweep if varied else Comparison)
+    earlier = load_earlier(shell, arguments, Sweep if varied else Comparison)
     require_jax()
     make = compile_candidates(shell, arguments, tree, setup, candidates, [each.variable.name for each in varied])
     budget_ns = arguments.budget
@@ -71,6 +70,7 @@ def run_compare(
     }
     record: Comparison | Sweep
     if varied:
+        from ..render.progress import progress_bar  # costs tqdm
 
         def prepare(at: Sequence[int]) -> Mapping[str, Entry]:
             __tracebackhide__ = True

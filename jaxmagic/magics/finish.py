@@ -22,7 +22,7 @@ from .block import current_style, show
 _Repeated = TypeVar("_Repeated", bound=Benchmark | Comparison | Sweep)
 
 
-def load_earlier(arguments: argparse.Namespace, kind: type[Record]) -> Record | None:
+def load_earlier(shell: InteractiveShell, arguments: argparse.Namespace, kind: type[Record]) -> Record | None:
     """The record of ``--against``, read before anything is measured.
 
     Raises:
@@ -32,7 +32,7 @@ def load_earlier(arguments: argparse.Namespace, kind: type[Record]) -> Record | 
     """
     if arguments.against is None:
         return None
-    found = api.load(arguments.against)
+    found = api.load(shell.var_expand(arguments.against))
     if not isinstance(found, kind):
         raise UsageError(
             f"--against {arguments.against}: this magic makes a {kind.__name__}; the file holds a "
@@ -58,7 +58,7 @@ def finish(
     if arguments.v:
         namespace[arguments.v] = record
     if arguments.save:
-        api.save(record, arguments.save)
+        api.save(record, shell.var_expand(arguments.save))
     if not arguments.q:
         style, digits = current_style(shell), getattr(arguments, "p", None)
         style = style if digits is None else replace(style, digits=digits)

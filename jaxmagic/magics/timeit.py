@@ -42,7 +42,7 @@ def run_timeit(
         raise UsageError("%jaxtimeit has nothing to run. Write the statement behind it: %jaxtimeit f(x).")
     setups = [*_statements(shell, arguments.setup), *_statements(shell, setup)]
     namespace = shell.user_ns if local_ns is None or local_ns is shell.user_ns else {**shell.user_ns, **local_ns}
-    earlier = load_earlier(arguments, Benchmark)
+    earlier = load_earlier(shell, arguments, Benchmark)
     require_jax()
     function = called_without_arguments(tree.body, namespace)
     make = compile_setup(

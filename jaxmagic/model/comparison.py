@@ -84,6 +84,8 @@ class Candidate:
         check: whether its output is the baseline's; ``None`` for the baseline, and where that was not asked for.
         conditions: what went on beside its samples.
         work: how much a call does; ``None`` where that was not asked for.
+        like: the label of its counterpart, where functions and their derivatives are compared: the baseline's same
+            derivative. ``None`` where everything is compared with the baseline.
     """
 
     label: str
@@ -96,6 +98,7 @@ class Candidate:
     check: Check | None
     conditions: Conditions
     work: Work | None = None
+    like: str | None = None
 
     @property
     def throughput(self) -> float | None:

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from .. import units
+from ..analysis.comparison import counterpart
 from ..analysis.statistics import median
 from ..model.comparison import Candidate, Check, Comparison, Versus
 
 
 def headline(comparison: Comparison) -> str:
     """The fastest candidate beside the baseline; or that none is told apart."""
-    others = [
-        comparison[each.label]
-        for each in comparison.candidates
-        if each.label != comparison.baseline and (each.check is None or each.check.passed)
-    ]
+    passed = [each for each in comparison.candidates if each.check is None or each.check.passed]
+    found = [counterpart(comparison, each) for each in passed if each.label != comparison.baseline]
+    # A derivative is no alternative to its function: it is one to other derivatives, if there are any.
+    alternatives = [each for each in found if each.baseline == comparison.candidate(each.label).like]
+    others = alternatives or found
     if not others:
         return "Nothing to compare: no output is that of the baseline"
     faster = [each for each in others if each.verdict == "faster" and each.ratio is not None]
@@ -77,7 +78,12 @@ def about_earlier(versus: Versus, path: str) -> str:
 
 def row(comparison: Comparison, candidate: Candidate) -> str:
     """The verdict on a candidate, and whether it is one on the same computation."""
-    found = verdict(comparison[candidate.label])
+    beside = counterpart(comparison, candidate)
+    found = verdict(beside)
+    if beside.baseline not in (comparison.baseline, candidate.label):
+        found += (
+            f" than {beside.baseline}" if beside.verdict in ("faster", "slower") else f", beside {beside.baseline}"
+        )
     return found if candidate.check is None or candidate.check.passed else f"{found}, with another output"
 
 

@@ -15,7 +15,7 @@ from ..model.benchmark import Benchmark
 from ..model.comparison import Comparison
 from ..model.compilation import Compilation
 from ..model.history import History, Record
-from ..model.sweep import Sweep
+from ..model.sweep import Sweep, Variable
 from ..model.timing import Timing
 
 _TIMING_COLUMNS = (
@@ -177,7 +177,7 @@ def _candidates(record: Comparison) -> pd.DataFrame:
                 "ratio": None if versus.ratio is None else versus.ratio.value,
                 "ratio_low": low,
                 "ratio_high": high,
-                "verdict": versus.verdict,
+                "verdict": "baseline" if each.label == record.baseline else versus.verdict,
                 "break_even_calls": versus.break_even_calls,
                 "pipelined_ns": None if each.pipelined is None else median(each.pipelined.calls_ns),
                 "first_call_ns": each.first_call.wall_ns,
@@ -206,8 +206,7 @@ def _points(record: Sweep) -> pd.DataFrame:
         lost = pd.DataFrame({"label": failed, "error": [errors.get(each, errors.get(None)) for each in failed]})
         frame = pd.concat([each for each in (found, lost) if len(each)], ignore_index=True)
         for variable, at in zip(reversed(record.variables), reversed(point.at), strict=True):
-            numbers = variable.numbers
-            frame.insert(0, variable.name, variable.labels[at] if numbers is None else numbers[at])
+            frame.insert(0, variable.name, _value(variable, at))
         frames.append(frame)
     columns = [*(each.name for each in record.variables), "label", *_CANDIDATE_KINDS, "verdict", "error"]
     if not frames:
@@ -218,6 +217,14 @@ def _points(record: Sweep) -> pd.DataFrame:
     for column, kind in _CANDIDATE_KINDS.items():
         frame[column] = frame.get(column, pd.Series(dtype="object")).astype(kind)
     return frame[columns]
+
+
+def _value(variable: Variable, at: int) -> str | float | int:
+    """A value of a variable: an integer if all of them are."""
+    if variable.numbers is None:
+        return variable.labels[at]
+    number = variable.numbers[at]
+    return int(number) if all(each.is_integer() for each in variable.numbers) else number
 
 
 def _rounds(record: Comparison) -> pd.DataFrame:

@@ -82,7 +82,7 @@ def _(record: Comparison, style: Style = DEFAULT, *, explain: bool = False) -> s
         details = comparison_words.details(record, each, style.digits)
         rows.append(
             f'<tr style="vertical-align:top"><td style="{_CELL}"><code>{_safe(_short(each.label, 40))}</code></td>'
-            f'<td style="{_NUMBER}">{escape(comparison_words.call_time(each, style.digits))}</td>'
+            f'<td style="{_NUMBER};white-space:nowrap">{escape(comparison_words.call_time(each, style.digits))}</td>'
             f'<td style="{_CELL}">{_safe(comparison_words.row(record, each))}'
             f'<br><span style="{_FAINT}">{_safe(details)}</span></td></tr>'
         )
@@ -101,13 +101,13 @@ def _(record: Comparison, style: Style = DEFAULT, *, explain: bool = False) -> s
 def _(record: Sweep, style: Style = DEFAULT, *, explain: bool = False) -> str:
     headline = _short(sweep_words.headline(record), 400)
     shown = record.points[: sweep_words.MOST_POINTS]
-    rows = [f"<tr>{''.join(_head(escape(_short(each, 40)), _NUMBER) for each in sweep_words.heads(record))}</tr>"]
+    rows = [f"<tr>{''.join(_head(_safe(_short(each, 40)), _NUMBER) for each in sweep_words.heads(record))}</tr>"]
     for point in shown:
         cells = sweep_words.cells(record, point, style.digits)
-        row = "".join(f'<td style="{_NUMBER}">{escape(_short(each, 60))}</td>' for each in cells)
+        row = "".join(f'<td style="{_NUMBER};white-space:nowrap">{_safe(_short(each, 60))}</td>' for each in cells)
         rows.append(f"<tr>{row}</tr>")
     pieces = [
-        f"<div><b>{escape(headline)}</b></div>",
+        f"<div><b>{_safe(headline)}</b></div>",
         _picture(draw(chart(record)), headline) if style.picture and record.curves else "",
         f'<table style="border-collapse:collapse;margin:4px 0">{"".join(rows)}</table>',
     ]

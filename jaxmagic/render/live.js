@@ -115,7 +115,8 @@ const upgrade = root => {
   set(dot, {fill: 'none', stroke: 'currentColor', 'pointer-events': 'none'});
   svg.append(dot);
   svg.style.cssText = 'display:block;max-width:100%;height:auto';
-  const corner = add(root, 'div', 'position:absolute;left:0;bottom:0');
+  // Where the page is narrow the picture shrinks, and leaves no room beside the title of its axis.
+  const corner = add(root, 'div', root.clientWidth < 480 ? '' : 'position:absolute;left:0;bottom:0');
   for (const k in axes) {
     if (!axes[k].can) continue;
     const button = add(corner, 'button', 'font:11px system-ui,sans-serif;color:inherit;background:none;cursor:pointer;' +

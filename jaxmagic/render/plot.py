@@ -157,7 +157,7 @@ def said(scale: Scale, value: float) -> str:
         return units.percent(value)
     if scale.quantity == "name":
         return scale.names[round(value)]
-    return units.factor(value) if scale.quantity == "ratio" else units.number_tick(value)
+    return units.factor(value) if scale.quantity == "ratio" else units.number_about(value)
 
 
 def _axis(scale: Scale, start: float, end: float) -> Axis:

@@ -14,7 +14,7 @@ from . import comparison_words
 MOST_POINTS = 16
 
 #: An exponent whose interval is wider than this says nothing.
-_WIDEST = 2.0
+_WIDEST = 1.0
 
 
 def headline(sweep: Sweep) -> str:
@@ -68,7 +68,7 @@ def _growth(curve: Curve) -> str:
         return f"How {curve.name} grows is not known: somewhere {between}."
     text = f"{curve.name} grows as {name}^{found.value:.2f} ({found.low:.2f} to {found.high:.2f})"
     if curve.variable.numbers is not None and curve.growth.start > curve.variable.numbers[curve.positions[0]]:
-        text += f", from {name} = {curve.growth.start:g} on"
+        text += f", from {name} = {units.number_about(curve.growth.start)} on"
     return f"{text}."
 
 
@@ -79,7 +79,8 @@ def about_crossings(sweep: Sweep) -> list[str]:
 
 def _crossing(each: Crossing) -> str:
     where = f" ({each.others})" if each.others else ""
-    near = f"{each.variable} = {units.number_short(each.value)}, between {each.low:g} and {each.high:g}"
+    low, high = units.number_about(each.low), units.number_about(each.high)
+    near = f"{each.variable} = {units.number_about(each.value)}, between {low} and {high}"
     return f"{each.after} overtakes {each.before} near {near}{where}."
 
 

@@ -98,7 +98,7 @@ def test_labels_and_outputs_are_escaped(comparison: Comparison) -> None:
 def test_a_comparison_as_a_frame(comparison: Comparison) -> None:
     frame = to_frame(comparison)
     assert list(frame["label"]) == ["numpy", "jit"]
-    assert list(frame["verdict"]) == ["no difference", "faster"]
+    assert list(frame["verdict"]) == ["baseline", "faster"]
     assert frame["memory_bytes"].isna().all()
     assert str(frame["break_even_calls"].dtype) == "Int64"
     samples = to_frame(comparison, "samples")
@@ -186,3 +186,30 @@ def test_records_are_saved_and_loaded(request: Any, tmp_path: Any, name: str) ->
     loaded = jaxmagic.load(jaxmagic.save(record, tmp_path / "record.json"))
     assert loaded == record
     assert type(loaded) is type(record)
+
+
+def with_modes(comparison: Comparison) -> Comparison:
+    """Of numpy and jit their derivatives as well, each of them twice as slow as its function."""
+
+    def slower(trial: Trial) -> Trial:
+        return Trial(samples_ns=tuple(2 * each for each in trial.samples_ns), evaluations=1)
+
+    made = []
+    for each in comparison.candidates:
+        made.append(replace(each, like="numpy"))
+        grad = replace(each, label=f"{each.label} grad", latency=slower(each.latency), like="numpy grad")
+        made.append(grad)
+    return replace(comparison, candidates=tuple(made))
+
+
+def test_a_derivative_is_put_beside_the_same_derivative_of_the_baseline(comparison: Comparison) -> None:
+    text = " ".join(to_text(with_modes(comparison)).split())
+    assert "numpy grad 18.2 ms 2.00x slower" in text  # what a derivative costs, beside its function
+    assert "jit grad 9.12 ms 2.00x faster (1.96x to 2.01x) than numpy grad" in text
+    assert text.startswith("jit grad is 2.00x faster (1.96x to 2.01x) than numpy grad")
+
+
+def test_one_function_and_its_derivative_are_put_beside_each_other(comparison: Comparison) -> None:
+    both = with_modes(comparison)
+    one = replace(both, candidates=both.candidates[:2])
+    assert to_text(one).startswith("numpy is the fastest")

@@ -122,3 +122,9 @@ def test_without_a_single_time_there_is_a_report_without_a_picture(sweep: Sweep)
     html = to_html(replace(sweep, points=sweep.points[-1:]))
     assert "<img" not in html
     assert "MemoryError" in html
+
+
+def test_an_integer_variable_is_one_in_the_frame(sweep: Sweep) -> None:
+    assert to_frame(sweep)["n"].dtype == "int64"
+    half = replace(sweep.variables[0], numbers=tuple(each / 16 for each in sweep.variables[0].numbers or ()))
+    assert to_frame(replace(sweep, variables=(half,)))["n"].dtype == "float64"
