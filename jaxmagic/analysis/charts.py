@@ -16,12 +16,13 @@ from ..model.timing import Timing
 from ..units import time_unit
 from . import report, statistics
 from .comparison import ratios
+from .runs import runs, runs_chart
 
 #: A distribution is drawn through so many of its quantiles, and a hill at so many places: more would not be seen.
 _POINTS = 100
 _PLACES = 32
 
-#: Timings of a session that fit below each other.
+#: Runs of a session that fit below each other.
 _MOST_BARS = 12
 
 _SHARE = Scale(label="share of samples", quantity="share", low=0.0, high=1.0)
@@ -37,15 +38,17 @@ def chart(record: object) -> Chart:
 
 @chart.register
 def _(record: Timing) -> Bars:
-    return _bars("where the time went", [record])
+    parts = tuple((part.name, float(part.time_ns)) for part in report.parts(record))
+    return Bars(
+        title="where the time went",
+        x=Scale(label="time", quantity="time", low=0.0, high=float(max(1, record.wall_ns))),
+        bars=(Bar(name=record.code or "", parts=parts),),
+    )
 
 
 @chart.register
 def _(record: History) -> Bars:
-    timings = [each for each in record if isinstance(each, Timing)][-_MOST_BARS:]
-    if not timings:
-        raise ValueError("the history holds no timing that could be drawn. Time something with %jaxtime")
-    return _bars("where the time of the last runs went", timings)
+    return runs_chart(runs(list(record))[-_MOST_BARS:])
 
 
 @chart.register
@@ -233,20 +236,6 @@ def hill(ratios: Sequence[float]) -> tuple[tuple[float, float], ...]:
     width = (high - low) / _PLACES
     inner = [(exp(low + width * (index + 0.5)), each / most) for index, each in enumerate(counts)]
     return ((exp(low - width / 2), 0.0), *inner, (exp(high + width / 2), 0.0))
-
-
-def _bars(title: str, timings: Sequence[Timing]) -> Bars:
-    return Bars(
-        title=title,
-        x=Scale(label="time", quantity="time", low=0.0, high=float(max(1, *(each.wall_ns for each in timings)))),
-        bars=tuple(
-            Bar(
-                name=each.code or "",
-                parts=tuple((part.name, float(part.time_ns)) for part in report.parts(each)),
-            )
-            for each in timings
-        ),
-    )
 
 
 def _distributions(trials: dict[str, Trial], title: str, marks: tuple[Mark, ...] = ()) -> Curves:

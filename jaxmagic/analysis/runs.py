@@ -95,7 +95,7 @@ def runs_chart(found: Sequence[Run], *, stage: str = "all", function: str | None
         ValueError: there is none.
     """
     if not found:
-        raise ValueError("no run fits. Choose less, or time something with %jaxtime")
+        raise ValueError("there is no run to show. Choose less, or time something with %jaxtime")
     bars = []
     for run in found:
         parts = _parts(run.timing) if function is None else _stages(run.timing, function)
@@ -107,7 +107,7 @@ def runs_chart(found: Sequence[Run], *, stage: str = "all", function: str | None
     if function is not None:
         label = f"{label} of {function}"
     return Bars(
-        title="where the time of runs went",
+        title="where the time of the runs went",
         x=_axis(label, longest, unit),
         bars=tuple(bars),
     )

@@ -14,6 +14,7 @@ from html import escape
 from .. import units
 from ..analysis import report
 from ..analysis.charts import chart
+from ..analysis.runs import runs
 from ..model.benchmark import Benchmark
 from ..model.chart import Chart
 from ..model.comparison import Comparison
@@ -122,7 +123,8 @@ def _(record: Sweep, style: Style = DEFAULT, *, explain: bool = False) -> str:
 
 @to_html.register
 def _(record: History, style: Style = DEFAULT, *, explain: bool = False) -> str:
-    return f"<pre>{escape(to_text(record, style))}</pre>"
+    picture = _picture(draw(chart(record)), "where the time of the last runs went") if runs(list(record)) else ""
+    return f"{picture}<pre>{escape(to_text(record, style))}</pre>"
 
 
 def chart_to_html(found: Chart) -> str:

@@ -138,12 +138,13 @@ def test_a_timing_is_a_bar_of_parts_that_add_up(timing: Any, compilation: Any) -
 
 def test_the_history_is_a_bar_for_each_of_its_last_timings(timing: Any, benchmark: Benchmark) -> None:
     history = History()
-    with pytest.raises(ValueError, match="holds no timing"):
+    with pytest.raises(ValueError, match="there is no run to show"):
         chart(history)
     for number in range(15):
         history.append(timing(code=f"f({number})"))
+    assert [bar.name for bar in chart(history).bars] == [f"[{number}] f({number})" for number in range(3, 15)]
     history.append(benchmark)
-    assert [bar.name for bar in chart(history).bars] == [f"f({number})" for number in range(3, 15)]
+    assert chart(history).bars[-1].name.endswith("(first call)")
 
 
 def test_what_is_no_record_is_a_type_error() -> None:

@@ -66,7 +66,8 @@ def test_everything_from_the_user_is_escaped(timing: Any, compilation: Any) -> N
     assert EVIL in tags.text
     history = History()
     history.append(record)
-    assert "<script" not in to_html(history)
+    assert EVIL not in to_html(history)
+    assert to_html(history).count("<script") == 1  # the picture's own
 
 
 def test_no_script_no_style_sheet_no_class_no_address(timing: Any, compilation: Any) -> None:
@@ -102,3 +103,18 @@ def test_a_block_that_took_no_time_has_no_bar_to_divide(timing: Any) -> None:
 def test_an_unknown_record_is_a_type_error() -> None:
     with pytest.raises(TypeError, match="found a int"):
         to_html(3)
+
+
+def test_a_history_shows_where_the_time_of_its_timings_went(timing: Any, benchmark: Any) -> None:
+    history = History()
+    assert "<img" not in to_html(history)
+    history.append(benchmark)
+    history.append(timing(code="f(x)"))
+    assert to_html(history).count("<img") == 1
+
+
+def test_a_history_of_which_nothing_can_be_drawn_is_text(sweep: Any) -> None:
+    history = History()
+    history.append(sweep)
+    assert "<img" not in to_html(history)
+    assert "9 points" in to_html(history)
