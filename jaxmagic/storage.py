@@ -12,7 +12,6 @@ import tempfile
 import types
 from collections.abc import Mapping
 from dataclasses import MISSING, Field, fields, is_dataclass
-from math import isfinite
 from pathlib import Path
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
@@ -159,7 +158,7 @@ def _decode(value: object, wanted: Any, where: str) -> Any:
         return tuple(_decode(each, item, f"{where}[{index}]") for index, each in enumerate(value))
     if is_dataclass(wanted):
         return _decode_record(value, wanted, where)
-    if wanted is float and type(value) in (int, float) and isfinite(value):  # type: ignore[arg-type]
+    if wanted is float and type(value) in (int, float) and abs(value) < 1e300:  # type: ignore[arg-type]
         return float(value)  # type: ignore[arg-type]
     if type(value) is not wanted or wanted is float:  # a bool is not an integer here
         raise _wrong(where, _IN_WORDS[wanted], value)

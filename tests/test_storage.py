@@ -144,3 +144,11 @@ def test_only_records_are_saved(tmp_path: Any) -> None:
     with pytest.raises(TypeError, match="save\\(\\) writes one record; found dict"):
         jaxmagic.save({}, tmp_path / "t.json")  # type: ignore[arg-type]
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("number", [10**400, float("nan"), -(10**400)])
+def test_a_number_that_is_none_is_refused(comparison: Any, tmp_path: Any, number: float) -> None:
+    path = jaxmagic.save(comparison, tmp_path / "comparison.json")
+    change(path, "record", "rtol", to=number)
+    with pytest.raises(jaxmagic.RecordError, match='field "record.rtol"'):
+        jaxmagic.load(path)

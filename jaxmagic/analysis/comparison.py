@@ -29,6 +29,8 @@ def ratio(times: Sequence[float], others: Sequence[float]) -> Estimate | None:
     >>> found.value, found.low, found.high
     (2.0, 2.0, 2.0)
     """
+    if min(times) <= 0 or min(others) <= 0:  # a clock that did not move: no ratio follows from that
+        return None
     found = median_interval([log(one / other) for one, other in zip(times, others, strict=True)])
     if found is None:
         return None
@@ -91,6 +93,20 @@ def counterpart(comparison: Comparison, candidate: Candidate) -> Versus:
         return versus(comparison, candidate)
     beside = replace(comparison, baseline=like)
     return versus(beside, beside.candidate(candidate.label))
+
+
+def agrees(comparison: Comparison, candidate: Candidate) -> bool | None:
+    """Whether a candidate computes what the baseline does; ``None`` where that is not known.
+
+    Outputs were compared with that of one candidate, which need not be the baseline any more.
+    """
+    beside = counterpart(comparison, candidate).baseline
+    other = comparison.candidate(beside)
+    passed = [each.check is None or each.check.passed for each in (candidate, other)]
+    compared = candidate.check is not None or other.check is not None
+    if candidate is other or not compared:
+        return None if candidate is not other else True
+    return True if all(passed) else False if any(passed) else None
 
 
 def versus(comparison: Comparison, candidate: Candidate) -> Versus:

@@ -69,26 +69,28 @@ def growth(sizes: Sequence[float], times: Sequence[float]) -> Growth | None:
     """The exponent of the power of the size that the time is, for large sizes.
 
     Through the logarithms of all points goes a straight line, by least squares, and a parabola. While the parabola is
-    the better one beyond chance, the smallest point is left out: the exponent is that of the rest. Its interval is
-    that of the slope, by Student's t.
+    the better one beyond chance, the smallest point is left out; and then one more, because a bend is not seen before
+    it is large. The exponent is that of the rest. Its interval is that of the slope, by Student's t.
 
     Args:
         sizes: of the work, ascending.
         times: at each of them, in any unit.
 
     Returns:
-        ``None`` for fewer than three points.
+        ``None`` for fewer than three points, and where a time is 0.
 
     >>> found = growth([1, 2, 4, 8], [3, 12, 48, 192])
     >>> round(found.exponent.value, 6), found.start
     (2.0, 1)
     """
+    if len(times) < _FEWEST or min(times) <= 0:
+        return None
     x, y = np.log(np.asarray(sizes, dtype=float)), np.log(np.asarray(times, dtype=float))
     first = 0
     while len(x) - first > _FEWEST and _is_bent(x[first:], y[first:]):
         first += 1
-    if len(x) - first < _FEWEST:
-        return None
+    if first:
+        first = min(first + 1, len(x) - _FEWEST)
     return Growth(exponent=_slope(x[first:], y[first:]), start=sizes[first])
 
 

@@ -53,11 +53,15 @@ def in_modes(labels: Sequence[str], modes: Sequence[Mode], baseline: str | None 
 
     like = next((each for each in labels if baseline in [named(each, mode) for mode in modes]), None)
     like = like or next(iter(labels), "")
-    return [
+    found = [
         Moded(named(label, mode), label, mode, named(like, mode) if len(modes) > 1 else None)
         for label in labels
         for mode in modes
     ]
+    names = [each.label for each in found]
+    if len(set(names)) < len(names):
+        raise ValueError(f"two candidates would be called {max(names, key=names.count)!r}. Give one another label")
+    return found
 
 
 def derivative(fn: Callable[..., Any], mode: Mode) -> Callable[..., Any]:
@@ -78,7 +82,7 @@ def derivative(fn: Callable[..., Any], mode: Mode) -> Callable[..., Any]:
 
 
 class Differentiated:
-    """Makes the derivative of whichever function it is given, once: calls after the first are calls of that.
+    """Makes the derivative of a function once: calls after the first are calls of that.
 
     Args:
         mode: which one.
@@ -86,13 +90,12 @@ class Differentiated:
 
     def __init__(self, mode: Mode) -> None:
         self._mode = mode
-        self._fn: Any = None
         self._made: Any = None
 
-    def __call__(self, fn: Any) -> Any:
-        """The derivative of `fn`."""
-        if fn is not self._fn:
-            self._fn, self._made = fn, derivative(fn, self._mode)
+    def __call__(self, function: Callable[[], Any]) -> Any:
+        """The derivative of what `function` gives, which is asked once: it may be another object every time."""
+        if self._made is None:
+            self._made = derivative(function(), self._mode)
         return self._made
 
 

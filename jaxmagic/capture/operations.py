@@ -19,11 +19,8 @@ def count_operations(fn: Callable[..., Any], args: Sequence[Any], kwargs: Mappin
     It is lowered, jitted if it is not, and XLA's cost analysis of that program gives the number. The program is not
     optimised yet: these are the operations that the source asks for, not those that are left.
     """
-    import jax
-
     try:
-        jitted: Any = fn if is_jitted(fn) else jax.jit(fn)
-        lowered = jitted.lower(*args, **kwargs)
+        lowered = _lower(fn, args, kwargs)
         costs = lowered.cost_analysis() or {}
         text = lowered.as_text()
     except Exception as error:
@@ -32,6 +29,18 @@ def count_operations(fn: Callable[..., Any], args: Sequence[Any], kwargs: Mappin
     if not amount > 0:
         return Work(kind="flops", amount=None, caveats=("XLA counts none",))
     return Work(kind="flops", amount=float(amount), caveats=tuple(_caveats(text)))
+
+
+def _lower(fn: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+    import jax
+
+    if is_jitted(fn):
+        return fn.lower(*args, **kwargs)
+    if args or kwargs:
+        return jax.jit(fn).lower(*args, **kwargs)
+    # What it computes with are arrays from around it: as arguments, for a program that held them would be huge.
+    closed = jax.make_jaxpr(fn)()
+    return jax.jit(lambda *given: jax.core.eval_jaxpr(closed.jaxpr, given)).lower(*closed.consts)
 
 
 def _caveats(text: str) -> list[str]:

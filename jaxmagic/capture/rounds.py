@@ -11,7 +11,6 @@ import random
 import threading
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from functools import partial
 from typing import Any, NamedTuple, TypeVar
 
 from ..analysis.comparison import known
@@ -102,7 +101,7 @@ def take_comparison(
     try:
         entries, baseline = _of_each(entries, baseline, _first_call, firsts, failed)
         checks = _check_outputs(entries, baseline, check, strict)
-        share = plan._replace(budget_ns=plan.budget_ns // len(entries))
+        share = plan._replace(budget_ns=max(plan.budget_ns // len(entries), 1))
         entries, baseline = _of_each(
             entries, baseline, lambda _, entry: warm_up(entry.runner, share, clock), warmups, failed
         )
@@ -111,7 +110,15 @@ def take_comparison(
         load = Load()
         log.start()
         started_ns = clock()
-        taken, again, stopped_by = _rounds(entries, plan, baseline, clock, random.Random(seed), tell)
+        while True:
+            try:
+                taken, again, stopped_by = _rounds(entries, plan, baseline, clock, random.Random(seed), tell)
+                break
+            except _Failed as error:
+                if failed is None or internals.met_a_deleted_array(error.cause):
+                    raise error.cause from None
+                failed(error.label, error.cause)
+                entries, baseline = _without(entries, error.label, baseline)
         latencies = {
             label: Trial(samples_ns=tuple(taken[label]), evaluations=entry.runner.evaluations)
             for label, entry in entries.items()
@@ -165,36 +172,74 @@ def take_comparison(
         environment=probe(),
         values={label: entry.runner.value for label, entry in entries.items()},
     )
-    return replace(comparison, measure_again=partial(_again, comparison.without_values(), entries, plan, clock, seed))
+    measure_again = Again(comparison.without_values(), entries, plan, check, clock, seed)
+    return replace(comparison, measure_again=measure_again)
 
 
-def _again(
-    before: Comparison,
-    entries: Mapping[str, Entry],
-    plan: Plan,
-    clock: Clock,
-    seed: int,
-    budget_s: float,
-    tell: Callable[[float], None] | None = None,
-) -> Comparison:
-    """New samples of the same candidates, with what only first calls can tell as it was."""
-    found = take_comparison(
-        entries,
-        plan._replace(budget_ns=round(budget_s * 1e9), samples=None),
-        baseline=before.baseline,
-        check="none",
-        code=before.code,
-        tell=tell,
-        clock=clock,
-        seed=seed + 1,
-    )
-    return replace(
-        found,
-        candidates=tuple(
-            replace(new, first_call=old.first_call, memory_bytes=old.memory_bytes, check=old.check, work=old.work)
-            for new, old in zip(found.candidates, before.candidates, strict=True)
-        ),
-    )
+class Again:
+    """Takes new samples of the candidates of a record; what its first calls told stays.
+
+    It holds what it calls, so it goes no further than the record: a copy of the record shares it, and a pickled one
+    has none.
+    """
+
+    def __init__(
+        self,
+        before: Comparison,
+        entries: Mapping[str, Entry],
+        plan: Plan,
+        check: CheckKind,
+        clock: Clock,
+        seed: int,
+    ) -> None:
+        self._before = before
+        self._entries = entries
+        self._plan = plan
+        self._check: CheckKind = check
+        self._clock = clock
+        self._seed = seed
+
+    def __call__(self, budget_s: float, tell: Callable[[float], None] | None = None) -> Comparison:
+        """Measure once more.
+
+        Args:
+            budget_s: how long, in seconds.
+            tell: told which share of that is spent.
+
+        Raises:
+            ValueError: the budget is not positive.
+        """
+        if not 0 < budget_s < float("inf"):
+            raise ValueError(f"the budget has to be a positive number of seconds; found {budget_s!r}")
+        self._seed += 1
+        found = take_comparison(
+            self._entries,
+            self._plan._replace(budget_ns=max(round(budget_s * 1e9), 1), samples=None),
+            baseline=self._before.baseline,
+            check=self._check,
+            code=self._before.code,
+            tell=tell,
+            clock=self._clock,
+            seed=self._seed,
+        )
+        return replace(found, candidates=tuple(map(self._with_first_call, found.candidates)), measure_again=self)
+
+    def _with_first_call(self, new: Candidate) -> Candidate:
+        """A candidate with its true first call, unless its names mean something else by now: it compiled again."""
+        if new.first_call.compilations:
+            return new
+        old = self._before.candidate(new.label)
+        return replace(new, first_call=old.first_call, memory_bytes=old.memory_bytes)
+
+    def __deepcopy__(self, memo: object) -> Again:
+        return self
+
+    def __reduce__(self) -> tuple[Callable[[], None], tuple[()]]:
+        return _nothing, ()
+
+
+def _nothing() -> None:
+    """What is left of :class:`Again` in a pickle."""
 
 
 def _of_each(
@@ -217,11 +262,27 @@ def _of_each(
             if failed is None or internals.met_a_deleted_array(error):
                 raise
             failed(label, error)
-            entry.runner.value = None
-    if not found:
+    for label in set(entries) - set(found):
+        entries, baseline = _without(entries, label, baseline)
+    return entries, baseline
+
+
+def _without(entries: Mapping[str, Entry], label: str, baseline: str) -> tuple[Mapping[str, Entry], str]:
+    """The candidates but for one that failed, and which of them is the baseline."""
+    entries[label].runner.value = None
+    left = {other: entry for other, entry in entries.items() if other != label}
+    if not left:
         raise AllFailed
-    left = {label: entries[label] for label in found}
     return left, baseline if baseline in left else next(iter(left))
+
+
+class _Failed(Exception):
+    """A candidate raised in a round."""
+
+    def __init__(self, label: str, cause: Exception) -> None:
+        super().__init__(label)
+        self.label = label
+        self.cause = cause
 
 
 def _first_call(label: str, entry: Entry) -> tuple[Timing, int | None]:
@@ -268,7 +329,8 @@ def _rounds(
     __tracebackhide__ = True
     taken: dict[str, list[int]] = {label: [] for label in entries}
     again: list[int] = []
-    turns = [*((entry.runner, taken[label]) for label, entry in entries.items()), (entries[baseline].runner, again)]
+    turns = [(label, entry.runner, taken[label]) for label, entry in entries.items()]
+    turns.append((baseline, entries[baseline].runner, again))
     first = [baseline, *(label for label in entries if label != baseline)]
     looked_at = looks()
     next_look = next(looked_at)
@@ -276,8 +338,11 @@ def _rounds(
     while True:
         order.shuffle(turns)
         round_ns = clock()
-        for runner, samples in turns:
-            samples.append(runner.sample())
+        for label, runner, samples in turns:
+            try:
+                samples.append(runner.sample())
+            except Exception as error:
+                raise _Failed(label, error) from error
         now = clock()
         spent, count = (now - started_ns) / plan.budget_ns, len(again)
         if tell is not None and now - told_ns > _TELL_NS:

@@ -77,6 +77,7 @@ def take_sweep(
     points: list[Point] = []
     stopped_by: SweepEnd = "end"
     first_error: Exception | None = None
+    measured = False
     aside_ns: list[int] = []
     try:
         for at in progress(grid):
@@ -93,13 +94,14 @@ def take_sweep(
                 at, prepare, plan._replace(budget_ns=sampling_ns), baseline=baseline, check=check, strict=strict
             )
             points.append(point)
-            first_error = first_error or error
+            measured = measured or point.comparison is not None
+            first_error = None if measured else first_error or error
             aside_ns.append(max(clock() - began_ns - sampling_ns, 0))
-    except KeyboardInterrupt:
-        if all(each.comparison is None for each in points):
+    except (KeyboardInterrupt, SystemExit):
+        if not measured:
             raise
         stopped_by = "interrupt"
-    if first_error is not None and all(each.comparison is None for each in points):
+    if first_error is not None:
         first_error.add_note("Every point of the sweep failed; this is the first one's error.")
         raise first_error
     return Sweep(

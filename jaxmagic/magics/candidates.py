@@ -41,12 +41,8 @@ def compile_candidates(
         candidates: below.
         variables: names that the setup and the candidates are given values for.
     """
-    makers = {
-        f"__jaxmagic_{number}__": Differentiated(each.mode)
-        for number, each in enumerate(candidates)
-        if each.mode != "forward"
-    }
-    named = iter(makers)
+    modes = {f"__jaxmagic_{number}__": each.mode for number, each in enumerate(candidates) if each.mode != "forward"}
+    named = iter(modes)
     timed = [each if each.mode == "forward" else differentiated(each, next(named)) for each in candidates]
     per, amount = arguments.per or (None, "")
     asked: list[Statements] = []
@@ -61,12 +57,12 @@ def compile_candidates(
         each=parse(shell, "jaxcompare", arguments.each, is_line=True).body if arguments.each else [],
         namespace=shell.user_ns,
         filename=tree.filename,
-        parameters=[*variables, *makers],
+        parameters=[*variables, *modes],
     )
 
     def make(values: Mapping[str, Any]) -> Mapping[str, Entry]:
         __tracebackhide__ = True
-        bodies, each = compiled(**values, **makers)
+        bodies, each = compiled(**values, **{name: Differentiated(mode) for name, mode in modes.items()})
         answers = bodies[len(candidates) :]
         works = _works(per, answers, len(candidates))
         return {
@@ -92,6 +88,6 @@ def _works(per: str | None, answers: Sequence[Callable[[], Any]], count: int) ->
     amount = answers[0]()
     try:
         work = Work(kind=per, amount=float(amount))  # type: ignore[arg-type]
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise UsageError(f"--per {per}=: a positive number is wanted; found {amount!r:.60}.") from None
     return [lambda: work] * count

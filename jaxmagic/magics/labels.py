@@ -97,27 +97,34 @@ def with_modes(candidates: Sequence[Labelled], modes: Sequence[Mode], baseline: 
 
 
 def differentiated(each: Labelled, name: str) -> Labelled:
-    """The same with the call of a function ``f(x)`` as a call of its derivative: ``name(f)(x)``."""
+    """The same with the call of a function ``f(x)`` as a call of its derivative: ``name(lambda: f)(x)``."""
     call = each.expression
     assert isinstance(call, ast.Call)
-    made = ast.Call(ast.Name(name, ast.Load()), [call.func], [])
+    made = ast.Call(ast.Name(name, ast.Load()), [_later(call.func)], [])
     changed = ast.Call(ast.copy_location(made, call.func), call.args, call.keywords)
     return each._replace(expression=ast.copy_location(changed, call))
 
 
 def called(each: Labelled) -> Statements:
-    """A statement with the value of ``(function, arguments, keywords)`` that an expression calls."""
+    """A statement with the value of ``(function, arguments, keywords)`` that an expression calls.
+
+    If it calls more than one function, it is all of it that is called, without arguments.
+    """
     call = each.expression
-    if isinstance(call, ast.Call):
+    if isinstance(call, ast.Call) and sum(isinstance(node, ast.Call) for node in ast.walk(call)) == 1:
         kwargs = ast.Dict(
             [None if each.arg is None else ast.Constant(each.arg) for each in call.keywords],
             [each.value for each in call.keywords],
         )
         parts: list[ast.expr] = [call.func, ast.Tuple(call.args, ast.Load()), kwargs]
     else:
-        nothing = ast.arguments(posonlyargs=[], args=[], kwonlyargs=[], kw_defaults=[], defaults=[])
-        parts = [ast.Lambda(nothing, call), ast.Tuple([], ast.Load()), ast.Dict([], [])]
+        parts = [_later(call), ast.Tuple([], ast.Load()), ast.Dict([], [])]
     return [ast.copy_location(ast.Expr(ast.Tuple(parts, ast.Load())), call)]
+
+
+def _later(expression: ast.expr) -> ast.Lambda:
+    nothing = ast.arguments(posonlyargs=[], args=[], kwonlyargs=[], kw_defaults=[], defaults=[])
+    return ast.copy_location(ast.Lambda(nothing, expression), expression)
 
 
 def _label(node: ast.stmt) -> str | None:

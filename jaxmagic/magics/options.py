@@ -144,7 +144,10 @@ def duration_ns(text: str) -> int:
         raise argparse.ArgumentTypeError(
             f"a time with its unit (ns, us, ms, s, min) is wanted; found {text!r}. Write for example 50ms"
         )
-    return round(float(found[1]) * _NANOSECONDS[found[2]])
+    time_ns = round(float(found[1]) * _NANOSECONDS[found[2]])
+    if time_ns == 0:
+        raise argparse.ArgumentTypeError(f"a time above 0 is wanted; found {text!r}")
+    return time_ns
 
 
 def only_comment(text: str) -> bool:

@@ -22,6 +22,9 @@ from IPython.core.error import UsageError
 
 Statements = list[ast.stmt]
 
+#: Names of the functions that are made, which must not hide the user's.
+_SETUP, _EACH = "__jaxmagic_setup__", "__jaxmagic_each__"
+
 
 class Repeatable(NamedTuple):
     """What :class:`~jaxmagic.capture.runner.Runner` wants.
@@ -58,19 +61,19 @@ def compile_setup(
         UsageError: a statement awaits, which a function that is not asynchronous cannot.
     """
     shared = {*_names(setup), *_names(each), *parameters}
-    names = [f"body{number}" for number in range(len(statements))]
+    names = [f"__jaxmagic_body{number}__" for number in range(len(statements))]
     bodies = []
     for name, body in zip(names, statements, strict=True):
         own = _names(body)
         # A name that is assigned here and read before, as in ``y = f(y)``, begins with the value that it has outside.
         begin = [each for each in sorted(own - shared) if each in namespace]
         bodies.append(_function(name, _returning(body), begin, shared & own))
-    before = _function("each", each, [], _names(each))
+    before = _function(_EACH, each, [], _names(each))
     missing = [_assign_none(name) for name in sorted(_names(each) - _names(setup) - set(parameters))]
-    made = ast.Tuple([ast.Name(name, ast.Load()) for name in ("each", *names)], ast.Load())
-    outer = _function(
-        "setup", [*missing, *setup, before, *bodies, ast.Return(made)], parameters, set(), defaults=False
-    )
+    made = ast.Tuple([ast.Name(name, ast.Load()) for name in (_EACH, *names)], ast.Load())
+    inside = [*missing, *setup, before, *bodies, ast.Return(made)]
+    begin = [name for name in sorted(_names(setup) - set(parameters)) if name in namespace]
+    outer = _function(_SETUP, inside, begin, set(), parameters=parameters)
     tree = ast.Module([outer], [])
     ast.fix_missing_locations(tree)
     scratch: dict[str, Any] = {}
@@ -78,7 +81,7 @@ def compile_setup(
 
     def run(**values: Any) -> Repeatable:
         __tracebackhide__ = True
-        each_function, *body_functions = scratch["setup"](**values)
+        each_function, *body_functions = scratch[_SETUP](**values)
         return Repeatable(tuple(body_functions), each_function if each else None)
 
     return run
@@ -94,15 +97,15 @@ def called_without_arguments(statement: Statements, namespace: Mapping[str, Any]
 
 
 def _function(
-    name: str, body: Statements, begin: Sequence[str], outside: set[str], *, defaults: bool = True
+    name: str, body: Statements, begin: Sequence[str], outside: set[str], *, parameters: Sequence[str] = ()
 ) -> ast.FunctionDef:
     """``def name(x=x, …): nonlocal …; body``, without a place: lines are those of the user's statements only."""
     arguments = ast.arguments(
         posonlyargs=[],
-        args=[ast.arg(each) for each in begin],
+        args=[ast.arg(each) for each in (*parameters, *begin)],
         kwonlyargs=[],
         kw_defaults=[],
-        defaults=[ast.Name(each, ast.Load()) for each in begin] if defaults else [],
+        defaults=[ast.Name(each, ast.Load()) for each in begin],
     )
     declared: Statements = [ast.Nonlocal(sorted(outside))] if outside else []
     return ast.FunctionDef(name, arguments, [*declared, *body] or [ast.Pass()], [])
@@ -126,13 +129,16 @@ def _names(body: Statements) -> set[str]:
     tree = ast.Module([_function("f", body, [], set())], [])
     ast.fix_missing_locations(tree)
     try:
+        compile(ast.Module(body, []), "", "exec")  # return and yield are at home in a function only
         module = compile(tree, "", "exec")
     except SyntaxError as error:
-        if "await" in str(error) or "async" in str(error):
-            raise UsageError(
-                "await cannot be repeated: the statement runs in a function. Time one run with %jaxtime."
-            ) from None
-        raise
+        word = next((each for each in ("await", "async", "yield", "return") if each in str(error)), None)
+        if word is None:
+            raise
+        raise UsageError(
+            f"{word} cannot be repeated: it would be that of a function of ours. "
+            + ("Time one run with %jaxtime." if word in ("await", "async") else "Put it into a function of your own.")
+        ) from None
     function = next(each for each in module.co_consts if isinstance(each, CodeType))
     return {*function.co_varnames, *function.co_cellvars}
 

@@ -52,13 +52,25 @@ def read_sweep(shell: InteractiveShell, texts: Sequence[str]) -> list[Varied]:
 
 
 def require_used(found: Sequence[Varied], trees: Iterable[ast.AST]) -> None:
-    """See that every variable is in the code: a sweep over nothing is a slip of the pen.
+    """See that every variable is read in the code, and not replaced: a sweep over nothing is a slip of the pen.
 
     Raises:
         UsageError: one is not.
     """
-    names = {node.id for tree in trees for node in ast.walk(tree) if isinstance(node, ast.Name)}
+    nodes = [node for tree in trees for node in ast.walk(tree)]
+    names = {node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)}
+    labels = {id(node.target) for node in nodes if isinstance(node, ast.AnnAssign)}
+    assigned = {
+        node.id
+        for node in nodes
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store) and id(node) not in labels
+    }
     for each in found:
+        if each.variable.name in assigned:
+            raise UsageError(
+                f"--sweep: the cell assigns {each.variable.name}, so that its values would be lost. "
+                "Use another name there."
+            )
         if each.variable.name not in names:
             raise UsageError(
                 f"--sweep: {each.variable.name} is nowhere in the cell. Use it in the lines above the first label, "
@@ -73,15 +85,18 @@ def _read(shell: InteractiveShell, text: str) -> Varied:
         raise UsageError(f"--sweep {text}: a variable with its values is wanted. Write for example --sweep n=64,256")
     try:
         name = variable_name(name)
-        tree = ast.parse(f"({values_text.rstrip().removesuffix(',')},)", mode="eval")
+        tree = ast.parse(values_text.strip(), mode="eval")
     except (SyntaxError, ValueError, argparse.ArgumentTypeError):
         raise UsageError(
             f"--sweep {text}: this is no variable with values of Python. Write for example --sweep n=64,256; "
             "in quotes if there are spaces."
         ) from None
+    if any(isinstance(node, ast.BitXor) for node in ast.walk(tree)):
+        raise UsageError(f"--sweep {text}: ^ is exclusive or in Python; a power is **, as in 2**4.")
     given = eval(compile(tree, "<--sweep>", "eval"), shell.user_ns)
-    if len(given) == 1 and isinstance(given[0], Iterable) and not isinstance(given[0], str | type):
-        given = tuple(itertools.islice(given[0], MOST_POINTS + 1))
+    if isinstance(given, str | bytes | type) or not isinstance(given, Iterable) or getattr(given, "ndim", 1) == 0:
+        given = (given,)
+    given = tuple(itertools.islice(given, MOST_POINTS + 1))
     try:
         return Varied(variable(name, given), tuple(given))
     except ValueError as error:

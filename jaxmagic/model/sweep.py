@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
-from math import isfinite, prod
+from math import prod
 from typing import Any, Literal
 
 from .comparison import Comparison
@@ -42,8 +42,8 @@ class Variable:
             raise ValueError(f"{self.name} has {len(self.labels)} labels and {len(self.numbers)} numbers")
         if len(set(self.numbers)) < len(self.numbers):
             raise ValueError(f"{self.name} has a value twice, among {', '.join(self.labels)}")
-        if not all(isfinite(each) and each > 0 for each in self.numbers):
-            raise ValueError(f"numbers of {self.name} have to be positive")
+        if not all(1e-100 < each < 1e100 for each in self.numbers):
+            raise ValueError(f"numbers of {self.name} have to be positive, and such that they fit on an axis")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

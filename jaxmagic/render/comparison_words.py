@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from .. import units
-from ..analysis.comparison import counterpart
+from ..analysis.comparison import agrees, counterpart
 from ..analysis.statistics import median
 from ..model.comparison import Candidate, Check, Comparison, Versus
 
 
 def headline(comparison: Comparison) -> str:
     """The fastest candidate beside the baseline; or that none is told apart."""
-    passed = [each for each in comparison.candidates if each.check is None or each.check.passed]
+    passed = [each for each in comparison.candidates if agrees(comparison, each) is not False]
     found = [counterpart(comparison, each) for each in passed if each.label != comparison.baseline]
     # A derivative is no alternative to its function: it is one to other derivatives, if there are any.
     alternatives = [each for each in found if each.baseline == comparison.candidate(each.label).like]
@@ -84,7 +84,7 @@ def row(comparison: Comparison, candidate: Candidate) -> str:
         found += (
             f" than {beside.baseline}" if beside.verdict in ("faster", "slower") else f", beside {beside.baseline}"
         )
-    return found if candidate.check is None or candidate.check.passed else f"{found}, with another output"
+    return f"{found}, with another output" if agrees(comparison, candidate) is False else found
 
 
 def call_time(candidate: Candidate, digits: int) -> str:

@@ -10,6 +10,7 @@ import base64
 from collections.abc import Iterable, Sequence
 from functools import singledispatch
 from io import BytesIO
+from math import ceil
 
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis, XAxis
@@ -76,7 +77,8 @@ def _(chart: Curves, into: Figure) -> None:
     if chart.note:
         axes.text(0.99, 0.03, f"{_name(chart.note)} →", transform=axes.transAxes, ha="right")
     if len(handles) > 1:
-        _legend(into, handles)
+        rows = _legend(into, handles)
+        into.set_size_inches(_WIDTH, 3.0 + 0.2 * rows)
 
 
 @_draw.register
@@ -170,11 +172,13 @@ def _name_rows(axes: Axes, names: Sequence[str]) -> None:
     axes.spines["left"].set_visible(False)
 
 
-def _legend(into: Figure, handles: Iterable[Line2D | Patch]) -> None:
+def _legend(into: Figure, handles: Iterable[Line2D | Patch]) -> int:
+    """Names beside samples of their lines, above the axes; in how many rows."""
     found = list(handles)
     longest = max((len(str(each.get_label())) for each in found), default=0)
     columns = max(1, _LETTERS // (longest + 8))
     into.legend(handles=found, loc="outside upper center", ncols=columns, frameon=False, fontsize=_POINTS)
+    return ceil(len(found) / columns)
 
 
 def _make_plain(made: Figure) -> None:

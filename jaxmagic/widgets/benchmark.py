@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import ipywidgets
-
 from ..analysis.charts import chart
 from ..analysis.views import over_time
 from ..model.benchmark import Benchmark
 from ..model.chart import Curves
-from .panel import Guard, choice, row, screen, show
+from .panel import Guard, View, choice, row, screen, show
 
 _DISTRIBUTION, _ORDER = "distribution", "calls in their order"
 
 
-class BenchmarkView(ipywidgets.VBox):  # type: ignore[misc]
+class BenchmarkView(View):
     """Controls over a benchmark, and its picture and report below.
 
     Args:

@@ -11,13 +11,13 @@ from ..analysis.charts import latencies
 from ..analysis.views import METRICS, STATISTICS, ratios_chart, times_chart, without_series
 from ..model.chart import Chart
 from ..model.comparison import Comparison
-from .panel import Guard, choice, row, screen, show, tick
+from .panel import Guard, View, choice, row, screen, show, tick
 
 #: What is drawn.
 _RATIOS, _TIMES, _DISTRIBUTIONS = "ratios", "times", "distributions"
 
 
-class ComparisonView(ipywidgets.VBox):  # type: ignore[misc]
+class ComparisonView(View):
     """Controls over a comparison, and its picture and report below.
 
     Args:

@@ -9,7 +9,7 @@ import ipywidgets
 from .. import units
 from ..analysis.runs import ORDERS, STAGES, UNITS, Run, choose, functions, runs, runs_chart
 from ..model.history import Record
-from .panel import Guard, choice, row, screen, show, show_chart
+from .panel import Guard, View, choice, row, screen, show, show_chart
 
 #: Runs that fit into one picture.
 _MOST = 15
@@ -17,7 +17,7 @@ _MOST = 15
 _ALL = "all functions"
 
 
-class HistoryView(ipywidgets.VBox):  # type: ignore[misc]
+class HistoryView(View):
     """Controls over the runs of a session, their bars, and the report of the one that is chosen.
 
     Args:

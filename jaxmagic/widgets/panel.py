@@ -19,10 +19,30 @@ _WHOLE = {"description_width": "initial"}
 _BESIDE = "2px 14px 2px 0"
 
 
+class View(ipywidgets.VBox):  # type: ignore[misc]
+    """A live view; closing it closes all that it is made of, so that nothing is left in the kernel."""
+
+    def close(self) -> None:
+        """Take it away, with its controls and what they hold."""
+        for each in reversed(_all_of(self)):
+            each.unobserve_all()
+            if each is not self:
+                each.close()
+        super().close()
+
+
+def _all_of(widget: ipywidgets.Widget) -> list[ipywidgets.Widget]:
+    own = [getattr(widget, name, None) for name in ("layout", "style")]
+    found = [widget, *(each for each in own if isinstance(each, ipywidgets.Widget))]
+    for child in getattr(widget, "children", ()):
+        found += _all_of(child)
+    return found
+
+
 def choice(label: str, options: Sequence[Any], value: Any = None) -> ipywidgets.Dropdown:
     """A labelled choice of one of several; the first one to begin with."""
-    made = ipywidgets.Dropdown(options=options, description=label, style=_WHOLE)
-    made.layout = ipywidgets.Layout(width="auto", min_width="9em", margin=_BESIDE)
+    layout = ipywidgets.Layout(width="auto", min_width="9em", margin=_BESIDE)
+    made = ipywidgets.Dropdown(options=options, description=label, style=_WHOLE, layout=layout)
     if value is not None:
         made.value = value
     return made

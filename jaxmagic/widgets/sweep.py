@@ -6,10 +6,10 @@ import ipywidgets
 
 from ..model.sweep import Point, Sweep
 from .comparison import ComparisonView
-from .panel import Guard, choice, row, screen, show
+from .panel import Guard, View, choice, row, screen, show
 
 
-class SweepView(ipywidgets.VBox):  # type: ignore[misc]
+class SweepView(View):
     """A choice of points, and what was measured there.
 
     Args:
@@ -37,7 +37,7 @@ class SweepView(ipywidgets.VBox):  # type: ignore[misc]
         else:
             self.place.children = [ComparisonView(point.comparison)]
         for each in before:
-            each.close_all()
+            each.close()
 
 
 def _name(sweep: Sweep, point: Point) -> str:

@@ -28,7 +28,7 @@ def test_a_plateau_is_left_out_and_said_to_be(sweep: Sweep) -> None:
     _, jit = sweep.curves
     assert jit.growth is not None
     assert jit.growth.exponent.value == pytest.approx(1.0, abs=1e-3)
-    assert jit.growth.start == 64
+    assert jit.growth.start == 128  # the bend is at 64
     assert jit.growth.exponent.high - jit.growth.exponent.low < 0.05
 
 
@@ -54,6 +54,18 @@ def test_intervals_cover_the_exponent_of_noisy_powers_in_95_of_100_cases() -> No
     assert 0.92 <= covered / 2000 <= 0.97
 
 
+@pytest.mark.parametrize(("constant", "power"), [(3e2, 1.5), (2e4, 3.0)])
+def test_intervals_cover_the_exponent_behind_a_plateau_too(constant: float, power: float) -> None:
+    rng = np.random.default_rng(11)
+    sizes = np.array([2.0**k for k in range(4, 14)])
+    covered = 0
+    for _ in range(400):
+        found = growth(list(sizes), list((constant + sizes**power) * np.exp(rng.normal(0, 0.02, len(sizes)))))
+        assert found is not None
+        covered += found.exponent.low <= power <= found.exponent.high
+    assert covered / 400 >= 0.89
+
+
 def test_a_constant_before_a_power_does_not_spoil_the_exponent() -> None:
     rng = np.random.default_rng(3)
     sizes = [2.0**k for k in range(2, 14)]
@@ -67,6 +79,10 @@ def test_a_constant_before_a_power_does_not_spoil_the_exponent() -> None:
 @pytest.mark.parametrize("count", [0, 1, 2])
 def test_fewer_than_three_points_have_no_exponent(count: int) -> None:
     assert growth(list(range(1, count + 1)), [1.0] * count) is None
+
+
+def test_a_time_of_zero_has_no_exponent() -> None:
+    assert growth([1, 2, 3], [0, 1, 2]) is None
 
 
 def test_a_crossing_lies_between_the_points_where_both_are_certain(sweep: Sweep) -> None:

@@ -31,9 +31,18 @@ def test_values_as_people_read_them(values: list[Any], labels: tuple[str, ...], 
     assert (found.labels, found.numbers) == (labels, numbers)
 
 
-def test_values_that_read_alike_are_refused() -> None:
-    with pytest.raises(ValueError, match="n has a value twice, among 1, 1"):
-        variable("n", [1, 1.0])
+def test_a_value_that_is_there_twice_is_refused() -> None:
+    for values in ([1, 1.0], ["a", "a"], [jnp.float32, jnp.float32]):
+        with pytest.raises(ValueError, match="n has a value twice: "):
+            variable("n", values)
+
+
+def test_different_values_that_read_alike_are_told_apart() -> None:
+    assert variable("f", [lambda: 1, lambda: 2]).labels == ("<lambda>", "<lambda> (2)")
+    assert variable("n", [1, "1"]).labels == ("1", "1 (2)")
+    assert variable("n", [1.0000001, 1.0000002]).labels == ("1.0000001", "1.0000002")
+    assert variable("n", [2**53 + 1, 1]).labels == ("9007199254740993", "1")
+    assert variable("n", [b"12", b"13"]).numbers is None
 
 
 def test_a_long_value_is_shortened() -> None:

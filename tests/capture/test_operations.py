@@ -33,6 +33,13 @@ def test_what_is_called_outside_xla_is_named() -> None:
     assert any("not counted (" in each for each in found.caveats), found
 
 
+def test_an_expression_is_counted_with_all_that_it_calls_and_its_arrays_are_arguments() -> None:
+    square = jax.jit(lambda x: x @ x)
+    assert count_operations(lambda: square(square(X)), (), {}).amount == 2 * 2 * 64**3
+    big = jnp.ones((1024, 1024))
+    assert count_operations(lambda: jnp.sum(big @ big), (), {}).amount == pytest.approx(2 * 1024**3, rel=0.01)
+
+
 def test_where_nothing_is_counted_there_is_no_amount() -> None:
     assert count_operations(lambda x: x, (X,), {}).amount is None
     found = count_operations(lambda x: np.asarray(x) @ np.asarray(x), (X,), {})

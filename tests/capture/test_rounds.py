@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
 import random
 from collections.abc import Callable, Iterator
+from dataclasses import asdict
 from typing import Any
 
 import jax
@@ -161,3 +164,53 @@ def test_measuring_again_takes_new_samples_and_keeps_what_first_calls_told() -> 
 
 def test_a_record_without_values_cannot_measure_again() -> None:
     assert compared(Plan(samples=6))[0].without_values().measure_again is None
+
+
+def test_measuring_again_twice_keeps_the_first_calls_as_well() -> None:
+    before = jaxmagic.compare(
+        {"a": jax.jit(lambda x: x + 1), "b": jax.jit(lambda x: x + 2)}, jnp.ones(3), budget_s=0.1
+    )
+    assert before.measure_again is not None
+    again = before.measure_again(0.1)
+    assert again.measure_again is not None
+    third = again.measure_again(0.1)
+    for one, other in zip(before.candidates, third.candidates, strict=True):
+        assert one.first_call == other.first_call
+        assert one.first_call.compile_ns > 0
+        assert one.memory_bytes == other.memory_bytes
+    assert third.candidate("b").check is not None
+    assert not third.candidate("b").check.passed
+
+
+def test_what_means_something_else_by_now_has_a_first_call_of_its_own() -> None:
+    sizes = [10]
+    f = jax.jit(lambda x: x * 3)
+    g = jax.jit(lambda x: x * 3 + 0)
+    before = jaxmagic.compare(
+        {"a": lambda: f(jnp.ones(sizes[-1])), "b": lambda: g(jnp.ones(sizes[-1]))}, budget_s=0.1
+    )
+    sizes.append(100_000)
+    assert before.measure_again is not None
+    after = before.measure_again(0.1)
+    assert after.candidate("a").first_call != before.candidate("a").first_call
+    assert after.candidate("a").first_call.compile_ns > 0
+
+
+@pytest.mark.parametrize("budget_s", [0, -1, float("inf"), float("nan")])
+def test_measuring_again_takes_a_positive_budget(budget_s: float) -> None:
+    record = compared(Plan(samples=6))[0]
+    assert record.measure_again is not None
+    with pytest.raises(ValueError, match="the budget has to be a positive number of seconds"):
+        record.measure_again(budget_s)
+
+
+def test_a_record_is_copied_and_pickled_without_what_it_could_call() -> None:
+    record = jaxmagic.compare({"a": lambda: 1, "b": lambda: 2}, budget_s=0.05)
+    assert copy.deepcopy(record) == record
+    assert pickle.loads(pickle.dumps(record)) == record
+    assert pickle.loads(pickle.dumps(record)).measure_again is None
+    assert asdict(record)["baseline"] == "a"
+
+
+def test_a_tiny_budget_is_a_budget() -> None:
+    assert jaxmagic.compare({"a": lambda: 1, "b": lambda: 2}, budget_s=1e-9).stopped_by == "budget"

@@ -69,6 +69,57 @@ def test_a_failing_candidate_is_recorded_and_the_others_are_measured() -> None:
     assert found.stopped_by == "end"
 
 
+def test_a_candidate_that_fails_late_does_not_take_the_others_with_it() -> None:
+    calls = 0
+
+    def late() -> Any:
+        nonlocal calls
+        calls += 1
+        if calls == 40:
+            raise ValueError("late")
+
+    def prepare(at: Sequence[int]) -> Mapping[str, Entry]:
+        return {"one": entry(late), "two": entry(lambda: 1)} if at == (1,) else both(at)
+
+    found = swept(prepare, PLAN._replace(samples=60))
+    assert [(each.label, each.error) for each in found.points[1].failures] == [("one", "ValueError: late")]
+    assert found.points[1].comparison is not None
+    assert list(found.points[1].comparison) == ["two"]
+    assert len(found.points[1].comparison.again.samples_ns) == 60
+
+
+def test_an_exit_keeps_what_was_measured() -> None:
+    def prepare(at: Sequence[int]) -> Mapping[str, Entry]:
+        if at == (2,):
+            raise SystemExit(3)
+        return both(at)
+
+    assert len(swept(prepare)) == 2
+
+
+def test_a_first_error_is_let_go_when_something_was_measured() -> None:
+    class Big:
+        pass
+
+    held: list[weakref.ref[Big]] = []
+
+    def prepare(at: Sequence[int]) -> Mapping[str, Entry]:
+        if at == (2,):
+            gc.collect()
+            assert held[0]() is None
+        if at != (0,):
+            return both(at)
+        big = Big()
+        held.append(weakref.ref(big))
+
+        def fail() -> Any:
+            raise ValueError(big)
+
+        return {"one": entry(fail), "two": entry(fail)}
+
+    assert [each.comparison is None for each in swept(prepare).points] == [True, False, False]
+
+
 def test_a_failing_setup_is_recorded_and_the_sweep_goes_on() -> None:
     def prepare(at: Sequence[int]) -> Mapping[str, Entry]:
         if at == (0,):

@@ -123,6 +123,7 @@ def test_sweeps_are_saved_and_put_beside_each_other(session: Any, tmp_path: Any,
         ("n=base**2", (9,)),
         ("n=jnp.float32,jnp.bfloat16", (jnp.float32, jnp.bfloat16)),
         ("n=jnp.float32", (jnp.float32,)),
+        ("n=jnp.array(3)", (3,)),
     ],
 )
 def test_values_are_python_of_the_session(session: Any, text: str, values: tuple[Any, ...]) -> None:
@@ -141,6 +142,15 @@ def test_values_are_python_of_the_session(session: Any, text: str, values: tuple
         ("--sweep n=1,1", "one: n", "n has a value twice"),
         ("--sweep n=[]", "one: n", "n has no value"),
         ("--sweep n=1,2 --sweep n=3", "one: n", "n is there twice"),
+        ("--sweep n=1)#", "one: n", "no variable with values of Python"),
+        ("--sweep n=2^4,2^6", "one: n", "a power is \\*\\*, as in 2\\*\\*4"),
+        ("--sweep n=1,2", "n = 3\none: n", "the cell assigns n"),
+        ("--sweep n=1,2", "z = 3\nn: z", "n is nowhere in the cell"),
+        ("--per items=10**400", "one: 1\ntwo: 2", "a positive number is wanted"),
+        ("--budget 0s", "one: 1\ntwo: 2", "a time above 0 is wanted"),
+        ("", "one: (yield 1)\ntwo: 2", "yield cannot be repeated"),
+        ("", "yield 3\none: 1\ntwo: 2", "yield cannot be repeated"),
+        ("", "return 3\none: 1\ntwo: 2", "return cannot be repeated"),
         ("--sweep n=1,2", "one: m", "n is nowhere in the cell"),
         (f"--sweep n=range({MOST_POINTS + 1})", "one: n", f"{MOST_POINTS + 1} points, of at most {MOST_POINTS}"),
         ("--sweep n=1, 2", "one: n", "a value with spaces in quotes"),
@@ -159,6 +169,37 @@ def test_the_options_are_listed() -> None:
     text = JaxMagics.jaxcompare.parser.format_help()
     for option in ("--sweep NAME=VALUES", "--modes MODES", "--per WORK"):
         assert option in text
+
+
+def test_names_of_the_users_are_not_hidden_by_ours(session: Any) -> None:
+    session.run("def each():\n    return 1\ndef body1():\n    return 2\ndef setup():\n    return 3")
+    record = session.run(f"%%jaxcompare -oq {QUICK} --check none\na: each()\nb: body1()\nc: setup()")
+    assert record.values == {"a": 1, "b": 2, "c": 3}
+    assert session.run("%jaxtimeit -oq -r 6 each()").value == 1
+    assert session.run(f"%%jaxcompare -oq {QUICK} --sweep each=4,5\nz = each\na: z * each").labels == ("a",)
+
+
+def test_the_setup_may_begin_with_the_value_that_a_name_has_outside(session: Any) -> None:
+    session.run("numbers = list(range(10))")
+    record = session.run(
+        f"%%jaxcompare -oq {QUICK} --sweep n=1,2\nnumbers = numbers[:n]\na: sum(numbers)\nb: len(numbers)"
+    )
+    assert all(each.comparison is not None for each in record.points)
+    assert session.shell.user_ns["numbers"] == list(range(10))
+
+
+def test_a_derivative_of_what_is_another_object_every_time_compiles_once(session: Any) -> None:
+    record = session.run(f"%%jaxcompare -oq {QUICK} --modes grad\na: jax.jit(lambda x: x.sum())(x)\nb: jnp.sum(x)")
+    assert record.candidate("a").conditions.compilations == ()
+
+
+def test_operations_of_all_that_an_expression_calls_are_counted(session: Any) -> None:
+    session.run("square = jax.jit(lambda a: a @ a)")
+    record = session.run(
+        f"%%jaxcompare -oq {QUICK} --per flops --check none\na: square(square(x))\nb: jnp.sum(square(x))"
+    )
+    assert record.candidate("a").work.amount == 2 * 2 * 8**3
+    assert record.candidate("b").work.amount >= 2 * 8**3
 
 
 def test_an_interrupt_keeps_what_was_measured_and_shows_it(session: Any) -> None:

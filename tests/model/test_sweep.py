@@ -53,7 +53,7 @@ def test_what_does_not_fit_is_refused(sweep: Sweep, changes: dict[str, Any], mes
         ({"labels": ("1", "1")}, "n has a value twice, among 1, 1"),
         ({"labels": ("1", "2"), "numbers": (1.0,)}, "n has 2 labels and 1 numbers"),
         ({"labels": ("1", "2"), "numbers": (1.0, 1.0)}, "n has a value twice, among 1, 2"),
-        ({"labels": ("1", "0"), "numbers": (1.0, 0.0)}, "numbers of n have to be positive"),
+        ({"labels": ("1", "0"), "numbers": (1.0, 0.0)}, "numbers of n have to be positive, and such"),
     ],
 )
 def test_a_variable_has_different_values(fields: dict[str, Any], message: str) -> None:

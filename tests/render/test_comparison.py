@@ -213,3 +213,22 @@ def test_one_function_and_its_derivative_are_put_beside_each_other(comparison: C
     both = with_modes(comparison)
     one = replace(both, candidates=both.candidates[:2])
     assert to_text(one).startswith("numpy is the fastest")
+
+
+def test_outputs_are_judged_beside_the_baseline_that_is_chosen(comparison: Comparison) -> None:
+    numpy, jit = comparison.candidates
+    other = replace(jit, label="other", check=MISMATCH)
+    same_as_other = replace(jit, label="like other", check=MISMATCH)
+    three = replace(comparison, candidates=(numpy, other, same_as_other))
+    assert "baseline, with" not in to_text(replace(three, baseline="other"))
+    lines = to_text(replace(three, baseline="other"), Style(width=200)).splitlines()
+    assert "with another output" in next(line for line in lines if line.startswith("  numpy"))
+    assert "with another output" not in next(line for line in lines if line.startswith("  like other"))
+
+
+def test_a_sample_of_zero_has_no_ratio_and_is_shown(comparison: Comparison) -> None:
+    numpy, jit = comparison.candidates
+    zero = replace(jit, latency=Trial(samples_ns=(0,) * 60, evaluations=1))
+    found = replace(comparison, candidates=(numpy, zero))
+    assert "too few rounds to tell" in to_text(found)
+    assert found["jit"].ratio is None

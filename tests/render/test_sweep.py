@@ -29,7 +29,7 @@ def test_a_sweep_as_text(sweep: Sweep) -> None:
           1024  2.33 s       146 ms, 16.0x faster
           2048  MemoryError  XlaRuntimeError
         numpy grows as n^2.00 (2.00 to 2.00).
-        jit grows as n^1.00 (0.99 to 1.01), from n = 64 on.
+        jit grows as n^1.00 (0.99 to 1.01), from n = 128 on.
         jit overtakes numpy near n = 64, between 32 and 128.
         Compiling: jit 171 ms each.
         Failed at n=2048: numpy: MemoryError: 32 GiB
@@ -43,7 +43,7 @@ def test_html_says_the_same(sweep: Sweep) -> None:
     for words in (
         "numpy and jit over n = 8, 16, …, 2048",
         "9.12 ms, 64.0x slower",
-        "jit grows as n^1.00 (0.99 to 1.01), from n = 64 on.",
+        "jit grows as n^1.00 (0.99 to 1.01), from n = 128 on.",
         "jit overtakes numpy near n = 64, between 32 and 128.",
         "⚠ Failed at n=2048: numpy: MemoryError: 32 GiB",
     ):

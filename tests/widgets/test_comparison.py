@@ -7,6 +7,7 @@ import re
 from dataclasses import replace
 from typing import Any
 
+import ipywidgets
 import pytest
 
 import jaxmagic
@@ -132,3 +133,13 @@ def test_the_real_thing_measures_again() -> None:
     assert view.record.budget_ns == 200_000_000
     assert view.record.started_at >= before
     assert view.record is not record
+
+
+def test_a_view_that_is_closed_leaves_nothing_in_the_kernel(comparison: Comparison) -> None:
+    models = ipywidgets.Widget._instances if hasattr(ipywidgets.Widget, "_instances") else None
+    found = models if isinstance(models, dict) else ipywidgets.widgets.widget._instances
+    before = set(found)
+    view = ComparisonView(comparison)
+    assert set(found) > before
+    view.close()
+    assert set(found) == before

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ipywidgets
+
 from jaxmagic.model.sweep import Sweep
 from jaxmagic.widgets.comparison import ComparisonView
 from jaxmagic.widgets.sweep import SweepView
@@ -14,7 +16,11 @@ def test_a_point_is_opened_as_a_comparison_and_closed_again(sweep: Sweep) -> Non
         *(f"n = {n}" for n in (8, 16, 32, 64, 128, 256, 512, 1024)),
     ]
     assert "jit overtakes numpy" in view.screen.outputs[0]["data"]["text/html"]
+    mine = ipywidgets.IntSlider()
+    view.point.value = sweep.points[2]
     view.point.value = sweep.points[3]
+    assert mine.comm is not None
+    assert view.comm is not None
     (opened,) = view.place.children
     assert isinstance(opened, ComparisonView)
     assert opened.record == sweep.points[3].comparison
