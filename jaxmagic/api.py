@@ -98,6 +98,11 @@ def benchmark(
     from .capture.sampler import Plan, take_benchmark
 
     require_jax()
+    if not callable(fn):
+        raise TypeError(
+            f"benchmark() takes a function and its arguments; found {type(fn).__name__}, which cannot be called. "
+            "Write benchmark(f, x), not benchmark(f(x))."
+        )
     plan = Plan(rtol=_positive("rtol", rtol), budget_ns=round(_positive("budget_s", budget_s) * 1e9))
     if setup is not None and args:
         raise TypeError("the arguments come from setup or from args, not from both. Return them all from setup.")
@@ -188,6 +193,11 @@ def compare(
         found = against_record(candidates, *args, **kwargs)
         return found[0] if isinstance(candidates, Benchmark) else {each.label: each for each in found}
     require_jax()
+    if not isinstance(candidates, Mapping):
+        raise TypeError(
+            f"compare() takes the functions by their labels, or two records; found {type(candidates).__name__}. "
+            'Write for example compare({"f": f, "g": g}, x).'
+        )
     moded = in_modes(list(candidates), modes, baseline)
     if len(moded) < 2:
         raise ValueError(f"to compare takes at least two candidates; found {len(moded)}")
@@ -359,7 +369,7 @@ def explore(record: Record | History | None = None) -> VBox:
 
 
 def _positive(name: str, value: float) -> float:
-    if not 0 < value < float("inf"):
+    if not isinstance(value, int | float) or not 0 < value < float("inf"):
         raise ValueError(f"{name} has to be a positive number; found {value!r}")
     return value
 

@@ -72,6 +72,18 @@ def time_in(time_ns: float, unit: str, digits: int = 3) -> str:
     return f"{value:.{decimals}f} {unit}"
 
 
+def time_short(time_ns: float) -> str:
+    """A duration that somebody has chosen, without zeros behind it.
+
+    >>> time_short(2_500_000_000), time_short(10**9), time_short(300_000_000), time_short(90 * 10**9)
+    ('2.5 s', '1 s', '300 ms', '1min 30s')
+    """
+    if abs(time_ns) >= _MINUTE:
+        return _long_time(time_ns)
+    unit = time_unit(time_ns)
+    return f"{time_ns / TIME_UNITS[unit]:.3g} {unit}"
+
+
 def time_range(low_ns: float, high_ns: float, digits: int = 3) -> str:
     """Two durations in the unit of the longer one.
 

@@ -42,3 +42,12 @@ def test_the_history_is_one_frame(timing: Any, compilation: Any) -> None:
     frame = history.to_frame()
     assert list(frame["wall_ns"]) == [11_000_000, 182_000_000]
     assert list(history.to_frame("compilations")["record"]) == [1]
+
+
+def test_what_is_no_function_is_told_how_to_write_it(x: Any) -> None:
+    with pytest.raises(TypeError, match=r"benchmark\(\) takes a function .* Write benchmark\(f, x\)"):
+        jaxmagic.benchmark(x + 1)
+    with pytest.raises(TypeError, match="compare\\(\\) takes the functions by their labels"):
+        jaxmagic.compare(len, max)
+    with pytest.raises(ValueError, match="budget_s has to be a positive number; found '1s'"):
+        jaxmagic.benchmark(len, [], budget_s="1s")

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from .. import units
 from ..model.benchmark import Benchmark
 from ..model.finding import Finding
+from .conditions import folded, loaded, recompiled
 from .statistics import drift, two_modes
 
 #: What is smaller than this share of the median is not worth a word.
@@ -21,9 +22,6 @@ _SHORT = 10
 #: A sample as short as this many steps of the clock is rounded by more than a percent.
 _STEPS = 100
 
-#: The share of this machine's processors that others may keep busy before it is told.
-_LOAD = 0.25
-
 
 def findings(benchmark: Benchmark) -> tuple[Finding, ...]:
     """Everything that makes the median of `benchmark` less than it seems, the gravest first."""
@@ -35,14 +33,8 @@ def _findings(benchmark: Benchmark) -> Iterator[Finding]:
     calls_ns = benchmark.latency.calls_ns
     median_ns = benchmark.median_ns
     if conditions.folded:
-        yield Finding(
-            kind="folded",
-            text="The jitted call gets no array: XLA may have computed its result while compiling, and then nothing "
-            "is measured.",
-            remedy="Pass the data as arguments.",
-        )
-    if any(each.compiled for each in conditions.compilations):
-        yield _recompiled(benchmark)
+        yield folded()
+    yield from recompiled(conditions)
     yield from _too_short(benchmark, median_ns)
     modes = two_modes(calls_ns, conditions.resolution_ns)
     if modes is not None and modes.high - modes.low > _DRIFT * modes.low:
@@ -68,26 +60,7 @@ def _findings(benchmark: Benchmark) -> Iterator[Finding]:
             f"{units.time(conditions.collection_ns)} of them.",
             remedy="Make fewer objects per call, or gc.freeze() what lives long.",
         )
-    processors = benchmark.environment.cpu_count or 1
-    if conditions.other_load is not None and conditions.other_load > _LOAD * processors:
-        yield Finding(
-            kind="load",
-            text=f"Other processes kept {units.number(conditions.other_load, 2)} of {processors} processors busy "
-            "meanwhile.",
-            remedy="Stop them, or measure when the machine is quiet.",
-        )
-
-
-def _recompiled(benchmark: Benchmark) -> Finding:
-    compiled = [each for each in benchmark.conditions.compilations if each.compiled]
-    last = compiled[-1]
-    total = units.time(sum(each.total_ns for each in compiled))
-    return Finding(
-        kind="recompiled",
-        text=f"{units.count(len(compiled), 'program')} compiled while samples were taken, {total}, the last one "
-        f"{last.function}: {last.cause.reason}.",
-        remedy=f"{last.cause.remedy[0].upper()}{last.cause.remedy[1:]}." if last.cause.remedy else "See first_call.",
-    )
+    yield from loaded(conditions, benchmark.environment)
 
 
 def _too_short(benchmark: Benchmark, median_ns: float) -> Iterator[Finding]:

@@ -31,9 +31,7 @@ _SHARE = Scale(label="share of samples", quantity="share", low=0.0, high=1.0)
 @singledispatch
 def chart(record: object) -> Chart:
     """What a picture of `record` shows."""
-    raise TypeError(
-        f"chart() knows timings, benchmarks, comparisons and the history; found a {type(record).__name__}"
-    )
+    raise TypeError(f"chart() knows records and the history; found a {type(record).__name__}")
 
 
 @chart.register
@@ -77,7 +75,15 @@ def _(record: Comparison) -> Forest:
             rows.append(Row(name=label, value=1.0, verdict="baseline", hue=hue))
         else:
             rows.append(
-                Row(name=label, value=value, low=low, high=high, verdict=found.verdict, hue=hue, hill=hill(rounds))
+                Row(
+                    name=label,
+                    value=value,
+                    low=low,
+                    high=high,
+                    verdict=found.verdict if found.ratio else "too few rounds to tell",
+                    hue=hue,
+                    hill=hill(rounds),
+                )
             )
     noise = record.noise
     ends = [end for row in rows for end in (row.value, row.low, row.high) if end is not None]
@@ -120,7 +126,7 @@ def _(record: Sweep) -> Curves:
                 points=True,
             )
         )
-        if any(curve.compile_ns):
+        if any(curve.compile_ns) and not curve.others:  # of a grid there are curves enough
             compiling = tuple(float(each) if each else None for each in curve.compile_ns)
             series.append(Series(name=f"{curve.name}: compile", x=x, y=compiling, hue=hue, dashed=True, muted=True))
     heights = [y for each in series for y in (*each.y, *(each.low or ()), *(each.high or ())) if y is not None]
@@ -217,13 +223,13 @@ def share_until(name: str, samples: Sequence[float], *, end: float | None = None
 def hill(ratios: Sequence[float]) -> tuple[tuple[float, float], ...]:
     """Where the ratios lie, and how densely: a smoothed histogram of their logarithms, 1 at its highest.
 
-    The outermost hundredth on either side is left out, so that an outlier does not flatten the rest.
+    The outermost fortieth on either side is left out, so that an outlier does not flatten the rest.
 
     >>> hill([2.0, 2.0, 2.0])
     ()
     """
     logs = sorted(log(each) for each in ratios)
-    low, high = statistics.quantile(logs, 0.01), statistics.quantile(logs, 0.99)
+    low, high = statistics.quantile(logs, 0.025), statistics.quantile(logs, 0.975)
     if len(logs) < 6 or high - low < 1e-9:
         return ()
     counts = [0.0] * _PLACES

@@ -14,6 +14,8 @@ from math import ceil, exp, log
 
 from ..model.comparison import Candidate, Comparison, Verdict, Versus
 from ..model.estimate import Estimate
+from ..model.finding import Finding
+from .conditions import folded, loaded, recompiled
 from .statistics import median, median_interval
 
 #: Ratios within this of one are the same, for all that people decide by them.
@@ -93,6 +95,15 @@ def counterpart(comparison: Comparison, candidate: Candidate) -> Versus:
         return versus(comparison, candidate)
     beside = replace(comparison, baseline=like)
     return versus(beside, beside.candidate(candidate.label))
+
+
+def findings(comparison: Comparison) -> tuple[Finding, ...]:
+    """Everything that makes the ratios less than they seem, the gravest first."""
+    # What went on beside the rounds went on beside all candidates.
+    shared = comparison.candidates[0].conditions
+    empty = [each.label for each in comparison.candidates if each.conditions.folded]
+    found = [folded(f"The jitted call of {label}") for label in empty]
+    return (*found, *recompiled(shared), *loaded(shared, comparison.environment))
 
 
 def agrees(comparison: Comparison, candidate: Candidate) -> bool | None:

@@ -9,8 +9,8 @@ from ..model.compilation import Compilation
 from ..model.timing import Timing
 
 #: Work that the result did not reach is mentioned from here on, and from this share of the wall time on.
-_WORTH_NAMING_NS = 50_000
-_WORTH_NAMING_SHARE = 0.01
+_WORTH_NAMING_NS = 300_000
+_WORTH_NAMING_SHARE = 0.02
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

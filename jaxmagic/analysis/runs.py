@@ -9,6 +9,7 @@ from ..model.benchmark import Benchmark
 from ..model.chart import Bar, Bars, Scale
 from ..model.comparison import Comparison
 from ..model.history import Record
+from ..model.sweep import Sweep
 from ..model.timing import Timing
 from ..units import TIME_UNITS
 from . import report
@@ -50,6 +51,11 @@ def runs(records: Sequence[Record]) -> list[Run]:
             found.append(Run(number, f"{_in_a_line(record.code)} (first call)", record.first_call))
         elif isinstance(record, Comparison):
             found += [Run(number, f"{each.label} (first call)", each.first_call) for each in record.candidates]
+        elif isinstance(record, Sweep):
+            for point in record.points:
+                at = ", ".join(f"{name}={label}" for name, label in record.values(point).items())
+                candidates = point.comparison.candidates if point.comparison is not None else ()
+                found += [Run(number, f"{each.label} at {at} (first call)", each.first_call) for each in candidates]
     return found
 
 
@@ -110,6 +116,7 @@ def runs_chart(found: Sequence[Run], *, stage: str = "all", function: str | None
         title="where the time of the runs went",
         x=_axis(label, longest, unit),
         bars=tuple(bars),
+        order=STAGES[1:],
     )
 
 

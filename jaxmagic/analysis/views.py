@@ -84,7 +84,7 @@ def ratios_chart(
         if time_ns and each.label not in hidden:
             rows.append(Row(name=each.label, value=time_ns / whole, hue=hue))
     low, high = around([0.95, 1.05, *(each.value for each in rows)], log=True)
-    what = metric if metric in ("first call", "compile") else f"{statistic} {metric}"
+    what = metric if metric in ("first call", "compile") else f"{statistic} {metric} time"
     return Forest(
         title=f"{what} over that of {comparison.baseline}",
         x=Scale(

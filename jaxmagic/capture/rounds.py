@@ -30,6 +30,9 @@ from .sampler import FEWEST, LEAST, PIPELINED, WARM_UP, Plan, donated_twice, pip
 
 _Found = TypeVar("_Found")
 
+#: With fewer rounds a ratio has no interval: for these all of the budget is spent, if it has to be.
+_FOR_A_VERDICT = 6
+
 #: How often somebody is told how far it is.
 _TELL_NS = 10**8
 
@@ -294,7 +297,9 @@ def _first_call(label: str, entry: Entry) -> tuple[Timing, int | None]:
     except Exception as error:
         error.add_note(f"This was the candidate {label!r}.")
         raise
-    return timing, internals.memory_requirement(internals.executables(), but=before)
+    # Of several programs the largest says nothing about all of them together.
+    whole = sum(each.compiled and not each.eager for each in timing.compilations) == 1
+    return timing, internals.memory_requirement(internals.executables(), but=before) if whole else None
 
 
 def _check_outputs(entries: Mapping[str, Entry], baseline: str, kind: CheckKind, strict: bool) -> dict[str, Check]:
@@ -357,7 +362,8 @@ def _rounds(
             # Samples of one candidate are all of as many calls: what that is does not change how sure a ratio is.
             if spent >= LEAST and known([taken[label] for label in first], again, plan.rtol):
                 return taken, again, "precision"
-        if spent + (now - round_ns) / plan.budget_ns > 1 - WARM_UP - PIPELINED and count >= FEWEST:
+        ahead = spent + (now - round_ns) / plan.budget_ns  # do not begin what does not fit
+        if ahead > 1 - WARM_UP - PIPELINED and (count >= _FOR_A_VERDICT or (count >= FEWEST and ahead > 1)):
             return taken, again, "budget"
 
 

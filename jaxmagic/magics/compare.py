@@ -19,7 +19,7 @@ from ..model.sweep import Sweep
 from . import options
 from .candidates import compile_candidates
 from .finish import finish, load_earlier
-from .labels import split_cell, with_modes
+from .labels import explain_label, split_cell, with_modes
 from .source import parse
 from .sweep import read_sweep, require_used
 
@@ -44,7 +44,11 @@ def run_compare(
             f"%%jaxcompare takes options only; found {rest.strip()[:60]!r}. Put the code below it, and a value with "
             "spaces in quotes."
         )
-    tree = parse(shell, "jaxcompare", cell, is_line=False)
+    try:
+        tree = parse(shell, "jaxcompare", cell, is_line=False)
+    except SyntaxError as error:
+        explain_label(error)
+        raise
     alone = len(arguments.modes) == 1 and not arguments.sweep
     setup, given = split_cell(tree, cell, least=2 if alone else 1)
     baseline = arguments.baseline or given[0].label

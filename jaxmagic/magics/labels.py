@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import keyword
+import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -52,6 +54,7 @@ def split_cell(tree: ast.Module, source: str, least: int) -> tuple[Statements, l
     candidates: list[Labelled] = []
     for node in tree.body[first:]:
         label = _label(node)
+        _refuse_assignment(node)
         if label is None or not isinstance(node, ast.AnnAssign):
             raise UsageError(
                 f"line {node.lineno} is no candidate: behind the first label there are only lines such as "
@@ -62,12 +65,38 @@ def split_cell(tree: ast.Module, source: str, least: int) -> tuple[Statements, l
         code = ast.get_source_segment(source, node.annotation) or ast.unparse(node.annotation)
         candidates.append(Labelled(label, node.annotation, code))
     if len(candidates) < least:
+        for node in tree.body:
+            _refuse_assignment(node)
         wanted = "at least two candidates" if least > 1 else "at least one candidate"
         raise UsageError(
             f"%%jaxcompare takes {wanted}; found {len(candidates)}. "
             "Write each on a line of its own: label: expression"
         )
     return tree.body[:first], candidates
+
+
+def _refuse_assignment(node: ast.stmt) -> None:
+    """``jit: y = f(x)`` is an assignment with an annotation."""
+    if isinstance(node, ast.AnnAssign) and node.value is not None and isinstance(node.target, ast.Name):
+        raise UsageError(
+            f"line {node.lineno}: behind the label {node.target.id} there is an assignment. Write the expression "
+            f"alone: {node.target.id}: {ast.unparse(node.value)[:60]}"
+        )
+
+
+def explain_label(error: SyntaxError) -> None:
+    """Say what is wrong with a label that Python does not take as one.
+
+    Raises:
+        UsageError: the line of `error` begins with such a label.
+    """
+    found = re.match(r"""\s*(["']?[^\s:=()\[\]{}"'#][^:=()\[\]{}"'#]*["']?)\s*:\s*\S""", error.text or "")
+    if found is None or found[1].isidentifier() or found[1].split()[0] in keyword.kwlist:
+        return
+    name = re.sub(r"\W+", "_", found[1].strip("\"'")).strip("_") or "label"
+    raise UsageError(
+        f"line {error.lineno}: the label {found[1]} has to be a name of Python, such as {name}."
+    ) from None
 
 
 def with_modes(candidates: Sequence[Labelled], modes: Sequence[Mode], baseline: str) -> list[Labelled]:

@@ -60,7 +60,7 @@ class JaxMagics(Magics):
 
     @no_var_expand
     @needs_local_scope
-    @magic_arguments("%jaxtime")
+    @magic_arguments("jaxtime")
     @argument("-q", action="store_true", help="No report.")
     @argument("-v", metavar="NAME", type=options.variable, help="Bind the record to the variable NAME.")
     @argument("-o", action="store_true", help="Return the record in place of the value.")
@@ -109,7 +109,7 @@ class JaxMagics(Magics):
 
     @no_var_expand
     @needs_local_scope
-    @magic_arguments("%jaxtimeit")
+    @magic_arguments("jaxtimeit")
     @argument(
         "-n", metavar="N", type=options.positive_int, help="Calls in a sample; as many as are needed if left out."
     )
@@ -158,7 +158,7 @@ class JaxMagics(Magics):
         return run_timeit(self.shell, type(self).jaxtimeit.parser, line, cell, local_ns)
 
     @no_var_expand
-    @magic_arguments("%%jaxcompare")
+    @magic_arguments("%jaxcompare")
     @argument("-r", metavar="R", type=options.positive_int, help="Take R rounds, however wide the intervals are.")
     @argument("--baseline", metavar="LABEL", help="The candidate to compare with; the first one if left out.")
     @argument(

@@ -199,16 +199,19 @@ class Bars:
         title: the whole in a few words.
         x: what the sizes are, from 0.
         bars: from top to bottom.
+        order: the names of parts as they follow each other, as far as they have an order.
     """
 
     title: str
     x: Scale
     bars: tuple[Bar, ...]
+    order: tuple[str, ...] = ()
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The names of all parts, in the order in which they are first met."""
-        return tuple(dict.fromkeys(name for bar in self.bars for name, _ in bar.parts))
+        """The names of all parts: in their order, and then as they are met."""
+        met = dict.fromkeys(name for bar in self.bars for name, _ in bar.parts)
+        return (*(name for name in self.order if name in met), *(name for name in met if name not in self.order))
 
 
 Chart = Curves | Forest | Bars

@@ -10,6 +10,7 @@ from .benchmark import Conditions, StoppedBy, Trial
 from .display import Displayable
 from .environment import Environment
 from .estimate import Estimate
+from .finding import Finding
 from .timing import Timing
 
 #: What a comparison comes to. ``no difference`` means none of more than 3 %.
@@ -79,8 +80,8 @@ class Candidate:
         warmup_ns: calls after it, until nothing compiled any more and they got no faster.
         latency: one sample from each round.
         pipelined: calls enqueued one after the other, with one wait; ``None`` where that was not measured.
-        memory_bytes: what the compiler planned for the programs that the first call compiled: arguments, outputs and
-            temporaries. ``None`` where nothing compiled, or it is not known.
+        memory_bytes: what the compiler planned for the program that the first call compiled: arguments, outputs and
+            temporaries. ``None`` where nothing compiled, or several programs did, or it is not known.
         check: whether its output is the baseline's; ``None`` for the baseline, and where that was not asked for.
         conditions: what went on beside its samples.
         work: how much a call does; ``None`` where that was not asked for.
@@ -221,6 +222,13 @@ class Comparison(Displayable):
         from ..analysis.comparison import noise
 
         return noise(self)
+
+    @property
+    def warnings(self) -> tuple[Finding, ...]:
+        """What makes the ratios less than they seem, why, and what to do about it."""
+        from ..analysis.comparison import findings
+
+        return findings(self)
 
     def without_values(self) -> Comparison:
         """The same record, that keeps no array alive."""

@@ -98,7 +98,7 @@ def about_end(benchmark: Benchmark, digits: int) -> str:
     """What ended the sampling, and what was not reached."""
     estimate = benchmark.estimate
     wanted = units.percent(benchmark.rtol)
-    budget = units.time(benchmark.budget_ns, 1)
+    budget = units.time_short(benchmark.budget_ns)
     if benchmark.stopped_by == "precision":
         return f"Stopped because the interval is within {wanted} of the median."
     if benchmark.stopped_by == "count":

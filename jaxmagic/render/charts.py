@@ -106,7 +106,7 @@ def _curve(plot: Plot, number: int, series: Series) -> None:
                 data=data,
             )
             if series.points or len(run) == 1:
-                plot.path(xs, ys, colour=colour, kind="dots", width=6)
+                plot.path(xs, ys, colour=colour, kind="dots", width=3 if series.muted else 6)
 
 
 def _mark(plot: Plot, mark: Mark, height: float) -> None:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from .. import units
 from ..analysis.comparison import agrees, counterpart
 from ..analysis.statistics import median
 from ..model.comparison import Candidate, Check, Comparison, Versus
+from ..model.estimate import Estimate
 
 
 def headline(comparison: Comparison) -> str:
@@ -25,7 +28,18 @@ def headline(comparison: Comparison) -> str:
         return f"{comparison.baseline} is the fastest"
     if all(each.verdict == "no difference" for each in others):
         return "No difference"
-    return f"Nothing is faster than {comparison.baseline}, as far as can be told"
+    open_ones = [each for each in others if each.verdict == "too noisy to tell"]
+    if open_ones:
+        return _not_settled(open_ones)
+    return f"Nothing is faster than {comparison.baseline}"
+
+
+def _not_settled(open_ones: Sequence[Versus]) -> str:
+    """What may be the fastest candidate, and how far from certain that is."""
+    best = min(open_ones, key=lambda each: each.ratio.value if each.ratio else float("inf"))
+    if best.ratio is None:
+        return "Not settled: too few rounds to tell"
+    return f"Not settled: {best.label} is {_span(best.ratio)} than {best.baseline}"
 
 
 def verdict(versus: Versus) -> str:
@@ -43,8 +57,16 @@ def _times(versus: Versus) -> str:
         return f"{units.factor(1 / ratio.value)} faster ({units.factor_range(1 / ratio.high, 1 / ratio.low)})"
     if versus.verdict == "slower":
         return f"{units.factor(ratio.value)} slower ({units.factor_range(ratio.low, ratio.high)})"
-    between = f"{units.factor_range(ratio.low, ratio.high)} its time"
-    return f"{versus.verdict} ({between})"
+    return f"{versus.verdict} ({_span(ratio)})"
+
+
+def _span(ratio: Estimate) -> str:
+    """From where to where a ratio of times may be, in words."""
+    if ratio.high <= 1:
+        return f"{units.factor_range(1 / ratio.high, 1 / ratio.low)} faster"
+    if ratio.low >= 1:
+        return f"{units.factor_range(ratio.low, ratio.high)} slower"
+    return f"between {units.factor(1 / ratio.low)} faster and {units.factor(ratio.high)} slower"
 
 
 def beside(versus: Versus) -> str:
@@ -117,7 +139,7 @@ def about_rounds(comparison: Comparison) -> str:
     if comparison.stopped_by == "precision":
         sentence += f", until every ratio was known to {units.percent(comparison.rtol)}"
     elif comparison.stopped_by == "budget":
-        sentence += f", until the budget of {units.time(comparison.budget_ns, 1)} was spent"
+        sentence += f", until the budget of {units.time_short(comparison.budget_ns)} was spent"
     noise = comparison.noise
     if noise is None:
         return f"{sentence}. A verdict takes six rounds: give it a larger budget."

@@ -94,6 +94,7 @@ def _(record: Comparison, style: Style = DEFAULT, *, explain: bool = False) -> s
         f'<table style="border-collapse:collapse;margin:4px 0">{"".join(rows)}</table>',
         _line(comparison_words.about_rounds(record), _FAINT),
         *(_line(sentence) for sentence in comparison_words.about_outputs(record)),
+        *(_line(f"⚠ {finding}") for finding in record.warnings),
     ]
     return f'<div style="line-height:1.5;max-width:52em">{"".join(pieces)}</div>'
 
@@ -117,7 +118,8 @@ def _(record: Sweep, style: Style = DEFAULT, *, explain: bool = False) -> str:
         pieces.append(_line(f"… and {more}: see to_frame()", _FAINT))
     pieces += [_line(each) for each in (*sweep_words.about_growth(record), *sweep_words.about_crossings(record))]
     pieces += [_line(each, _FAINT) for each in sweep_words.about_compiling(record, style.digits)]
-    pieces += [_line(f"⚠ {each}") for each in sweep_words.about_end(record, style.digits)]
+    ended = (*sweep_words.about_end(record, style.digits), *sweep_words.about_conditions(record))
+    pieces += [_line(f"⚠ {each}") for each in ended]
     return f'<div style="line-height:1.5;max-width:52em">{"".join(pieces)}</div>'
 
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from .. import units
 from ..analysis.scaling import time_of
 from ..model.comparison import Comparison
+from ..model.finding import Finding
 from ..model.sweep import Crossing, Curve, Point, Sweep
 from . import comparison_words
 
@@ -14,7 +15,7 @@ from . import comparison_words
 MOST_POINTS = 16
 
 #: An exponent whose interval is wider than this says nothing.
-_WIDEST = 1.0
+_WIDEST = 0.8
 
 
 def headline(sweep: Sweep) -> str:
@@ -57,15 +58,23 @@ def _cell(comparison: Comparison, label: str, digits: int) -> str:
 
 def about_growth(sweep: Sweep) -> list[str]:
     """The exponent of each candidate."""
-    return [_growth(curve) for curve in sweep.curves if curve.growth is not None]
+    known: list[Curve] = []
+    unknown: list[Curve] = []
+    for curve in sweep.curves:
+        if curve.growth is not None:
+            found = curve.growth.exponent
+            (known if found.high - found.low <= _WIDEST else unknown).append(curve)
+    sentences = [_growth(curve) for curve in known]
+    if unknown:
+        names = ", ".join(curve.name for curve in unknown)
+        variable = unknown[0].variable.name
+        sentences.append(f"How the times of {names} grow with {variable} is not known: too few points, or too noisy.")
+    return sentences
 
 
 def _growth(curve: Curve) -> str:
     assert curve.growth is not None
     found, name = curve.growth.exponent, curve.variable.name
-    if found.high - found.low > _WIDEST:
-        between = f"between {name}^{found.low:.1f} and {name}^{found.high:.1f}"
-        return f"How {curve.name} grows is not known: somewhere {between}."
     text = f"{curve.name} grows as {name}^{found.value:.2f} ({found.low:.2f} to {found.high:.2f})"
     if curve.variable.numbers is not None and curve.growth.start > curve.variable.numbers[curve.positions[0]]:
         text += f", from {name} = {units.number_about(curve.growth.start)} on"
@@ -98,6 +107,21 @@ def about_compiling(sweep: Sweep, digits: int) -> list[str]:
     return [f"Compiling: {'; '.join(found)}."] if found else []
 
 
+def about_conditions(sweep: Sweep) -> list[str]:
+    """What went on beside the samples, once for all points: the first of each kind, and at how many more."""
+    found: dict[str, list[tuple[Point, Finding]]] = {}
+    for point in sweep.points:
+        for each in point.comparison.warnings if point.comparison is not None else ():
+            found.setdefault(each.kind, []).append((point, each))
+    sentences = []
+    for seen in found.values():
+        point, first = seen[0]
+        at = ", ".join(f"{name}={label}" for name, label in sweep.values(point).items())
+        more = f", and at {units.count(len(seen) - 1, 'more point')}" if len(seen) > 1 else ""
+        sentences.append(f"At {at}{more}: {first}")
+    return sentences
+
+
 def about_end(sweep: Sweep, digits: int) -> list[str]:
     """What is missing, and why."""
     sentences = []
@@ -106,7 +130,7 @@ def about_end(sweep: Sweep, digits: int) -> list[str]:
         why = (
             "interrupted"
             if sweep.stopped_by == "interrupt"
-            else f"the budget of {units.time(sweep.budget_ns, 1)} is spent"
+            else f"the budget of {units.time_short(sweep.budget_ns)} is spent"
         )
         sentences.append(f"Measured {count}: {why}.")
     seen: dict[str, list[str]] = {}

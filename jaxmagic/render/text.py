@@ -81,6 +81,8 @@ def _(record: Comparison, style: Style = DEFAULT, *, explain: bool = False) -> s
     lines += _wrapped(comparison_words.about_rounds(record), style, "")
     for sentence in comparison_words.about_outputs(record):
         lines += _wrapped(words.printable(sentence), style, "", "  ")
+    for finding in record.warnings:
+        lines += _wrapped(words.printable(f"Warning: {finding}"), style, "", "  ")
     return "\n".join(lines)
 
 
@@ -99,6 +101,7 @@ def _(record: Sweep, style: Style = DEFAULT, *, explain: bool = False) -> str:
         *sweep_words.about_crossings(record),
         *sweep_words.about_compiling(record, style.digits),
         *sweep_words.about_end(record, style.digits),
+        *(f"Warning: {each}" for each in sweep_words.about_conditions(record)),
     ):
         lines += _wrapped(words.printable(sentence), style, "", "  ")
     return "\n".join(lines)
@@ -122,10 +125,15 @@ def _(record: History, style: Style = DEFAULT, *, explain: bool = False) -> str:
     first = len(record) - len(newest)
     lines = [f"{units.count(len(record), 'record')}" + (f", the last {len(newest)}:" if first else ":")]
     for index, timing in enumerate(newest, first):
-        code = " ".join((timing.code or "").split())
+        code = " ".join((timing.code or _labels(timing)).split())
         time, remark = _in_history(timing, style)
-        lines.append(f"  [{index}] {time:>9}  {remark:13}  {code}"[: style.width].rstrip())
+        number = f"[{index}]".rjust(len(f"[{len(record) - 1}]"))
+        lines.append(f"  {number} {time:>9}  {remark:13}  {code}"[: style.width].rstrip())
     return "\n".join(lines)
+
+
+def _labels(record: Record) -> str:
+    return ", ".join(record) if isinstance(record, Comparison | Sweep) else ""
 
 
 def _in_history(record: Record, style: Style) -> tuple[str, str]:

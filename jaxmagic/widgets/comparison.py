@@ -60,7 +60,10 @@ class ComparisonView(View):
         super().__init__(
             [
                 row(*controls),
-                row(ipywidgets.Label("Candidates"), *self.shown.values()),
+                row(
+                    ipywidgets.Label("Candidates", layout=ipywidgets.Layout(margin="2px 10px 2px 0")),
+                    *self.shown.values(),
+                ),
                 row(self.budget, self.again, self.progress),
                 self.screen,
             ]
@@ -69,6 +72,10 @@ class ComparisonView(View):
 
     def refresh(self) -> None:
         """Show what the controls ask for."""
+        drawn, metric = self.drawn.value, self.metric.value
+        self.metric.disabled = drawn == _DISTRIBUTIONS
+        self.statistic.disabled = drawn == _DISTRIBUTIONS or metric in ("first call", "compile")
+        self.scale.disabled = drawn == _TIMES
         based = replace(self.record, baseline=self.baseline.value)
         show(self.screen, based, self._chart(based))
 

@@ -48,6 +48,11 @@ def choice(label: str, options: Sequence[Any], value: Any = None) -> ipywidgets.
     return made
 
 
+def words(text: str) -> ipywidgets.Label:
+    """A word before several controls."""
+    return ipywidgets.Label(text, layout=ipywidgets.Layout(margin="2px 10px 2px 0"))
+
+
 def tick(label: str, value: bool = True) -> ipywidgets.Checkbox:
     """A labelled box to tick."""
     return ipywidgets.Checkbox(

@@ -86,7 +86,11 @@ def test_an_error_points_at_the_users_line_and_names_the_candidate(session: Any)
         ("", "x = 1", "at least two candidates; found 0"),
         ("", "one: 1\nx = 3\ntwo: 2", "line 2 is no candidate"),
         ("", "one: 1\none: 2", "two candidates 'one'"),
-        ("", "one: 1\ntwo: int = 2", "line 2 is no candidate"),
+        ("", "one: 1\ntwo: int = 2", "line 2: behind the label two there is an assignment. .* alone: two: 2"),
+        ("", "one: y = 1\ntwo: y = 2", "line 1: behind the label one there is an assignment"),
+        ("", "my-jit: 1\ntwo: 2", "line 1: the label my-jit has to be a name of Python, such as my_jit"),
+        ("", "one: 1\neager mlp: 2", "line 2: the label eager mlp has to be a name of Python, such as eager_mlp"),
+        ("", "'one': 1\ntwo: 2", "the label 'one' has to be a name of Python, such as one"),
         ("--baseline three", "one: 1\ntwo: 2", "no candidate 'three'"),
         ("f(x)", "one: 1\ntwo: 2", "takes options only"),
         ("--check maybe", "one: 1\ntwo: 2", "invalid choice"),
@@ -96,6 +100,22 @@ def test_an_error_points_at_the_users_line_and_names_the_candidate(session: Any)
 def test_bad_input_says_what_to_write(session: Any, line: str, cell: str, message: str) -> None:
     with pytest.raises(UsageError, match=message):
         session.shell.run_cell_magic("jaxcompare", line, cell)
+
+
+def test_an_annotated_assignment_in_the_setup_is_one(session: Any) -> None:
+    assert session.run(f"%%jaxcompare -oq {QUICK}\nz: int = 3\none: z\ntwo: z + 0").values == {"one": 3, "two": 3}
+
+
+def test_other_mistakes_of_syntax_are_pythons(session: Any) -> None:
+    for cell in ("if True\n    x = 1\none: 1\ntwo: 2", "one: 1\ntwo: (2", "for i in 3: pass pass\none: 1\ntwo: 2"):
+        session.run(f"%%jaxcompare\n{cell}", fails=SyntaxError)
+
+
+def test_what_compiles_in_the_rounds_is_told(session: Any) -> None:
+    record = session.run("%%jaxcompare -o -r 6 --check none\none: jax.jit(lambda x: x + 1)(x)\ntwo: x")
+    assert "recompiled" in [each.kind for each in record.warnings]
+    assert "compiled while samples were taken" in " ".join(session.report.split())
+    assert "compiled while samples were taken" in session.published[-1]["text/html"]
 
 
 def test_nothing_of_ours_is_left_in_the_session(session: Any, session_state: Any) -> None:
