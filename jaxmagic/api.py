@@ -22,8 +22,8 @@ from .storage import load, save
 if TYPE_CHECKING:
     from ipywidgets import VBox
 
+    from .capture.contestants import Entry
     from .capture.derivatives import Mode
-    from .capture.rounds import Entry
 
 __all__ = ["benchmark", "compare", "explore", "fence", "history", "last", "load", "save", "stopwatch", "sweep"]
 

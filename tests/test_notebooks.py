@@ -69,7 +69,8 @@ assert all(each.check.passed for one in checked for each in one.candidates if ea
 
 # eager writes the differences of all pairs, jit does not.
 assert memory(kernels)["numpy"] is None
-assert memory(kernels)["eager"] >= 4 * 300 * 400 * 16 > 10 * memory(kernels)["jit"]
+assert memory(kernels)["eager"] is None  # several programs
+assert 0 < 10 * memory(kernels)["jit"] < 4 * 300 * 400 * 16
 
 # The throughput is batch over median. (Later points are missing where the budget is spent before.)
 assert sizes.planned == 5 and not any(each.failures for each in sizes.points)

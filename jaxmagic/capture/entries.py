@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
+from .contestants import Entry
 from .derivatives import Moded, derivative
 from .functions import is_folded, name_of
-from .rounds import Entry
 from .runner import runner_of
 
 

@@ -11,56 +11,30 @@ import random
 import threading
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Any, NamedTuple, TypeVar
+from functools import partial
+from typing import Any, NamedTuple
 
 from ..analysis.comparison import known
 from ..analysis.statistics import looks, median
 from ..errors import OutputsDiffer
 from ..model.benchmark import Conditions, StoppedBy, Trial
-from ..model.comparison import Candidate, Check, CheckKind, Comparison, Work
+from ..model.comparison import Candidate, Check, CheckKind, Comparison
 from ..model.timing import Timing
 from . import internals
+from .again import Again
 from .clock import Clock, now_ns, timestamp
 from .compilation import CompileLog
+from .contestants import Contestants, Entry, Failed
 from .environment import probe
 from .load import Load
 from .outputs import check_output
-from .runner import Runner
 from .sampler import FEWEST, LEAST, PIPELINED, WARM_UP, Plan, donated_twice, pipelined_trial, resolution, warm_up
-
-_Found = TypeVar("_Found")
 
 #: With fewer rounds a ratio has no interval: for these all of the budget is spent, if it has to be.
 _FOR_A_VERDICT = 6
 
 #: How often somebody is told how far it is.
 _TELL_NS = 10**8
-
-
-class Entry(NamedTuple):
-    """A candidate that has not been measured yet.
-
-    Attributes:
-        runner: calls it.
-        code: its source, for the record.
-        folded: whether it is known to compute nothing at run time.
-        like: the label of the one whose output it should have; the baseline's if left out.
-        work: says how much a call does. It is asked when all times have been taken, because it may trace the code.
-    """
-
-    runner: Runner
-    code: str | None = None
-    folded: bool = False
-    like: str | None = None
-    work: Callable[[], Work] | None = None
-
-
-#: Told of a candidate that cannot be measured, and why.
-Failed = Callable[[str, Exception], None]
-
-
-class AllFailed(Exception):
-    """No candidate is left to be measured."""
 
 
 def take_comparison(
@@ -98,194 +72,49 @@ def take_comparison(
     """
     __tracebackhide__ = True
     started_at = timestamp()
-    log = CompileLog()
-    firsts: dict[str, tuple[Timing, int | None]] = {}
-    warmups: dict[str, tuple[int, ...]] = {}
+    contestants = Contestants(entries, baseline, failed)
     try:
-        entries, baseline = _of_each(entries, baseline, _first_call, firsts, failed)
-        checks = _check_outputs(entries, baseline, check, strict)
-        share = plan._replace(budget_ns=max(plan.budget_ns // len(entries), 1))
-        entries, baseline = _of_each(
-            entries, baseline, lambda _, entry: warm_up(entry.runner, share, clock), warmups, failed
-        )
-        gc.collect()
-        threads = {thread.ident for thread in threading.enumerate()}
-        load = Load()
-        log.start()
-        started_ns = clock()
-        while True:
-            try:
-                taken, again, stopped_by = _rounds(entries, plan, baseline, clock, random.Random(seed), tell)
-                break
-            except _Failed as error:
-                if failed is None or internals.met_a_deleted_array(error.cause):
-                    raise error.cause from None
-                failed(error.label, error.cause)
-                entries, baseline = _without(entries, error.label, baseline)
-        latencies = {
-            label: Trial(samples_ns=tuple(taken[label]), evaluations=entry.runner.evaluations)
-            for label, entry in entries.items()
-        }
-        pipelined = {
-            label: pipelined_trial(entry.runner, median(latencies[label].calls_ns), PIPELINED * share.budget_ns)
-            for label, entry in entries.items()
-        }
-        ended_ns = clock()
+        firsts = contestants.of_each(_first_call)
+        checks = _check_outputs(contestants, check, strict)
+        share = plan._replace(budget_ns=max(plan.budget_ns // len(contestants), 1))
+        warmups = contestants.of_each(lambda _, entry: warm_up(entry.runner, share, clock))
+        sampled = _sample(contestants, plan, share, clock, random.Random(seed), tell)
     except BaseException as error:
-        for entry in entries.values():
-            entry.runner.value = None  # the traceback holds the runner, and IPython holds the traceback
-        if firsts and internals.met_a_deleted_array(error):
+        contestants.forget_values()  # the traceback holds the runner, and IPython holds the traceback
+        if contestants.called and internals.met_a_deleted_array(error):
             raise donated_twice(error) from error
         raise
-    finally:
-        log.stop()
-    compilations = log.compilations(
-        start_ns=started_ns, end_ns=ended_ns, thread=threading.get_ident(), threads_before=threads
-    )
-    shared = {
-        "resolution_ns": resolution(clock),
-        "other_load": load.of_others(),
-        "compilations": compilations,
-    }
     comparison = Comparison(
         code=code,
         started_at=started_at,
-        baseline=baseline,
+        baseline=contestants.baseline,
         candidates=tuple(
             Candidate(
                 label=label,
                 code=entry.code,
                 first_call=firsts[label][0],
                 warmup_ns=warmups[label],
-                latency=latencies[label],
-                pipelined=pipelined[label],
+                latency=sampled.latencies[label],
+                pipelined=sampled.pipelined[label],
                 memory_bytes=firsts[label][1],
                 check=checks.get(label),
-                conditions=_conditions(entry, shared),
+                conditions=_conditions(entry, sampled.beside),
                 work=None if entry.work is None else entry.work(),
                 like=entry.like,
             )
-            for label, entry in entries.items()
+            for label, entry in contestants.items()
         ),
-        twice=baseline,
-        again=Trial(samples_ns=tuple(again), evaluations=entries[baseline].runner.evaluations),
+        twice=contestants.baseline,
+        again=sampled.again,
         rtol=plan.rtol,
         budget_ns=plan.budget_ns,
-        stopped_by=stopped_by,
+        stopped_by=sampled.stopped_by,
         environment=probe(),
-        values={label: entry.runner.value for label, entry in entries.items()},
+        values={label: entry.runner.value for label, entry in contestants.items()},
     )
-    measure_again = Again(comparison.without_values(), entries, plan, check, clock, seed)
+    measure = partial(take_comparison, dict(contestants.items()), check=check, clock=clock)
+    measure_again = Again(measure, comparison, plan, seed)
     return replace(comparison, measure_again=measure_again)
-
-
-class Again:
-    """Takes new samples of the candidates of a record; what its first calls told stays.
-
-    It holds what it calls, so it goes no further than the record: a copy of the record shares it, and a pickled one
-    has none.
-    """
-
-    def __init__(
-        self,
-        before: Comparison,
-        entries: Mapping[str, Entry],
-        plan: Plan,
-        check: CheckKind,
-        clock: Clock,
-        seed: int,
-    ) -> None:
-        self._before = before
-        self._entries = entries
-        self._plan = plan
-        self._check: CheckKind = check
-        self._clock = clock
-        self._seed = seed
-
-    def __call__(self, budget_s: float, tell: Callable[[float], None] | None = None) -> Comparison:
-        """Measure once more.
-
-        Args:
-            budget_s: how long, in seconds.
-            tell: told which share of that is spent.
-
-        Raises:
-            ValueError: the budget is not positive.
-        """
-        if not 0 < budget_s < float("inf"):
-            raise ValueError(f"the budget has to be a positive number of seconds; found {budget_s!r}")
-        self._seed += 1
-        found = take_comparison(
-            self._entries,
-            self._plan._replace(budget_ns=max(round(budget_s * 1e9), 1), samples=None),
-            baseline=self._before.baseline,
-            check=self._check,
-            code=self._before.code,
-            tell=tell,
-            clock=self._clock,
-            seed=self._seed,
-        )
-        return replace(found, candidates=tuple(map(self._with_first_call, found.candidates)), measure_again=self)
-
-    def _with_first_call(self, new: Candidate) -> Candidate:
-        """A candidate with its true first call, unless its names mean something else by now: it compiled again."""
-        if new.first_call.compilations:
-            return new
-        old = self._before.candidate(new.label)
-        return replace(new, first_call=old.first_call, memory_bytes=old.memory_bytes)
-
-    def __deepcopy__(self, memo: object) -> Again:
-        return self
-
-    def __reduce__(self) -> tuple[Callable[[], None], tuple[()]]:
-        return _nothing, ()
-
-
-def _nothing() -> None:
-    """What is left of :class:`Again` in a pickle."""
-
-
-def _of_each(
-    entries: Mapping[str, Entry],
-    baseline: str,
-    measure: Callable[[str, Entry], _Found],
-    found: dict[str, _Found],
-    failed: Failed | None,
-) -> tuple[Mapping[str, Entry], str]:
-    """Put what `measure` finds of each candidate into `found`.
-
-    Returns:
-        The candidates that did not raise, if somebody wants to be told of those that do; and what is their baseline.
-    """
-    __tracebackhide__ = True
-    for label, entry in entries.items():
-        try:
-            found[label] = measure(label, entry)
-        except Exception as error:
-            if failed is None or internals.met_a_deleted_array(error):
-                raise
-            failed(label, error)
-    for label in set(entries) - set(found):
-        entries, baseline = _without(entries, label, baseline)
-    return entries, baseline
-
-
-def _without(entries: Mapping[str, Entry], label: str, baseline: str) -> tuple[Mapping[str, Entry], str]:
-    """The candidates but for one that failed, and which of them is the baseline."""
-    entries[label].runner.value = None
-    left = {other: entry for other, entry in entries.items() if other != label}
-    if not left:
-        raise AllFailed
-    return left, baseline if baseline in left else next(iter(left))
-
-
-class _Failed(Exception):
-    """A candidate raised in a round."""
-
-    def __init__(self, label: str, cause: Exception) -> None:
-        super().__init__(label)
-        self.label = label
-        self.cause = cause
 
 
 def _first_call(label: str, entry: Entry) -> tuple[Timing, int | None]:
@@ -302,15 +131,15 @@ def _first_call(label: str, entry: Entry) -> tuple[Timing, int | None]:
     return timing, internals.memory_requirement(internals.executables(), but=before) if whole else None
 
 
-def _check_outputs(entries: Mapping[str, Entry], baseline: str, kind: CheckKind, strict: bool) -> dict[str, Check]:
+def _check_outputs(contestants: Contestants, kind: CheckKind, strict: bool) -> dict[str, Check]:
     if kind == "none":
         return {}
     checks = {}
-    for label, entry in entries.items():
-        like = entry.like or baseline
-        if label == like or like not in entries:
+    for label, entry in contestants.items():
+        like = entry.like or contestants.baseline
+        if label == like or like not in contestants:
             continue
-        found = replace(check_output(entry.runner.value, entries[like].runner.value, kind), like=like)
+        found = replace(check_output(entry.runner.value, contestants[like].runner.value, kind), like=like)
         checks[label] = found
         if strict and not found.passed:
             what = found.problem or f"the largest error is {found.largest_error:.3g}, {found.atol:.3g} is allowed"
@@ -322,21 +151,71 @@ def _check_outputs(entries: Mapping[str, Entry], baseline: str, kind: CheckKind,
     return checks
 
 
-def _rounds(
-    entries: Mapping[str, Entry],
+class _Sampled(NamedTuple):
+    """All samples of a comparison, what ended them, and what went on beside them."""
+
+    latencies: dict[str, Trial]
+    pipelined: dict[str, Trial | None]
+    again: Trial
+    stopped_by: StoppedBy
+    beside: dict[str, Any]
+
+
+def _sample(
+    contestants: Contestants,
     plan: Plan,
-    baseline: str,
+    share: Plan,
     clock: Clock,
     order: random.Random,
     tell: Callable[[float], None] | None,
-) -> tuple[dict[str, list[int]], list[int], StoppedBy]:
-    """Rounds until the ratios are known or the budget is spent."""
+) -> _Sampled:
     __tracebackhide__ = True
-    taken: dict[str, list[int]] = {label: [] for label in entries}
+    gc.collect()
+    threads = {thread.ident for thread in threading.enumerate()}
+    log, load = CompileLog(), Load()
+    log.start()
+    try:
+        started_ns = clock()
+        while (rounds := _rounds(contestants, plan, clock, order, tell)) is None:
+            pass  # one has failed: once more, without it
+        taken, again, stopped_by = rounds
+        latencies = {
+            label: Trial(samples_ns=tuple(taken[label]), evaluations=entry.runner.evaluations)
+            for label, entry in contestants.items()
+        }
+        pipelined = {
+            label: pipelined_trial(entry.runner, median(latencies[label].calls_ns), PIPELINED * share.budget_ns)
+            for label, entry in contestants.items()
+        }
+        ended_ns = clock()
+    finally:
+        log.stop()
+    beside = {
+        "resolution_ns": resolution(clock),
+        "other_load": load.of_others(),
+        "compilations": log.compilations(
+            start_ns=started_ns, end_ns=ended_ns, thread=threading.get_ident(), threads_before=threads
+        ),
+    }
+    evaluations = contestants[contestants.baseline].runner.evaluations
+    return _Sampled(latencies, pipelined, Trial(samples_ns=tuple(again), evaluations=evaluations), stopped_by, beside)
+
+
+def _rounds(
+    contestants: Contestants,
+    plan: Plan,
+    clock: Clock,
+    order: random.Random,
+    tell: Callable[[float], None] | None,
+) -> tuple[dict[str, list[int]], list[int], StoppedBy] | None:
+    """Rounds until the ratios are known or the budget is spent; ``None`` where a candidate has failed, and is out."""
+    __tracebackhide__ = True
+    baseline = contestants.baseline
+    taken: dict[str, list[int]] = {label: [] for label, _ in contestants.items()}
     again: list[int] = []
-    turns = [(label, entry.runner, taken[label]) for label, entry in entries.items()]
-    turns.append((baseline, entries[baseline].runner, again))
-    first = [baseline, *(label for label in entries if label != baseline)]
+    turns = [(label, entry.runner, taken[label]) for label, entry in contestants.items()]
+    turns.append((baseline, contestants[baseline].runner, again))
+    first = [baseline, *(label for label in taken if label != baseline)]
     looked_at = looks()
     next_look = next(looked_at)
     started_ns = told_ns = clock()
@@ -347,7 +226,8 @@ def _rounds(
             try:
                 samples.append(runner.sample())
             except Exception as error:
-                raise _Failed(label, error) from error
+                contestants.drop(label, error)
+                return None
         now = clock()
         spent, count = (now - started_ns) / plan.budget_ns, len(again)
         if tell is not None and now - told_ns > _TELL_NS:

@@ -17,8 +17,9 @@ from ..model.comparison import CheckKind
 from ..model.sweep import Failure, Point, Sweep, SweepEnd, Variable
 from . import internals
 from .clock import Clock, now_ns, timestamp
+from .contestants import AllFailed, Entry
 from .environment import probe
-from .rounds import AllFailed, Entry, take_comparison
+from .rounds import take_comparison
 from .sampler import Plan
 
 #: Which of its values each variable has.

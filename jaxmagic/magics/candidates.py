@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from IPython.core.error import UsageError
 from IPython.core.interactiveshell import InteractiveShell
 
+from ..capture.contestants import Entry
 from ..capture.derivatives import Differentiated
 from ..capture.functions import is_folded
 from ..capture.operations import count_operations
-from ..capture.rounds import Entry
 from ..capture.runner import Runner
 from ..model.comparison import Work
 from .labels import Labelled, called, differentiated
@@ -62,21 +63,26 @@ def compile_candidates(
 
     def make(values: Mapping[str, Any]) -> Mapping[str, Entry]:
         __tracebackhide__ = True
-        bodies, each = compiled(**values, **{name: Differentiated(mode) for name, mode in modes.items()})
-        answers = bodies[len(candidates) :]
+        found = compiled(**values, **{name: Differentiated(mode) for name, mode in modes.items()})
+        bodies, answers = found.bodies[: len(candidates)], found.bodies[len(candidates) :]
         works = _works(per, answers, len(candidates))
         return {
             candidate.label: Entry(
-                runner=Runner(body, each=each),
+                runner=Runner(body, each=found.each),
                 code=candidate.code,
                 folded=function is not None and is_folded(function, (), {}),
                 like=candidate.like,
                 work=work,
             )
-            for candidate, body, function, work in zip(candidates, bodies, functions, works, strict=False)
+            for candidate, body, function, work in zip(candidates, bodies, functions, works, strict=True)
         }
 
     return make
+
+
+def _count(answer: Callable[[], Any]) -> Work:
+    function, args, kwargs = answer()
+    return count_operations(function, args, kwargs)
 
 
 def _works(per: str | None, answers: Sequence[Callable[[], Any]], count: int) -> Sequence[Callable[[], Work] | None]:
@@ -84,7 +90,7 @@ def _works(per: str | None, answers: Sequence[Callable[[], Any]], count: int) ->
     if per is None:
         return [None] * count
     if per == "flops":
-        return [lambda answer=answer: count_operations(*answer()) for answer in answers]  # type: ignore[misc]
+        return [partial(_count, answer) for answer in answers]
     amount = answers[0]()
     try:
         work = Work(kind=per, amount=float(amount))  # type: ignore[arg-type]

@@ -10,8 +10,9 @@ from typing import Any
 from IPython.core.error import UsageError
 from IPython.core.interactiveshell import InteractiveShell
 
+from ..capture.contestants import Entry
 from ..capture.jax_version import require_jax
-from ..capture.rounds import Entry, take_comparison
+from ..capture.rounds import take_comparison
 from ..capture.sampler import Plan
 from ..capture.sweep import take_sweep
 from ..model.comparison import Comparison

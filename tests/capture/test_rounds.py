@@ -14,7 +14,8 @@ import jax.numpy as jnp
 import pytest
 
 import jaxmagic
-from jaxmagic.capture.rounds import Entry, take_comparison
+from jaxmagic.capture.contestants import Entry
+from jaxmagic.capture.rounds import take_comparison
 from jaxmagic.capture.runner import Runner
 from jaxmagic.capture.sampler import Plan
 from jaxmagic.model.comparison import Comparison

@@ -13,7 +13,7 @@ import pytest
 
 import jaxmagic
 from jaxmagic.analysis.variables import variable
-from jaxmagic.capture.rounds import Entry
+from jaxmagic.capture.contestants import Entry
 from jaxmagic.capture.runner import Runner
 from jaxmagic.capture.sampler import Plan
 from jaxmagic.capture.sweep import in_words, take_sweep
