@@ -39,6 +39,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.skip(reason="needs a GPU, and JAX finds none here"))
 
 
+def pytest_collection_finish() -> None:
+    """What has been imported stays: collections in tests, of which there are many, need not look at it."""
+    gc.collect()
+    gc.freeze()
+
+
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     """Send all tests in a browser to one worker, and first: one server, one browser, and nobody waits for them.

@@ -20,25 +20,29 @@ def variable(name: str, values: Sequence[Any]) -> Variable:
     ('float', 'bfloat16')
     """
     labels: list[str] = []
-    for index, value in enumerate(values):
+    seen: dict[Any, int] = {}
+    uses: dict[str, int] = {}
+    for value in values:
         label = _label(value)
-        if any(_same(value, other) for other in values[:index]):
+        if _is_among(value, seen):
             raise ValueError(f"{name} has a value twice: {label}")
-        count = sum(each == label or each.startswith(f"{label} (") for each in labels)
-        labels.append(f"{label} ({count + 1})" if count else label)  # such as two functions without a name
+        uses[label] = uses.get(label, 0) + 1
+        labels.append(f"{label} ({uses[label]})" if uses[label] > 1 else label)  # such as functions without a name
     numbers = tuple(map(_number, values))
     real = [each for each in numbers if each is not None]
     distinct = len(real) == len(numbers) == len(set(real))
     return Variable(name=name, labels=tuple(labels), numbers=tuple(real) if distinct else None)
 
 
-def _same(one: Any, other: Any) -> bool:
-    if one is other:
-        return True
+def _is_among(value: Any, seen: dict[Any, int]) -> bool:
+    """Whether a value was seen before; from now on it was."""
     try:
-        return bool(one == other)
-    except Exception:  # arrays, of which some elements are equal
-        return False
+        found = value in seen
+        seen[value] = 1
+    except Exception:  # what has no hash is told from others by what it is
+        found = id(value) in seen
+        seen[id(value)] = 1
+    return found
 
 
 def _label(value: Any) -> str:

@@ -13,7 +13,7 @@ import jaxmagic
 from jaxmagic.magics.sweep import MOST_POINTS, read_sweep
 from jaxmagic.magics.timing import JaxMagics
 
-QUICK = "-r 6 --budget 60s"
+QUICK = "-r 6 --budget 15s"
 
 
 def test_the_cell_runs_once_for_each_value_with_the_variable_in_scope(session: Any) -> None:
