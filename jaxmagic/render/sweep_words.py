@@ -66,10 +66,15 @@ def about_growth(sweep: Sweep) -> list[str]:
             (known if found.high - found.low <= _WIDEST else unknown).append(curve)
     sentences = [_growth(curve) for curve in known]
     if unknown:
-        names = ", ".join(curve.name for curve in unknown)
-        variable = unknown[0].variable.name
-        sentences.append(f"How the times of {names} grow with {variable} is not known: too few points, or too noisy.")
+        between = "; ".join(map(_between, unknown))
+        sentences.append(f"How times grow is not known well: {between}.")
     return sentences
+
+
+def _between(curve: Curve) -> str:
+    assert curve.growth is not None
+    found, name = curve.growth.exponent, curve.variable.name
+    return f"{curve.name} between {name}^{found.low:.1f} and {name}^{found.high:.1f}"
 
 
 def _growth(curve: Curve) -> str:

@@ -168,3 +168,11 @@ def test_reports_are_drawn_in_a_page_from_disk(
     # nbconvert asks for these in every page that it writes; no report needs them, and they did not come.
     assert set(outside) <= {exporter.require_js_url, exporter.mathjax_url}
     assert all("ERR_NAME_NOT_RESOLVED" in error for error in errors)
+
+
+def test_reports_are_drawn_after_a_reload_when_their_kernel_is_gone(notebook: Notebook, saved: Any) -> None:
+    notebook.command("kernelmenu:shutdown")
+    notebook.page.reload()
+    notebook.cell(0).wait_for()
+    are_drawn(lambda index: report(notebook, index))
+    notebook.screenshot("reports-reloaded")
