@@ -83,7 +83,7 @@ def are_drawn(reports: Callable[[int], Any], *, live: bool = True) -> None:
     assert bar.bounding_box()["width"] > 20
     assert bar.bounding_box()["height"] > 5
     timing.get_by_text("■ compilation").wait_for()
-    reports(BENCHMARK).get_by_text("samples:").wait_for()
+    reports(BENCHMARK).get_by_text("half of them").wait_for()
     reports(COMPARISON).get_by_role("cell", name="eager", exact=True).wait_for()
     for index in (BENCHMARK, COMPARISON):
         if live:
