@@ -90,6 +90,7 @@ assert not Path(directory.name).exists() and os.getcwd() == here
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_the_comparisons_run_and_their_claims_hold() -> None:
     document = executed("compare", then=CLAIMS)
     assert not any("raises-exception" in cell.metadata.get("tags", []) for cell in document.cells)
