@@ -88,16 +88,10 @@ def _(record: Comparison) -> Forest:
     noise = record.noise
     ends = [end for row in rows for end in (row.value, row.low, row.high) if end is not None]
     ends += [place for row in rows for place, _ in row.hill]
-    low, high = around([0.95, 1.05, *ends, *((noise.low, noise.high) if noise else ())], log=True)
+    ends += (noise.low, noise.high) if noise else ()
     return Forest(
         title="time of each candidate over that of the baseline",
-        x=Scale(
-            label=f"time over that of {in_title(record.baseline)}; less is faster",
-            quantity="ratio",
-            low=low,
-            high=high,
-            log=True,
-        ),
+        x=ratio_scale("time", record.baseline, ends),
         rows=tuple(rows),
         noise=(noise.low, noise.high) if noise else None,
         noise_label=f"{record.twice} beside itself",
@@ -155,6 +149,19 @@ def _along(variable: Variable, places: Sequence[float]) -> Scale:
     growing = max(places) > 4 * min(places)
     low, high = around(places, log=growing)
     return Scale(label=variable.name, quantity="number", low=low, high=high, log=growing)
+
+
+def ratio_scale(what: str, baseline: str, ratios: Sequence[float]) -> Scale:
+    """The axis of ratios to a baseline, with one on it and a little around that.
+
+    Args:
+        what: has a ratio, such as ``time``.
+        baseline: the label of the candidate that others are compared with.
+        ratios: that have to lie on it.
+    """
+    low, high = around([0.95, 1.05, *ratios], log=True)
+    label = f"{what} over that of {in_title(baseline)}; less is faster"
+    return Scale(label=label, quantity="ratio", low=low, high=high, log=True)
 
 
 def in_title(name: str) -> str:

@@ -12,7 +12,7 @@ import numpy as np
 from ..model.benchmark import Benchmark, Trial
 from ..model.chart import Bar, Bars, Chart, Curves, Forest, Row, Scale, Series
 from ..model.comparison import Candidate, Comparison
-from .charts import around, chart, in_title
+from .charts import around, chart, ratio_scale
 from .statistics import median, quantile
 
 #: What of a candidate is looked at.
@@ -83,17 +83,10 @@ def ratios_chart(
         time_ns = time_of(each, metric, statistic)
         if time_ns and each.label not in hidden:
             rows.append(Row(name=each.label, value=time_ns / whole, hue=hue))
-    low, high = around([0.95, 1.05, *(each.value for each in rows)], log=True)
     what = metric if metric in ("first call", "compile") else f"{statistic} {metric} time"
     return Forest(
         title=f"{what} over that of {comparison.baseline}",
-        x=Scale(
-            label=f"{what} over that of {in_title(comparison.baseline)}; less is faster",
-            quantity="ratio",
-            low=low,
-            high=high,
-            log=True,
-        ),
+        x=ratio_scale(what, comparison.baseline, [each.value for each in rows]),
         rows=tuple(rows),
     )
 
