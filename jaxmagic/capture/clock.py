@@ -7,6 +7,7 @@ import sys
 import time
 from collections.abc import Callable
 from datetime import datetime
+from itertools import pairwise
 from typing import NamedTuple
 
 #: A monotonic clock in nanoseconds. Passed as an argument wherever a test wants another one.
@@ -42,3 +43,9 @@ else:
 def timestamp() -> str:
     """The time of day, ISO 8601 with milliseconds and the time zone. For reading, never for a difference."""
     return datetime.now().astimezone().isoformat(timespec="milliseconds")
+
+
+def resolution(clock: Clock) -> int:
+    """The smallest step that the clock makes, reading it included."""
+    readings = [clock() for _ in range(50)]
+    return min((later - earlier for earlier, later in pairwise(readings) if later > earlier), default=1)

@@ -6,29 +6,26 @@ other one as often.
 
 from __future__ import annotations
 
-import gc
 import random
-import threading
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from ..analysis.comparison import known
 from ..analysis.statistics import looks, median
 from ..errors import OutputsDiffer
-from ..model.benchmark import Conditions, StoppedBy, Trial
+from ..model.benchmark import StoppedBy, Trial
 from ..model.comparison import Candidate, Check, CheckKind, Comparison
 from ..model.timing import Timing
 from . import internals
 from .again import Again
 from .clock import Clock, now_ns, timestamp
-from .compilation import CompileLog
 from .contestants import Contestants, Entry, Failed
 from .environment import probe
-from .load import Load
 from .outputs import check_output
-from .sampler import FEWEST, LEAST, PIPELINED, WARM_UP, Plan, donated_twice, pipelined_trial, resolution, warm_up
+from .sampler import FEWEST, LEAST, PIPELINED, WARM_UP, Plan, donated_twice, pipelined_trial, warm_up
+from .surroundings import Surroundings
 
 #: With fewer rounds a ratio has no interval: for these all of the budget is spent, if it has to be.
 _FOR_A_VERDICT = 6
@@ -98,7 +95,7 @@ def take_comparison(
                 pipelined=sampled.pipelined[label],
                 memory_bytes=firsts[label][1],
                 check=checks.get(label),
-                conditions=_conditions(entry, sampled.beside),
+                conditions=sampled.beside.conditions_of(entry.runner, folded=entry.folded),
                 work=None if entry.work is None else entry.work(),
                 like=entry.like,
             )
@@ -158,7 +155,7 @@ class _Sampled(NamedTuple):
     pipelined: dict[str, Trial | None]
     again: Trial
     stopped_by: StoppedBy
-    beside: dict[str, Any]
+    beside: Surroundings
 
 
 def _sample(
@@ -170,12 +167,7 @@ def _sample(
     tell: Callable[[float], None] | None,
 ) -> _Sampled:
     __tracebackhide__ = True
-    gc.collect()
-    threads = {thread.ident for thread in threading.enumerate()}
-    log, load = CompileLog(), Load()
-    log.start()
-    try:
-        started_ns = clock()
+    with Surroundings(clock) as beside:
         while (rounds := _rounds(contestants, plan, clock, order, tell)) is None:
             pass  # one has failed: once more, without it
         taken, again, stopped_by = rounds
@@ -187,16 +179,6 @@ def _sample(
             label: pipelined_trial(entry.runner, median(latencies[label].calls_ns), PIPELINED * share.budget_ns)
             for label, entry in contestants.items()
         }
-        ended_ns = clock()
-    finally:
-        log.stop()
-    beside = {
-        "resolution_ns": resolution(clock),
-        "other_load": load.of_others(),
-        "compilations": log.compilations(
-            start_ns=started_ns, end_ns=ended_ns, thread=threading.get_ident(), threads_before=threads
-        ),
-    }
     evaluations = contestants[contestants.baseline].runner.evaluations
     return _Sampled(latencies, pipelined, Trial(samples_ns=tuple(again), evaluations=evaluations), stopped_by, beside)
 
@@ -245,16 +227,3 @@ def _rounds(
         ahead = spent + (now - round_ns) / plan.budget_ns  # do not begin what does not fit
         if ahead > 1 - WARM_UP - PIPELINED and (count >= _FOR_A_VERDICT or (count >= FEWEST and ahead > 1)):
             return taken, again, "budget"
-
-
-def _conditions(entry: Entry, shared: dict[str, Any]) -> Conditions:
-    runner = entry.runner
-    return Conditions(
-        overhead_ns=runner.overhead_ns(),
-        fresh=not runner.repeatable,
-        fenced=runner.fenced,
-        collected=runner.collected,
-        collection_ns=runner.collection_ns,
-        folded=entry.folded,
-        **shared,
-    )

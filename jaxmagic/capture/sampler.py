@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import gc
-import threading
-from itertools import pairwise
 from math import ceil
 from typing import Any, NamedTuple
 
@@ -13,13 +10,13 @@ from ..errors import DonatedTwice
 from ..model.benchmark import Benchmark, Conditions, StoppedBy, Trial
 from ..model.device_time import DeviceTime
 from . import internals
-from .clock import Clock, now_ns, timestamp
+from .clock import Clock, now_ns, resolution, timestamp
 from .compilation import CompileLog
 from .environment import probe
-from .load import Load
 from .profile import take_device_time
 from .results import find_arrays
 from .runner import Runner
+from .surroundings import Surroundings
 
 #: What part of the budget is for what, at most; the rest is for the latency.
 WARM_UP, PIPELINED = 0.15, 0.2
@@ -150,33 +147,11 @@ def _sample(
 ) -> tuple[Trial, Trial | None, StoppedBy, Conditions]:
     """The samples of both kinds, what ended them, and what went on meanwhile."""
     __tracebackhide__ = True
-    gc.collect()
-    threads = {thread.ident for thread in threading.enumerate()}
-    log, load = CompileLog(), Load()
-    log.start()
-    try:
-        started_ns = clock()
+    with Surroundings(clock) as beside:
         taken, stopped_by = _until_known(runner, plan, clock)
         latency = Trial(samples_ns=tuple(taken), evaluations=runner.evaluations)
         pipelined = pipelined_trial(runner, median(latency.calls_ns), PIPELINED * plan.budget_ns)
-        ended_ns = clock()
-    finally:
-        log.stop()
-    compilations = log.compilations(
-        start_ns=started_ns, end_ns=ended_ns, thread=threading.get_ident(), threads_before=threads
-    )
-    conditions = Conditions(
-        overhead_ns=runner.overhead_ns(),
-        resolution_ns=resolution(clock),
-        fresh=not runner.repeatable,
-        fenced=runner.fenced,
-        collected=runner.collected,
-        collection_ns=runner.collection_ns,
-        other_load=load.of_others(),
-        folded=folded,
-        compilations=compilations,
-    )
-    return latency, pipelined, stopped_by, conditions
+    return latency, pipelined, stopped_by, beside.conditions_of(runner, folded=folded)
 
 
 def _until_known(runner: Runner, plan: Plan, clock: Clock) -> tuple[list[int], StoppedBy]:
@@ -218,12 +193,6 @@ def pipelined_trial(runner: Runner, call_ns: float, budget_ns: float) -> Trial |
 def _fit_in_flight(value: Any) -> int:
     size_bytes = sum(array.nbytes for array in find_arrays(value).arrays)
     return _MOST_IN_FLIGHT_BYTES // max(size_bytes, 1)
-
-
-def resolution(clock: Clock) -> int:
-    """The smallest step that the clock makes, reading it included."""
-    readings = [clock() for _ in range(50)]
-    return min((later - earlier for earlier, later in pairwise(readings) if later > earlier), default=1)
 
 
 def donated_twice(error: BaseException) -> DonatedTwice:

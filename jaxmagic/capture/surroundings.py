@@ -1,0 +1,64 @@
+"""What goes on beside samples while they are taken: programs that compile, and other processes."""
+
+from __future__ import annotations
+
+import gc
+import threading
+
+from ..model.benchmark import Conditions
+from ..model.compilation import Compilation
+from .clock import Clock, resolution
+from .compilation import CompileLog
+from .load import Load
+from .runner import Runner
+
+
+class Surroundings:
+    """Listens and looks around for the length of a ``with`` block, in which samples are taken.
+
+    Args:
+        clock: in nanoseconds.
+    """
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._log = CompileLog()
+        self._compilations: tuple[Compilation, ...] = ()
+        self._other_load: float | None = None
+
+    def __enter__(self) -> Surroundings:
+        gc.collect()
+        self._threads = {thread.ident for thread in threading.enumerate()}
+        self._load = Load()
+        self._log.start()
+        self._started_ns = self._clock()
+        return self
+
+    def __exit__(self, kind: object, *_: object) -> None:
+        ended_ns = self._clock()
+        self._log.stop()
+        if kind is not None:
+            return
+        self._other_load = self._load.of_others()
+        self._compilations = self._log.compilations(
+            start_ns=self._started_ns, end_ns=ended_ns, thread=threading.get_ident(), threads_before=self._threads
+        )
+
+    def conditions_of(self, runner: Runner, *, folded: bool) -> Conditions:
+        """Under which the samples of `runner` were taken in the block.
+
+        Args:
+            runner: took them.
+            folded: what the caller knows of its statement.
+        """
+        return Conditions(
+            overhead_ns=runner.overhead_ns(),
+            resolution_ns=resolution(self._clock),
+            fresh=not runner.repeatable,
+            fenced=runner.fenced,
+            collected=runner.collected,
+            collection_ns=runner.collection_ns,
+            other_load=self._other_load,
+            folded=folded,
+            compilations=self._compilations,
+        )
