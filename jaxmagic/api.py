@@ -103,7 +103,7 @@ def benchmark(
             f"benchmark() takes a function and its arguments; found {type(fn).__name__}, which cannot be called. "
             "Write benchmark(f, x), not benchmark(f(x))."
         )
-    plan = Plan(rtol=_positive("rtol", rtol), budget_ns=round(_positive("budget_s", budget_s) * 1e9))
+    plan = Plan(rtol=_positive("rtol", rtol), budget_ns=_nanoseconds(budget_s))
     if setup is not None and args:
         raise TypeError("the arguments come from setup or from args, not from both. Return them all from setup.")
     runner = runner_of(fn, args, kwargs, setup)
@@ -187,7 +187,7 @@ def compare(
     from .capture.derivatives import in_modes
     from .capture.entries import entries_of
     from .capture.rounds import take_comparison
-    from .capture.sampler import Plan
+    from .capture.sampler import Plan, default_budget_ns
 
     if isinstance(candidates, Benchmark | Comparison | Sweep):
         found = against_record(candidates, *args, **kwargs)
@@ -202,8 +202,8 @@ def compare(
     if len(moded) < 2:
         raise ValueError(f"to compare takes at least two candidates; found {len(moded)}")
     chosen = _baseline([each.label for each in moded], baseline)
-    budget_s = float(len(moded)) if budget_s is None else _positive("budget_s", budget_s)
-    plan = Plan(rtol=_positive("rtol", rtol), budget_ns=round(budget_s * 1e9))
+    budget_ns = default_budget_ns(len(moded)) if budget_s is None else _nanoseconds(budget_s)
+    plan = Plan(rtol=_positive("rtol", rtol), budget_ns=budget_ns)
     entries = entries_of(candidates, moded, args, kwargs, setup)
     return keep(take_comparison(entries, plan, baseline=chosen, check=check, strict=strict))
 
@@ -264,7 +264,7 @@ def sweep(
     from .analysis.variables import variable
     from .capture.derivatives import in_modes
     from .capture.entries import entries_of
-    from .capture.sampler import Plan
+    from .capture.sampler import Plan, default_budget_ns
     from .capture.sweep import take_sweep
     from .render.progress import progress_bar
 
@@ -280,7 +280,7 @@ def sweep(
         raise ValueError("a sweep takes a variable with its values: n=[64, 256]")
     varied = [variable(name, each) for name, each in values.items()]
     points = prod(map(len, values.values()))
-    budget_s = 0.5 * len(labels) * points if budget_s is None else _positive("budget_s", budget_s)
+    budget_ns = default_budget_ns(len(labels), points) if budget_s is None else _nanoseconds(budget_s)
 
     def prepare(at: Sequence[int]) -> Mapping[str, Entry]:
         here = {name: each[index] for (name, each), index in zip(values.items(), at, strict=True)}
@@ -289,7 +289,7 @@ def sweep(
         make = partial(_arguments, make_args, here)
         return entries_of(functions, moded, (), {}, make) if fresh else entries_of(functions, moded, make(), {})
 
-    plan = Plan(rtol=_positive("rtol", rtol), budget_ns=round(budget_s * 1e9))
+    plan = Plan(rtol=_positive("rtol", rtol), budget_ns=budget_ns)
     return keep(
         take_sweep(
             varied,
@@ -366,6 +366,10 @@ def explore(record: Record | History | None = None) -> VBox:
             f"explore() takes a record, or nothing for the session's history; found {type(record).__name__}"
         )
     return views[type(record)](record)
+
+
+def _nanoseconds(budget_s: float) -> int:
+    return max(round(_positive("budget_s", budget_s) * 1e9), 1)
 
 
 def _positive(name: str, value: float) -> float:

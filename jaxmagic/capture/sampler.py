@@ -57,6 +57,16 @@ class Plan(NamedTuple):
     evaluations: int | None = None
 
 
+def default_budget_ns(candidates: int, points: int | None = None) -> int:
+    """How long a comparison of so many candidates may take where nobody says: a second for each.
+
+    Args:
+        candidates: how many.
+        points: of a sweep, where it is half a second for each candidate and point.
+    """
+    return candidates * 10**9 if points is None else candidates * points * 10**9 // 2
+
+
 def take_benchmark(
     runner: Runner,
     plan: Plan,

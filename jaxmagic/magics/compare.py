@@ -13,7 +13,7 @@ from IPython.core.interactiveshell import InteractiveShell
 from ..capture.contestants import Entry
 from ..capture.jax_version import require_jax
 from ..capture.rounds import take_comparison
-from ..capture.sampler import Plan
+from ..capture.sampler import Plan, default_budget_ns
 from ..capture.sweep import take_sweep
 from ..model.comparison import Comparison
 from ..model.sweep import Sweep
@@ -23,9 +23,6 @@ from .finish import finish, load_earlier
 from .labels import explain_label, split_cell, with_modes
 from .source import parse
 from .sweep import read_sweep, require_used
-
-#: What is given to each candidate if there is no ``--budget``: alone, and at each point of a sweep.
-_BUDGET_NS, _POINT_BUDGET_NS = 10**9, 5 * 10**8
 
 
 def run_compare(
@@ -64,8 +61,8 @@ def run_compare(
     make = compile_candidates(shell, arguments, tree, setup, candidates, [each.variable.name for each in varied])
     budget_ns = arguments.budget
     if budget_ns is None:
-        points = prod(len(each.values) for each in varied)
-        budget_ns = len(candidates) * (points * _POINT_BUDGET_NS if varied else _BUDGET_NS)
+        points = prod(len(each.values) for each in varied) if varied else None
+        budget_ns = default_budget_ns(len(candidates), points)
     plan = Plan(rtol=arguments.rtol, budget_ns=budget_ns, samples=arguments.r)
     how: dict[str, Any] = {
         "baseline": baseline,
