@@ -108,11 +108,16 @@ def with_modes(candidates: Sequence[Labelled], modes: Sequence[Mode], baseline: 
         baseline: the label that the others are compared with.
 
     Raises:
-        UsageError: a derivative is asked for of something that is not a call of a function with an argument.
+        UsageError: a mode that is none, or a derivative is asked for of something that is not a call of a function
+            with an argument.
     """
     by_label = {each.label: each for each in candidates}
+    try:
+        in_all = in_modes(list(by_label), modes, baseline)
+    except ValueError as error:
+        raise UsageError(f"--{error}. Write for example --modes forward,grad") from None
     found = []
-    for moded in in_modes(list(by_label), modes, baseline):
+    for moded in in_all:
         each, mode = by_label[moded.of], moded.mode
         if mode != "forward":
             if not (isinstance(each.expression, ast.Call) and each.expression.args):

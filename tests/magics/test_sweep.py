@@ -155,7 +155,11 @@ def test_values_are_python_of_the_session(session: Any, text: str, values: tuple
         (f"--sweep n=range({MOST_POINTS + 1})", "one: n", f"{MOST_POINTS + 1} points, of at most {MOST_POINTS}"),
         ("--sweep n=1, 2", "one: n", "a value with spaces in quotes"),
         ("--modes grad", "one: f(x)\ntwo: x * 2", "two is no call of a function with an argument"),
-        ("--modes back", "one: f(x)\ntwo: x", "some of forward, grad, value_and_grad are wanted"),
+        (
+            "--modes back",
+            "one: f(x)\ntwo: x",
+            "--modes: some of forward, .* found back. Write for example",
+        ),
         ("--per volts=3", "one: f(x)\ntwo: x", "items=N, bytes=N or flops is wanted"),
         ("--per items", "one: f(x)\ntwo: x", "items=N, bytes=N or flops is wanted"),
     ],
