@@ -27,6 +27,9 @@ _FEWEST = 3
 #: one too many costs precision, to keep one too many the truth.
 _BENT = 0.2
 
+#: An exponent whose interval is wider than this says little.
+_WIDEST = 0.8
+
 #: As a share of it no time is known better than this, however well a line fits.
 _NOISE = 0.005
 
@@ -92,6 +95,11 @@ def growth(sizes: Sequence[float], times: Sequence[float]) -> Growth | None:
     if first:
         first = min(first + 1, len(x) - _FEWEST)
     return Growth(exponent=_slope(x[first:], y[first:]), start=sizes[first])
+
+
+def is_known(found: Growth) -> bool:
+    """Whether an exponent is worth telling as one: its interval is narrow enough to tell n from n log n or n^2."""
+    return found.exponent.high - found.exponent.low <= _WIDEST
 
 
 def _rows(sweep: Sweep) -> dict[str, list[tuple[int, Comparison]]]:

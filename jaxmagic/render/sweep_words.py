@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from .. import units
-from ..analysis.scaling import time_of
+from ..analysis.scaling import is_known, time_of
 from ..model.comparison import Comparison
 from ..model.finding import Finding
 from ..model.sweep import Crossing, Curve, Point, Sweep
@@ -13,9 +13,6 @@ from . import comparison_words
 
 #: Points that are told one by one. The others are in the picture and in the frame.
 MOST_POINTS = 16
-
-#: An exponent whose interval is wider than this says nothing.
-_WIDEST = 0.8
 
 
 def headline(sweep: Sweep) -> str:
@@ -62,8 +59,7 @@ def about_growth(sweep: Sweep) -> list[str]:
     unknown: list[Curve] = []
     for curve in sweep.curves:
         if curve.growth is not None:
-            found = curve.growth.exponent
-            (known if found.high - found.low <= _WIDEST else unknown).append(curve)
+            (known if is_known(curve.growth) else unknown).append(curve)
     sentences = [_growth(curve) for curve in known]
     if unknown:
         between = "; ".join(map(_between, unknown))
