@@ -169,9 +169,9 @@ def test_it_measures_what_jax_does(session: Any, work: Any) -> None:
 
 def test_a_record_is_saved_and_the_next_one_put_beside_it(session: Any, tmp_path: Any, capsys: Any) -> None:
     path = tmp_path / "old.json"
-    record = session.run(f"%jaxtimeit -oq {QUICK} --save '{path}' f(x)")
+    record = session.run(f"%jaxtimeit -oq -r 6 {QUICK} --save '{path}' f(x)")
     assert jaxmagic.load(path) == record
-    session.run(f"%jaxtimeit -q {QUICK} --against '{path}' f(x)")
+    session.run(f"%jaxtimeit -q -r 6 {QUICK} --against '{path}' f(x)")
     assert str(path) in capsys.readouterr().out
 
 
