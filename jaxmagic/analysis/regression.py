@@ -46,24 +46,38 @@ def against(old: Benchmark, new: Benchmark, *, anyway: bool = False) -> Versus:
     """
     if not anyway:
         _require_same(old.environment, new.environment)
-    return _beside(old.latency, new.latency, "new", "old")
+    found = _beside(old.latency, new.latency, "new", "old")
+    _require_one_known([found])
+    return found
 
 
 def against_record(old: object, new: object, *, anyway: bool = False) -> list[Versus]:
     """A record beside an earlier one of its kind: a benchmark, or the candidates of a comparison by their labels.
 
-    Of sweeps every candidate at every point that is in both.
+    Of sweeps every candidate at every point that is in both. Where one has too few samples for an interval, its ratio
+    is ``None``.
 
     Raises:
+        TypeError: the two are not of one kind.
         NotComparable: the environments differ, or no candidate is in both.
-        NotMeasured: one of them has too few samples for an interval.
+        NotMeasured: all of them have too few samples for an interval.
     """
     if isinstance(old, Benchmark) and isinstance(new, Benchmark):
         return [against(old, new, anyway=anyway)]
-    if isinstance(old, Sweep) and isinstance(new, Sweep):
-        return _point_by_point(old, new, anyway)
-    assert isinstance(old, Comparison)
-    assert isinstance(new, Comparison)
+    if isinstance(old, Comparison) and isinstance(new, Comparison):
+        beside = _label_by_label(old, new, anyway)
+    elif isinstance(old, Sweep) and isinstance(new, Sweep):
+        beside = _point_by_point(old, new, anyway)
+    else:
+        raise TypeError(
+            f"a record is compared with another of its kind; found a {type(old).__name__} and a {type(new).__name__}"
+        )
+    _require_one_known(beside)
+    return beside
+
+
+def _label_by_label(old: Comparison, new: Comparison, anyway: bool) -> list[Versus]:
+    """Every candidate that is in both comparisons."""
     if not anyway:
         _require_same(old.environment, new.environment)
     labels = [label for label in new if label in list(old)]
@@ -92,6 +106,14 @@ def _point_by_point(old: Sweep, new: Sweep, anyway: bool) -> list[Versus]:
     return found
 
 
+def _require_one_known(found: list[Versus]) -> None:
+    if all(each.ratio is None for each in found):
+        raise NotMeasured(
+            "One of the records has fewer than six samples, so that its median has no interval to compare. Measure "
+            "it again with more time (--budget, budget_s) or a number of samples (-r)."
+        )
+
+
 def _place(sweep: Sweep, point: Point) -> str:
     return ", ".join(f"{name}={label}" for name, label in sorted(sweep.values(point).items()))
 
@@ -108,10 +130,9 @@ def _require_same(old: Environment, new: Environment) -> None:
 
 def _beside(old: Trial, new: Trial, label: str, baseline: str) -> Versus:
     before, now = median_interval(old.calls_ns), median_interval(new.calls_ns)
-    if before is None or now is None:
-        which = "old" if before is None else "new"
-        raise NotMeasured(f"The {which} record has fewer than six samples, so that its median has no interval.")
-    ratio = Estimate(
-        value=now.value / before.value, low=now.low / before.high, high=now.high / before.low, confidence=0.95
-    )
+    ratio = None
+    if before is not None and now is not None:
+        ratio = Estimate(
+            value=now.value / before.value, low=now.low / before.high, high=now.high / before.low, confidence=0.95
+        )
     return Versus(label=label, baseline=baseline, ratio=ratio, verdict=judge(ratio, _NO_NOISE), break_even_calls=None)

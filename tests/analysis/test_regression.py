@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 
 import jaxmagic
-from jaxmagic.analysis.regression import against, differing
+from jaxmagic.analysis.regression import against, against_record, differing
 from jaxmagic.model.benchmark import Benchmark, Trial
+from jaxmagic.model.sweep import Sweep
 
 
 def test_the_ratio_is_that_of_the_medians_with_both_intervals(benchmark: Benchmark) -> None:
@@ -49,3 +50,27 @@ def test_the_verb_takes_records_as_well(benchmark: Benchmark) -> None:
     with pytest.raises(jaxmagic.NotComparable):
         jaxmagic.compare(benchmark, other)
     assert jaxmagic.compare(benchmark, other, anyway=True).verdict == "no difference"
+
+
+def test_a_point_with_too_few_rounds_does_not_hide_the_others(sweep: Sweep) -> None:
+    first, *others = sweep.points
+    assert first.comparison is not None
+
+    def cut(trial: Trial) -> Trial:
+        return replace(trial, samples_ns=trial.samples_ns[:5])
+
+    short = replace(
+        first.comparison,
+        candidates=tuple(replace(each, latency=cut(each.latency)) for each in first.comparison.candidates),
+        again=cut(first.comparison.again),
+    )
+    found = against_record(sweep, replace(sweep, points=(replace(first, comparison=short), *others)))
+    assert [each.label for each in found if each.ratio is None] == ["numpy at n=8", "jit at n=8"]
+    assert {each.ratio.value for each in found if each.ratio is not None} == {1.0}
+    with pytest.raises(jaxmagic.NotMeasured, match="fewer than six samples"):
+        against_record(sweep, replace(sweep, points=(replace(first, comparison=short),)))
+
+
+def test_records_of_two_kinds_are_refused(benchmark: Benchmark, sweep: Sweep) -> None:
+    with pytest.raises(TypeError, match="another of its kind; found a Benchmark and a Sweep"):
+        jaxmagic.compare(benchmark, sweep)
