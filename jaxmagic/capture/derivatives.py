@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, Literal, NamedTuple, get_args
 
+from . import internals
 from .functions import is_jitted, name_of
 
 #: What of a function is called.
@@ -65,7 +66,7 @@ def in_modes(labels: Sequence[str], modes: Sequence[Mode], baseline: str | None 
 
 
 def derivative(fn: Callable[..., Any], mode: Mode) -> Callable[..., Any]:
-    """`fn` itself, or its derivative with respect to its first argument.
+    """`fn` itself, or its derivative with respect to its first argument, with the same arguments static.
 
     Where `fn` returns more than one number, it is the derivative of the sum of all of them, as for a loss.
 
@@ -78,7 +79,7 @@ def derivative(fn: Callable[..., Any], mode: Mode) -> Callable[..., Any]:
     if mode == "forward":
         return fn
     made: Callable[..., Any] = getattr(jax, mode)(_summed(fn))
-    return jax.jit(made) if is_jitted(fn) else made
+    return jax.jit(made, **internals.static_arguments(fn)) if is_jitted(fn) else made
 
 
 class Differentiated:

@@ -74,6 +74,15 @@ def not_written_to_cache() -> AbstractContextManager[Any]:
         return nullcontext()
 
 
+def static_arguments(jitted: Any) -> dict[str, Any]:
+    """Which arguments of a jitted function are static, as :func:`jax.jit` is told of them; ``{}`` if unknown."""
+    try:
+        info = jitted._jit_info
+        return {"static_argnums": info.static_argnums, "static_argnames": info.static_argnames}
+    except AttributeError:
+        return {}
+
+
 def executables() -> list[Any]:
     """The programs that are loaded on the default backend; ``[]`` where there is none, or this JAX does not tell."""
     if backends_started() is False:

@@ -31,6 +31,17 @@ def test_it_is_jitted_where_the_function_is() -> None:
     assert not is_jitted(derivative(loss, "grad"))
 
 
+@pytest.mark.parametrize("static", [{"static_argnums": 1}, {"static_argnums": -1}, {"static_argnames": "act"}])
+def test_its_static_arguments_are_those_of_the_function(static: Any) -> None:
+    def layer(w: Any, act: str) -> Any:
+        return getattr(jnp, act)(w * X)
+
+    slope = derivative(jax.jit(layer, **static), "grad")
+    assert slope(PARAMS["w"], "square").tolist() == [18.0, 64.0]
+    if "static_argnames" in static:
+        assert slope(PARAMS["w"], act="square").tolist() == [18.0, 64.0]
+
+
 def test_of_several_numbers_it_is_that_of_their_sum() -> None:
     found = derivative(lambda x: {"y": x**2, "index": jnp.arange(2)}, "grad")(X)
     assert found.tolist() == [6.0, 8.0]

@@ -27,6 +27,13 @@ def test_without_the_module_the_devices_of_the_default_backend_are_known(monkeyp
     assert internals.local_devices() == tuple(jax.local_devices())
 
 
+def test_static_arguments_are_known_or_said_to_be_unknown() -> None:
+    jitted = jax.jit(lambda x, n, *, act: x, static_argnums=1, static_argnames="act")
+    found = internals.static_arguments(jitted)
+    assert found == {"static_argnums": (1,), "static_argnames": ("act",)}
+    assert internals.static_arguments(lambda x: x) == {}
+
+
 def test_async_dispatch_is_known() -> None:
     assert internals.cpu_async_dispatch() is True
 
