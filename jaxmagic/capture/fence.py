@@ -21,6 +21,7 @@ from .clock import Clock, now_ns
 from .compilation import unheard
 from .jax_version import require_jax
 from .queues import Costs, Doubt, Queue, Waited, jit_enabled, queues_of
+from .waiting import wait_for_all
 
 #: ``jax.effects_barrier()`` takes some 20 µs where there is nothing to wait for.
 _EFFECTS_NS = 100_000
@@ -191,7 +192,7 @@ def wait_for_arrays(arrays: list[Any]) -> bool:
     if not arrays:
         return False
     try:
-        jax.block_until_ready(arrays)
+        wait_for_all(arrays)
     except Exception:  # one of them was deleted, or its computation failed: that is its owner's to hear of
         for array in arrays:
             try:

@@ -25,13 +25,15 @@ class Found(NamedTuple):
     notes: list[str]
 
 
-def find_arrays(result: object) -> Found:
+def find_arrays(result: Any) -> Found:
     """The JAX arrays in `result`: in containers, attributes and slots, each once, deleted ones left out."""
-    import jax
-
     if _is_plain(type(result)):
         return Found([], [])
-    notes = [] if issubclass(type(result), jax.Array) else _about(result)
+    import jax
+
+    if _is_array(result) and not result.is_deleted():
+        return Found([result], [])  # at once: the clock is running
+    notes = _about(result)
     arrays: list[Any] = []
     seen: set[int] = set()
     queue = [] if notes else [result]
@@ -43,16 +45,12 @@ def find_arrays(result: object) -> Found:
         if _is_plain(kind) or id(node) in seen:
             continue
         seen.add(id(node))
-        if issubclass(kind, jax.Array):
-            # On the type: isinstance() would ask the object, and it may answer with an exception.
-            array: Any = node
-            if isinstance(array, jax.core.Tracer):
-                continue
-            if array.is_deleted():
+        if _is_array(node):
+            if node.is_deleted():
                 deleted += 1
             else:
-                arrays.append(array)
-        else:
+                arrays.append(node)
+        elif not issubclass(kind, jax.Array):
             with suppress(Exception):  # a class may refuse to say what it is
                 queue.extend(_parts(node))
     if deleted:
@@ -61,6 +59,13 @@ def find_arrays(result: object) -> Found:
             "but it cannot be read any more."
         )
     return Found(arrays, notes)
+
+
+def _is_array(value: Any) -> bool:
+    """Whether this is an array with values: no tracer. Asked of the type, because an object may answer anything."""
+    import jax
+
+    return issubclass(type(value), jax.Array) and not isinstance(value, jax.core.Tracer)
 
 
 def _is_plain(kind: type) -> bool:

@@ -3,7 +3,7 @@
 The order of things is the measurement. Everything that costs time and is not the user's comes before the first
 clock reading or after the last one that counts::
 
-    start   prepare the fence, drain what is in flight, listen, probe │ clock
+    start   prepare the fence, listen, drain what is in flight │ clock
     stop    clock │ wait for the result, clock │ fence, clock if it found work │ stop listening, make sense of it
 """
 
@@ -25,6 +25,7 @@ from .fence import Fence, shared, unready, wait_for_arrays
 from .jax_version import require_jax
 from .queues import Waited
 from .results import find_arrays, host_copy
+from .waiting import wait_for_all
 
 #: Beyond this, the moment between two clock readings is not the cost of our own few lines.
 _SET_ASIDE_NS = 100_000
@@ -118,7 +119,7 @@ class Stopwatch:
             raise RuntimeError("This stopwatch is running already: make one for each block.")
         require_jax()
         self._notes = []
-        self._drain()
+        self._prepare_fence()
         self._timing = None
         self._thread = threading.get_ident()
         self._threads_before = {thread.ident for thread in threading.enumerate()}
@@ -127,29 +128,29 @@ class Stopwatch:
         try:
             self._log.start()
             self._running = True
+            self._fence.wait()  # last: Python in between would cool the caches that the measured call finds
+            self._fenced = self._fence.ready
             self._cpu_before = cpu_time()
             self._start_ns = self._clock()
         except BaseException:  # an interrupt: nobody would call stop()
             self.cancel()
             raise
 
-    def _drain(self) -> None:
-        self._prepare_fence()
-        self._fence.wait()
-        self._fenced = self._fence.ready
-
-    def stop(self, *, error: BaseException | None = None, code: str | None = None) -> Timing:
+    def stop(
+        self, *, error: BaseException | None = None, code: str | None = None, returned_ns: int | None = None
+    ) -> Timing:
         """Stop the clock when all work is done, and make the record.
 
         Args:
             error: the exception that is on its way through the block.
             code: the source that was timed.
+            returned_ns: the clock when the code had returned; it is read here if left out.
 
         Raises:
             Exception: what the computation itself raised while it was waited for, or an interrupt; the record
                 has been made by then, with the times so far.
         """
-        dispatched_ns = self._clock()
+        dispatched_ns = self._clock() if returned_ns is None else returned_ns
         __tracebackhide__ = True  # what failed while it was waited for points at the user's line
         if not self._running:
             raise RuntimeError("This stopwatch is not running: call start() first, or use it in a with statement.")
@@ -193,11 +194,9 @@ class Stopwatch:
 
     def _wait(self, result: Any, dispatched_ns: int, *, fetch: bool) -> _End:
         """Wait for the result, then for everything else, and say which clock reading counts."""
-        import jax
-
         __tracebackhide__ = True
         arrays, ready, looked_ns = self._look_at_result(result)
-        jax.block_until_ready(arrays)  # also where they are ready: what failed is raised here
+        wait_for_all(arrays)  # also where they are ready: what failed is raised here
         ready_ns = self._clock()
         # Where nothing had to be waited for, the few microseconds are ours. Many are not: then this thread was
         # set aside, work may have ended meanwhile unseen, and leaving them out could lie.

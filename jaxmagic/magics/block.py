@@ -14,6 +14,7 @@ from IPython.core.interactiveshell import InteractiveShell
 from IPython.display import display
 
 from .. import api, units
+from ..capture.clock import now_ns
 from ..model.history import Record
 from ..model.timing import Timing
 from ..render.bundle import outputs
@@ -74,22 +75,23 @@ class Block:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> bool:
+        returned_ns = now_ns()  # before anything of ours
         __tracebackhide__ = True
         if not self._in_function:
             _left.add(self)
         try:
-            return self._leave(error)
+            return self._leave(error, returned_ns)
         except BaseException:
             self._watch.cancel()  # an interrupt in one of our own lines
             self.take()
             raise
 
-    def _leave(self, error: BaseException | None) -> bool:
+    def _leave(self, error: BaseException | None, returned_ns: int) -> bool:
         __tracebackhide__ = True
         self._watch.result = self._result()
         self._watch.dropped, self.dropped = self.dropped, None
         try:
-            self._watch.stop(error=error, code=self._code)
+            self._watch.stop(error=error, code=self._code, returned_ns=returned_ns)
         except BaseException as surfaced:
             if not self._watch.done:
                 raise

@@ -18,6 +18,7 @@ import pytest
 
 import jaxmagic
 from jaxmagic.capture.clock import CpuTime, cpu_time
+from jaxmagic.capture.compilation import CompileLog
 from jaxmagic.capture.fence import Fence
 from jaxmagic.capture.queues import Waited
 from jaxmagic.capture.stopwatch import Stopwatch
@@ -654,7 +655,7 @@ def test_an_interrupt_while_waiting_still_gives_the_times_so_far(
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
-        patch.setattr(jax, "block_until_ready", interrupted)
+        patch.setattr("jaxmagic.capture.stopwatch.wait_for_all", interrupted)
         watch.result = x
         watch.stop()
     assert watch.timing.error == "KeyboardInterrupt"
@@ -733,6 +734,14 @@ def test_an_interrupt_while_starting_leaves_no_listener(session_state: Any) -> N
 
     with pytest.raises(KeyboardInterrupt):
         Stopwatch(clock=interrupted).start()
+    assert session_state() == before
+
+    class Interrupted(Fence):
+        def wait(self) -> Waited:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        Stopwatch(fence=Interrupted()).start()
     assert session_state() == before
 
 
@@ -829,6 +838,37 @@ def test_which_clock_reading_counts(
     watch.start()
     watch.result = None if result == "none" else x
     assert watch.stop().wait_ns == wait_ns
+
+
+def test_nothing_but_the_processor_time_is_read_between_draining_and_the_clock(monkeypatch: Any) -> None:
+    called = []
+
+    class Drained(Scripted):
+        def wait(self) -> Waited:
+            called.append("drain")
+            return self._found
+
+    def tick() -> int:
+        called.append("clock")
+        return 0
+
+    listen = CompileLog.start
+    monkeypatch.setattr(CompileLog, "start", lambda log: (called.append("listen"), listen(log)))
+    fence: Any = Drained(False, 0)
+    watch = Stopwatch(clock=tick, fence=fence)
+    watch.start()
+    watch.cancel()
+    assert called == ["listen", "drain", "clock"]
+
+
+def test_a_reading_of_the_clock_can_be_handed_over(x: Any) -> None:
+    ticks = iter(range(0, 10**9, 1000))
+    fence: Any = Scripted(False, 0)
+    watch = Stopwatch(clock=lambda: next(ticks), fence=fence)
+    watch.start()
+    watch.result = x
+    timing = watch.stop(returned_ns=700)
+    assert (timing.dispatch_ns, timing.wait_ns) == (700, 0)
 
 
 def test_to_settle_a_doubt_costs_the_user_no_processor_time(x: Any, monkeypatch: Any) -> None:
