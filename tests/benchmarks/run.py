@@ -12,7 +12,7 @@ import os
 import platform
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from importlib.metadata import version
 from statistics import median
 from typing import Any
@@ -29,7 +29,7 @@ _TRUTH_HEAD = (
 )
 
 
-PARTS = ("truth", "overhead", "loading", "call", "fence", "repeat")
+PARTS = ("truth", "bias", "overhead", "loading", "call", "fence", "repeat")
 
 
 def main() -> None:
@@ -46,6 +46,7 @@ def main() -> None:
     )
     parts: dict[str, Callable[[], None]] = {
         "truth": lambda: truthfulness(quick),
+        "bias": lambda: bias(40 if quick else 300),
         "overhead": lambda: overhead(60 if quick else 300),
         "loading": lambda: loading(1 if quick else 7),
         "call": lambda: jitted_call(10 if quick else 60),
@@ -118,6 +119,43 @@ def _verdict(row: dict[str, Any], what: str) -> str:
     if low <= least and most <= high:
         return "ok"
     return "no" if most < low or high < least else "?"
+
+
+def bias(rounds: int) -> None:
+    """Reported wall times of short cells beside the same by hand, in microseconds."""
+    rows = ask("bias.py", rounds, "matmul", "sort", "scan")
+    rows += ask("bias.py", rounds, "sharded", "sort", devices=DEVICES)
+    head = ("computation", "by hand", "same run", "y = f(x)", "f(x)", "f(x); None", "bare cell", "n")
+    show(
+        "Bias below 1 ms: the reported wall time minus the time by hand, both in cells of the magic "
+        "(µs, median and its 95 % interval; wanted: at most 5)",
+        head,
+        [_bias_row(row, head[3:6]) for row in rows],
+        [
+            "same run: what the magic reports of the very run that was timed by hand, beyond that.",
+            "bare cell: the same by hand without the magic, which finds caches cold: nothing was drained before it.",
+        ],
+    )
+
+
+def _bias_row(row: dict[str, Any], statements: Sequence[str]) -> list[str]:
+    found = row["found_ns"]
+    by_hand = found["by hand"]
+
+    def about(values: Sequence[float]) -> str:
+        return f"{median(values) / 1e3:+.1f} ±{(uncertainty(values) or 0) / 1e3:.1f}"
+
+    def beyond(which: str) -> str:
+        return about([each - hand for each, hand in zip(found[which], by_hand, strict=True)])
+
+    return [
+        f"{row['name']}, {row['devices']} devices" if row["devices"] > 1 else row["name"],
+        f"{median(by_hand) / 1e3:.1f}",
+        about(found["same run"]),
+        *map(beyond, statements),
+        beyond("bare"),
+        str(len(by_hand)),
+    ]
 
 
 def overhead(rounds: int) -> None:
