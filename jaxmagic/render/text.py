@@ -194,9 +194,12 @@ def _cpu_times(timing: Timing, style: Style) -> str:
 
 
 def _wrapped(sentence: str, style: Style, indent: str, further: str | None = None) -> list[str]:
+    width = max(style.width, 40)
+    if sentence.isprintable() and len(indent) + len(sentence) <= width:
+        return [indent + sentence]
     lines = textwrap.wrap(
         _BEFORE_UNIT.sub("\N{NO-BREAK SPACE}", sentence),
-        max(style.width, 40),
+        width,
         initial_indent=indent,
         subsequent_indent=indent if further is None else further,
     )
