@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import base64
 import gc
 import logging
 import os
+import re
 import threading
 import time
 from collections.abc import Callable
@@ -293,6 +295,26 @@ def sweep(compared: Callable[..., Comparison], environment: Environment) -> Swee
         stopped_by="end",
         environment=environment,
     )
+
+
+@pytest.fixture
+def hostile() -> str:
+    """What a label may hold, and must stay: text."""
+    return (
+        "</script><script>window.evil=1</script><img src=x onerror='window.evil=1'>\"'`${1}$x_1$\u2028<!--\u0000"
+        + "w" * 500
+    )
+
+
+@pytest.fixture
+def still() -> Callable[[str], str]:
+    """Finds the SVG inside of the image in a report."""
+
+    def find(html: str) -> str:
+        (encoded,) = re.findall(r'src="data:image/svg\+xml;base64,([^"]+)"', html)
+        return base64.b64decode(encoded).decode()
+
+    return find
 
 
 @pytest.fixture
