@@ -16,6 +16,8 @@ from shell import Shell
 from workloads import WORKLOADS, calibrated
 
 import jaxmagic
+from jaxmagic.capture.runner import runner_of
+from jaxmagic.capture.sampler import Plan, warm_up
 
 TARGETS_MS = (0.01, 1, 10)
 
@@ -48,32 +50,32 @@ def against_timeit(rounds: int) -> list[dict[str, Any]]:
     return rows
 
 
-def beside_a_loop(rounds: int) -> list[dict[str, Any]]:
-    """The median of a benchmark over that of the hand-written loops before and after it."""
+def beside_a_loop(seconds: float) -> list[dict[str, Any]]:
+    """Samples of a benchmark over those of a hand-written loop of as many calls, taken in turns."""
     rows = []
+    chance = random.Random(0)
     for target_ms in TARGETS_MS:
         print(f"  loop {target_ms} ms", file=sys.stderr)
         function, argument, _ = calibrated(WORKLOADS["matmul"], target_ms * 1e6)
-        ratios, neighbours = [], []
-        before = _by_hand(function, argument)
-        for _ in range(rounds):
-            found = jaxmagic.benchmark(function, argument, budget_s=0.5).median_ns
-            after = _by_hand(function, argument)
-            ratios.append(2 * found / (before + after))
-            neighbours.append(after / before)
-            before = after
-        rows.append({"target_ms": target_ms, "ratios": ratios, "neighbours": neighbours})
+        runner = runner_of(function, (argument,), {})
+        runner.first_call()
+        warm_up(runner, Plan(rtol=0.01, budget_ns=10**9), clock)
+        turns = {"ours": runner.sample, "by hand": lambda: _by_hand(function, argument, runner.evaluations)}
+        ratios, loops = [], []
+        until = clock() + seconds * 1e9
+        while clock() < until:
+            took = {who: turns[who]() for who in chance.sample(list(turns), 2)}
+            ratios.append(took["ours"] / took["by hand"])
+            loops.append(took["by hand"] / runner.evaluations)
+        rows.append({"target_ms": target_ms, "loop_ns": median(loops), "ratios": ratios})
     return rows
 
 
-def _by_hand(function: Any, argument: Any) -> float:
-    times = []
-    until = clock() + 250_000_000
-    while clock() < until:
-        start = clock()
+def _by_hand(function: Any, argument: Any, calls: int) -> int:
+    start = clock()
+    for _ in range(calls):
         function(argument).block_until_ready()
-        times.append(clock() - start)
-    return median(times)
+    return clock() - start
 
 
 def a_against_a(runs: int) -> dict[str, int]:

@@ -1,8 +1,12 @@
-"""Is the reported wall time true? Every sample stands between two hand-written loops that time the same call.
+"""Is the reported wall time true? Beside the same call timed by hand, in the same circumstances and in a loop.
 
-What a hand-written loop finds depends on when it looks: in its first pass the worker threads are asleep and the
-caches hold other things, as they do for anybody who runs one cell; from the second on they do not. So both are
-compared: the *loop* (from its second pass) and its *first* pass, which is what a single cell can find at best.
+What a call of 50 µs takes depends on what ran before it: which worker threads are awake, what the caches hold. So the
+truth is taken where the magic takes its own: in a cell of the magic whose code reads the clock around the call, and
+waits. Every cell stands behind a hand-written loop, so that all of them meet the same. Compared are
+
+- what the magic says of cells that leave the waiting to it, with the call by hand in the same round;
+- what it says of the very run that was timed by hand: what is left is the way into the block and out of it;
+- a bare cell that times the call by hand: is anything slowed down by being measured?
 
 The loop is compared with its neighbour, too: that ratio must be one, and its spread is the machine's, not ours.
 """
@@ -12,35 +16,34 @@ from __future__ import annotations
 import json
 import random
 import sys
+from itertools import pairwise
 from statistics import median
 from time import perf_counter_ns as clock
-from typing import Any, NamedTuple
+from typing import Any
 
 import jax
-import jax.numpy as jnp
 from shell import Shell, printed_wall_ns
 from workloads import WORKLOADS, calibrated
 
 STATEMENTS = ("y = f(x)", "f(x)", "f(x); None")
 
 #: Rounds for each target in milliseconds: fewer of what takes long and varies less.
-ROUNDS = {0.05: 300, 1: 200, 10: 40, 100: 10}
+ROUNDS = {0.05: 300, 0.3: 300, 1: 200, 10: 40, 100: 10}
 QUICK_ROUNDS = {0.05: 20, 1: 15, 10: 5}
 
-_BY_HAND = """
-drain()
+_LOOP = """
 times = []
 for _ in range(passes):
     y = None
     start = clock(); y = f(x); y.block_until_ready(); times.append(clock() - start)
 """
 
-
-class Hand(NamedTuple):
-    """What was found by hand."""
-
-    first_ns: float
-    loop_ns: float
+#: One statement, because IPython compiles the next one only when the one before it has run. To wait for what is done
+#: takes some microseconds in which nothing is computed: then it was done when the call had returned.
+_BY_HAND = """
+if True:
+    start = clock(); y = f(x); returned = clock(); ready = y.is_ready(); y.block_until_ready(); stop = clock()
+"""
 
 
 class Case:
@@ -48,23 +51,28 @@ class Case:
 
     def __init__(self, shell: Shell, function: Any, argument: Any, passes: int) -> None:
         self._shell = shell
-        nothing = jax.jit(lambda: jnp.zeros(()))
-        shell.ip.user_ns.update(
-            f=function, x=argument, clock=clock, passes=passes, drain=lambda: nothing().block_until_ready()
-        )
+        self._names = shell.ip.user_ns
+        self._names.update(f=function, x=argument, clock=clock, passes=passes)
 
-    def by_hand(self) -> Hand:
-        """The truth."""
-        self._shell.run(_BY_HAND)
-        times = self._shell.ip.user_ns["times"]
+    def loop(self) -> float:
+        """The median of the later passes of a loop."""
+        self._shell.run(_LOOP)
         self._shell.forget()
-        return Hand(times[0], median(times[1:]))
+        return median(self._names["times"][1:])
 
-    def sample(self, magic: str, statement: str) -> float:
+    def by_hand(self, magic: str = "") -> tuple[float, float]:
+        """One call timed by hand, and how much more the magic says of that run, if the cell is its."""
+        self._shell.run(magic + _BY_HAND)
+        self._shell.forget()
+        names = self._names
+        took = names["returned" if names["ready"] else "stop"] - names["start"]
+        return took, names["rec"].wall_ns - (names["stop"] - names["start"]) if magic else 0
+
+    def reported(self, magic: str, statement: str) -> float:
         """What a magic says."""
         if magic == "%jaxtime":
             self._shell.run(f"%jaxtime -q -v rec {statement}")
-            reported = float(self._shell.ip.user_ns["rec"].wall_ns)
+            reported = float(self._names["rec"].wall_ns)
         else:
             reported = printed_wall_ns(self._shell.run(f"%time {statement}"))
             # It left work behind, reachable from nothing: the same again, waited for, is done after it.
@@ -74,37 +82,49 @@ class Case:
 
 
 def measure(case: Case, rounds: int, chance: random.Random) -> list[dict[str, Any]]:
-    """One row for each statement and one for the loop beside itself, all from the same rounds."""
+    """A row for each statement and two for the call by hand, all from the same rounds."""
     slots = [(magic, statement) for magic in ("%jaxtime", "%time") for statement in STATEMENTS]
-    found: dict[tuple[str, str], list[tuple[float, Hand]]] = {slot: [] for slot in slots}
-    neighbours: list[float] = []
+    slots += [("%jaxtime", "by hand"), ("bare", "by hand")]
+    found: dict[tuple[str, str], list[float]] = {slot: [] for slot in slots}
+    same_run: list[float] = []
     loops: list[float] = []
-    for slot in slots:
-        case.sample(*slot)
-    for _ in range(rounds):
-        before = case.by_hand()
+    for index in range(-1, rounds):  # the first round warms up
         for slot in chance.sample(slots, len(slots)):
-            reported = case.sample(*slot)
-            after = case.by_hand()
-            mean = Hand((before.first_ns + after.first_ns) / 2, (before.loop_ns + after.loop_ns) / 2)
-            found[slot].append((reported, mean))
-            neighbours.append(after.loop_ns / before.loop_ns)
-            loops.append(mean.loop_ns)
-            before = after
-    return [
+            loop_ns = case.loop()
+            magic, statement = slot
+            if statement == "by hand":
+                took, beyond = case.by_hand("%%jaxtime -q -v rec" if magic == "%jaxtime" else "")
+            else:
+                took, beyond = case.reported(magic, statement), 0
+            if index < 0:
+                continue
+            loops.append(loop_ns)
+            found[slot].append(took)
+            if slot == ("%jaxtime", "by hand"):
+                same_run.append(beyond)
+    by_hand = found["%jaxtime", "by hand"]
+    loop_ns = median(loops)
+    shared = {
+        "loop_ns": loop_ns,
+        "by_hand_ns": median(by_hand),
+        "neighbours": [after / before for before, after in pairwise(loops)],
+    }
+
+    def beyond_hand(slot: tuple[str, str]) -> list[float]:
+        return [each - hand for each, hand in zip(found[slot], by_hand, strict=True)]
+
+    rows = [
         {
             "statement": statement,
-            "loop_ns": median(loops),
-            "first_ns": median(hand.first_ns for _, hand in found["%jaxtime", statement]),
-            "neighbours": neighbours,
-            "ratios": [reported / hand.loop_ns for reported, hand in found["%jaxtime", statement]],
-            "beyond_loop_ns": [reported - hand.loop_ns for reported, hand in found["%jaxtime", statement]],
-            "first_ratios": [reported / hand.first_ns for reported, hand in found["%jaxtime", statement]],
-            "beyond_first_ns": [reported - hand.first_ns for reported, hand in found["%jaxtime", statement]],
-            "time_ratios": [reported / hand.loop_ns for reported, hand in found["%time", statement]],
+            "time_ratio": median(found["%time", statement]) / loop_ns,
+            "loop_ratio": median(found["%jaxtime", statement]) / loop_ns,
+            "beyond_ns": beyond_hand(("%jaxtime", statement)),
         }
         for statement in STATEMENTS
     ]
+    rows.append({"statement": "the run by hand", "beyond_ns": same_run})
+    rows.append({"statement": "by hand, no magic", "beyond_ns": beyond_hand(("bare", "by hand"))})
+    return [shared | row for row in rows]
 
 
 def main(names: list[str], quick: bool) -> list[dict[str, Any]]:
@@ -113,15 +133,17 @@ def main(names: list[str], quick: bool) -> list[dict[str, Any]]:
     shell.run("%load_ext jaxmagic")
     rows = []
     for name in names:
+        sizes = set()
         for target_ms, rounds in (QUICK_ROUNDS if quick else ROUNDS).items():
-            print(f"  {name} {target_ms} ms", file=sys.stderr)
             function, argument, size = calibrated(WORKLOADS[name], target_ms * 1e6)
+            if size in sizes:
+                continue  # the smallest there is, once more
+            sizes.add(size)
+            print(f"  {name} {target_ms} ms", file=sys.stderr)
             jax.block_until_ready(function(argument))
             case = Case(shell, function, argument, passes=5 if target_ms < 5 else 2)
-            for row in measure(case, rounds, chance):
-                smallest = size == WORKLOADS[name].smallest
-                about = {"name": name, "devices": jax.device_count(), "target_ms": target_ms, "smallest": smallest}
-                rows.append(about | row)
+            about = {"name": name, "devices": jax.device_count(), "target_ms": target_ms}
+            rows += [about | row for row in measure(case, rounds, chance)]
     return rows
 
 
