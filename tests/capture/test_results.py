@@ -132,12 +132,26 @@ def test_functions_are_not_searched(make: Any) -> None:
     assert len(reached) < 5
 
 
-def test_deleted_arrays_are_left_out_and_said() -> None:
+@pytest.mark.parametrize("put", [lambda array: array, lambda array: [array]], ids=["alone", "in a list"])
+def test_deleted_arrays_are_left_out_and_said(put: Any) -> None:
     array = jnp.ones(3) + 1
     array.delete()
-    found = find_arrays([array])
+    found = find_arrays(put(array))
     assert found.arrays == []
     assert "deleted or donated" in found.notes[0]
+
+
+@pytest.mark.parametrize("put", [lambda array: array, lambda array: [array]], ids=["alone", "in a list"])
+def test_a_tracer_has_nothing_to_wait_for(put: Any) -> None:
+    found = []
+
+    @jax.jit
+    def leaking(x: Any) -> Any:
+        found.append(find_arrays(put(x)))
+        return x
+
+    leaking(jnp.ones(3))
+    assert found == [([], [])]
 
 
 def test_a_host_copy_counts_its_bytes() -> None:

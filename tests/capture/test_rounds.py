@@ -163,6 +163,31 @@ def test_measuring_again_takes_new_samples_and_keeps_what_first_calls_told() -> 
     assert found.measure_again is not None
 
 
+def test_measuring_again_goes_through_other_orders() -> None:
+    before, machine = compared(Plan(samples=30, evaluations=1))
+    assert before.measure_again is not None
+    orders = []
+    for _ in range(2):
+        machine.order.clear()
+        before.measure_again(0.5)
+        # Behind a first call and as many warm-ups of each, which are scripted and come one candidate after the other.
+        start = max(
+            index
+            for index, label in enumerate(machine.order[:200])
+            if machine.order[index : index + 3] == [label] * 3
+        )
+        orders.append(machine.order[start + 3 : start + 33])
+    assert orders[0] != orders[1]
+
+
+def test_a_lucky_first_look_does_not_end_it() -> None:
+    found, machine = compared(Plan(budget_ns=60_000 * MS), noise=1e-6)
+    assert found.stopped_by == "precision"
+    rounds_ns = sum(sum(each.latency.samples_ns) for each in found.candidates) + sum(found.again.samples_ns)
+    assert rounds_ns > 0.1 * 60_000 * MS
+    assert machine.now_ns < 60_000 * MS
+
+
 def test_a_record_without_values_cannot_measure_again() -> None:
     assert compared(Plan(samples=6))[0].without_values().measure_again is None
 

@@ -14,7 +14,7 @@ import pytest
 import jaxmagic
 from jaxmagic.capture.clock import now_ns
 from jaxmagic.capture.runner import Runner
-from jaxmagic.capture.sampler import Plan, take_benchmark, warm_up
+from jaxmagic.capture.sampler import Plan, default_budget_ns, take_benchmark, warm_up
 from jaxmagic.model.benchmark import Benchmark
 
 MS = 10**6
@@ -161,3 +161,8 @@ def test_the_users_own_exceptions_come_through_as_they_are() -> None:
 
     with pytest.raises(ZeroDivisionError, match="mine"):
         take_benchmark(Runner(call), Plan(samples=9), clock=now_ns)
+
+
+def test_what_is_given_where_nobody_says() -> None:
+    assert default_budget_ns(3) == 3 * 10**9
+    assert default_budget_ns(3, points=4) == 6 * 10**9

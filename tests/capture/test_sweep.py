@@ -208,6 +208,43 @@ def test_what_a_point_leaves_of_its_share_goes_to_the_next_ones() -> None:
     assert shares == [400, 550, 700]
 
 
+def test_what_points_take_beside_their_samples_is_kept_for_the_next_ones() -> None:
+    now_ns = 0
+
+    def prepare(at: Sequence[int]) -> Mapping[str, Entry]:
+        nonlocal now_ns
+        now_ns += [1200, 600, 100][at[0]]  # the first one 200 beyond its share
+        return both(at)
+
+    found = swept(prepare, PLAN._replace(budget_ns=3000), clock=lambda: now_ns)
+    shares = [each.comparison.budget_ns for each in found.points if each.comparison is not None]
+    assert shares == [1000, 900 - 200, 1200 - 100]
+
+
+def test_a_candidate_that_failed_holds_no_value() -> None:
+    calls = 0
+
+    class Value: ...
+
+    kept: list[weakref.ref[Value]] = []
+
+    def late() -> Any:
+        nonlocal calls
+        calls += 1
+        if calls == 10:
+            raise ValueError("late")
+        value = Value()
+        kept.append(weakref.ref(value))
+        return value
+
+    runner = Runner(late)
+    swept(lambda at: {**both(at), "one": Entry(runner)} if at == (0,) else both(at))
+    assert runner.value is None
+    gc.collect()
+    assert kept
+    assert all(each() is None for each in kept)
+
+
 def test_a_mismatch_ends_a_strict_sweep() -> None:
     def prepare(at: Sequence[int]) -> Mapping[str, Entry]:
         return {"one": entry(lambda: 1.0), "two": entry(lambda: 2.0)}

@@ -165,3 +165,9 @@ def test_a_value_that_is_thrown_away_is_kept_until_the_block_ends(
 def test_what_functions_and_generators_throw_away_is_left_alone(session: Any) -> None:
     session.run("%%jaxtime -q\ndef g():\n    'doc'\n    f(x)\n    yield 1\nlist(g())")
     assert session.shell.user_ns["g"].__doc__ == "doc"
+
+
+def test_the_clock_is_read_before_anything_of_ours(session: Any, monkeypatch: Any) -> None:
+    monkeypatch.setattr("jaxmagic.magics.block.now_ns", lambda: 10**20)
+    session.run("%jaxtime -q -v record 1")
+    assert session.shell.user_ns["record"].dispatch_ns > 10**19
