@@ -27,10 +27,10 @@ class Found(NamedTuple):
 
 def find_arrays(result: Any) -> Found:
     """The JAX arrays in `result`: in containers, attributes and slots, each once, deleted ones left out."""
-    if _is_plain(type(result)):
-        return Found([], [])
     import jax
 
+    if _is_plain(type(result)):
+        return Found([], [])
     if _is_array(result) and not result.is_deleted():
         return Found([result], [])  # at once: the clock is running
     notes = _about(result)
@@ -50,7 +50,7 @@ def find_arrays(result: Any) -> Found:
                 deleted += 1
             else:
                 arrays.append(node)
-        elif not issubclass(kind, jax.Array):
+        elif not issubclass(kind, jax.core.Tracer):  # what it holds is JAX's
             with suppress(Exception):  # a class may refuse to say what it is
                 queue.extend(_parts(node))
     if deleted:
