@@ -74,8 +74,9 @@ def _too_short(benchmark: Benchmark, median_ns: float) -> Iterator[Finding]:
             remedy="Let a sample be more calls: leave out -n, or give it a larger number.",
         )
     elif median_ns < _SHORT * conditions.overhead_ns:
+        around = units.time(min(conditions.overhead_ns, median_ns))
         yield Finding(
             kind="too short",
-            text=f"Of each call {units.time(conditions.overhead_ns)} are the loop and the wait, not the statement.",
+            text=f"Of each call {around} are the loop and the wait, not the statement.",
             remedy="Let the statement do more, for example by a loop inside jit.",
         )

@@ -23,6 +23,9 @@ from .waiting import search_and_wait, waiter_for
 #: What a call may leave running behind its result, as a share of its time, before the fence has to wait for it.
 _LEFT_RUNNING = 0.03
 
+#: How long a sample of the overhead is to be, where it does not come to a hundred calls.
+_OVERHEAD_NS = 1_000_000
+
 #: Less than this is what the fence itself may have cost.
 _LEAST_LEFT_NS = 20_000
 
@@ -164,7 +167,7 @@ class Runner:
         value = self.value
         empty = Runner(lambda: value, clock=self._clock, fence=self._fence)
         empty._wait = self._wait
-        empty.evaluations = 100
+        empty.evaluations = min(max(_OVERHEAD_NS // max(empty._plain_sample(), 1), 1), 100)
         return min(empty._plain_sample() for _ in range(5)) / empty.evaluations
 
     def leaves_work_behind(self, calls: list[tuple[int, int]]) -> bool:

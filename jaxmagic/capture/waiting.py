@@ -19,6 +19,10 @@ def waiter_for(value: Any) -> Callable[[Any], object]:
     kind = type(value)
     if issubclass(kind, jax.Array):
         return lambda each: each.block_until_ready() if type(each) is kind else search_and_wait(each)
+    if not find_arrays(value).arrays:
+        # To look through a long list each time would take longer than to make it. What such values start is seen, and
+        # waited for, by the fence that the runner keeps where warm calls leave work behind.
+        return lambda each: None if type(each) is kind else search_and_wait(each)
     if _is_plain_tree(value):
         return jax.block_until_ready
     return search_and_wait

@@ -37,7 +37,15 @@ def test_a_value_of_another_kind_than_the_first_is_waited_for(work: Any) -> None
 def test_a_plain_array_and_a_pytree_are_not_searched() -> None:
     assert waiter_for(jnp.ones(3)) is not search_and_wait
     assert waiter_for({"w": jnp.ones(3), "n": 3}) is jax.block_until_ready
-    assert waiter_for(object()) is search_and_wait
+    assert waiter_for(SimpleNamespace(y=jnp.ones(3))) is search_and_wait
+
+
+def test_a_value_without_arrays_is_looked_at_once(work: Any, monkeypatch: Any) -> None:
+    wait = waiter_for(list(range(100_000)))
+    monkeypatch.setattr("jaxmagic.capture.waiting.find_arrays", None)  # calling it would fail
+    wait(list(range(100_000)))
+    monkeypatch.undo()
+    assert not work.is_left_running_by(lambda y: wait((y,)))
 
 
 def test_a_value_that_holds_itself_ends() -> None:
