@@ -252,6 +252,21 @@ def comparison(compared: Callable[..., Comparison]) -> Comparison:
 
 
 @pytest.fixture
+def with_modes(comparison: Comparison) -> Comparison:
+    """Of numpy and jit their derivatives as well, each of them twice as slow as its function."""
+
+    def slower(trial: Trial) -> Trial:
+        return Trial(samples_ns=tuple(2 * each for each in trial.samples_ns), evaluations=1)
+
+    made = []
+    for each in comparison.candidates:
+        made.append(replace(each, like="numpy"))
+        grad = replace(each, label=f"{each.label} grad", latency=slower(each.latency), like="numpy grad")
+        made.append(grad)
+    return replace(comparison, candidates=tuple(made))
+
+
+@pytest.fixture
 def named(comparison: Comparison) -> Callable[..., Comparison]:
     """Makes comparisons of as many candidates as there are labels, each of them slower than the one before."""
 

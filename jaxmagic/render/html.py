@@ -116,6 +116,7 @@ def _(record: Sweep, style: Style = DEFAULT, *, explain: bool = False) -> str:
     if len(shown) < len(record.points):
         more = units.count(len(record.points) - len(shown), "more point")
         pieces.append(_line(f"… and {more}: see to_frame()", _FAINT))
+    pieces += [_line(each, _FAINT) for each in sweep_words.about_work(record)]
     pieces += [_line(each) for each in (*sweep_words.about_growth(record), *sweep_words.about_crossings(record))]
     pieces += [_line(each, _FAINT) for each in sweep_words.about_compiling(record, style.digits)]
     ended = (*sweep_words.about_end(record, style.digits), *sweep_words.about_conditions(record))

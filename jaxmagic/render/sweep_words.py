@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from .. import units
+from ..analysis.comparison import counterpart
 from ..analysis.scaling import is_known, time_of
 from ..model.comparison import Comparison
 from ..model.finding import Finding
@@ -47,10 +48,29 @@ def cells(sweep: Sweep, point: Point, digits: int) -> list[str]:
 
 
 def _cell(comparison: Comparison, label: str, digits: int) -> str:
-    time = units.time(time_of(comparison.candidate(label).latency.calls_ns).value, digits)
-    if label == comparison.baseline:
-        return time
-    return f"{time}, {comparison_words.beside(comparison[label])}"
+    candidate = comparison.candidate(label)
+    text = units.time(time_of(candidate.latency.calls_ns).value, digits)
+    if label != comparison.baseline:
+        versus = counterpart(comparison, candidate)
+        text += f", {comparison_words.beside(versus)}"
+        if versus.baseline != comparison.baseline and versus.verdict in ("faster", "slower"):
+            text += f" than {versus.baseline}"
+    if candidate.work is not None and candidate.throughput is not None:
+        text += f", {units.rate(candidate.throughput, candidate.work.kind)}"
+    return text
+
+
+def about_work(sweep: Sweep) -> list[str]:
+    """What the throughputs leave out, once for all points."""
+    works = [
+        each.work
+        for point in sweep.points
+        if point.comparison is not None
+        for each in point.comparison.candidates
+        if each.work is not None
+    ]
+    caveats = dict.fromkeys(caveat for work in works for caveat in work.caveats)
+    return [f"Throughput: {'; '.join(caveats)}."] if caveats else []
 
 
 def about_growth(sweep: Sweep) -> list[str]:

@@ -97,6 +97,7 @@ def _(record: Sweep, style: Style = DEFAULT, *, explain: bool = False) -> str:
     if len(shown) < len(record.points):
         lines.append(f"  … and {units.count(len(record.points) - len(shown), 'more point')}: see to_frame()")
     for sentence in (
+        *sweep_words.about_work(record),
         *sweep_words.about_growth(record),
         *sweep_words.about_crossings(record),
         *sweep_words.about_compiling(record, style.digits),
@@ -109,7 +110,7 @@ def _(record: Sweep, style: Style = DEFAULT, *, explain: bool = False) -> str:
 
 def _table(rows: list[list[str]]) -> list[str]:
     """Rows in columns as wide as they have to be, the first row the heads."""
-    shortened = [[each if len(each) <= 34 else f"{each[:33]}…" for each in row] for row in rows]
+    shortened = [[each if len(each) <= 44 else f"{each[:43]}…" for each in row] for row in rows]
     widths = [max(map(len, column)) for column in zip(*shortened, strict=True)]
     return [
         ("  " + "  ".join(each.ljust(width) for each, width in zip(row, widths, strict=True))).rstrip()

@@ -7,6 +7,7 @@ from textwrap import dedent
 
 import pandas as pd
 
+from jaxmagic.model.comparison import Comparison, Work
 from jaxmagic.model.history import History
 from jaxmagic.model.sweep import Failure, Point, Sweep, Variable
 from jaxmagic.render.frames import to_frame
@@ -49,6 +50,28 @@ def test_html_says_the_same(sweep: Sweep) -> None:
     ):
         assert words in html
     assert html.count("<tr>") == 10
+
+
+def test_a_derivative_is_put_beside_the_same_derivative_of_the_baseline(sweep: Sweep, with_modes: Comparison) -> None:
+    labels = tuple(with_modes)
+    point = replace(sweep.points[0], comparison=with_modes)
+    text = to_text(replace(sweep, labels=labels, points=(point,)), Style(width=200))
+    assert "18.2 ms, 2.00x slower " in text  # numpy grad, beside its function
+    assert "9.12 ms, 2.00x faster than numpy grad" in text
+
+
+def test_throughput_is_in_the_table_and_what_it_leaves_out_is_said_once(sweep: Sweep) -> None:
+    def counted(point: Point) -> Point:
+        if point.comparison is None:
+            return point
+        work = Work(kind="flops", amount=1e9, caveats=("a loop is counted once",))
+        made = tuple(replace(each, work=work) for each in point.comparison.candidates)
+        return replace(point, comparison=replace(point.comparison, candidates=made))
+
+    found = replace(sweep, points=tuple(map(counted, sweep.points)))
+    for text in (to_text(found, Style(width=200)), to_html(found)):
+        assert "9.12 ms, 64.0x slower, 110 GFLOP/s" in text
+        assert text.count("a loop is counted once") == 1
 
 
 def test_an_unfinished_sweep_says_what_ended_it(sweep: Sweep) -> None:
