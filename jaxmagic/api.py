@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from math import prod
-from typing import TYPE_CHECKING, Any, TypeVar, overload
+from typing import TYPE_CHECKING, Any, TypeVar, get_args, overload
 
 from .capture.fence import fence
 from .capture.functions import is_folded, name_of
@@ -171,7 +171,10 @@ def compare(
 
     Raises:
         NotComparable: two records are from different environments.
-        ValueError: fewer than two candidates, an unknown baseline, or a number that is not positive.
+        NotMeasured: two records have too few samples to compare.
+        ValueError: fewer than two candidates, a label that is no text, an unknown baseline, check or mode, or a
+            number that is not positive.
+        TypeError: a candidate that cannot be called, or two records that are not of one kind.
         OutputsDiffer: `strict`, and a candidate computes something else.
         DonatedTwice: a function donates its arguments, and there is no `setup`.
         JaxNotAvailable: JAX is not installed or too old.
@@ -190,6 +193,8 @@ def compare(
     from .capture.sampler import Plan, default_budget_ns
 
     if isinstance(candidates, Benchmark | Comparison | Sweep):
+        if len(args) != 1:
+            raise TypeError(f"a record is compared with one other: compare(old, new); found {len(args)} others")
         found = against_record(candidates, *args, **kwargs)
         return found[0] if isinstance(candidates, Benchmark) else {each.label: each for each in found}
     require_jax()
@@ -198,7 +203,7 @@ def compare(
             f"compare() takes the functions by their labels, or two records; found {type(candidates).__name__}. "
             'Write for example compare({"f": f, "g": g}, x).'
         )
-    moded = in_modes(list(candidates), modes, baseline)
+    moded = in_modes(_labels(candidates, check), modes, baseline)
     if len(moded) < 2:
         raise ValueError(f"to compare takes at least two candidates; found {len(moded)}")
     chosen = _baseline([each.label for each in moded], baseline)
@@ -247,8 +252,10 @@ def sweep(
         ``crossings`` where functions overtake each other.
 
     Raises:
-        ValueError: no variable, one without values or with one twice, or an unknown baseline.
-        TypeError: `make_args` does not return a tuple.
+        ValueError: no variable, one without values or with one twice, a label that is no text, or an unknown
+            baseline, check or mode.
+        TypeError: a candidate that cannot be called, a variable with one value, or `make_args` does not return a
+            tuple.
         OutputsDiffer: `strict`, and a candidate computes something else.
         DonatedTwice: a function donates its arguments, and they are not `fresh`.
         KeyboardInterrupt: before anything was measured.
@@ -272,10 +279,10 @@ def sweep(
     if callable(candidates):
         candidates = {name_of(candidates): candidates}
     functions = candidates
-    moded = in_modes(list(functions), modes, baseline)
+    moded = in_modes(_labels(functions, check), modes, baseline)
     labels = [each.label for each in moded]
     chosen = _baseline(labels, baseline)
-    values = {name: tuple(each) for name, each in variables.items()}
+    values = {name: _values(name, each) for name, each in variables.items()}
     if not values:
         raise ValueError("a sweep takes a variable with its values: n=[64, 256]")
     varied = [variable(name, each) for name, each in values.items()]
@@ -312,6 +319,24 @@ def _arguments(make_args: Callable[..., Any], values: Mapping[str, Any]) -> tupl
             "Write for example lambda n: (jnp.ones(n),) with the comma."
         )
     return found
+
+
+def _labels(candidates: Mapping[str, Any], check: str) -> list[str]:
+    """The labels of functions that can be compared in this way."""
+    if check not in get_args(CheckKind):
+        raise ValueError(f"check: one of {', '.join(get_args(CheckKind))} is wanted; found {check!r}")
+    for label, fn in candidates.items():
+        if not isinstance(label, str) or not label.strip():
+            raise ValueError(f"labels have to be text; found {label!r}. Write for example {{'f': f}}")
+        if not callable(fn):
+            raise TypeError(f"{label}: a function is wanted; found {type(fn).__name__}. Write f, not f(x)")
+    return list(candidates)
+
+
+def _values(name: str, values: Any) -> tuple[Any, ...]:
+    if isinstance(values, str | bytes) or not isinstance(values, Iterable):
+        raise TypeError(f"{name}: several values are wanted; found {values!r}. Write for example {name}=[{values!r}]")
+    return tuple(values)
 
 
 def _baseline(labels: Sequence[str], baseline: str | None) -> str:

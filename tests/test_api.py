@@ -51,3 +51,22 @@ def test_what_is_no_function_is_told_how_to_write_it(x: Any) -> None:
         jaxmagic.compare(len, max)
     with pytest.raises(ValueError, match="budget_s has to be a positive number; found '1s'"):
         jaxmagic.benchmark(len, [], budget_s="1s")
+
+
+@pytest.mark.parametrize(
+    ("candidates", "more", "error", "message"),
+    [
+        ({1: abs, 2: abs}, {}, ValueError, "labels have to be text; found 1"),
+        ({" ": abs, "b": abs}, {}, ValueError, "labels have to be text; found ' '"),
+        ({"a": abs, "b": 3}, {}, TypeError, "b: a function is wanted; found int"),
+        ({"a": abs, "b": abs}, {"check": "close"}, ValueError, "check: one of allclose, equal, none"),
+    ],
+)
+def test_what_cannot_be_compared_is_refused(candidates: Any, more: Any, error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message):
+        jaxmagic.compare(candidates, 1, **more)
+
+
+def test_a_record_is_compared_with_one_other(benchmark: Any) -> None:
+    with pytest.raises(TypeError, match=r"compare\(old, new\); found 0 others"):
+        jaxmagic.compare(benchmark)

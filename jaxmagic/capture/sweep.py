@@ -84,10 +84,10 @@ def take_sweep(
         for at in progress(grid):
             began_ns = clock()
             left_ns = plan.budget_ns - (began_ns - started_ns)
-            if left_ns <= 0:
+            if left_ns <= 0 and points:  # one there has to be
                 stopped_by = "budget"
                 break
-            share_ns = left_ns // (len(grid) - len(points))
+            share_ns = max(left_ns, 1) // (len(grid) - len(points))
             # What points take beside their samples, the next one will take as well.
             expected_ns = median(aside_ns) if aside_ns else 0
             sampling_ns = max(round(share_ns - expected_ns), round(_LEAST_SHARE * share_ns), 1)

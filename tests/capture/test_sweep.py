@@ -193,6 +193,11 @@ def test_no_point_is_begun_where_the_budget_is_spent() -> None:
     assert (len(found), found.stopped_by) == (2, "budget")
 
 
+def test_one_point_is_measured_however_small_the_budget() -> None:
+    found = swept(both, PLAN._replace(budget_ns=1))
+    assert (len(found), found.stopped_by) == (1, "budget")
+
+
 def test_what_a_point_leaves_of_its_share_goes_to_the_next_ones() -> None:
     now_ns, shares = 0, []
 
@@ -305,6 +310,9 @@ def test_fresh_arguments_are_made_before_every_sample() -> None:
         ({"n": [1], "baseline": "g"}, ValueError, "no candidate 'g', only f"),
         ({"n": [1], "budget_s": 0}, ValueError, "budget_s has to be a positive number"),
         ({"n": [1], "modes": ["back"]}, ValueError, "modes: some of forward"),
+        ({"n": [1], "check": "close"}, ValueError, "check: one of allclose, equal, none is wanted; found 'close'"),
+        ({"n": 5}, TypeError, r"n: several values are wanted; found 5\. Write for example n=\[5\]"),
+        ({"n": "ab"}, TypeError, "n: several values are wanted"),
     ],
 )
 def test_bad_arguments_are_refused(arguments: dict[str, Any], error: type[Exception], message: str) -> None:
