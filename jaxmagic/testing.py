@@ -95,10 +95,14 @@ def assert_faster(
     >>> assert_faster(lambda: time.sleep(0.001), lambda: time.sleep(0.005), budget_s=0.2)
     """
     __tracebackhide__ = True
-    comparison = api.compare({"than": than, "fn": fn}, *args, check=check, strict=True, budget_s=budget_s, **kwargs)
+    comparison = api.compare(
+        {"the other one": than, "fn": fn}, *args, check=check, strict=True, budget_s=budget_s, **kwargs
+    )
     found = comparison["fn"]
-    wanted = "fn to be faster than than" if at_least <= 1 else f"fn to be {units.factor(at_least)} as fast as than"
-    sentence = f"expected {wanted}; it is {comparison_words.verdict(found)}.\n{to_text(comparison)}"
+    wanted = "faster than" if at_least <= 1 else f"{units.factor(at_least)} as fast as"
+    sentence = (
+        f"expected fn to be {wanted} the other one; it is {comparison_words.verdict(found)}.\n{to_text(comparison)}"
+    )
     if found.verdict == "too noisy to tell" or found.ratio is None:
         warnings.warn(f"Not known: {sentence}", stacklevel=2)
     elif found.verdict != "faster" or 1 / found.ratio.low < at_least:
@@ -133,8 +137,10 @@ def assert_no_regression(
     """
     __tracebackhide__ = True
     old = baseline if isinstance(baseline, Benchmark) else api.load(baseline)
-    if not isinstance(old, Benchmark):
-        raise TypeError(f"baseline: a Benchmark is wanted; found a {type(old).__name__}")
+    for name, each in (("baseline", old), ("record", record)):
+        if not isinstance(each, Benchmark):
+            raise TypeError(f"{name}: a Benchmark is wanted; found a {type(each).__name__}")
+    assert isinstance(old, Benchmark)
     found = against(old, record, anyway=anyway)
     if found.ratio is not None and found.ratio.low > 1 + tolerance:
         raise AssertionError(

@@ -64,10 +64,10 @@ def compared(monkeypatch: Any, comparison: Comparison) -> Any:
         again = replace(numpy.latency) if not noise else other
         found = replace(
             comparison,
-            baseline="than",
-            twice="than",
+            baseline="the other one",
+            twice="the other one",
             again=again,
-            candidates=(replace(numpy, label="than"), replace(jit, label="fn", latency=other)),
+            candidates=(replace(numpy, label="the other one"), replace(jit, label="fn", latency=other)),
         )
         monkeypatch.setattr("jaxmagic.api.compare", lambda *args, **kwargs: found)
 
@@ -78,10 +78,10 @@ def test_what_is_faster_passes_and_what_is_not_fails_with_the_report(compared: A
     compared(0.5)
     assert_faster(abs, abs)
     assert_faster(abs, abs, at_least=1.9)
-    with pytest.raises(AssertionError, match=r"(?s)3.00x as fast as than; it is 2.00x faster .*\n.*rounds"):
+    with pytest.raises(AssertionError, match=r"(?s)3.00x as fast as the other one; it is 2.00x faster .*\n.*rounds"):
         assert_faster(abs, abs, at_least=3)
     compared(1.0)
-    with pytest.raises(AssertionError, match="fn to be faster than than; it is no difference"):
+    with pytest.raises(AssertionError, match="fn to be faster than the other one; it is no difference"):
         assert_faster(abs, abs)
     compared(1.5)
     with pytest.raises(AssertionError, match="1.50x slower"):
@@ -90,7 +90,9 @@ def test_what_is_faster_passes_and_what_is_not_fails_with_the_report(compared: A
 
 def test_a_machine_that_is_too_noisy_makes_no_test_fail(compared: Any) -> None:
     compared(1.0, noise=0.5)
-    with pytest.warns(UserWarning, match="Not known: expected fn to be faster than than; it is too noisy to tell"):
+    with pytest.warns(
+        UserWarning, match="Not known: expected fn to be faster than the other one; it is too noisy to tell"
+    ):
         assert_faster(abs, abs)
 
 
@@ -140,3 +142,8 @@ def test_only_a_benchmark_is_a_baseline(benchmark: Benchmark, timing: Any, tmp_p
     few = replace(benchmark, latency=Trial(samples_ns=(1, 2), evaluations=1))
     with pytest.raises(jaxmagic.NotMeasured, match=r"fewer than six samples, .* Measure it again with more time"):
         assert_no_regression(few, benchmark)
+
+
+def test_only_a_benchmark_is_put_beside_one(benchmark: Benchmark, timing: Any) -> None:
+    with pytest.raises(TypeError, match="record: a Benchmark is wanted; found a Timing"):
+        assert_no_regression(timing(), benchmark)

@@ -143,7 +143,7 @@ def _check_outputs(contestants: Contestants, kind: CheckKind, strict: bool) -> d
             where = f" at {found.leaf}" if found.leaf else ""
             raise OutputsDiffer(
                 f"{label} does not compute what {like} does{where}: {what}. "
-                "Nothing was timed; without --strict it is."
+                "Nothing was timed; where outputs need not agree, leave out strict."
             )
     return checks
 
