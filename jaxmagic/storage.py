@@ -12,6 +12,7 @@ import tempfile
 import types
 from collections.abc import Mapping
 from dataclasses import MISSING, Field, fields, is_dataclass
+from errno import ENOENT
 from pathlib import Path
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
@@ -59,6 +60,8 @@ def save(record: Record, path: str | os.PathLike[str]) -> Path:
         )
     document = {"format": _FORMAT, "version": VERSION, "kind": kind, "record": _encode(record)}
     target = Path(path)
+    if not target.parent.is_dir():  # or else the error names the temporary file
+        raise FileNotFoundError(ENOENT, "There is no such folder", str(target.parent))
     # In the same directory, so that the last step is a rename within one file system.
     handle, temporary = tempfile.mkstemp(prefix=f".{target.name}.", suffix=".tmp", dir=target.parent)
     try:

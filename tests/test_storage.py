@@ -152,3 +152,9 @@ def test_a_number_that_is_none_is_refused(comparison: Any, tmp_path: Any, number
     change(path, "record", "rtol", to=number)
     with pytest.raises(jaxmagic.RecordError, match='field "record.rtol"'):
         jaxmagic.load(path)
+
+
+def test_a_folder_that_is_not_there_is_named(timing: Any, tmp_path: Any) -> None:
+    with pytest.raises(FileNotFoundError, match="There is no such folder") as caught:
+        jaxmagic.save(timing(), tmp_path / "none" / "record.json")
+    assert caught.value.filename == str(tmp_path / "none")
