@@ -228,6 +228,12 @@ def runner_of(
 
     def each() -> None:
         nonlocal fresh
-        fresh = tuple(setup())
+        found = setup()
+        if not isinstance(found, tuple | list):  # an array would be taken apart
+            raise TypeError(
+                f"setup has to return the positional arguments as a tuple; found {type(found).__name__}. "
+                "Write for example lambda: (jnp.ones(3),) with the comma."
+            )
+        fresh = tuple(found)
 
     return Runner(lambda: fn(*fresh, **kwargs), each=each)
