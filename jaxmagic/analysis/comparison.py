@@ -21,6 +21,9 @@ from .statistics import median, median_interval
 #: Ratios within this of one are the same, for all that people decide by them.
 SAME = 0.03
 
+#: What the loop around the calls takes may differ by this share of it from one function to the next.
+_LOOP = 0.1
+
 
 def ratio(times: Sequence[float], others: Sequence[float]) -> Estimate | None:
     """The median of the ratios of each round, with its interval; ``None`` for fewer than six rounds.
@@ -39,7 +42,7 @@ def ratio(times: Sequence[float], others: Sequence[float]) -> Estimate | None:
     return Estimate(value=exp(found.value), low=exp(found.low), high=exp(found.high), confidence=found.confidence)
 
 
-def judge(found: Estimate | None, noise: Estimate | None, same: float = SAME) -> Verdict:
+def judge(found: Estimate | None, noise: Estimate | None, same: float = SAME, loop: float = 0.0) -> Verdict:
     """The verdict on a ratio of times.
 
     Faster or slower where the whole interval lies beyond one, and beyond what the baseline differs from itself. No
@@ -49,10 +52,11 @@ def judge(found: Estimate | None, noise: Estimate | None, same: float = SAME) ->
         found: time over the baseline's time.
         noise: the same of the baseline with itself.
         same: how far from one is still the same.
+        loop: how far from one the loop around the calls may lie alone.
     """
     if found is None or noise is None:
         return "too noisy to tell"
-    floor = max(abs(log(noise.low)), abs(log(noise.high)))
+    floor = max(abs(log(noise.low)), abs(log(noise.high)), log(1 + loop))
     low, high = log(found.low), log(found.high)
     if low > floor:
         return "slower"
@@ -133,7 +137,9 @@ def versus(comparison: Comparison, candidate: Candidate) -> Versus:
             break_even_calls=0,
         )
     found_ratio = ratio(candidate.latency.calls_ns, _baseline_times(comparison, baseline))
-    verdict = judge(found_ratio, noise(comparison))
+    overhead_ns = max(each.conditions.overhead_ns for each in (candidate, baseline))
+    call_ns = min(median(each.latency.calls_ns) for each in (candidate, baseline))
+    verdict = judge(found_ratio, noise(comparison), loop=_LOOP * overhead_ns / max(call_ns, 1))
     return Versus(
         label=candidate.label,
         baseline=baseline.label,

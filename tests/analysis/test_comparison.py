@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import replace
 from math import log
 from typing import Any
@@ -100,6 +101,16 @@ def of(low: float, high: float) -> Estimate:
 )
 def test_which_verdict(found: Estimate | None, noise: Estimate | None, wanted: Verdict) -> None:
     assert judge(found, noise) == wanted
+
+
+def test_what_the_loop_may_make_up_is_no_difference(compared: Callable[..., Comparison]) -> None:
+    def short(overhead_ns: float) -> Comparison:
+        found = compared(10_000, 9_000)
+        conditions = replace(found.candidates[0].conditions, overhead_ns=overhead_ns)
+        return replace(found, candidates=tuple(replace(each, conditions=conditions) for each in found.candidates))
+
+    assert short(100)["jit"].verdict == "faster"
+    assert short(20_000)["jit"].verdict == "too noisy to tell"  # by 10 %, where a tenth of the loop is 20 %
 
 
 @given(st.floats(0.2, 5), st.floats(1, 1.5), st.floats(1, 1.2))

@@ -173,3 +173,11 @@ def test_the_overhead_is_that_of_an_empty_call() -> None:
 def test_a_setup_that_returns_one_array_is_told_of_the_comma() -> None:
     with pytest.raises(TypeError, match=r"as a tuple; found ArrayImpl\. .* with the comma"):
         runner_of(jnp.sin, (), {}, lambda: jnp.ones(3)).first_call()
+
+
+def test_every_runner_has_a_loop_of_its_own() -> None:
+    # Python specialises instructions by the code they stand in: the second function in one loop would be slower.
+    one, two = Runner(lambda: 1), Runner(lambda: 1)
+    assert one._loop.__code__ is not two._loop.__code__
+    assert one.sample() > 0
+    assert (one.value, two.value) == (1, None)
