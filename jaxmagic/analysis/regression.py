@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
+from collections.abc import Callable
+from dataclasses import fields, replace
+from typing import Any
 
 from ..errors import NotComparable, NotMeasured
 from ..model.benchmark import Benchmark, Trial
@@ -44,14 +46,11 @@ def against(old: Benchmark, new: Benchmark, *, anyway: bool = False) -> Versus:
         NotComparable: they were; the message names the fields.
         NotMeasured: one of them has too few samples for an interval.
     """
-    if not anyway:
-        _require_same(old.environment, new.environment)
-    found = _beside(old.latency, new.latency, "new", "old")
-    _require_one_known([found])
+    (found,) = against_record(old, new, anyway=anyway)
     return found
 
 
-def against_record(old: object, new: object, *, anyway: bool = False) -> list[Versus]:
+def against_record(old: Any, new: Any, *, anyway: bool = False) -> list[Versus]:
     """A record beside an earlier one of its kind: a benchmark, or the candidates of a comparison by their labels.
 
     Of sweeps every candidate at every point that is in both. Where one has too few samples for an interval, its ratio
@@ -62,34 +61,41 @@ def against_record(old: object, new: object, *, anyway: bool = False) -> list[Ve
         NotComparable: the environments differ, or no candidate is in both.
         NotMeasured: all of them have too few samples for an interval.
     """
-    if isinstance(old, Benchmark) and isinstance(new, Benchmark):
-        return [against(old, new, anyway=anyway)]
-    if isinstance(old, Comparison) and isinstance(new, Comparison):
-        beside = _label_by_label(old, new, anyway)
-    elif isinstance(old, Sweep) and isinstance(new, Sweep):
-        beside = _point_by_point(old, new, anyway)
-    else:
+    put_beside = _BESIDE.get(type(old))
+    if put_beside is None or type(new) is not type(old):
         raise TypeError(
             f"a record is compared with another of its kind; found a {type(old).__name__} and a {type(new).__name__}"
         )
-    _require_one_known(beside)
-    return beside
+    changed = differing(old.environment, new.environment)
+    marks = tuple(f"{name} was {before!r} and is {now!r}" for name, (before, now) in changed.items())
+    if marks and not anyway:
+        raise NotComparable(
+            f"The records are from different environments: {'; '.join(marks)}. Measure again in one environment, or "
+            "compare them anyway (anyway=True, --anyway)."
+        )
+    found = put_beside(old, new)
+    if all(each.ratio is None for each in found):
+        raise NotMeasured(
+            "One of the records has fewer than six samples, so that its median has no interval to compare. Measure "
+            "it again with more time (--budget, budget_s) or a number of samples (-r)."
+        )
+    return [replace(each, differing=marks) for each in found]
 
 
-def _label_by_label(old: Comparison, new: Comparison, anyway: bool) -> list[Versus]:
+def _one_by_one(old: Benchmark, new: Benchmark) -> list[Versus]:
+    return [_beside(old.latency, new.latency, "new", "old")]
+
+
+def _label_by_label(old: Comparison, new: Comparison) -> list[Versus]:
     """Every candidate that is in both comparisons."""
-    if not anyway:
-        _require_same(old.environment, new.environment)
     labels = [label for label in new if label in list(old)]
     if not labels:
         raise NotComparable(f"No candidate is in both records: {', '.join(old)} before, {', '.join(new)} now.")
     return [_beside(old.candidate(label).latency, new.candidate(label).latency, label, label) for label in labels]
 
 
-def _point_by_point(old: Sweep, new: Sweep, anyway: bool) -> list[Versus]:
+def _point_by_point(old: Sweep, new: Sweep) -> list[Versus]:
     """Every candidate at every point that is in both sweeps."""
-    if not anyway:
-        _require_same(old.environment, new.environment)
     before = {_place(old, each): each.comparison for each in old.points if each.comparison is not None}
     found = []
     for point in new.points:
@@ -106,26 +112,8 @@ def _point_by_point(old: Sweep, new: Sweep, anyway: bool) -> list[Versus]:
     return found
 
 
-def _require_one_known(found: list[Versus]) -> None:
-    if all(each.ratio is None for each in found):
-        raise NotMeasured(
-            "One of the records has fewer than six samples, so that its median has no interval to compare. Measure "
-            "it again with more time (--budget, budget_s) or a number of samples (-r)."
-        )
-
-
 def _place(sweep: Sweep, point: Point) -> str:
     return ", ".join(f"{name}={label}" for name, label in sorted(sweep.values(point).items()))
-
-
-def _require_same(old: Environment, new: Environment) -> None:
-    found = differing(old, new)
-    if found:
-        what = "; ".join(f"{name} was {before!r} and is {now!r}" for name, (before, now) in found.items())
-        raise NotComparable(
-            f"The records are from different environments: {what}. Measure again in one environment, or compare "
-            "them anyway (anyway=True, --anyway)."
-        )
 
 
 def _beside(old: Trial, new: Trial, label: str, baseline: str) -> Versus:
@@ -136,3 +124,11 @@ def _beside(old: Trial, new: Trial, label: str, baseline: str) -> Versus:
             value=now.value / before.value, low=now.low / before.high, high=now.high / before.low, confidence=0.95
         )
     return Versus(label=label, baseline=baseline, ratio=ratio, verdict=judge(ratio, _NO_NOISE), break_even_calls=None)
+
+
+#: How records of each kind are put side by side.
+_BESIDE: dict[type, Callable[[Any, Any], list[Versus]]] = {
+    Benchmark: _one_by_one,
+    Comparison: _label_by_label,
+    Sweep: _point_by_point,
+}

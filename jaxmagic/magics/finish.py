@@ -66,6 +66,9 @@ def finish(
     if arguments.w:
         display(api.explore(record))
     if earlier is not None:
-        for versus in against_record(earlier, record, anyway=arguments.anyway):
+        found = against_record(earlier, record, anyway=arguments.anyway)
+        for versus in found:
             print(about_earlier(versus, str(arguments.against)))
+        if differing := found[0].differing:
+            print(f"Compared although the environments differ: {'; '.join(differing)}.")
     return record if arguments.o else None

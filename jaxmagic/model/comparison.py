@@ -123,6 +123,7 @@ class Versus:
         verdict: what that comes to, given how much the baseline differs from itself.
         break_even_calls: after how many calls its compilation has paid for itself; 0 if it compiled no longer than
             the baseline did, ``None`` if it never does or that is not known.
+        differing: in what the environments of two records differ that were compared anyway, in words.
     """
 
     label: str
@@ -130,6 +131,7 @@ class Versus:
     ratio: Estimate | None
     verdict: Verdict
     break_even_calls: int | None
+    differing: tuple[str, ...] = ()
 
     @property
     def interval(self) -> tuple[float, float] | None:

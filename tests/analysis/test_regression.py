@@ -49,7 +49,10 @@ def test_the_verb_takes_records_as_well(benchmark: Benchmark) -> None:
     other = replace(benchmark, environment=replace(benchmark.environment, jax="9"))
     with pytest.raises(jaxmagic.NotComparable):
         jaxmagic.compare(benchmark, other)
-    assert jaxmagic.compare(benchmark, other, anyway=True).verdict == "no difference"
+    found = jaxmagic.compare(benchmark, other, anyway=True)
+    assert found.verdict == "no difference"
+    assert found.differing == (f"jax was {benchmark.environment.jax!r} and is '9'",)
+    assert jaxmagic.compare(benchmark, benchmark, anyway=True).differing == ()
 
 
 def test_a_point_with_too_few_rounds_does_not_hide_the_others(sweep: Sweep) -> None:

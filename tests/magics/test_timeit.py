@@ -175,12 +175,13 @@ def test_a_record_is_saved_and_the_next_one_put_beside_it(session: Any, tmp_path
     assert str(path) in capsys.readouterr().out
 
 
-def test_what_cannot_be_put_beside_it_is_refused(session: Any, tmp_path: Any) -> None:
+def test_what_cannot_be_put_beside_it_is_refused(session: Any, tmp_path: Any, capsys: Any) -> None:
     record = session.run(f"%jaxtimeit -oq -r 6 {QUICK} f(x)")
     path = jaxmagic.save(replace(record, environment=replace(record.environment, backend="tpu")), tmp_path / "b.json")
     error = session.run(f"%jaxtimeit -q {QUICK} --against '{path}' f(x)", fails=jaxmagic.NotComparable)
     assert "backend was 'tpu' and is 'cpu'" in str(error)
     session.run(f"%jaxtimeit -q -r 6 {QUICK} --anyway --against '{path}' f(x)")
+    assert "Compared although the environments differ: backend was 'tpu' and is 'cpu'." in capsys.readouterr().out
     jaxmagic.save(record.first_call, path)
     with pytest.raises(UsageError, match="the file holds a Timing"):
         session.shell.run_line_magic("jaxtimeit", f"--against '{path}' f(x)")
