@@ -79,6 +79,8 @@ def _check_leaf(value: Any, reference: Any, path: str, kind: CheckKind) -> Check
         largest_error=largest,
         rtol=rtol,
         atol=atol,
+        dtype=one.dtype.name,
+        like_dtype=other.dtype.name,
     )
 
 

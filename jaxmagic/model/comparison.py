@@ -33,6 +33,8 @@ class Check:
         largest_error: the largest absolute difference in that leaf.
         rtol: relative tolerance, of the larger of both values.
         atol: absolute tolerance in that leaf.
+        dtype: of that leaf; ``None`` where it was not read.
+        like_dtype: of the same leaf in the output that it was compared with.
         like: the label of the candidate whose output it was compared with; ``None`` for the baseline's.
     """
 
@@ -43,6 +45,8 @@ class Check:
     largest_error: float | None = None
     rtol: float = 0.0
     atol: float = 0.0
+    dtype: str | None = None
+    like_dtype: str | None = None
     like: str | None = None
 
 

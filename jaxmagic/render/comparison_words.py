@@ -156,13 +156,17 @@ def about_outputs(comparison: Comparison) -> list[str]:
         return [_mismatch(label, check.like or comparison.baseline, check) for label, check in failed]
     if not checks:
         return []
-    if all(check.kind == "equal" for _, check in checks):
-        return ["All outputs are equal."]
     label, worst = max(checks, key=lambda each: each[1].largest_error or 0.0)
+    others = [
+        f"{each} returns {check.dtype} where {check.like or comparison.baseline} returns {check.like_dtype}."
+        for each, check in checks
+        if check.dtype != check.like_dtype
+    ]
     if not worst.largest_error:
-        return ["All outputs are equal."]
+        return ["All outputs are equal, but for their types:" if others else "All outputs are equal.", *others]
     error, allowed = units.number_short(worst.largest_error), units.number_short(worst.atol)
-    return [f"All outputs agree: the largest error is {error} ({label}, at {worst.leaf}), of {allowed} allowed."]
+    where = f"{label}, at {worst.leaf}"
+    return [f"All outputs agree: the largest error is {error} ({where}), of {allowed} allowed{_in(worst)}.", *others]
 
 
 def _mismatch(label: str, like: str, check: Check) -> str:
@@ -170,4 +174,13 @@ def _mismatch(label: str, like: str, check: Check) -> str:
     if check.problem is not None:
         return f"{label} does not compute what {like} does{where}: {check.problem}."
     error, allowed = units.number_short(check.largest_error or 0.0), units.number_short(check.atol)
-    return f"{label} does not compute what {like} does{where}: off by up to {error}, {allowed} is allowed."
+    return (
+        f"{label} does not compute what {like} does{where}: off by up to {error}, {allowed} is allowed{_in(check)}."
+    )
+
+
+def _in(check: Check) -> str:
+    """Of which types the outputs were, because that decides what is allowed."""
+    if check.dtype is None:
+        return ""
+    return f" in {check.dtype}" + (f" beside {check.like_dtype}" if check.like_dtype != check.dtype else "")

@@ -66,6 +66,9 @@ def test_the_leaf_with_the_largest_error_is_named_with_it() -> None:
     assert (found.passed, found.leaf) == (False, "['b']")
     assert found.largest_error == pytest.approx(0.5)
     assert found.atol == found.rtol * 1.0
+    assert found.dtype == found.like_dtype == "float32"
+    low = check_output(X.astype(jnp.bfloat16), X, "allclose")
+    assert (low.passed, low.dtype, low.like_dtype) == (True, "bfloat16", "float32")
 
 
 def test_a_leaf_that_fails_is_named_before_one_with_a_larger_error_that_passes() -> None:

@@ -19,6 +19,9 @@ from jaxmagic.render.html import to_html
 from jaxmagic.render.style import Style
 from jaxmagic.render.text import to_text
 
+LOW = Check(
+    kind="allclose", passed=True, leaf="x", largest_error=0.01, atol=0.09, dtype="bfloat16", like_dtype="float32"
+)
 MISMATCH = Check(kind="allclose", passed=False, leaf="['w']", largest_error=0.5, rtol=3e-4, atol=3e-4)
 
 
@@ -52,6 +55,18 @@ def test_what_computes_something_else_is_never_the_fastest(comparison: Compariso
     ("check", "sentence"),
     [
         (Check(kind="equal", passed=True), "All outputs are equal."),
+        (
+            LOW,
+            "error is 0.01 (jit, at x), of 0.09 allowed in bfloat16 beside float32. jit returns bfloat16 where numpy",
+        ),
+        (
+            replace(LOW, largest_error=0.0),
+            "All outputs are equal, but for their types: jit returns bfloat16 where numpy returns float32.",
+        ),
+        (
+            replace(LOW, passed=False, largest_error=0.1, dtype="float32"),
+            "off by up to 0.1, 0.09 is allowed in float32.",
+        ),
         (Check(kind="allclose", passed=True, leaf="x", largest_error=0.0, atol=1.0), "All outputs are equal."),
         (
             Check(kind="allclose", passed=True, leaf="['w']", largest_error=1e-7, atol=3e-4),
