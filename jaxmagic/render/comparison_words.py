@@ -25,8 +25,8 @@ def headline(comparison: Comparison) -> str:
         best = min(faster, key=lambda each: each.ratio.value if each.ratio else 1.0)
         return f"{best.label} is {verdict(best)} than {best.baseline}"
     if all(each.verdict == "slower" for each in others):
-        beaten = list(dict.fromkeys(each.baseline for each in others))
-        return f"{' and '.join(beaten)} {'is' if len(beaten) == 1 else 'are'} the fastest"
+        fastest = list(dict.fromkeys(each.baseline for each in others))  # of each mode its own
+        return f"{' and '.join(fastest)} {'is' if len(fastest) == 1 else 'are'} the fastest"
     if all(each.verdict == "no difference" for each in others):
         return "No difference"
     open_ones = [each for each in others if each.verdict == "too noisy to tell"]
