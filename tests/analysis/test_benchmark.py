@@ -71,6 +71,7 @@ def test_what_compiled_between_samples_is_named_with_its_cause(benchmark: Benchm
         ({"other_load": 1.25}, "load", "1.2 of 2 processors"),
         ({"resolution_ns": 10**6}, "too short", "too short for the clock, which steps by 1.00 ms"),
         ({"overhead_ns": 2e6}, "too short", "Of each call 2.00 ms are the loop and the wait"),
+        ({"overhead_ns": 2e9}, "too short", "Of each call 9.98 ms are the loop and the wait"),  # never more than all
     ],
 )
 def test_conditions_are_named(benchmark: Benchmark, changes: Any, kind: str, words: str) -> None:
