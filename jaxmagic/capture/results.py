@@ -31,7 +31,7 @@ def find_arrays(result: Any) -> Found:
 
     if _is_plain(type(result)):
         return Found([], [])
-    if _is_array(result) and not result.is_deleted():
+    if is_array(result) and not result.is_deleted():
         return Found([result], [])  # at once: the clock is running
     notes = _about(result)
     arrays: list[Any] = []
@@ -45,7 +45,7 @@ def find_arrays(result: Any) -> Found:
         if _is_plain(kind) or id(node) in seen:
             continue
         seen.add(id(node))
-        if _is_array(node):
+        if is_array(node):
             if node.is_deleted():
                 deleted += 1
             else:
@@ -61,7 +61,7 @@ def find_arrays(result: Any) -> Found:
     return Found(arrays, notes)
 
 
-def _is_array(value: Any) -> bool:
+def is_array(value: Any) -> bool:
     """Whether this is an array with values: no tracer. Asked of the type, because an object may answer anything."""
     import jax
 

@@ -3,8 +3,9 @@
 The order of things is the measurement. Everything that costs time and is not the user's comes before the first
 clock reading or after the last one that counts::
 
-    start   prepare the fence, listen, drain what is in flight │ clock
-    stop    clock │ wait for the result, clock │ fence, clock if it found work │ stop listening, make sense of it
+    start     prepare the fence, listen, drain what is in flight │ clock
+    returned  clock │ wait for the value, if it is one array, clock
+    stop      wait for the result, clock │ fence, clock if it found work │ stop listening, make sense of it
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from .environment import probe
 from .fence import Fence, shared, unready, wait_for_arrays
 from .jax_version import require_jax
 from .queues import Waited
-from .results import find_arrays, host_copy
+from .results import find_arrays, host_copy, is_array
 from .waiting import wait_for_all
 
 #: Beyond this, the moment between two clock readings is not the cost of our own few lines.
@@ -55,6 +56,22 @@ class _End(NamedTuple):
     fetch_bytes: int | None = None
 
 
+class _Waited(NamedTuple):
+    """What the result had to be waited for.
+
+    Attributes:
+        arrays: those of the result.
+        ready: whether they were ready at the first look.
+        looked_ns: when that was.
+        ready_ns: when all of them were.
+    """
+
+    arrays: list[Any]
+    ready: bool
+    looked_ns: int
+    ready_ns: int
+
+
 class Stopwatch:
     """Times a block of code and all the JAX work that it starts. See :func:`jaxmagic.stopwatch`.
 
@@ -63,6 +80,10 @@ class Stopwatch:
             waiting for other work. It is forgotten when the block ends.
         dropped: a value that the block throws away, kept until it ends: waited for behind the result.
     """
+
+    _returned_ns: int | None
+    _first: _Waited | None
+    _interrupt: BaseException | None
 
     def __init__(
         self,
@@ -82,6 +103,7 @@ class Stopwatch:
         self._notes: list[str] = []
         self._timing: Timing | None = None
         self._running = False
+        self._forget()
 
     @property
     def done(self) -> bool:
@@ -136,21 +158,38 @@ class Stopwatch:
             self.cancel()
             raise
 
-    def stop(
-        self, *, error: BaseException | None = None, code: str | None = None, returned_ns: int | None = None
-    ) -> Timing:
+    def returned(self, value: Any = None) -> int:
+        """The code has returned: read the clock, and wait for `value` at once if it is an array.
+
+        Our own lines between here and that wait would take a processor from the threads that work on it, where there
+        are as many of those as processors. Nothing is raised here: :meth:`stop` does that.
+        """
+        self._returned_ns = returned_ns = self._clock()
+        try:
+            if is_array(value) and not value.is_deleted():  # JAX crashes where a deleted one is asked for more
+                ready, looked_ns = value.is_ready(), self._clock()
+                value.block_until_ready()
+                self._first = _Waited([value], ready, looked_ns, self._clock())
+        except Exception:  # it failed, or does not say: it is looked at again, in peace
+            pass
+        except BaseException as interrupt:
+            self._interrupt = interrupt
+        return returned_ns
+
+    def stop(self, *, error: BaseException | None = None, code: str | None = None) -> Timing:
         """Stop the clock when all work is done, and make the record.
 
         Args:
             error: the exception that is on its way through the block.
             code: the source that was timed.
-            returned_ns: the clock when the code had returned; it is read here if left out.
 
         Raises:
             Exception: what the computation itself raised while it was waited for, or an interrupt; the record
                 has been made by then, with the times so far.
         """
-        dispatched_ns = self._clock() if returned_ns is None else returned_ns
+        dispatched_ns = self._returned_ns
+        if dispatched_ns is None:
+            dispatched_ns = self.returned(self.result if self._running else None)
         __tracebackhide__ = True  # what failed while it was waited for points at the user's line
         if not self._running:
             raise RuntimeError("This stopwatch is not running: call start() first, or use it in a with statement.")
@@ -169,18 +208,26 @@ class Stopwatch:
         self._log.stop()
         self._running = False
         self.result = self.dropped = None
+        self._forget()
+
+    def _forget(self) -> None:
+        """What :meth:`returned` noted."""
+        self._returned_ns = self._first = self._interrupt = None
 
     def _stop(self, dispatched_ns: int, error: BaseException | None, code: str | None) -> Timing:
         __tracebackhide__ = True
         result, self.result = self.result, None
         surfaced: BaseException | None = None
         try:
+            if self._interrupt is not None:
+                raise self._interrupt
             end = self._wait(result, dispatched_ns, fetch=self._fetch and error is None)
         except BaseException as raised:
             surfaced = raised
             end = _End(done_ns=self._clock(), held_ns=None, cpu=cpu_time())
         finally:
             del result
+            self._forget()
             self._log.stop()
             self._running = False
         try:
@@ -195,9 +242,7 @@ class Stopwatch:
     def _wait(self, result: Any, dispatched_ns: int, *, fetch: bool) -> _End:
         """Wait for the result, then for everything else, and say which clock reading counts."""
         __tracebackhide__ = True
-        arrays, ready, looked_ns = self._look_at_result(result)
-        wait_for_all(arrays)  # also where they are ready: what failed is raised here
-        ready_ns = self._clock()
+        arrays, ready, looked_ns, ready_ns = self._wait_for_result(result)
         # Where nothing had to be waited for, the few microseconds are ours. Many are not: then this thread was
         # set aside, work may have ended meanwhile unseen, and leaving them out could lie.
         at_once = ready and (looked_ns - dispatched_ns <= _SET_ASIDE_NS or not self._fenced)
@@ -206,6 +251,10 @@ class Stopwatch:
         dropped_ns = self._wait_for_dropped()
         if dropped_ns is not None:
             asked_ns = done_ns = dropped_ns
+            held_ns = held_ns if arrays else dispatched_ns
+        now_ns = self._clock()
+        if now_ns - asked_ns <= _SET_ASIDE_NS:
+            asked_ns = now_ns
         if self._fenced:
             cpu = cpu_time()  # the fence's own must not count, unless there is work of the user's behind it
             waited = self._fence.wait_for_programs(asked_ns)
@@ -239,6 +288,8 @@ class Stopwatch:
         dropped, self.dropped = self.dropped, None
         if dropped is None:
             return None
+        if (first := self._waited_for(dropped)) is not None:
+            return None if first.ready else first.ready_ns
         return self._clock() if wait_for_arrays(unready(find_arrays(dropped).arrays)) else None
 
     def _settle(self, waited: Waited) -> Waited:
@@ -252,12 +303,21 @@ class Stopwatch:
             )
         return settled
 
-    def _look_at_result(self, result: Any) -> tuple[list[Any], bool, int]:
-        """The arrays of the result, whether they were ready, and when that was."""
+    def _wait_for_result(self, result: Any) -> _Waited:
+        """Wait for the arrays of the result, but where that was done when the code had returned."""
+        __tracebackhide__ = True
+        if (first := self._waited_for(result)) is not None:
+            return first
         arrays, notes = find_arrays(result)
         self._notes += notes
         ready = all(hasattr(array, "is_ready") and array.is_ready() for array in arrays)  # typed keys do not say
-        return arrays, ready, self._clock()
+        looked_ns = self._clock()
+        wait_for_all(arrays)  # also where they are ready: what failed is raised here
+        return _Waited(arrays, ready, looked_ns, self._clock())
+
+    def _waited_for(self, value: Any) -> _Waited | None:
+        """How `value` was waited for when the code had returned, if it was."""
+        return self._first if self._first is not None and self._first.arrays[0] is value else None
 
     def _wait_without_fence(self, ready_ns: int) -> tuple[Waited, bool]:
         """Where the measured code has started JAX itself: wait first, and only then compile a fence.

@@ -14,7 +14,6 @@ from IPython.core.interactiveshell import InteractiveShell
 from IPython.display import display
 
 from .. import api, units
-from ..capture.clock import now_ns
 from ..model.history import Record
 from ..model.timing import Timing
 from ..render.bundle import outputs
@@ -75,23 +74,23 @@ class Block:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> bool:
-        returned_ns = now_ns()  # before anything of ours
+        self._watch.returned(self._at_hand())  # before anything else of ours
         __tracebackhide__ = True
         if not self._in_function:
             _left.add(self)
         try:
-            return self._leave(error, returned_ns)
+            return self._leave(error)
         except BaseException:
             self._watch.cancel()  # an interrupt in one of our own lines
             self.take()
             raise
 
-    def _leave(self, error: BaseException | None, returned_ns: int) -> bool:
+    def _leave(self, error: BaseException | None) -> bool:
         __tracebackhide__ = True
         self._watch.result = self._result()
         self._watch.dropped, self.dropped = self.dropped, None
         try:
-            self._watch.stop(error=error, code=self._code, returned_ns=returned_ns)
+            self._watch.stop(error=error, code=self._code)
         except BaseException as surfaced:
             if not self._watch.done:
                 raise
@@ -102,6 +101,12 @@ class Block:
             return True
         self._finish(error)
         return error is not None and self._swallow(error)
+
+    def _at_hand(self) -> Any:
+        """What the work most likely ends in."""
+        if self.value is not None:
+            return self.value
+        return self.reached if self.reached is not None else self.dropped
 
     def _result(self) -> Any:
         if self.value is not None:

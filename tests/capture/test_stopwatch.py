@@ -644,19 +644,21 @@ def test_an_exception_comes_through_with_the_times_so_far(
     assert session_state() == before
 
 
+@pytest.mark.parametrize("several", [False, True])
 def test_an_interrupt_while_waiting_still_gives_the_times_so_far(
-    monkeypatch: Any, x: Any, session_state: Any
+    monkeypatch: Any, x: Any, session_state: Any, several: bool
 ) -> None:
     before = session_state()
     watch = Stopwatch()
     watch.start()
 
-    def interrupted(arrays: Any) -> None:
+    def interrupted(*_: Any) -> None:
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
         patch.setattr("jaxmagic.capture.stopwatch.wait_for_all", interrupted)
-        watch.result = x
+        patch.setattr(type(x), "block_until_ready", interrupted)
+        watch.result = [x, x + 1] if several else x
         watch.stop()
     assert watch.timing.error == "KeyboardInterrupt"
     assert watch.timing.unreached_ns is None
@@ -861,14 +863,43 @@ def test_nothing_but_the_processor_time_is_read_between_draining_and_the_clock(m
     assert called == ["listen", "drain", "clock"]
 
 
-def test_a_reading_of_the_clock_can_be_handed_over(x: Any) -> None:
-    ticks = iter(range(0, 10**9, 1000))
+@pytest.mark.parametrize("ends_in", ["result", "dropped"])
+def test_an_array_is_waited_for_as_soon_as_the_code_has_returned(x: Any, monkeypatch: Any, ends_in: str) -> None:
+    now_ns = 0
     fence: Any = Scripted(False, 0)
+    watch = Stopwatch(clock=lambda: now_ns, fence=fence)
+    watch.start()
+    now_ns = 700
+
+    def done_later(array: Any) -> Any:
+        nonlocal now_ns
+        now_ns = 3_000
+        return array
+
+    with monkeypatch.context() as patch:
+        patch.setattr(type(x), "is_ready", lambda _: False)
+        patch.setattr(type(x), "block_until_ready", done_later)
+        watch.returned(x)
+    now_ns = 60_000  # what the caller does until then is neither dispatch nor waiting
+    setattr(watch, ends_in, x)
+    timing = watch.stop()
+    assert (timing.dispatch_ns, timing.wait_ns) == (700, 2_300)
+    assert timing.unreached_ns == (2_300 if ends_in == "dropped" else 0)
+
+
+@pytest.mark.parametrize("result", [None, 1, [1, 2], "deleted"])
+def test_what_cannot_be_waited_for_at_once_is_looked_at_later(x: Any, result: Any) -> None:
+    if result == "deleted":
+        result = x + 1
+        result.delete()
+    fence: Any = Scripted(False, 0)
+    ticks = iter(range(0, 10**9, 1000))
     watch = Stopwatch(clock=lambda: next(ticks), fence=fence)
     watch.start()
-    watch.result = x
-    timing = watch.stop(returned_ns=700)
-    assert (timing.dispatch_ns, timing.wait_ns) == (700, 0)
+    watch.returned(result)
+    watch.result = result
+    timing = watch.stop()
+    assert (timing.dispatch_ns, timing.wait_ns) == (1000, 0)
 
 
 def test_to_settle_a_doubt_costs_the_user_no_processor_time(x: Any, monkeypatch: Any) -> None:
