@@ -15,7 +15,7 @@ import os
 import re
 import sys
 import weakref
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext, suppress
 from types import CodeType, FrameType, FunctionType
 from typing import Any, Literal
@@ -93,6 +93,44 @@ def executables() -> list[Any]:
         return list(xla_bridge.get_backend().live_executables())
     except (ImportError, AttributeError, RuntimeError):
         return []
+
+
+def notice_programs(notice: Callable[[Any], None]) -> Callable[[], None] | None:
+    """Call `notice` with each program that is run, at least at its first run from now on.
+
+    A jitted function that has run before is run by C++ code that tells nobody. So what that remembers is forgotten
+    here: the next call of each function comes by the Python code that runs a program. That knows it already, traced
+    and compiled, and so it is remembered again.
+
+    Returns:
+        What ends it; ``None`` where this JAX cannot be watched.
+    """
+    try:
+        from jax._src.interpreters import pxla
+        from jaxlib import _jax
+
+        kind = pxla.ExecuteReplicated
+        run, forget = kind.__call__, _jax.PjitFunctionCache.clear_all
+    except (ImportError, AttributeError):
+        return None
+
+    @functools.wraps(run)
+    def noticed(self: Any, *args: Any) -> Any:
+        with suppress(Exception):
+            notice(self.xla_executable)
+        return run(self, *args)
+
+    def undo() -> None:
+        if kind.__call__ is noticed:  # somebody else may have put theirs on top
+            kind.__call__ = run
+
+    kind.__call__ = noticed
+    try:
+        forget()
+    except BaseException:
+        undo()
+        raise
+    return undo
 
 
 def memory_requirement(programs: Sequence[Any], but: Sequence[Any] = ()) -> int | None:

@@ -1,0 +1,211 @@
+"""From when to when is each buffer of a program needed?
+
+XLA writes down where a buffer lies, but on most backends not for how long. That follows from the schedule. Time is
+the position in it, where what a ``while``, ``call`` or ``conditional`` runs stands before the instruction itself. A
+value is needed from the instruction that makes it to the last one that takes it, wherever it went meanwhile: through
+tuples and their elements, into loops and out of them. The rules are those of XLA's ``HloDataflowAnalysis`` and
+``HloLiveRange`` (https://github.com/openxla/xla).
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from ..model.program import Index, Place, Program
+
+#: Instructions that hand on what they take and read nothing of it.
+_HANDED_ON = frozenset({"tuple", "domain", "opt-barrier"})
+
+#: Instructions whose result is, at the same place, what they take.
+_SAME = frozenset({"bitcast", "domain", "opt-barrier", "add-dependency", "async-update"})
+
+#: Instructions that hand their operand on as a part of their result, and which part that is.
+_STARTS = {"copy-start": 1, "send": 0, "recv": 0, "all-gather-start": 0, "collective-permute-start": 0}
+
+#: Instructions whose result is a part of what they take, and which part that is.
+_DONES = {"copy-done": 0, "async-done": 1, "all-gather-done": 1, "collective-permute-done": 1, "recv-done": 0}
+
+
+class Lifetime(NamedTuple):
+    """From which step of the schedule to which a value is needed, both included.
+
+    Attributes:
+        first: the step that makes it.
+        last: the last one that needs it.
+        returned_at: which part of the program's result it is; ``None`` if it is none.
+    """
+
+    first: int
+    last: int
+    returned_at: Index | None = None
+
+
+class Timetable(NamedTuple):
+    """When each instruction runs.
+
+    Attributes:
+        steps: by the number of the instruction; those inside of fusions have none.
+        spans: first and last step of each computation, with what it calls.
+        order: the numbers of the instructions, by step.
+    """
+
+    steps: dict[int, int]
+    spans: dict[int, Lifetime]
+    order: list[int]
+
+
+def timetable(program: Program) -> Timetable:
+    """The schedule of all computations as one sequence, callees before their callers, each of them once."""
+    table = Timetable({}, {}, [])
+    _run(program, program.entry, table, {program.entry})
+    return table
+
+
+def _run(program: Program, number: int, table: Timetable, met: set[int]) -> None:
+    first = len(table.order)
+    for instruction in program.computations[number].order:
+        for called in program.instructions[instruction].called:
+            if called not in met and called in program.computations:
+                met.add(called)
+                _run(program, called, table, met)
+        table.steps[instruction] = len(table.order)
+        table.order.append(instruction)
+    if len(table.order) > first:  # what is inside of a fusion has no schedule
+        table.spans[number] = Lifetime(first, len(table.order) - 1)
+
+
+def lifetimes(program: Program, made_at: Iterable[Place], table: Timetable) -> dict[Place, Lifetime]:
+    """How long the value is needed that is made at each of these places.
+
+    Args:
+        program: the scheduled module.
+        made_at: where a value of its own is made: everywhere else there are values that were made elsewhere.
+        table: when each instruction runs.
+
+    Returns:
+        Those that are made by an instruction that has a place in the schedule.
+    """
+    flow = _Flow(program, frozenset(made_at), table)
+    return {place: flow.lifetime(place) for place in flow.made_at if place.instruction in table.steps}
+
+
+class _Flow:
+    """Where values go."""
+
+    def __init__(self, program: Program, made_at: frozenset[Place], table: Timetable) -> None:
+        self.made_at = made_at
+        self._program = program
+        self._table = table
+        self._users: dict[int, list[tuple[int, int]]] = defaultdict(list)
+        self._root_of: dict[int, int] = {}
+        self._home: dict[int, int] = {}
+        self._parameters: dict[tuple[int, int], int] = {}
+        self._callers: dict[int, list[int]] = defaultdict(list)
+        self._conditions: set[int] = set()
+        for number in table.spans:
+            computation = program.computations[number]
+            self._root_of[computation.root] = number
+            for each in computation.order:
+                self._add(each, number)
+
+    def _add(self, number: int, home: int) -> None:
+        instruction = self._program.instructions[number]
+        self._home[number] = home
+        for position, operand in enumerate(instruction.operands):
+            self._users[operand].append((number, position))
+        if instruction.opcode == "parameter":
+            self._parameters[home, instruction.parameter] = number
+        for called in instruction.called:
+            self._callers[called].append(number)
+        if instruction.opcode == "while":
+            self._conditions.update(self._condition(instruction.called))
+
+    def _condition(self, called: tuple[int, ...]) -> list[int]:
+        """The one of a loop's two computations that ends in a truth value and not in the loop's state."""
+        roots = {each: self._program.computations[each].root for each in called if each in self._table.spans}
+        return [each for each, root in roots.items() if self._program.instructions[root].shape == "pred[]"]
+
+    def lifetime(self, made_at: Place) -> Lifetime:
+        """From where it is made to the last step that needs it, wherever it has gone."""
+        maker = self._program.instructions[made_at.instruction]
+        home = self._table.spans[self._home[made_at.instruction]]
+        first = home.first if maker.opcode == "parameter" else self._table.steps[made_at.instruction]
+        last = first
+        returned_at = None
+        met, pending = {made_at}, [made_at]
+        while pending:
+            place = pending.pop()
+            last = max(last, *self._needed(place))
+            if self._root_of.get(place.instruction) == self._program.entry:
+                returned_at = place.part
+            for further in self._goes_to(place):
+                if further not in met and further not in self.made_at:
+                    met.add(further)
+                    pending.append(further)
+        return Lifetime(first, last, returned_at)
+
+    def _needed(self, place: Place) -> Iterator[int]:
+        """Steps that need the value at a place; at least its own."""
+        yield self._table.steps.get(place.instruction, 0)
+        home = self._home.get(place.instruction)
+        # What a computation ends in is its caller's; the state of a loop outlives the look at its condition.
+        if home is not None and (place.instruction in self._root_of or home in self._conditions):
+            is_state = self._program.instructions[place.instruction].opcode == "parameter"
+            if place.instruction in self._root_of or is_state:
+                yield self._table.spans[home].last
+        for user, _ in self._users[place.instruction]:
+            opcode = self._program.instructions[user].opcode
+            if opcode in _HANDED_ON or (opcode == "get-tuple-element" and place.part):
+                continue
+            if opcode == "while":
+                # The loop has a state of its own as soon as it has begun, in the place of this one.
+                called = self._program.instructions[user].called
+                yield min(
+                    (self._table.spans[each].first for each in called if each in self._table.spans),
+                    default=self._table.steps[user],
+                )
+            else:
+                yield self._table.steps[user]
+
+    def _goes_to(self, place: Place) -> Iterator[Place]:
+        """Places that stand for the same value."""
+        number, index = place
+        for user, position in self._users[number]:
+            instruction = self._program.instructions[user]
+            opcode = instruction.opcode
+            if opcode == "get-tuple-element":
+                if index and index[0] == instruction.tuple_index:
+                    yield Place(user, index[1:])
+            elif opcode == "tuple":
+                yield Place(user, (position, *index))
+            elif opcode in _SAME and position == 0:
+                yield Place(user, index)
+            elif opcode in _STARTS:
+                yield Place(user, (_STARTS[opcode], *index))
+            elif opcode in _DONES:
+                if index and index[0] == _DONES[opcode]:
+                    yield Place(user, index[1:])
+            elif opcode == "while":
+                yield from self._into(instruction.called, 0, index)
+            elif opcode == "conditional":
+                yield from self._into(instruction.called[position - 1 : position] if position else (), 0, index)
+            elif opcode in ("call", "async-start"):
+                yield from self._into(instruction.called, position, index)
+                if opcode == "async-start":
+                    yield Place(user, (0, position, *index))
+        for caller in self._callers.get(self._root_of.get(number, -1), ()):
+            instruction = self._program.instructions[caller]
+            if instruction.opcode == "while" and self._root_of[number] not in self._conditions:
+                yield from self._into(instruction.called, 0, index)  # the next time round
+                yield Place(caller, index)
+            elif instruction.opcode in ("call", "conditional"):
+                yield Place(caller, index)
+            elif instruction.opcode == "async-start":
+                yield Place(caller, (1, *index))
+
+    def _into(self, called: Iterable[int], parameter: int, index: tuple[int, ...]) -> Iterator[Place]:
+        for each in called:
+            if (each, parameter) in self._parameters:
+                yield Place(self._parameters[each, parameter], index)

@@ -1,0 +1,125 @@
+"""From a program and its allocations to the memory map, the curve of live bytes and its peak."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from itertools import accumulate
+
+from ..model.memory import Allocation, Buffer
+from ..model.program import Assignment, Index, Instruction, Place, Program, Region
+from .lifetimes import Lifetime, Timetable, lifetimes
+
+
+def memory_map(program: Program, assignment: Assignment, table: Timetable) -> tuple[Allocation, ...]:
+    """The allocations with their buffers, each from when to when it is needed, the largest first."""
+    lives = lifetimes(program, (value.places[0] for value in assignment.values.values()), table)
+    end = len(table.order) - 1
+    makers = dict(program.instructions)
+    for number, source in _where_constants_are_used(program, table).items():
+        makers[number] = makers[number]._replace(source=source)
+    found = [_allocation(makers, assignment, region, lives, end) for region in assignment.regions]
+    return tuple(sorted(found, key=lambda each: -each.size_bytes))
+
+
+def _where_constants_are_used(program: Program, table: Timetable) -> dict[int, str]:
+    """For constants, which have no line of their own, the line of the first instruction that takes them."""
+    found: dict[int, str] = {}
+    for number in table.order:
+        user = program.instructions[number]
+        for operand in user.operands if user.source else ():
+            taken = program.instructions.get(operand)
+            if taken is not None and taken.opcode == "constant" and taken.source is None:
+                found.setdefault(operand, user.source or "")
+    return found
+
+
+def _allocation(
+    makers: Mapping[int, Instruction],
+    assignment: Assignment,
+    region: Region,
+    lives: Mapping[Place, Lifetime],
+    end: int,
+) -> Allocation:
+    # The caller's own memory, and what is built in, are there from the beginning to the end.
+    throughout = region.kind == "constant" or (region.kind == "argument" and not region.aliased)
+    buffers = []
+    for each in region.assigned:
+        place = assignment.values[each.value].places[0]
+        life = Lifetime(0, end) if throughout else lives.get(place)
+        maker = makers.get(place.instruction)
+        if life is not None and maker is not None:
+            buffers.append(
+                Buffer(
+                    offset_bytes=each.offset_bytes,
+                    size_bytes=each.size_bytes,
+                    first=life.first,
+                    last=life.last,
+                    instruction=maker.name,
+                    shape=_shape(maker, place.part),
+                    op_name=maker.op_name,
+                    source=maker.source,
+                )
+            )
+    return Allocation(
+        kind=region.kind,
+        size_bytes=region.size_bytes,
+        aliased=region.aliased,
+        space=region.space,
+        buffers=tuple(sorted(buffers, key=lambda each: (each.first, each.offset_bytes))),
+    )
+
+
+def _shape(maker: Instruction, path: Index) -> str:
+    return next((part.shape for part in maker.parts if part.path == path), maker.shape)
+
+
+def planned(allocations: Iterable[Allocation]) -> list[Allocation]:
+    """Those that count: what is built into a program, or on the stack of a thread, is in no sum."""
+    return [each for each in allocations if each.kind in ("argument", "output", "temporary")]
+
+
+def held(allocation: Allocation) -> list[tuple[Buffer, int]]:
+    """Each buffer with the last step at which its bytes are its own.
+
+    An instruction may write its result over an operand that nobody needs any more. At this step both are needed, and
+    there is memory for one.
+    """
+    ending: dict[int, list[Buffer]] = {}
+    for each in allocation.buffers:
+        ending.setdefault(each.last, []).append(each)
+    taken_over = {
+        id(old)
+        for new in allocation.buffers
+        for old in ending.get(new.first, ())
+        if old.first < new.first and overlap(old, new)
+    }
+    return [(each, each.last - (id(each) in taken_over)) for each in allocation.buffers]
+
+
+def overlap(one: Buffer, other: Buffer) -> bool:
+    """Whether two buffers of one allocation have bytes in common."""
+    return (
+        one.offset_bytes < other.offset_bytes + other.size_bytes
+        and other.offset_bytes < one.offset_bytes + one.size_bytes
+    )
+
+
+def live_bytes(allocations: Iterable[Allocation], steps: int) -> list[int]:
+    """How many bytes are needed at each step of the schedule."""
+    change = [0] * (steps + 1)
+    for allocation in planned(allocations):
+        for buffer, last in held(allocation):
+            change[buffer.first] += buffer.size_bytes
+            change[last + 1] -= buffer.size_bytes
+    return list(accumulate(change[:-1]))
+
+
+def live_at(allocations: Iterable[Allocation], step: int) -> list[tuple[Allocation, Buffer]]:
+    """What is needed at a step, the largest first."""
+    found = [
+        (allocation, buffer)
+        for allocation in planned(allocations)
+        for buffer, last in held(allocation)
+        if buffer.first <= step <= last
+    ]
+    return sorted(found, key=lambda each: -each[1].size_bytes)

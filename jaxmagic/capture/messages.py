@@ -1,0 +1,90 @@
+"""XLA's own messages, as far as they are read here: the scheduled module, and where its buffers lie.
+
+The wire format of protocol buffers numbers its fields and skips those that a reader does not know. So a table of the
+few fields that are wanted is enough to read what any version of XLA writes, and neither ``protoc`` nor XLA's own
+definitions are needed. The numbers are those of ``xla/service/hlo.proto`` and ``xla/xla_data.proto`` in
+https://github.com/openxla/xla.
+
+Texts are read as bytes: a name that is no valid UTF-8 is no reason to read nothing.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
+
+#: Message: fields, as name, number and type; ``*`` stands for any number of them.
+_XLA = """
+HloModule: name 1 bytes, entry 6 int64, computations 3 *HloComputation, schedule 7 HloSchedule, id 5 int64,
+    frames 17 StackFrameIndex
+HloComputation: name 1 bytes, instructions 2 *HloInstruction, id 5 int64, root 6 int64
+HloInstruction: name 1 bytes, opcode 2 bytes, shape 3 Shape, metadata 7 OpMetadata, parameter 9 int64,
+    tuple_index 13 int64, id 35 int64, operands 36 *int64, called 38 *int64
+Shape: element 2 int32, dimensions 3 *int64, parts 4 *Shape
+OpMetadata: op_name 2 bytes, file 3 bytes, line 4 int32, frame 15 int32
+HloSchedule: sequences 1 *SequenceEntry
+SequenceEntry: key 1 int64, value 2 InstructionSequence
+InstructionSequence: ids 1 *int64
+StackFrameIndex: files 1 *bytes, functions 2 *bytes, locations 3 *FileLocation, frames 4 *StackFrame
+FileLocation: file 1 int32, function 2 int32, line 3 int32
+StackFrame: location 1 int32, parent 2 int32
+BufferAssignment: values 1 *LogicalBuffer, aliases 2 *BufferAlias, allocations 3 *BufferAllocation
+LogicalBuffer: id 1 int64, size 2 int64, defined_at 3 Location, space 4 int64
+Location: instruction 4 int64, index 3 *int64
+BufferAlias: value 1 int64, location 2 Location
+BufferAllocation: index 1 int64, size 2 int64, is_thread_local 3 bool, is_tuple 11 bool, is_parameter 5 bool,
+    is_constant 12 bool, parameter 6 int64, parameter_index 10 *int64, maybe_live_out 7 bool, space 8 int64,
+    assigned 9 *Assigned
+Assigned: value 1 int64, offset 2 int64, size 3 int64
+"""
+
+_FIELD = descriptor_pb2.FieldDescriptorProto
+_SCALARS = {
+    "bytes": _FIELD.TYPE_BYTES,
+    "int64": _FIELD.TYPE_INT64,
+    "int32": _FIELD.TYPE_INT32,
+    "bool": _FIELD.TYPE_BOOL,
+}
+
+
+def read(name: str, data: bytes) -> Any:
+    """The message `name` in `data`.
+
+    Raises:
+        google.protobuf.message.DecodeError: it is none.
+    """
+    message = _messages()[name]()
+    message.ParseFromString(data)
+    return message
+
+
+@cache
+def _messages() -> dict[str, Any]:
+    """A class for each message in the table."""
+    return classes_of("jaxmagic.xla", _XLA)
+
+
+def classes_of(package: str, table: str) -> dict[str, Any]:
+    """Message classes for a table such as the one above, in a pool of their own."""
+    file = descriptor_pb2.FileDescriptorProto(name=f"{package}.proto", package=package, syntax="proto3")
+    for entry in table.replace(",\n", ",").strip().splitlines():
+        name, fields = entry.split(":")
+        message = file.message_type.add(name=name)
+        for field in fields.split(","):
+            label, number, kind = field.split()
+            added = message.field.add(name=label, number=int(number), label=_FIELD.LABEL_OPTIONAL)
+            if kind.startswith("*"):
+                added.label = _FIELD.LABEL_REPEATED
+            kind = kind.removeprefix("*")
+            if kind in _SCALARS:
+                added.type = _SCALARS[kind]
+            else:
+                added.type, added.type_name = _FIELD.TYPE_MESSAGE, f".{package}.{kind}"
+    pool = descriptor_pool.DescriptorPool()
+    pool.Add(file)
+    return {
+        each.name: message_factory.GetMessageClass(pool.FindMessageTypeByName(f"{package}.{each.name}"))
+        for each in file.message_type
+    }

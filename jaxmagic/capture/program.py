@@ -1,0 +1,169 @@
+"""From what XLA has serialized to a :class:`~jaxmagic.model.program.Program` and its allocations."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from math import prod
+from typing import Any
+
+from ..model.program import (
+    Assigned,
+    Assignment,
+    Computation,
+    Index,
+    Instruction,
+    Kind,
+    Part,
+    Place,
+    Program,
+    Region,
+    Value,
+)
+from .messages import read
+
+#: XLA's numbers of element types, with their bits. https://github.com/openxla/xla/blob/main/xla/xla_data.proto
+_ELEMENTS: Mapping[int, tuple[str, int]] = {
+    1: ("pred", 8), 2: ("s8", 8), 3: ("s16", 16), 4: ("s32", 32), 5: ("s64", 64), 6: ("u8", 8), 7: ("u16", 16),
+    8: ("u32", 32), 9: ("u64", 64), 10: ("f16", 16), 11: ("f32", 32), 12: ("f64", 64), 15: ("c64", 64),
+    16: ("bf16", 16), 17: ("token", 0), 18: ("c128", 128), 19: ("f8e5m2", 8), 20: ("f8e4m3fn", 8), 21: ("s4", 4),
+    22: ("u4", 4), 23: ("f8e4m3b11fnuz", 8), 24: ("f8e5m2fnuz", 8), 25: ("f8e4m3fnuz", 8), 26: ("s2", 2),
+    27: ("u2", 2), 28: ("f8e4m3", 8), 29: ("f8e3m4", 8), 30: ("s1", 1), 31: ("u1", 1), 32: ("f4e2m1fn", 4),
+    33: ("f8e8m0fnu", 8),
+}  # fmt: skip
+
+_TUPLE = 13
+
+#: Bytes of a pointer: a tuple's own buffer holds one for each of its parts.
+_POINTER_BYTES = 8
+
+
+def read_program(data: bytes) -> Program:
+    """The scheduled module in a serialized ``HloModuleProto``.
+
+    Raises:
+        google.protobuf.message.DecodeError: it is none.
+        ValueError: it has no entry computation, or no schedule.
+    """
+    module = read("HloModule", data)
+    sources = _Sources(module.frames)
+    order = {entry.key: tuple(entry.value.ids) for entry in module.schedule.sequences}
+    computations = {each.id: Computation(order.get(each.id, ()), each.root) for each in module.computations}
+    entry = computations.get(module.entry)
+    if entry is None or not entry.order:
+        raise ValueError("the module has no schedule: it is not what a compiler left")
+    shapes: dict[bytes, tuple[Part, ...]] = {}
+    instructions = {
+        each.id: _instruction(each, sources, shapes)
+        for computation in module.computations
+        for each in computation.instructions
+        if computations[computation.id].order
+    }
+    if any(number not in instructions for each in computations.values() for number in each.order):
+        raise ValueError("the module's schedule names an instruction that is not there")
+    return Program(_text(module.name), module.entry, computations, instructions)
+
+
+def read_assignment(data: bytes) -> Assignment:
+    """The allocations in a serialized ``BufferAssignmentProto``.
+
+    Raises:
+        google.protobuf.message.DecodeError: it is none.
+        ValueError: an allocation holds a value that is not there, or one of a negative size.
+    """
+    message = read("BufferAssignment", data)
+    places = {each.id: [_place(each.defined_at)] for each in message.values}
+    for alias in message.aliases:
+        if alias.value in places:
+            places[alias.value].append(_place(alias.location))
+    values = {each.id: Value(each.size, tuple(places[each.id])) for each in message.values}
+    regions = tuple(map(_region, message.allocations))
+    for region in regions:
+        for each in region.assigned:
+            if each.value not in values or min(each.offset_bytes, each.size_bytes, region.size_bytes) < 0:
+                raise ValueError("an allocation holds a buffer that is not there, or one of a negative size")
+    return Assignment(values, regions)
+
+
+class _Sources:
+    """File and line of an instruction: in its own metadata, or through the module's table of frames."""
+
+    def __init__(self, frames: Any) -> None:
+        files = [_text(each) for each in frames.files]
+        locations = [(_at(files, each.file), each.line) for each in frames.locations]
+        self._frames = [_at(locations, each.location) for each in frames.frames]
+
+    def of(self, metadata: Any) -> str | None:
+        """``"cell.py:3"``, or ``None`` if it is not known."""
+        if metadata.file:
+            return f"{_text(metadata.file)}:{metadata.line}"
+        found = _at(self._frames, metadata.frame)
+        return f"{found[0]}:{found[1]}" if found and found[0] else None
+
+
+def _at(table: list[Any], position: int) -> Any:
+    """Positions begin at 1; 0 stands for none."""
+    return table[position - 1] if 0 < position <= len(table) else None
+
+
+def _instruction(message: Any, sources: _Sources, shapes: dict[bytes, tuple[Part, ...]]) -> Instruction:
+    key = message.shape.SerializeToString()
+    parts = shapes.get(key)
+    if parts is None:
+        parts = shapes[key] = _parts(message.shape)
+    return Instruction(
+        name=_text(message.name),
+        opcode=_text(message.opcode),
+        shape=parts[0].shape,
+        parts=parts,
+        operands=tuple(message.operands),
+        called=tuple(message.called),
+        tuple_index=message.tuple_index,
+        parameter=message.parameter,
+        op_name=_text(message.metadata.op_name),
+        source=sources.of(message.metadata),
+    )
+
+
+def _parts(message: Any, index: Index = ()) -> tuple[Part, ...]:
+    if message.element == _TUPLE:
+        inner = [_parts(part, (*index, number)) for number, part in enumerate(message.parts)]
+        text = f"({', '.join(parts[0].shape for parts in inner)})"
+        own = Part(index, text, _POINTER_BYTES * len(inner))
+        return (own, *(part for parts in inner for part in parts))
+    name, bits = _ELEMENTS.get(message.element, ("?", 0))
+    text = f"{name}[{','.join(map(str, message.dimensions))}]"
+    return (Part(index, text, -(-prod(message.dimensions) * bits // 8)),)
+
+
+def _place(message: Any) -> Place:
+    return Place(message.instruction, tuple(message.index))
+
+
+def _region(message: Any) -> Region:
+    return Region(
+        size_bytes=message.size,
+        kind=_kind(message),
+        aliased=message.is_parameter and message.maybe_live_out,
+        parameter=message.parameter if message.is_parameter else None,
+        space=message.space,
+        assigned=tuple(_assigned(message.assigned)),
+    )
+
+
+def _kind(message: Any) -> Kind:
+    if message.is_parameter:
+        return "argument"
+    if message.is_constant:
+        return "constant"
+    if message.is_thread_local:
+        return "thread-local"
+    return "output" if message.maybe_live_out else "temporary"
+
+
+def _assigned(messages: Iterable[Any]) -> Iterable[Assigned]:
+    for each in messages:
+        yield Assigned(each.value, each.offset, each.size)
+
+
+def _text(data: bytes) -> str:
+    return data.decode(errors="replace")

@@ -1,0 +1,111 @@
+"""What a program needs of a device's memory, as the compiler planned it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from .program import Kind
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Buffer:
+    """Bytes that one value takes, and for how long.
+
+    Attributes:
+        offset_bytes: where they begin in their allocation.
+        size_bytes: how many they are.
+        first: the step of the schedule that makes them.
+        last: the last step that needs them.
+        instruction: the name of the instruction that makes them, as in the compiled module's text.
+        shape: type and sizes, such as ``"f32[256,512]"``.
+        op_name: the path of JAX's operation, such as ``"jit(f)/dot_general"``; of an argument, its name.
+        source: file and line that it comes from, such as ``"cell.py:3"``; ``None`` if it is not known.
+    """
+
+    offset_bytes: int
+    size_bytes: int
+    first: int
+    last: int
+    instruction: str
+    shape: str
+    op_name: str
+    source: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Allocation:
+    """A stretch of memory that the program gets as a whole.
+
+    Attributes:
+        kind: what it is for: ``"argument"``, ``"output"``, ``"temporary"``, ``"constant"``; ``"thread-local"`` ones
+            are a few bytes on the stack of a thread, and counted nowhere.
+        size_bytes: how large it is.
+        aliased: whether an argument's memory becomes an output's: it was donated.
+        space: XLA's number of the memory that it lies in; 0 is the device's own.
+        buffers: what lies in it, by when it is made.
+    """
+
+    kind: Kind
+    size_bytes: int
+    aliased: bool
+    space: int
+    buffers: tuple[Buffer, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Executable:
+    """A compiled program and the memory that it needs on each device.
+
+    Attributes:
+        name: of its module, such as ``"jit_f"``.
+        ran: whether it was run in the window; ``None`` if it is not known, or there was no window.
+        compiled: whether it was compiled in the window; ``None`` if there was no window.
+        argument_bytes: of its arguments; like the four below ``None`` where the backend does not say.
+        output_bytes: of its results, with the pointers of tuples.
+        alias_bytes: what of the outputs lies in the memory of donated arguments.
+        temporary_bytes: of everything between.
+        generated_code_bytes: of its machine code; 0 on the CPU, which does not count it.
+        constant_bytes: of what is built into it; ``None`` where its allocations are not known.
+        steps: instructions in its schedule; ``None`` if it is not known.
+        allocations: where everything lies, and for how long; ``None`` if that is not known.
+        estimated: whether the allocations are not the compiler's, but follow from the schedule alone.
+        limit_bytes: what the device has in all; ``None`` where it does not say.
+        notes: what could not be read, and why.
+    """
+
+    name: str
+    ran: bool | None = None
+    compiled: bool | None = None
+    argument_bytes: int | None
+    output_bytes: int | None
+    alias_bytes: int | None
+    temporary_bytes: int | None
+    generated_code_bytes: int | None
+    constant_bytes: int | None = None
+    steps: int | None = None
+    allocations: tuple[Allocation, ...] | None = None
+    estimated: bool = False
+    limit_bytes: int | None = None
+    notes: tuple[str, ...] = ()
+
+    @property
+    def peak_bytes(self) -> int | None:
+        """The most that it needs at once: argument + output + temporary - alias; ``None`` if one is not known.
+
+        Not ``peak_memory_in_bytes`` of JAX's statistics, which leaves the temporaries out on the CPU.
+        """
+        parts = self.argument_bytes, self.output_bytes, self.temporary_bytes, self.alias_bytes
+        if None in parts:
+            return None
+        argument_bytes, output_bytes, temporary_bytes, alias_bytes = (each or 0 for each in parts)
+        return argument_bytes + output_bytes + temporary_bytes - alias_bytes
+
+    @property
+    def fits(self) -> bool | None:
+        """Whether the device has that much in all; ``None`` where it does not say.
+
+        What other arrays and programs take of it is not counted: it may still not fit beside them.
+        """
+        if self.peak_bytes is None or self.limit_bytes is None:
+            return None
+        return self.peak_bytes <= self.limit_bytes
