@@ -30,7 +30,7 @@ def test_the_history_holds_no_array(x: Any) -> None:
 
 
 def test_last_of_nothing_says_what_to_run(monkeypatch: Any) -> None:
-    monkeypatch.setattr(api, "_history", History())
+    monkeypatch.setattr("jaxmagic.api.session._history", History())
     with pytest.raises(jaxmagic.NotMeasured, match="Run %jaxtime"):
         jaxmagic.last()
 

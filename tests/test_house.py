@@ -35,7 +35,7 @@ def offenders(pattern: str, *homes: str) -> list[str]:
         (r"tqdm", ("render/progress.py",)),
         (r"</?(div|table|td|span)\b", ("render/html.py",)),
         (r"matplotlib|pyplot", ("render/figures.py", "model/display.py")),
-        (r"import IPython|from IPython|traitlets", ("magics/", "render/progress.py")),
+        (r"(import|from) (IPython|traitlets)", ("magics/", "render/progress.py")),
         (r"\bopen\(|write_text|write_bytes|read_text|read_bytes", ("storage.py", "render/live.py")),
     ],
 )

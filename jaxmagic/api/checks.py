@@ -1,0 +1,48 @@
+"""What is given to the verbs, checked: what is wrong, what was found, what to do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, get_args
+
+from ..model.comparison import CheckKind
+
+
+def labels_of(candidates: Mapping[str, Any], check: str) -> list[str]:
+    """The labels of functions that can be compared in this way."""
+    if check not in get_args(CheckKind):
+        raise ValueError(f"check: one of {', '.join(get_args(CheckKind))} is wanted; found {check!r}")
+    for label, fn in candidates.items():
+        if not isinstance(label, str) or not label.strip():
+            raise ValueError(f"labels have to be text; found {label!r}. Write for example {{'f': f}}")
+        if not callable(fn):
+            raise TypeError(f"{label}: a function is wanted; found {type(fn).__name__}. Write f, not f(x)")
+    return list(candidates)
+
+
+def values_of(name: str, values: Any) -> tuple[Any, ...]:
+    """The values of a variable of a sweep."""
+    if isinstance(values, str | bytes) or not isinstance(values, Iterable):
+        raise TypeError(f"{name}: several values are wanted; found {values!r}. Write for example {name}=[{values!r}]")
+    return tuple(values)
+
+
+def known_baseline(labels: Sequence[str], baseline: str | None) -> str:
+    """The candidate to compare with; the first one if none was chosen."""
+    if not labels:
+        raise ValueError("there is no candidate: give a function, or several by their labels")
+    if baseline is not None and baseline not in labels:
+        raise ValueError(f"baseline: there is no candidate {baseline!r}, only {', '.join(labels)}")
+    return labels[0] if baseline is None else baseline
+
+
+def nanoseconds(budget_s: float) -> int:
+    """A budget in seconds, at least a nanosecond."""
+    return max(round(positive("budget_s", budget_s) * 1e9), 1)
+
+
+def positive(name: str, value: float) -> float:
+    """`value`, if it is a positive number."""
+    if not isinstance(value, int | float) or not 0 < value < float("inf"):
+        raise ValueError(f"{name} has to be a positive number; found {value!r}")
+    return value

@@ -1,0 +1,52 @@
+"""The records of a session: every verb leaves its own here."""
+
+from __future__ import annotations
+
+from typing import TypeVar
+
+from ..errors import NotMeasured
+from ..model.benchmark import Benchmark
+from ..model.comparison import Comparison
+from ..model.history import History, Record
+from ..model.sweep import Sweep
+
+_history = History()
+
+_Repeated = TypeVar("_Repeated", bound=Benchmark | Comparison | Sweep)
+
+
+def keep(record: _Repeated) -> _Repeated:
+    """Put `record` into the session's history, there without its values, and give it back."""
+    _history.append(record.without_values())
+    return record
+
+
+def history() -> History:
+    """The session's records, oldest first: of every magic, of ``stopwatch()`` and of ``benchmark()``.
+
+    Bounded to the last thousand, and without any array.
+
+    >>> import jaxmagic
+    >>> with jaxmagic.stopwatch():
+    ...     pass
+    >>> len(jaxmagic.history()) > 0
+    True
+    """
+    return _history
+
+
+def last() -> Record:
+    """The newest record of the session.
+
+    Raises:
+        NotMeasured: nothing has been measured yet.
+
+    >>> import jaxmagic
+    >>> with jaxmagic.stopwatch() as t:
+    ...     pass
+    >>> jaxmagic.last() is t.timing
+    True
+    """
+    if not _history:
+        raise NotMeasured("Nothing has been measured in this session yet. Run %jaxtime or jaxmagic.stopwatch().")
+    return _history[-1]

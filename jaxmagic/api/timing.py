@@ -1,0 +1,91 @@
+"""Timing once, and repeatedly."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from ..capture.functions import is_folded, name_of
+from ..capture.jax_version import require_jax
+from ..capture.stopwatch import Stopwatch
+from ..model.benchmark import Benchmark
+from .checks import nanoseconds, positive
+from .session import history, keep
+
+
+def stopwatch(*, fetch: bool = False) -> Stopwatch:
+    """A context manager that times a block and all the JAX work that it starts.
+
+    It waits for what was in flight before the block begins, and at the end for everything: arrays wherever they
+    were put, work whose result was thrown away, every local device, callbacks. The block's own exceptions come
+    through; the times up to then are on the record.
+
+    Args:
+        fetch: also time the copy of ``t.result`` to the host, as a figure of its own.
+
+    Returns:
+        An object with ``timing``, a :class:`~jaxmagic.Timing` once the block has ended. Set its ``result``
+        inside the block to tell waiting for that value apart from waiting for other work.
+
+    Raises:
+        JaxNotAvailable: JAX is not installed or too old.
+
+    >>> import jax.numpy as jnp, jaxmagic
+    >>> with jaxmagic.stopwatch() as t:
+    ...     y = jnp.ones((100, 100)) @ jnp.ones((100, 100))
+    >>> t.timing.wall_ns == t.timing.dispatch_ns + t.timing.wait_ns
+    True
+    """
+    return Stopwatch(fetch=fetch, record=history().append)
+
+
+def benchmark(
+    fn: Callable[..., Any],
+    *args: Any,
+    rtol: float = 0.01,
+    budget_s: float = 1.0,
+    setup: Callable[[], Iterable[Any]] | None = None,
+    **kwargs: Any,
+) -> Benchmark:
+    """Call a function until its median time is known well enough.
+
+    The first call is timed apart, with what it compiles. Then it is called until nothing compiles any more and calls
+    get no faster, and then sampled: each call waited for, and after that calls enqueued without waiting for each.
+
+    Args:
+        fn: the function, jitted or not. Everything that it starts is waited for.
+        args: its positional arguments.
+        rtol: stop when the 95 % interval of the median reaches no farther than this share of it to either side.
+        budget_s: or when this many seconds have been spent, the first call aside.
+        setup: called before every sample, outside the clock; it returns the positional arguments, in place of
+            `args`. For functions that donate theirs.
+        kwargs: keyword arguments of `fn`.
+
+    Returns:
+        The record. It is in :func:`history` as well, without its ``value``.
+
+    Raises:
+        ValueError: `rtol` or `budget_s` is not positive.
+        TypeError: both `args` and `setup` were given.
+        DonatedTwice: `fn` donates its arguments, and there is no `setup`.
+        JaxNotAvailable: JAX is not installed or too old.
+
+    >>> import jax, jax.numpy as jnp, jaxmagic
+    >>> b = jaxmagic.benchmark(jax.jit(jnp.sin), jnp.ones(1000), budget_s=0.1)
+    >>> b.interval_ns[0] <= b.median_ns <= b.interval_ns[1]
+    True
+    """
+    from ..capture.runner import runner_of
+    from ..capture.sampler import Plan, take_benchmark
+
+    require_jax()
+    if not callable(fn):
+        raise TypeError(
+            f"benchmark() takes a function and its arguments; found {type(fn).__name__}, which cannot be called. "
+            "Write benchmark(f, x), not benchmark(f(x))."
+        )
+    plan = Plan(rtol=positive("rtol", rtol), budget_ns=nanoseconds(budget_s))
+    if setup is not None and args:
+        raise TypeError("the arguments come from setup or from args, not from both. Return them all from setup.")
+    runner = runner_of(fn, args, kwargs, setup)
+    return keep(take_benchmark(runner, plan, code=name_of(fn), folded=is_folded(fn, args, kwargs) and not setup))
