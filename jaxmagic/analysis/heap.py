@@ -1,0 +1,150 @@
+"""Whose bytes are they: stacks by size, what changed between two profiles, and the tree of all stacks."""
+
+from __future__ import annotations
+
+import re
+import sysconfig
+from collections.abc import Hashable, Iterable
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TypeVar
+
+from ..model.heap import FlameNode, Frame, HeapChange, HeapProfile, HeapSample, Stack, StackTotal
+
+_Key = TypeVar("_Key", bound=Hashable)
+
+#: JAX, what is installed, and Python's own library: by the path, for the profile may come from another machine.
+_NOT_THE_USERS = re.compile(r"/(site|dist)-packages/|/jax/_src/|/jaxlib/|/lib(64)?/python3\.\d+t?/|^<frozen ")
+
+#: The same on this machine, where Python or jaxmagic lie in a place of their own.
+_OUR_FOLDERS = tuple(
+    f"{folder}/".replace("\\", "/") for folder in (sysconfig.get_path("stdlib"), Path(__file__).parents[1])
+)
+
+
+def is_users(frame: Frame) -> bool:
+    """Whether a call is of code that the user wrote, as far as its path tells.
+
+    >>> is_users(Frame(function="step", file="/home/me/train.py", line=17))
+    True
+    >>> is_users(Frame(function="full", file="/opt/lib/python3.11/site-packages/jax/_src/lax/lax.py", line=3625))
+    False
+    """
+    path = frame.file.replace("\\", "/")
+    return not (path.startswith(_OUR_FOLDERS) or _NOT_THE_USERS.search(path))
+
+
+def owner(stack: Stack) -> Frame | None:
+    """The innermost call of the user's own: the line to look at. ``None`` if there is none."""
+    return next((frame for frame in reversed(stack) if is_users(frame)), None)
+
+
+def without_internals(profile: HeapProfile) -> HeapProfile:
+    """The same profile with the user's calls only; stacks without any stay as they are.
+
+    JAX takes another way through its own code when a line runs for the first time. Without that, one line of the
+    user's is one stack.
+    """
+    short = {stack: tuple(filter(is_users, stack)) or stack for stack in {each.stack for each in profile.samples}}
+    return replace(profile, samples=tuple(replace(each, stack=short[each.stack]) for each in profile.samples))
+
+
+def by_stack(profile: HeapProfile) -> tuple[StackTotal, ...]:
+    """What each stack holds, of all kinds and on all devices, the largest first."""
+    sums = _sums((each.stack, each) for each in profile.samples)
+    rows = [StackTotal(stack=stack, size_bytes=size, count=count) for stack, (size, count) in sums.items()]
+    return tuple(sorted(rows, key=lambda row: (-row.size_bytes, -row.count, row.stack)))
+
+
+def difference(before: HeapProfile, after: HeapProfile) -> tuple[HeapChange, ...]:
+    """What changed, by stack, kind and device: from what grew the most to what shrank the most.
+
+    Args:
+        before: the earlier profile.
+        after: the later one.
+    """
+    old, new = (_sums((_place(each), each) for each in profile.samples) for profile in (before, after))
+    changes = [
+        _change(place, old.get(place, (0, 0)), new.get(place, (0, 0)))
+        for place in old.keys() | new.keys()
+        if old.get(place, (0, 0)) != new.get(place, (0, 0))
+    ]
+    return tuple(sorted(changes, key=_growth))
+
+
+def _place(sample: HeapSample) -> tuple[Stack, str, str | None]:
+    return sample.stack, sample.kind, sample.device
+
+
+def _change(place: tuple[Stack, str, str | None], before: tuple[int, int], after: tuple[int, int]) -> HeapChange:
+    stack, kind, device = place
+    return HeapChange(
+        stack=stack,
+        kind=kind,
+        device=device,
+        before_bytes=before[0],
+        after_bytes=after[0],
+        before_count=before[1],
+        after_count=after[1],
+    )
+
+
+def _growth(change: HeapChange) -> tuple[int, int, Stack, str, str]:
+    return -change.change_bytes, -change.change_count, change.stack, change.kind, change.device or ""
+
+
+def _sums(samples: Iterable[tuple[_Key, HeapSample]]) -> dict[_Key, tuple[int, int]]:
+    """Bytes and allocations of each key."""
+    found: dict[_Key, tuple[int, int]] = {}
+    for key, sample in samples:
+        size, count = found.get(key, (0, 0))
+        found[key] = size + sample.size_bytes, count + sample.count
+    return found
+
+
+@dataclass(slots=True)
+class _Growing:
+    """A node of the tree while stacks are still put into it."""
+
+    frame: Frame | None
+    self_bytes: int = 0
+    children: dict[Frame, _Growing] = field(default_factory=dict)
+    done: FlameNode | None = None
+
+
+def flame(profile: HeapProfile) -> FlameNode:
+    """The tree of all stacks, equal beginnings merged; what has no bytes is not in it.
+
+    Without recursion: a stack may be deeper than Python's own may get.
+    """
+    root = _Growing(None)
+    nodes = [root]
+    for row in by_stack(profile):
+        if row.size_bytes:
+            _put(row, root, nodes)
+    for node in reversed(nodes):  # a child stands behind its parent
+        node.done = _finish(node)
+    return _finish(root)
+
+
+def _put(row: StackTotal, root: _Growing, nodes: list[_Growing]) -> None:
+    node = root
+    for frame in row.stack:
+        if frame not in node.children:
+            node.children[frame] = _Growing(frame)
+            nodes.append(node.children[frame])
+        node = node.children[frame]
+    node.self_bytes += row.size_bytes
+
+
+def _finish(node: _Growing) -> FlameNode:
+    children = [child.done for child in node.children.values() if child.done is not None]
+    return FlameNode(
+        frame=node.frame,
+        self_bytes=node.self_bytes,
+        total_bytes=node.self_bytes + sum(child.total_bytes for child in children),
+        children=tuple(sorted(children, key=lambda child: (-child.total_bytes, child.frame or _NOWHERE))),
+    )
+
+
+_NOWHERE = Frame(function="", file="", line=0)

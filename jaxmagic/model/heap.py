@@ -1,0 +1,176 @@
+"""What lies in the devices' memory at one moment, and which lines of Python put it there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TypeVar
+
+_Key = TypeVar("_Key")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, order=True)
+class Frame:
+    """One call on the stack of an allocation.
+
+    Attributes:
+        function: the name of the function that was running, ``"<module>"`` at the top of a file or cell.
+        file: where it is written, as Python names the file.
+        line: the line that was running; 0 if it is not known.
+    """
+
+    function: str
+    file: str
+    line: int
+
+    @property
+    def location(self) -> str:
+        """File and line, such as ``"train.py:17"``."""
+        return f"{self.file}:{self.line}"
+
+
+#: Calls from the outermost to the innermost.
+Stack = tuple[Frame, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HeapSample:
+    """Allocations of one size that were made by the same calls, on the same device.
+
+    Attributes:
+        size_bytes: all of them together.
+        count: how many they are.
+        kind: what they are: ``"buffer"`` for the memory of arrays, ``"executable"`` for a program; ``"unknown"`` if
+            the profile does not say.
+        device: where they lie, as JAX names the device; ``None`` for what lies on none, as programs do.
+        stack: the calls that made them, the outermost first; empty where JAX had kept none.
+    """
+
+    size_bytes: int
+    count: int
+    kind: str
+    device: str | None
+    stack: Stack
+
+    def __post_init__(self) -> None:
+        for name, value in (("size_bytes", self.size_bytes), ("count", self.count)):
+            if value < 0:
+                raise ValueError(f"{name} is an amount and cannot be negative; found {value}. Give 0 or more")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HeapProfile:
+    """All that one backend holds for arrays and programs, at one moment.
+
+    Temporaries of programs that run are not in it, and two arrays that share their memory count once.
+
+    Attributes:
+        samples: what is held, in the order of the profile, which means nothing.
+        started_at: when it was taken, in ISO 8601 with the time zone; ``None`` for bytes that do not say.
+        notes: what a reader must know to understand the numbers, a sentence each.
+    """
+
+    samples: tuple[HeapSample, ...]
+    started_at: str | None
+    notes: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.started_at is not None:
+            datetime.fromisoformat(self.started_at)
+
+    @property
+    def total_bytes(self) -> int:
+        """Everything together, on all devices."""
+        return sum(each.size_bytes for each in self.samples)
+
+    @property
+    def count(self) -> int:
+        """How many allocations there are."""
+        return sum(each.count for each in self.samples)
+
+    @property
+    def by_device(self) -> dict[str | None, int]:
+        """Bytes on each device, the fullest first; under ``None`` what lies on no device."""
+        return self._bytes_by(lambda each: each.device)
+
+    @property
+    def by_kind(self) -> dict[str, int]:
+        """Bytes of each kind, the most first."""
+        return self._bytes_by(lambda each: each.kind)
+
+    def _bytes_by(self, key: Callable[[HeapSample], _Key]) -> dict[_Key, int]:
+        found: dict[_Key, int] = {}
+        for each in self.samples:
+            found[key(each)] = found.get(key(each), 0) + each.size_bytes
+        return dict(sorted(found.items(), key=lambda item: (-item[1], str(item[0]))))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StackTotal:
+    """What the same calls have put into memory, whatever it is and wherever it lies.
+
+    Attributes:
+        stack: the calls, the outermost first.
+        size_bytes: how much.
+        count: in how many allocations.
+    """
+
+    stack: Stack
+    size_bytes: int
+    count: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HeapChange:
+    """What the same calls hold more or less of, on one device, than they did before.
+
+    Attributes:
+        stack: the calls, the outermost first.
+        kind: what it is, as in :class:`HeapSample`.
+        device: where it lies, as in :class:`HeapSample`.
+        before_bytes: how much it was.
+        after_bytes: how much it is now.
+        before_count: in how many allocations it was.
+        after_count: in how many it is now.
+    """
+
+    stack: Stack
+    kind: str
+    device: str | None
+    before_bytes: int
+    after_bytes: int
+    before_count: int
+    after_count: int
+
+    @property
+    def change_bytes(self) -> int:
+        """By how much it grew; negative where it shrank."""
+        return self.after_bytes - self.before_bytes
+
+    @property
+    def change_count(self) -> int:
+        """How many allocations came; negative where some went."""
+        return self.after_count - self.before_count
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FlameNode:
+    """One call in the tree of all stacks.
+
+    Attributes:
+        frame: the call; ``None`` for the root, from which all stacks begin.
+        self_bytes: what it allocated itself.
+        total_bytes: with all that was allocated in the calls that it made.
+        children: these calls, the largest first.
+    """
+
+    frame: Frame | None
+    self_bytes: int
+    total_bytes: int
+    children: tuple[FlameNode, ...]
+
+    @property
+    def name(self) -> str:
+        """The function's name; ``"all"`` for the root."""
+        return "all" if self.frame is None else self.frame.function
