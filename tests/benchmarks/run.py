@@ -30,7 +30,7 @@ _TRUTH_HEAD = (
 #: The row that is not about what the magic says.
 _NO_MAGIC = "by hand, no magic"
 
-PARTS = ("truth", "overhead", "loading", "call", "fence", "repeat")
+PARTS = ("truth", "overhead", "loading", "call", "fence", "repeat", "sampling")
 
 
 def main() -> None:
@@ -52,6 +52,7 @@ def main() -> None:
         "call": lambda: jitted_call(10 if quick else 60),
         "fence": lambda: idle_fence(100 if quick else 1000),
         "repeat": lambda: repeated(3 if quick else 25),
+        "sampling": lambda: sampling(10 if quick else 150),
     }
     for name in arguments.only:
         parts[name]()
@@ -236,6 +237,33 @@ def repeated(rounds: int) -> None:
         "A against A: verdicts on a matmul of 1 ms beside itself (wanted: at most 5 of 100 faster or slower)",
         ["faster", "slower", "no difference", "too noisy to tell"],
         [[str(itself.get(each, 0)) for each in ("faster", "slower", "no difference", "too noisy to tell")]],
+    )
+
+
+def sampling(rounds: int) -> None:
+    """What sampling the memory costs a training loop."""
+    found = ask("sampling.py", rounds)
+    rows = []
+    for name, who in (("sampled every ms", "sampled"), ("not sampled either", "again")):
+        beyond = [100 * (each / bare - 1) for each, bare in zip(found[who], found["bare"], strict=True)]
+        step = spread([each / found["steps"] / 1e3 for each in found[who]], ".0f")
+        rows.append([name, step, f"{median(beyond):+.2f} ±{uncertainty(beyond) or 0:.2f}", str(len(beyond))])
+    sampled, other = ([each / 1e3 for each in found["excess"][who]] for who in ("sampled", "again"))
+    samples, loop_us = median(found["samples"]), median(found["sampled"]) / 1e3
+    cost_us = median(sampled) - median(other)
+    uncertain_us = ((uncertainty(sampled) or 0) ** 2 + (uncertainty(other) or 0) ** 2) ** 0.5
+    to_percent = 100 * samples / loop_us
+    show(
+        f"The memory sampler: {found['steps']} steps of training, beyond the same in the same round without it",
+        ["loop", "a step (µs)", "slower (%, median and its 95 % interval)", "n"],
+        rows,
+        [
+            "Wanted: under 1 %.",
+            f"By the steps: one with a sample takes {cost_us:.0f} ±{uncertain_us:.0f} µs more than those before it, "
+            f"beyond what moments without a sample do ({len(sampled)} and {len(other)}); with {samples:.0f} samples "
+            f"in a loop, that is {cost_us * to_percent:.2f} ±{uncertain_us * to_percent:.2f} % of its time.",
+            f"Its own processor time is {100 * median(found['cpu']):.2f} % of the loop's time.",
+        ],
     )
 
 

@@ -1,0 +1,167 @@
+"""What can be read of the memory at this moment: of the process, its arrays and its devices. Starts no backend."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from io import FileIO
+from typing import Any
+
+from . import internals
+
+
+class DeviceMemory:
+    """What devices say of their memory."""
+
+    def __init__(self, ask: Callable[[], Sequence[Any] | None]) -> None:
+        self.before: dict[str, int | None] = {}
+        self.after: dict[str, int | None] = {}
+        self.limits: dict[str, int] = {}
+        self._ask = ask
+        self._problems: dict[str, dict[str, None]] = {}
+        self._silent: set[str] = set()
+        self._looked = False
+
+    @property
+    def mute(self) -> bool:
+        """Whether there are devices, and none of them has anything to say."""
+        return bool(self._silent) and not self.before
+
+    def look(self) -> dict[str, int]:
+        """Bytes in use, for each device that says so. Peaks and limits are kept here."""
+        found: dict[str, int] = {}
+        devices = self._ask()
+        if devices is None:
+            self._problem("", "Arrays and devices were not looked at: this JAX does not tell whether it was started.")
+        for device in devices or ():
+            name = f"{device.platform}:{device.id}"
+            if name in self._silent:
+                continue
+            stats = self._stats(name, device)
+            if not stats:
+                continue
+            in_use, peak, limit = (stats.get(each) for each in ("bytes_in_use", "peak_bytes_in_use", "bytes_limit"))
+            if in_use is not None:
+                found[name] = in_use
+            else:
+                self._problem(name, "memory_stats() without bytes_in_use")
+            self.before.setdefault(name, 0 if self._looked else peak)
+            if peak is not None:
+                self.after[name] = peak
+            else:
+                self._problem(name, "memory_stats() without peak_bytes_in_use")
+            if limit is not None:
+                self.limits[name] = limit
+        self._looked = True
+        return found
+
+    def notes(self) -> list[str]:
+        """What devices did not say: a sentence for each reason."""
+        return [f"{', '.join(names)}: {what}." if all(names) else what for what, names in self._problems.items()]
+
+    def _stats(self, name: str, device: Any) -> dict[str, int]:
+        try:
+            stats = device.memory_stats()
+        except Exception as error:
+            stats, problem = None, f"memory_stats() failed ({type(error).__name__})"
+        else:
+            problem = "no memory_stats()"
+        if not stats:
+            self._silent.add(name)
+            self._problem(name, problem)
+        return stats or {}
+
+    def _problem(self, name: str, what: str) -> None:
+        self._problems.setdefault(what, {})[name] = None
+
+
+def started_devices() -> tuple[Any, ...] | None:
+    """The local devices of the backends that run, none where none does; ``None`` if this JAX does not tell."""
+    jax = sys.modules.get("jax")
+    if jax is None or getattr(jax.__spec__, "_initializing", False):  # an import of ours would wait for the user's
+        return ()
+    started = internals.backends_started()
+    if started is None:
+        return None
+    return internals.local_devices() if started else ()
+
+
+def array_bytes(devices: Sequence[Any] | None) -> int | None:
+    """What the living arrays of `devices` take on them; ``None`` if it is not known which devices there are."""
+    if devices is None:
+        return None
+    total = 0
+    for client in {id(device.client): device.client for device in devices}.values():
+        arrays = client.live_arrays()
+        while arrays:  # let each go at once: its owner may wait for the memory
+            total += _size_of(arrays.pop())
+    return total
+
+
+def _size_of(array: Any) -> int:
+    """Bytes on all of its devices; 0 for one that was deleted or donated. Waits for nothing."""
+    if array.is_deleted():
+        return 0
+    try:
+        return int(array.on_device_size_in_bytes())
+    except Exception:  # another thread has donated it since, or its backend does not say
+        return 0 if array.is_deleted() else int(array.nbytes)
+
+
+class Devices:
+    """The devices that there are, asked for until there are some: from then on they stay the same."""
+
+    def __init__(self, ask: Callable[[], Sequence[Any] | None]) -> None:
+        self._ask = ask
+        self._found: Sequence[Any] | None = ()
+
+    def __call__(self) -> Sequence[Any] | None:
+        """``None`` if they are unknown."""
+        self._found = self._found or self._ask()
+        return self._found
+
+
+class ProcessSize:
+    """Reads the resident set size of this process, on Linux in 2 µs."""
+
+    def __init__(self) -> None:
+        self._file: FileIO | None = None
+        self._page_bytes: int | None = None
+
+    def __call__(self) -> int:
+        """In bytes."""
+        if self._file is None:
+            self._find()
+        if self._file is not None and self._page_bytes:
+            return int(os.pread(self._number, 64, 0).split(None, 2)[1]) * self._page_bytes
+        import psutil
+
+        return int(psutil.Process().memory_info().rss)
+
+    def _find(self) -> None:
+        """Open Linux's file, once."""
+        if self._page_bytes is None:
+            self._page_bytes = 0
+            with suppress(OSError, AttributeError, ValueError):
+                page_bytes = os.sysconf("SC_PAGE_SIZE")
+                self._file = FileIO("/proc/self/statm")
+                self._number = self._file.fileno()
+                self._page_bytes = page_bytes
+
+    def close(self) -> None:
+        """Close the file; what is read from then on costs more."""
+        file, self._file = self._file, None
+        if file is not None:
+            file.close()
+
+
+def high_water_bytes() -> int | None:
+    """The largest resident set size in the life of the process, on Linux."""
+    try:
+        with FileIO("/proc/self/status") as file:
+            lines = file.readall().splitlines()
+        return next(int(line.split()[1]) * 1024 for line in lines if line.startswith(b"VmHWM:"))
+    except (OSError, StopIteration, ValueError):
+        return None
