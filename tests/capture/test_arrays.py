@@ -14,7 +14,7 @@ import pytest
 from jax.sharding import Mesh, NamedSharding
 from jax.sharding import PartitionSpec as P
 
-from jaxmagic.capture import arrays
+from jaxmagic.capture import arrays, survey
 from jaxmagic.capture.arrays import look, snapshot
 from jaxmagic.model.arrays import HeldArray, LiveArrays
 
@@ -199,23 +199,23 @@ def test_deleted_and_donated_arrays_are_left_out() -> None:
 def test_an_array_that_is_deleted_after_it_was_listed_is_left_out() -> None:
     deleted, stays = jnp.ones(71), jnp.ones(71)
     deleted.delete()
-    (fact,) = arrays._share(arrays._survey([deleted, stays]))
+    (fact,) = survey.share(survey.survey([deleted, stays]))
     assert fact.array is stays
     fact.array = deleted
-    assert arrays._addresses(fact) == []  # and no crash, which cloning it would be on JAX up to 0.10
+    assert survey._addresses(fact) == []  # and no crash, which cloning it would be on JAX up to 0.10
 
 
 def test_an_array_that_is_deleted_meanwhile_is_no_error(monkeypatch: pytest.MonkeyPatch) -> None:
     """Another thread may delete between any two questions."""
     x, stays = jnp.ones(81), jnp.ones(81)
-    real = arrays._place
+    real = survey._place
 
     def place_and_delete(sharding: Any) -> Any:
         if not x.is_deleted():
             x.delete()
         return real(sharding)
 
-    monkeypatch.setattr(arrays, "_place", place_and_delete)
+    monkeypatch.setattr(survey, "_place", place_and_delete)
     assert found(look({"x": x, "stays": stays}), "stays")
     y = jnp.ones(82)
 
@@ -246,7 +246,7 @@ def test_an_empty_array_takes_nothing() -> None:
 def test_work_is_not_waited_for(work: Any) -> None:
     """Of an array of the same size the address is asked, too. The search for names asks nothing of arrays."""
     same = jnp.ones((512, 512))
-    assert work.is_left_running_by(lambda result: arrays._share(arrays._survey([result, same])))
+    assert work.is_left_running_by(lambda result: survey.share(survey.survey([result, same])))
 
 
 def test_arrays_of_other_processes_count_here_with_what_lies_here() -> None:
@@ -275,7 +275,7 @@ def test_arrays_of_other_processes_count_here_with_what_lies_here() -> None:
         def on_device_size_in_bytes(self) -> int:
             raise RuntimeError("not fully addressable")
 
-    (fact,) = arrays._survey([Array()])
+    (fact,) = survey.survey([Array()])
     assert fact.device_bytes == (("gpu:1", 16),)
     assert fact.place.words == "Sharding P('x',) over 2 devices".replace(
         "P('x',)", str(P("x")).replace("PartitionSpec", "P")

@@ -1,0 +1,294 @@
+"""What does an object refer to? Read with the descriptors of Python's own types: nothing of the user's is called.
+
+A reader yields the steps from an object, and what they lead to.
+"""
+
+from __future__ import annotations
+
+import functools
+import gc
+import inspect
+import sys
+import sysconfig
+import types
+import weakref
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
+from typing import Any
+
+#: How an object leads to another one: ``("attribute", "w")``, ``("item", 0)``, ``("closure", "w")``.
+Step = tuple[str, Any]
+Part = tuple[Step, Any]
+Reader = Callable[[Any], Iterable[Part]]
+
+
+def roots(namespace: dict[str, Any]) -> Iterator[Part]:
+    """What a search begins with: names, the last traceback, the last cell's result, and modules of the user's."""
+    names = {name: value for name, value in dict.items(namespace) if type(name) is str}
+    outputs = names.get("Out")
+    cells = dict.items(outputs) if type(outputs) is dict else ()
+    numbers = {key: id(value) for key, value in cells if type(key) is int}
+    for name in sorted(names, key=lambda name: name.startswith("_")):
+        value = names[name]
+        again = name == "_oh" and value is outputs
+        again |= name[:1] == "_" and name[1:].isdecimal() and numbers.get(int(name[1:])) == id(value)
+        if not again and name not in _INPUTS | _IMPORTED and not name.startswith("__jaxmagic"):
+            yield ("name", name), value
+    for last in ("last_exc", "last_value", "last_traceback"):
+        yield ("name", "last traceback"), getattr(sys, last, None)
+    get_ipython = names.get("get_ipython")
+    if type(get_ipython) is types.MethodType:  # the result of a cell whose value was not shown
+        shell = get_ipython.__self__
+        read = _attributes_of(type(shell))
+        for step, value in read(shell) if read is not None else ():
+            if step[1] == "last_execution_result":
+                yield ("name", "get_ipython().last_execution_result"), value
+    for name, module in list(sys.modules.items()):
+        if type(name) is str and issubclass(type(module), types.ModuleType):
+            held = _dict_of(module)
+            if held is not namespace and _is_users_module(held):
+                yield ("name", name), module
+
+
+def reader_of(kind: type) -> Reader | None:
+    """How to read objects of this type; ``None`` where there is nothing to be found behind them."""
+    top = _module_of(kind).partition(".")[0]
+    if top in _SHELL or issubclass(kind, _NOT_READ):
+        return None
+    own = [read for base, read in _READERS if issubclass(kind, base)]
+    if issubclass(kind, _ALONE):
+        return own[0]
+    attributes = _attributes_of(kind)
+    if attributes is not None:
+        own.append(attributes)
+    elif not own and top in ("builtins", "itertools"):  # an iterator, a view, a cell
+        own.append(_unnamed)
+    if _is_users_class(kind):
+        own.append(lambda node: [(("type", None), kind)])
+    return lambda node: (part for read in own for part in read(node))
+
+
+def _attributes_of(kind: type) -> Reader | None:
+    """Reads attributes and slots, around whatever the class has in the place of ``__dict__`` and ``__getattr__``.
+
+    ``None`` where objects of the class have none.
+    """
+    members: dict[str, Any] = {}
+    for base in reversed(of_type("__mro__", kind)):
+        members.update(of_type("__dict__", base).items())
+    dictionary = members.pop("__dict__", None)
+    slots = [(name, each) for name, each in members.items() if type(each) is types.MemberDescriptorType]
+    if dictionary is None and not slots:
+        return None
+
+    def read(node: Any) -> Iterator[Part]:
+        if type(dictionary) in _DESCRIPTORS:
+            held = dictionary.__get__(node)
+            for key, value in dict.items(held) if type(held) is dict else ():
+                # What JAX's own arrays are made of is no other array to the user.
+                yield ("same" if key == "_base_array" else "attribute", key) if type(key) is str else _INSIDE, value
+        elif dictionary is not None:
+            yield from _unnamed(node)
+        for name, member in slots:
+            with suppress(AttributeError):  # not set
+                yield ("attribute", name), member.__get__(node)
+
+    return read
+
+
+def _of_dict(node: Any) -> Iterator[Part]:
+    for number, (key, value) in enumerate(dict.items(node)):
+        yield ("item", key), value
+        if id(type(key)) not in PLAIN:
+            yield ("nth", number), key
+
+
+def _of_sequence(base: Any) -> Reader:
+    return lambda node: ((("item", n), each) for n, each in enumerate(base.__iter__(node)))
+
+
+def _of_set(base: Any) -> Reader:
+    return lambda node: ((("nth", n), each) for n, each in enumerate(base.__iter__(node)))
+
+
+def _of_function(function: types.FunctionType) -> Iterator[Part]:
+    code = function.__code__
+    for name, cell in zip(code.co_freevars, function.__closure__ or (), strict=False):
+        with suppress(ValueError):  # an empty cell
+            yield ("closure", name), cell.cell_contents
+    defaults = function.__defaults__ or ()
+    names = code.co_varnames[: code.co_argcount]
+    for name, value in zip(names[len(names) - len(defaults) :], defaults, strict=False):
+        yield ("default", name), value
+    for name, value in (function.__kwdefaults__ or {}).items():
+        yield ("default", name), value
+    yield from _named(function.__dict__)
+
+
+def _of_module(module: types.ModuleType) -> Iterator[Part]:
+    held = _dict_of(module)
+    return (part for part in _named(held) if part[0][1] not in _IMPORTED) if _is_users_module(held) else iter(())
+
+
+def _of_class(kind: type) -> Iterator[Part]:
+    if _is_users_class(kind):
+        yield from _named(of_type("__dict__", kind))
+        for base in of_type("__mro__", kind)[1:]:
+            yield ("same", None), base
+
+
+def _of_exception(error: BaseException) -> Iterator[Part]:
+    for name in ("__cause__", "__context__", "args"):
+        yield ("attribute", name), BaseException.__dict__[name].__get__(error)
+    yield from _of_traceback(BaseException.__dict__["__traceback__"].__get__(error))
+
+
+def _of_traceback(traceback: types.TracebackType | None) -> Iterator[Part]:
+    while traceback is not None:
+        frame = traceback.tb_frame
+        for name, value in _variables(frame, frame):
+            yield ("frame", (frame.f_code.co_name, name)), value
+        traceback = traceback.tb_next
+
+
+def _of_frame(frame: types.FrameType) -> Iterator[Part]:
+    return ((("local", name), value) for name, value in _variables(frame, frame))
+
+
+def _of_generator(prefix: str) -> Reader:
+    def read(node: Any) -> Iterator[Part]:
+        frame = getattr(node, f"{prefix}_frame")
+        for name, value in _variables(frame, node) if frame is not None else ():
+            yield ("local", name), value
+
+    return read
+
+
+def _variables(frame: types.FrameType, owner: Any) -> Iterable[tuple[str, Any]]:
+    """The variables of a function's frame; those of a module's are its names.
+
+    Before Python 3.13 to read them leaves a copy in the frame, which would keep their values alive. It is emptied
+    again, but for one that was there already, which somebody may have got from ``locals()``. Where that cannot be
+    told, because the frame is running, nothing is read.
+
+    Args:
+        frame: what it is of.
+        owner: the generator of a frame that is to go on, or else the frame.
+    """
+    if not frame.f_code.co_flags & inspect.CO_OPTIMIZED:
+        return []
+    if sys.version_info >= (3, 13):
+        return list(frame.f_locals.items())
+    before = gc.get_referents(owner)
+    if not before:
+        return []
+    held = frame.f_locals
+    found = list(held.items())
+    if not any(each is held for each in before):
+        held.clear()
+    return found
+
+
+def _unnamed(node: Any) -> Iterator[Part]:
+    """What Python's garbage collector would follow, where nothing says how it is called."""
+    return ((_INSIDE, each) for each in gc.get_referents(node))
+
+
+def _of_cache(function: Any) -> Iterator[Part]:
+    """Of :func:`functools.lru_cache`: nothing but the garbage collector sees it."""
+    return ((("inside", "cache"), each) for each in gc.get_referents(function))
+
+
+def _named(held: Any) -> Iterator[Part]:
+    return ((("attribute", name), value) for name, value in held.items() if type(name) is str)
+
+
+def of_type(name: str, kind: type) -> Any:
+    """An attribute of a class, around its metaclass."""
+    return type.__dict__[name].__get__(kind)
+
+
+def _dict_of(module: types.ModuleType) -> dict[str, Any]:
+    held: dict[str, Any] = vars(types.ModuleType)["__dict__"].__get__(module)
+    return held
+
+
+def _module_of(kind: type) -> str:
+    name = of_type("__module__", kind)
+    return name if type(name) is str else ""
+
+
+def _is_users_class(kind: type) -> bool:
+    name = _module_of(kind)
+    module = sys.modules.get(name)
+    if module is None or not issubclass(type(module), types.ModuleType):
+        return name != ""
+    return _is_users_module(_dict_of(module))
+
+
+def _is_users_module(held: dict[str, Any]) -> bool:
+    """Whether a module with these names is neither installed nor Python's own."""
+    name, file = held.get("__name__"), held.get("__file__")
+    if type(name) is not str or name.partition(".")[0] in _LIBRARIES:
+        return False
+    if name == "__main__":
+        return True
+    if type(file) is not str:
+        return held.get("__spec__") is None
+    return not file.startswith(_python_paths()) and "site-packages" not in file and "dist-packages" not in file
+
+
+@functools.cache
+def _python_paths() -> tuple[str, ...]:
+    return tuple({sysconfig.get_path(each) for each in ("stdlib", "platstdlib")})
+
+
+#: What lies behind the shell is the whole session; it holds no array but under a name that is looked at.
+_SHELL = frozenset(("IPython", "ipykernel", "traitlets", "zmq", "tornado"))
+_LIBRARIES = _SHELL | {"jax", "jaxlib", "jaxmagic", "builtins"}
+_INPUTS = frozenset(("In", "_ih", "_dh", "_i", "_ii", "_iii"))
+
+#: Behind what a module was loaded with lies whoever loaded it: under pytest, everything.
+_IMPORTED = frozenset(("__builtins__", "__loader__", "__spec__"))
+
+_INSIDE: Step = ("inside", "inside")
+_DESCRIPTORS = (types.GetSetDescriptorType, types.MemberDescriptorType)
+_NOT_READ = (weakref.ref, weakref.ProxyType, weakref.CallableProxyType)
+
+#: By address: a class of the user's may have a metaclass that refuses to be hashed or compared.
+PLAIN = frozenset(
+    map(id, (type(None), bool, int, float, complex, str, bytes, bytearray, range, types.CodeType, type(...)))
+)
+
+_READERS: tuple[tuple[type, Reader], ...] = (
+    (dict, _of_dict),
+    (list, _of_sequence(list)),
+    (tuple, _of_sequence(tuple)),
+    (deque, _of_sequence(deque)),
+    (set, _of_set(set)),
+    (frozenset, _of_set(frozenset)),
+    (types.FunctionType, _of_function),
+    (types.ModuleType, _of_module),
+    (type, _of_class),
+    (BaseException, _of_exception),
+    (types.TracebackType, _of_traceback),
+    (types.FrameType, _of_frame),
+    (types.GeneratorType, _of_generator("gi")),
+    (types.CoroutineType, _of_generator("cr")),
+    (types.AsyncGeneratorType, _of_generator("ag")),
+    (functools._lru_cache_wrapper, _of_cache),
+    (types.BuiltinFunctionType, lambda method: [(("attribute", "__self__"), method.__self__)]),
+)
+
+#: Of these all is said by their reader. Behind a function's globals lies the whole session.
+_ALONE = (
+    types.FunctionType,
+    types.ModuleType,
+    type,
+    types.TracebackType,
+    types.FrameType,
+    types.GeneratorType,
+    types.CoroutineType,
+    types.AsyncGeneratorType,
+)
