@@ -13,7 +13,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from ..model.program import Index, Place, Program
+from ..model.program import Index, Instruction, Place, Program
 
 #: Instructions that hand on what they take and read nothing of it.
 _HANDED_ON = frozenset({"tuple", "domain", "opt-barrier"})
@@ -26,6 +26,11 @@ _STARTS = {"copy-start": 1, "send": 0, "recv": 0, "all-gather-start": 0, "collec
 
 #: Instructions whose result is a part of what they take, and which part that is.
 _DONES = {"copy-done": 0, "async-done": 1, "all-gather-done": 1, "collective-permute-done": 1, "recv-done": 0}
+
+#: Instructions that hand values on in some way; all others only read what they take.
+_HANDS_ON = frozenset(
+    {*_HANDED_ON, *_SAME, *_STARTS, *_DONES, "get-tuple-element", "while", "conditional", "call", "async-start"}
+)
 
 
 class Lifetime(NamedTuple):
@@ -92,35 +97,48 @@ def lifetimes(program: Program, made_at: Iterable[Place], table: Timetable) -> d
 
 
 class _Flow:
-    """Where values go."""
+    """Where values go.
+
+    Most of them are made, read by some instructions, and gone. For those the last step that reads them is enough, and
+    it is noted in passing; only instructions that hand values on are remembered one by one.
+    """
 
     def __init__(self, program: Program, made_at: frozenset[Place], table: Timetable) -> None:
         self.made_at = made_at
         self._program = program
         self._table = table
-        self._users: dict[int, list[tuple[int, int]]] = defaultdict(list)
+        self._read_last: dict[int, int] = {}
+        self._handed_to: dict[int, list[tuple[int, int]]] = {}
         self._root_of: dict[int, int] = {}
-        self._home: dict[int, int] = {}
-        self._parameters: dict[tuple[int, int], int] = {}
         self._callers: dict[int, list[int]] = defaultdict(list)
+        self._parameters: dict[tuple[int, int], int] = {}
+        self._home: dict[int, int] = {}
         self._conditions: set[int] = set()
         for number in table.spans:
-            computation = program.computations[number]
-            self._root_of[computation.root] = number
-            for each in computation.order:
-                self._add(each, number)
+            self._root_of[program.computations[number].root] = number
+        for step, number in enumerate(table.order):
+            self._add(step, number, program.instructions[number])
+        for number in table.spans:
+            self._add_parameters(number)
 
-    def _add(self, number: int, home: int) -> None:
-        instruction = self._program.instructions[number]
-        self._home[number] = home
+    def _add(self, step: int, number: int, instruction: Instruction) -> None:
+        if instruction.opcode not in _HANDS_ON:
+            for operand in instruction.operands:
+                self._read_last[operand] = step  # later steps come later
+            return
         for position, operand in enumerate(instruction.operands):
-            self._users[operand].append((number, position))
-        if instruction.opcode == "parameter":
-            self._parameters[home, instruction.parameter] = number
+            self._handed_to.setdefault(operand, []).append((number, position))
         for called in instruction.called:
             self._callers[called].append(number)
         if instruction.opcode == "while":
             self._conditions.update(self._condition(instruction.called))
+
+    def _add_parameters(self, computation: int) -> None:
+        for number in self._program.computations[computation].order:
+            instruction = self._program.instructions[number]
+            if instruction.opcode == "parameter":
+                self._parameters[computation, instruction.parameter] = number
+                self._home[number] = computation
 
     def _condition(self, called: tuple[int, ...]) -> list[int]:
         """The one of a loop's two computations that ends in a truth value and not in the loop's state."""
@@ -129,11 +147,13 @@ class _Flow:
 
     def lifetime(self, made_at: Place) -> Lifetime:
         """From where it is made to the last step that needs it, wherever it has gone."""
-        maker = self._program.instructions[made_at.instruction]
-        home = self._table.spans[self._home[made_at.instruction]]
-        first = home.first if maker.opcode == "parameter" else self._table.steps[made_at.instruction]
-        last = first
-        returned_at = None
+        number = made_at.instruction
+        first = self._table.steps[number]
+        if number in self._home:
+            first = self._table.spans[self._home[number]].first
+        elif number not in self._handed_to and number not in self._root_of:
+            return Lifetime(first, self._read_last.get(number, first))
+        last, returned_at = first, None
         met, pending = {made_at}, [made_at]
         while pending:
             place = pending.pop()
@@ -148,14 +168,15 @@ class _Flow:
 
     def _needed(self, place: Place) -> Iterator[int]:
         """Steps that need the value at a place; at least its own."""
-        yield self._table.steps.get(place.instruction, 0)
-        home = self._home.get(place.instruction)
-        # What a computation ends in is its caller's; the state of a loop outlives the look at its condition.
-        if home is not None and (place.instruction in self._root_of or home in self._conditions):
-            is_state = self._program.instructions[place.instruction].opcode == "parameter"
-            if place.instruction in self._root_of or is_state:
-                yield self._table.spans[home].last
-        for user, _ in self._users[place.instruction]:
+        number = place.instruction
+        own = self._table.steps.get(number, 0)
+        yield own
+        yield self._read_last.get(number, own)
+        if number in self._root_of:  # what a computation ends in is its caller's
+            yield self._table.spans[self._root_of[number]].last
+        elif self._home.get(number) in self._conditions:  # the state of a loop outlives the look at its condition
+            yield self._table.spans[self._home[number]].last
+        for user, _ in self._handed_to.get(number, ()):
             opcode = self._program.instructions[user].opcode
             if opcode in _HANDED_ON or (opcode == "get-tuple-element" and place.part):
                 continue
@@ -172,7 +193,7 @@ class _Flow:
     def _goes_to(self, place: Place) -> Iterator[Place]:
         """Places that stand for the same value."""
         number, index = place
-        for user, position in self._users[number]:
+        for user, position in self._handed_to.get(number, ()):
             instruction = self._program.instructions[user]
             opcode = instruction.opcode
             if opcode == "get-tuple-element":
