@@ -40,12 +40,14 @@ def newest(session: nox.Session) -> None:
 def run_tests(session: nox.Session, *pins: str) -> None:
     """Install the package with its tests and `pins`, say what that came to, and run the tests.
 
-    Those in a browser, and a notebook of most of a minute, are left to ``make test``: what they look at hardly
-    depends on these versions, and all checks together have to fit into twenty minutes.
+    Those in a browser, and notebooks that take long, are left to ``make test``: what they look at hardly depends on
+    these versions, and all checks together have to fit into twenty minutes. So there are fewer examples, too.
     """
     session.install("--editable", ".[test]", *pins)
     session.run("python", "-c", _VERSIONS, log=False)
-    session.run("pytest", "-n", "auto", "-m", "not browser and not long", *session.posargs)
+    session.run(
+        "pytest", "-n", "auto", "-m", "not browser and not long", "--hypothesis-profile", "few", *session.posargs
+    )
 
 
 _VERSIONS = """

@@ -32,6 +32,9 @@ _PUBLIC = {
     "benchmark": "api",
     "compare": "api",
     "sweep": "api",
+    "memory": "api",
+    "live": "api",
+    "memory_requirement": "api",
     "explore": "api",
     "save": "api",
     "load": "api",
@@ -53,6 +56,15 @@ _PUBLIC = {
     "Growth": "model.sweep",
     "Crossing": "model.sweep",
     "DeviceTime": "model.device_time",
+    "MemoryProfile": "model.memory",
+    "Executable": "model.memory",
+    "Allocation": "model.memory",
+    "Buffer": "model.memory",
+    "Suspect": "model.memory",
+    "MemoryTimeline": "model.timeline",
+    "Peak": "model.timeline",
+    "LiveArrays": "model.arrays",
+    "HeldArray": "model.arrays",
     "Estimate": "model.estimate",
     "Finding": "model.finding",
     "Compilation": "model.compilation",
@@ -78,6 +90,9 @@ __all__ = [  # noqa: RUF022 - in the order of the table
     "benchmark",
     "compare",
     "sweep",
+    "memory",
+    "live",
+    "memory_requirement",
     "explore",
     "save",
     "load",
@@ -99,6 +114,15 @@ __all__ = [  # noqa: RUF022 - in the order of the table
     "Growth",
     "Crossing",
     "DeviceTime",
+    "MemoryProfile",
+    "Executable",
+    "Allocation",
+    "Buffer",
+    "Suspect",
+    "MemoryTimeline",
+    "Peak",
+    "LiveArrays",
+    "HeldArray",
     "Estimate",
     "Finding",
     "Compilation",
@@ -117,7 +141,20 @@ __all__ = [  # noqa: RUF022 - in the order of the table
 ]
 
 if TYPE_CHECKING:
-    from .api import benchmark, compare, explore, fence, history, last, load, save, stopwatch
+    from .api import (
+        benchmark,
+        compare,
+        explore,
+        fence,
+        history,
+        last,
+        live,
+        load,
+        memory,
+        memory_requirement,
+        save,
+        stopwatch,
+    )
     from .capture.stopwatch import Stopwatch
     from .errors import (
         DonatedTwice,
@@ -129,6 +166,7 @@ if TYPE_CHECKING:
         RecordError,
     )
     from .magics.extension import load_ipython_extension, unload_ipython_extension
+    from .model.arrays import HeldArray, LiveArrays
     from .model.benchmark import Benchmark, Conditions, Trial
     from .model.comparison import Candidate, Check, Comparison, Versus
     from .model.compilation import Cause, Compilation
@@ -137,6 +175,8 @@ if TYPE_CHECKING:
     from .model.estimate import Estimate
     from .model.finding import Finding
     from .model.history import History
+    from .model.memory import Allocation, Buffer, Executable, MemoryProfile, Suspect
+    from .model.timeline import MemoryTimeline, Peak
     from .model.timing import Timing
 
 

@@ -17,9 +17,11 @@ from pathlib import Path
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from .errors import RecordError
+from .model.arrays import LiveArrays
 from .model.benchmark import Benchmark
 from .model.comparison import Comparison
 from .model.history import Record
+from .model.memory import MemoryProfile
 from .model.sweep import Sweep
 from .model.timing import Timing
 
@@ -27,7 +29,9 @@ from .model.timing import Timing
 VERSION = 1
 
 _FORMAT = "jaxmagic"
-_KINDS: dict[str, type] = {"Timing": Timing, "Benchmark": Benchmark, "Comparison": Comparison, "Sweep": Sweep}
+_KINDS: dict[str, type] = {
+    each.__name__: each for each in (Timing, Benchmark, Comparison, Sweep, MemoryProfile, LiveArrays)
+}
 _MOST_BYTES = 256 * 2**20
 
 
@@ -115,6 +119,8 @@ def _encode(value: Any) -> Any:
         return {each.name: _encode(getattr(value, each.name)) for each in _saved(value)}
     if isinstance(value, tuple):
         return [_encode(each) for each in value]
+    if isinstance(value, dict):
+        return {key: _encode(each) for key, each in value.items()}
     return value
 
 
@@ -157,8 +163,14 @@ def _decode(value: object, wanted: Any, where: str) -> Any:
     if origin is tuple:
         if not isinstance(value, list):
             raise _wrong(where, "a list", value)
-        (item, _) = get_args(wanted)
+        item, *others = get_args(wanted)
+        if others != [...]:
+            return _decode_fixed(value, (item, *others), where)
         return tuple(_decode(each, item, f"{where}[{index}]") for index, each in enumerate(value))
+    if origin is dict:
+        if not isinstance(value, Mapping):
+            raise _wrong(where, "an object", value)
+        return {key: _decode(each, get_args(wanted)[1], f"{where}[{_short(key)}]") for key, each in value.items()}
     if is_dataclass(wanted):
         return _decode_record(value, wanted, where)
     if wanted is float and type(value) in (int, float) and abs(value) < 1e300:  # type: ignore[arg-type]
@@ -168,6 +180,14 @@ def _decode(value: object, wanted: Any, where: str) -> Any:
     if isinstance(value, int) and not -(2**60) <= value < 2**60:  # their sums have to fit into 64 bits
         raise _wrong(where, "a whole number of less than 60 bits", value)
     return value
+
+
+def _decode_fixed(value: list[object], wanted: tuple[Any, ...], where: str) -> tuple[Any, ...]:
+    if len(value) != len(wanted):
+        raise _wrong(where, f"a list of {len(wanted)}", value)
+    return tuple(
+        _decode(each, kind, f"{where}[{index}]") for index, (each, kind) in enumerate(zip(value, wanted, strict=True))
+    )
 
 
 _IN_WORDS = {int: "a whole number", float: "a finite number", str: "a string", bool: "true or false"}

@@ -178,6 +178,19 @@ def number_short(value: float) -> str:
     return f"{value:.2g}"
 
 
+#: Bytes in one of each, largest first.
+SIZE_UNITS: dict[str, int] = {"TiB": 2**40, "GiB": 2**30, "MiB": 2**20, "KiB": 2**10, "B": 1}
+
+
+def size_unit(size_bytes: float) -> str:
+    """The largest unit in which `size_bytes` is at least one.
+
+    >>> size_unit(5 * 2**20), size_unit(100)
+    ('MiB', 'B')
+    """
+    return next((unit for unit, each in SIZE_UNITS.items() if abs(size_bytes) >= 0.9995 * each), "B")
+
+
 def size(size_bytes: float, digits: int = 3) -> str:
     """A number of bytes in binary units.
 

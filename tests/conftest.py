@@ -23,14 +23,23 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from hypothesis import settings
 
 from jaxmagic.capture.internals import MISS_LOGGERS
+from jaxmagic.model.arrays import HeldArray, LiveArrays
 from jaxmagic.model.benchmark import Benchmark, Conditions, Trial
 from jaxmagic.model.comparison import Candidate, Comparison
 from jaxmagic.model.compilation import Cause, Compilation
 from jaxmagic.model.environment import Environment
+from jaxmagic.model.memory import Allocation, Buffer, Executable, MemoryProfile
 from jaxmagic.model.sweep import Failure, Point, Sweep, Variable
+from jaxmagic.model.timeline import MemoryTimeline
 from jaxmagic.model.timing import Timing
+
+# No test depends on how fast a machine is; and where all tests run once more, a few examples are enough.
+settings.register_profile("full", deadline=None)
+settings.register_profile("few", deadline=None, max_examples=20)
+settings.load_profile("full")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -51,6 +60,8 @@ def pytest_collection_finish() -> None:
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     """Send all tests in a browser to one worker, and first: one server, one browser, and nobody waits for them.
 
+    And all tests of one of the programs whose memory is mapped: to compile it takes longer than to look at it.
+
     ``--dist loadgroup`` is made for this, but pytest-xdist 3.8 with pytest 9.2 does not see the groups.
     """
     if config.getoption("dist") != "load":
@@ -59,6 +70,8 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
 
     class Scheduling(LoadScopeScheduling):  # type: ignore[misc]
         def _split_scope(self, nodeid: str) -> str:
+            if nodeid.startswith("tests/capture/test_executables.py") and nodeid.endswith("]"):
+                return nodeid[nodeid.index("[") :]
             return "browser" if nodeid.startswith("tests/browser/") else nodeid
 
     return Scheduling(config, log)
@@ -355,3 +368,101 @@ def session_state() -> Callable[[], dict[str, Any]]:
         }
 
     return state
+
+
+@pytest.fixture
+def executable() -> Callable[..., Executable]:
+    """Makes programs of two arguments, a temporary and an output, of 1 KiB each and an alignment of none."""
+
+    def buffer(first: int, last: int, instruction: str, **changes: Any) -> Buffer:
+        values: dict[str, Any] = {
+            "offset_bytes": 0,
+            "size_bytes": 1024,
+            "first": first,
+            "last": last,
+            "instruction": instruction,
+            "shape": "f32[256]",
+            "op_name": f"jit(f)/{instruction}",
+            "source": "/home/me/cell.py:3",
+        }
+        return Buffer(**(values | changes))
+
+    def allocation(kind: Any, *buffers: Buffer) -> Allocation:
+        return Allocation(kind=kind, size_bytes=1024, aliased=False, space=0, buffers=buffers)
+
+    def make(**changes: Any) -> Executable:
+        values: dict[str, Any] = {
+            "name": "jit_f",
+            "ran": True,
+            "compiled": False,
+            "argument_bytes": 2048,
+            "output_bytes": 1024,
+            "alias_bytes": 0,
+            "temporary_bytes": 1024,
+            "generated_code_bytes": 0,
+            "constant_bytes": 0,
+            "steps": 4,
+            "allocations": (
+                allocation("argument", buffer(0, 3, "a.1", op_name="a", source=None)),
+                allocation("argument", buffer(0, 3, "b.1", op_name="b", source=None)),
+                allocation("temporary", buffer(2, 3, "dot.1")),
+                allocation("output", buffer(3, 3, "add.1")),
+            ),
+        }
+        return Executable(**(values | changes))
+
+    return make
+
+
+@pytest.fixture
+def live_arrays(environment: Environment) -> Callable[..., LiveArrays]:
+    """Makes looks at f32 arrays: of so many bytes each, held by the names that they are given."""
+
+    def make(*held: tuple[int, tuple[str, ...]] | HeldArray, **changes: Any) -> LiveArrays:
+        values: dict[str, Any] = {
+            "arrays": tuple(each if isinstance(each, HeldArray) else held_array(*each) for each in held),
+            "started_at": "2026-01-02T03:04:05.678+00:00",
+            "search_complete": True,
+            "environment": environment,
+        }
+        return LiveArrays(**(values | changes))
+
+    return make
+
+
+def held_array(size_bytes: int, names: tuple[str, ...], **changes: Any) -> HeldArray:
+    """A vector of f32 on the first CPU."""
+    values: dict[str, Any] = {
+        "shape": f"f32[{size_bytes // 4}]",
+        "dtype": "float32",
+        "sharding": "SingleDevice cpu:0",
+        "size_bytes": size_bytes,
+        "device_bytes": (("cpu:0", size_bytes),),
+        "names": names,
+    }
+    return HeldArray(**(values | changes))
+
+
+@pytest.fixture
+def memory_profile(
+    timing: Callable[..., Timing], executable: Callable[..., Executable], live_arrays: Callable[..., LiveArrays]
+) -> Callable[..., MemoryProfile]:
+    """Makes records in which `x` of 1 KiB was there before, `y` of 2 KiB was made, and one program ran."""
+
+    def make(**changes: Any) -> MemoryProfile:
+        made = held_array(2048, ("y", "model.w"), made=True)
+        values: dict[str, Any] = {
+            "timing": timing(),
+            "before_bytes": (("cpu:0", 1024),),
+            "arrays": live_arrays(made, (1024, ("x",))),
+            "executables": (executable(),),
+            "timeline": MemoryTimeline(
+                interval_ns=1_000_000,
+                times_ns=(0, 1_000_000, 2_000_000),
+                rss_bytes=(100 * 2**20, 103 * 2**20, 101 * 2**20),
+                array_bytes=(1024, None, 3072),
+            ),
+        }
+        return MemoryProfile(**(values | changes))
+
+    return make

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import gc
+import threading
+import weakref
+from collections import ChainMap
+from types import MappingProxyType
 from typing import Any
 
 import jax
 import pytest
 
 import jaxmagic
-from jaxmagic import api
 from jaxmagic.model.history import History
 
 
@@ -70,3 +74,142 @@ def test_what_cannot_be_compared_is_refused(candidates: Any, more: Any, error: t
 def test_a_record_is_compared_with_one_other(benchmark: Any) -> None:
     with pytest.raises(TypeError, match=r"compare\(old, new\); found 0 others"):
         jaxmagic.compare(benchmark)
+
+
+# --- memory ------------------------------------------------------------------------------------------------------
+
+
+def test_memory_tells_what_a_function_needs_and_keeps_its_record(x: Any) -> None:
+    before = len(jaxmagic.history())
+    found = jaxmagic.memory(jax.jit(lambda x, scale: x @ x * scale), x, scale=2.0)
+    assert jaxmagic.last() is found
+    assert len(jaxmagic.history()) == before + 1
+    (program,) = found.executables
+    assert (program.ran, program.compiled) == (True, True)
+    assert program.argument_bytes == x.nbytes + 4
+    assert program.output_bytes == x.nbytes
+    assert program.allocations
+    assert found.delta_bytes["cpu:0"] == x.nbytes
+    assert [each.names for each in found.arrays.made] == [("(the value, not kept)",)]
+    assert found.timeline is not None
+    assert found.code is not None
+
+
+def test_memory_holds_nothing_of_the_call(x: Any) -> None:
+    before = {id(each) for each in jax.live_arrays()}
+    jaxmagic.memory(lambda x: {"y": x + 1}, x)
+    assert {id(each) for each in jax.live_arrays()} == before
+
+
+def test_memory_of_a_function_that_fails_is_its_error_and_holds_nothing(x: Any) -> None:
+    """Not even until the garbage collector comes: a traceback that holds itself would hold the arguments."""
+    y = x + 1
+    there = weakref.ref(y)
+
+    def fail(y: Any) -> None:
+        raise ZeroDivisionError("of the user's")
+
+    gc.disable()
+    try:
+        with pytest.raises(ZeroDivisionError, match="of the user's") as caught:
+            jaxmagic.memory(fail, y)
+        del y, caught
+        assert there() is None
+    finally:
+        gc.enable()
+    last = jaxmagic.last()
+    assert isinstance(last, jaxmagic.MemoryProfile)
+    assert last.timing.error == "ZeroDivisionError"
+
+
+def test_memory_finds_the_callers_own_names(x: Any) -> None:
+    namespace = {"jaxmagic": jaxmagic, "held": x + 7, "f": lambda: None, "__name__": "a_users_module"}
+    exec("found = jaxmagic.memory(f)\nlooked = jaxmagic.live()", namespace)
+    for arrays in (namespace["found"].arrays, namespace["looked"]):
+        assert ("held",) in [each.names for each in arrays.arrays]
+
+
+def test_live_looks_through_any_mapping(x: Any) -> None:
+    for namespace in ({"a": [x]}, MappingProxyType({"a": [x]}), ChainMap({}, {"a": [x]})):
+        assert "a[0]" in [name for each in jaxmagic.live(namespace).arrays for name in each.names]
+
+
+def test_what_a_program_would_need_is_known_without_running_it(x: Any) -> None:
+    ran = []
+
+    def f(x: Any) -> Any:
+        jax.debug.callback(lambda: ran.append(1))
+        return x @ x
+
+    shape = jax.ShapeDtypeStruct((2**20, 2**20), "float32")  # 4 TiB each
+    for made in (f, jax.jit(f)):
+        found = jaxmagic.memory_requirement(made, shape)
+        assert found.peak_bytes is not None
+        assert found.peak_bytes >= 2 * 2**42
+        assert (found.ran, found.compiled) == (None, None)
+    assert ran == []
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        (
+            lambda x: jaxmagic.memory(x),
+            TypeError,
+            "memory() takes a function and its arguments; found ArrayImpl, which cannot be called. "
+            "Write memory(f, x), not memory(f(x)).",
+        ),
+        (
+            lambda x: jaxmagic.memory(abs, x, interval_s=0),
+            ValueError,
+            "interval_s has to be a positive number; found 0",
+        ),
+        (
+            lambda x: jaxmagic.memory_requirement(x),
+            TypeError,
+            "memory_requirement() takes a function and its arguments; found ArrayImpl, which cannot be called. "
+            "Write memory_requirement(f, x), not memory_requirement(f(x)).",
+        ),
+        (
+            lambda x: jaxmagic.live([x]),
+            TypeError,
+            "live() takes names and what they hold; found list. "
+            'Write live({"params": params}), or live() for the names of the caller.',
+        ),
+    ],
+)
+def test_what_has_no_memory_to_tell_is_told_what_to_write(x: Any, call: Any, error: Any, message: str) -> None:
+    before = len(jaxmagic.history())
+    with pytest.raises(error) as caught:
+        call(x)
+    assert str(caught.value) == message
+    assert len(jaxmagic.history()) == before
+
+
+def test_memory_in_two_threads_at_a_time_leaves_nothing_behind(x: Any, session_state: Any) -> None:
+    """The one that began first ends first: what it put into JAX lies under what the other one put there."""
+    before, call = session_state(), programs_are_run_by()
+    began, over = threading.Event(), threading.Event()
+    found: list[Any] = []
+
+    def first() -> None:
+        found.append(jaxmagic.memory(lambda: (began.set(), over.wait())))
+
+    def second() -> None:
+        over.set()
+        thread.join()
+
+    thread = threading.Thread(target=first)
+    thread.start()
+    began.wait()
+    jaxmagic.memory(second)
+    assert len(found) == 1
+    assert programs_are_run_by() is call
+    thread.join()
+    assert session_state() == before
+
+
+def programs_are_run_by() -> Any:
+    from jax._src.interpreters import pxla
+
+    return pxla.ExecuteReplicated.__call__

@@ -22,7 +22,8 @@ def test_examples_run(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_every_public_function_has_an_example() -> None:
-    for name in ("stopwatch", "fence", "history", "last", "benchmark", "compare", "sweep", "explore", "save", "load"):
+    names = "stopwatch", "fence", "history", "last", "benchmark", "compare", "sweep", "explore", "save", "load"
+    for name in (*names, "memory", "live", "memory_requirement"):
         assert ">>>" in getattr(jaxmagic, name).__doc__, name
 
 

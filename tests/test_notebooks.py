@@ -36,6 +36,7 @@ def shown(cell: Any) -> list[tuple[str, str]]:
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_the_quickstart_runs_and_reports() -> None:
     reports = [
         each for cell in executed("quickstart").cells for each in shown(cell) if each[0].startswith("Wall time")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import stat
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -13,6 +14,7 @@ from hypothesis import strategies as st
 
 import jaxmagic
 from jaxmagic import storage
+from jaxmagic.model.memory import Suspect
 
 
 @pytest.fixture
@@ -53,7 +55,12 @@ def change(path: Any, *keys: Any, to: Any) -> None:
         (["format"], "other", 'no field "format" that says "jaxmagic"'),
         (["version"], 99, 'field "version": this jaxmagic reads versions 1 to 1; found 99'),
         (["version"], True, 'field "version"'),
-        (["kind"], "Code", 'field "kind": expected one of Timing, Benchmark, Comparison, Sweep; found "Code"'),
+        (
+            ["kind"],
+            "Code",
+            'field "kind": expected one of Timing, Benchmark, Comparison, Sweep, MemoryProfile, LiveArrays; '
+            'found "Code"',
+        ),
         (["record"], [], 'field "record": expected an object; found []'),
         (["record", "wait_ns"], ..., 'field "record.wait_ns": missing'),
         (["record", "wait_ns"], 1.5, 'field "record.wait_ns": expected a whole number; found 1.5'),
@@ -158,3 +165,97 @@ def test_a_folder_that_is_not_there_is_named(timing: Any, tmp_path: Any) -> None
     with pytest.raises(FileNotFoundError, match="There is no such folder") as caught:
         jaxmagic.save(timing(), tmp_path / "none" / "record.json")
     assert caught.value.filename == str(tmp_path / "none")
+
+
+# --- memory ------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def profile(memory_profile: Any, executable: Any) -> Any:
+    """A record with something in each of its fields."""
+    usual = memory_profile()
+    programs = (executable(), executable(name="jit_g", allocations=None, steps=None, ran=None, notes=("why",)))
+    sampled = replace(
+        usual.timeline,
+        device_bytes={"gpu:0": (1, None, 3)},
+        device_peak_bytes={"gpu:0": (None, 7)},
+        device_limit_bytes={"gpu:0": 2**33},
+        rss_high_water_bytes=(5, 9),
+    )
+    suspects = (Suspect(path="losses[*]", bytes_seen=(1, 2, 3), arrays=3),)
+    return replace(usual, executables=programs, timeline=sampled, suspects=suspects, notes=("a note",))
+
+
+def test_where_memory_went_comes_back_equal(profile: Any, live_arrays: Any, tmp_path: Any) -> None:
+    loaded = jaxmagic.load(jaxmagic.save(profile, tmp_path / "memory.json"))
+    assert loaded == profile
+    assert str(loaded) == str(profile)
+    looked = live_arrays((8, ("x", "y[0]")), (4, ()), notes=("cut short",), search_complete=False)
+    assert jaxmagic.load(jaxmagic.save(looked, tmp_path / "live.json")) == looked
+
+
+def test_a_real_profile_comes_back_equal(tmp_path: Any, x: Any) -> None:
+    import jax
+
+    found = jaxmagic.memory(jax.jit(lambda x: x @ x), x)
+    assert jaxmagic.load(found.save(tmp_path / "memory.json")) == found
+
+
+@pytest.mark.parametrize(
+    ("keys", "to", "message"),
+    [
+        (["before_bytes"], {}, 'field "record.before_bytes": expected a list; found {}'),
+        (["before_bytes", 0], ["cpu:0"], 'field "record.before_bytes[0]": expected a list of 2; found ["cpu:0"]'),
+        (["before_bytes", 0, 1], "1", 'field "record.before_bytes[0][1]": expected a whole number; found "1"'),
+        (["before_bytes", 0, 0], None, 'field "record.before_bytes[0][0]": expected a string; found null'),
+        (["executables", 0, "peak"], 3, 'field "record.executables[0]."peak"": there is no such field'),
+        (["executables", 0, "ran"], 1, 'field "record.executables[0].ran": expected true or false; found 1'),
+        (["executables", 0, "argument_bytes"], ..., 'field "record.executables[0].argument_bytes": missing'),
+        (
+            ["executables", 0, "allocations", 2, "kind"],
+            "heap",
+            'field "record.executables[0].allocations[2].kind": expected one of ',
+        ),
+        (
+            ["executables", 0, "allocations", 2, "buffers", 0, "last"],
+            99,
+            'field "record.executables[0]": a buffer is needed from a step to a later one of 4',
+        ),
+        (["timeline", "device_bytes"], [], 'field "record.timeline.device_bytes": expected an object; found []'),
+        (
+            ["timeline", "device_bytes", "gpu:0", 1],
+            1.5,
+            'field "record.timeline.device_bytes["gpu:0"][1]": expected a whole number; found 1.5',
+        ),
+        (["timeline", "device_bytes", "gpu:0"], [1], 'field "record.timeline": gpu:0 has an entry for each of 3'),
+        (
+            ["timeline", "device_peak_bytes", "gpu:0"],
+            [1, 2, 3],
+            'field "record.timeline.device_peak_bytes["gpu:0"]": expected a list of 2',
+        ),
+        (["timeline", "times_ns"], [], 'field "record.timeline": times_ns is empty'),
+        (["arrays", "arrays", 0, "size_bytes"], -1, 'field "record.arrays.arrays[0]": the bytes of an array cannot'),
+        (["arrays", "started_at"], "today", 'field "record.arrays": Invalid isoformat string'),
+        (["timing"], None, 'field "record.timing": expected an object; found null'),
+    ],
+)
+def test_a_broken_profile_is_told_by_its_field(profile: Any, tmp_path: Any, keys: Any, to: Any, message: str) -> None:
+    path = jaxmagic.save(profile, tmp_path / "memory.json")
+    change(path, "record", *keys, to=to)
+    with pytest.raises(jaxmagic.RecordError) as error:
+        jaxmagic.load(path)
+    assert message in str(error.value)
+
+
+def test_a_profile_without_what_was_not_measured_is_read(profile: Any, tmp_path: Any) -> None:
+    path = jaxmagic.save(profile, tmp_path / "memory.json")
+    for name in ("timeline", "suspects", "notes"):
+        change(path, "record", name, to=...)
+    assert jaxmagic.load(path) == replace(profile, timeline=None, suspects=(), notes=())
+
+
+@given(json_values)
+def test_any_profile_is_a_record_or_a_record_error(value: Any) -> None:
+    for kind in ("MemoryProfile", "LiveArrays"):
+        with pytest.raises(jaxmagic.RecordError):
+            storage._decode_document({"format": "jaxmagic", "version": 1, "kind": kind, "record": value})

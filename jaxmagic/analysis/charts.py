@@ -8,14 +8,16 @@ from functools import singledispatch
 from math import exp, log
 
 from ..model.benchmark import Benchmark, Trial
-from ..model.chart import Bar, Bars, Chart, Curves, Forest, Mark, Row, Scale, Series
+from ..model.chart import Bar, Bars, Boxes, Chart, Curves, Forest, Mark, Row, Scale, Series
 from ..model.comparison import Comparison
 from ..model.history import History
+from ..model.memory import Executable, MemoryProfile
 from ..model.sweep import Sweep, Variable
 from ..model.timing import Timing
 from ..units import time_unit
 from . import report, statistics
 from .comparison import ratios
+from .memory_chart import map_chart, memory_map_of
 from .runs import runs, runs_chart
 
 #: A distribution is drawn through so many of its quantiles, and a hill at so many places: more would not be seen.
@@ -42,6 +44,22 @@ def _(record: Timing) -> Bars:
         x=Scale(label="time", quantity="time", low=0.0, high=float(max(1, record.wall_ns))),
         bars=(Bar(name=record.code or "", parts=parts),),
     )
+
+
+@chart.register
+def _(record: Executable) -> Boxes:
+    found = map_chart(record)
+    if found is None:
+        raise ValueError(f"{record.name}: there is no map, because its buffers are not known or it needs no memory")
+    return found
+
+
+@chart.register
+def _(record: MemoryProfile) -> Boxes:
+    found = memory_map_of(record)
+    if found is None:
+        raise ValueError("there is no map: no program ran whose buffers are known")
+    return found
 
 
 @chart.register

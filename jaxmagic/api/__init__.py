@@ -3,6 +3,7 @@
 from ..capture.fence import fence
 from ..storage import load, save
 from .comparison import compare, sweep
+from .memory_verbs import live, memory, memory_requirement, memory_watch
 from .session import history, keep, last
 from .timing import benchmark, stopwatch
 from .views import explore
@@ -15,7 +16,11 @@ __all__ = [
     "history",
     "keep",
     "last",
+    "live",
     "load",
+    "memory",
+    "memory_requirement",
+    "memory_watch",
     "save",
     "stopwatch",
     "sweep",

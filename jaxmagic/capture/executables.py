@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple, TypeVar
 
 from ..analysis.lifetimes import timetable
 from ..analysis.memory import memory_map
@@ -70,53 +70,60 @@ def watch() -> Iterator[Watched]:
         watched.compiled = [each for each in internals.executables() if id(each) not in known]
 
 
-def describe(watched: Watched) -> tuple[Executable, ...]:
+def describe(watched: Watched, *, mapped: bool = True) -> tuple[Executable, ...]:
     """What each program of a window needs, the hungriest first; the fence's own are left out."""
     ran, compiled = watched.ran or [], watched.compiled
     programs = {id(each): each for each in (*ran, *compiled)}
     ran_ids, compiled_ids = set(map(id, ran)), set(map(id, compiled))
     found = []
     for key, program in programs.items():
-        executable = requirement(program, mapped=False)
-        if "jaxmagic_fence" not in executable.name:
-            found.append((executable.peak_bytes or 0, key))
-    found.sort(key=lambda each: -each[0])
-    return tuple(
-        requirement(
-            programs[key],
-            mapped=place < _MOST_MAPPED,
-            ran=None if watched.ran is None else key in ran_ids,
-            compiled=key in compiled_ids,
+        plan, executable = _planned(program)
+        happened = replace(
+            executable, ran=None if watched.ran is None else key in ran_ids, compiled=key in compiled_ids
         )
-        for place, (_, key) in enumerate(found)
+        if "jaxmagic_fence" not in executable.name:
+            found.append((plan, happened))
+    found.sort(key=lambda each: -(each[1].peak_bytes or 0))
+    return tuple(
+        _with_map(plan, executable) if mapped and place < _MOST_MAPPED else executable
+        for place, (plan, executable) in enumerate(found)
     )
 
 
-def requirement(
-    program: Any, *, mapped: bool = True, ran: bool | None = None, compiled: bool | None = None
-) -> Executable:
+def requirement(program: Any) -> Executable:
     """What a loaded program needs of each device's memory. Never raises: what cannot be read is in the notes."""
+    return _with_map(*_planned(program))
+
+
+class _Plan(NamedTuple):
+    """What a backend gave for a program: it serializes this anew whenever it is asked, which takes its time."""
+
+    module: Any
+    assignment: bytes
+
+
+def _planned(program: Any) -> tuple[_Plan, Executable]:
+    """The sums that the compiler planned, and where the rest can be read."""
     notes: list[str] = []
     stats = _read("what the compiler planned", program.get_compiled_memory_stats, notes)
     sums: dict[str, Any] = {ours: getattr(stats, theirs, None) for ours, theirs in _STATISTICS.items()}
     module = _read("its module", lambda: program.hlo_modules()[0], notes)
-    plan: dict[str, Any] = {}
-    if mapped and module is not None:
-        serialized = getattr(stats, "serialized_buffer_assignment_proto", b"")
-        plan = _plan(module, serialized, notes)
-    return Executable(
-        name="?" if module is None else str(module.name),
-        ran=ran,
-        compiled=compiled,
-        limit_bytes=_limit(program),
-        notes=tuple(notes),
-        **sums,
-        **plan,
-    )
+    name = "?" if module is None else str(module.name)
+    executable = Executable(name=name, limit_bytes=_limit(program), notes=tuple(notes), **sums)
+    return _Plan(module, getattr(stats, "serialized_buffer_assignment_proto", b"")), executable
 
 
-def _plan(module: Any, serialized: bytes, notes: list[str]) -> dict[str, Any]:
-    """Steps and allocations of a program, as far as they can be read."""
+def _with_map(plan: _Plan, executable: Executable) -> Executable:
+    """The same, with its steps and allocations as far as they can be read."""
+    if plan.module is None:
+        return executable
+    notes = list(executable.notes)
+    found = _read_plan(plan, notes)
+    return replace(executable, notes=tuple(notes), **found)
+
+
+def _read_plan(plan: _Plan, notes: list[str]) -> dict[str, Any]:
+    module, serialized = plan
     schedule = _read("its schedule", lambda: read_program(module.as_serialized_hlo_module_proto()), notes)
     if schedule is None:
         return {}

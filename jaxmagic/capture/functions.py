@@ -37,3 +37,11 @@ def is_folded(fn: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> bool:
         return not fn.trace(*args, **kwargs).jaxpr.in_avals  # numbers may be static
     except Exception:
         return not leaves
+
+
+def compiled_for(fn: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+    """The loaded program of a function for these arguments, compiled if it was not; it is not run."""
+    import jax
+
+    jitted = fn if is_jitted(fn) else jax.jit(fn)
+    return jitted.lower(*args, **kwargs).compile().runtime_executable()

@@ -114,16 +114,22 @@ def notice_programs(notice: Callable[[Any], None]) -> Callable[[], None] | None:
     except (ImportError, AttributeError):
         return None
 
+    over = False
+
     @functools.wraps(run)
     def noticed(self: Any, *args: Any) -> Any:
-        with suppress(Exception):
-            notice(self.xla_executable)
+        if not over:
+            with suppress(Exception):
+                notice(self.xla_executable)
         return run(self, *args)
 
     def undo() -> None:
-        if kind.__call__ is noticed:  # somebody else may have put theirs on top
-            kind.__call__ = run
+        nonlocal over
+        over = noticed.over = True  # type: ignore[attr-defined]
+        while getattr(kind.__call__, "over", False):  # somebody else may have put theirs on top: they take ours away
+            kind.__call__ = kind.__call__.__wrapped__
 
+    noticed.over = False  # type: ignore[attr-defined]
     kind.__call__ = noticed
     try:
         forget()

@@ -121,6 +121,11 @@ class Stopwatch:
             raise NotMeasured("There is no timing yet: it is made when the with block ends. Read it after the block.")
         return self._timing
 
+    @property
+    def record(self) -> Timing:
+        """The record: the timing itself."""
+        return self.timing
+
     def __enter__(self) -> Stopwatch:
         self.start()
         return self

@@ -6,15 +6,18 @@ import argparse
 import inspect
 import linecache
 import sys
+from dataclasses import replace
 from types import FrameType, GeneratorType, NoneType, TracebackType
-from typing import Any
+from typing import Any, Protocol
 
 from IPython.core.getipython import get_ipython
 from IPython.core.interactiveshell import InteractiveShell
 from IPython.display import display
 
 from .. import api, units
+from ..model.arrays import LiveArrays
 from ..model.history import Record
+from ..model.memory import MemoryProfile
 from ..model.timing import Timing
 from ..render.bundle import outputs
 from ..render.style import DEFAULT, Style
@@ -23,6 +26,37 @@ from . import options
 
 #: First line and column of some code in its file, and last line and column; columns in bytes.
 Place = tuple[int, int, int, int]
+
+
+class Watch(Protocol):
+    """What measures a block: a stopwatch, or more than that. Its methods are those of the stopwatch."""
+
+    result: Any
+    dropped: Any
+
+    @property
+    def done(self) -> bool:
+        """Whether there is a record."""
+
+    @property
+    def timing(self) -> Timing:
+        """How long it took."""
+
+    @property
+    def record(self) -> Timing | MemoryProfile:
+        """What there is to show."""
+
+    def start(self) -> None:
+        """Begin."""
+
+    def returned(self, value: Any = None) -> int:
+        """The code has returned."""
+
+    def stop(self, *, error: BaseException | None = None, code: str | None = None) -> Timing:
+        """Wait, and make the record."""
+
+    def cancel(self) -> None:
+        """End without a record."""
 
 
 class Block:
@@ -34,7 +68,7 @@ class Block:
         unpacked: the same, where it was unpacked into several targets.
         kept: values of earlier expressions, where the shell is set to display all of them.
         dropped: the value of the last expression that nobody keeps: its arrays tell when the work on them is done.
-        timing: the record, after the block.
+        record: after the block.
     """
 
     def __init__(
@@ -42,6 +76,7 @@ class Block:
         shell: InteractiveShell,
         name: str,
         arguments: argparse.Namespace,
+        watch: Watch,
         *,
         style: Style = DEFAULT,
         place: Place | None = None,
@@ -53,7 +88,7 @@ class Block:
         self.unpacked: Any = None
         self.kept: list[Any] = []
         self.dropped: Any = None
-        self.timing: Timing | None = None
+        self.record: Timing | MemoryProfile | None = None
         self._shell = shell
         self._name = name
         self._arguments = arguments
@@ -61,7 +96,7 @@ class Block:
         self._place = place
         self._code = code
         self._shown = shown
-        self._watch = api.stopwatch(fetch=arguments.fetch)
+        self._watch = watch
 
     def __enter__(self) -> Block:
         frame = sys._getframe(1)
@@ -117,26 +152,20 @@ class Block:
     def _finish(self, error: BaseException | None) -> None:
         __tracebackhide__ = True
         self.reached = self.unpacked = None
-        timing = self.timing = self._watch.timing
+        record = self.record = self._watch.record
         if self._arguments.v and not self._in_function:  # in a function, the code that follows the block binds it
-            self._shell.user_ns[self._arguments.v] = timing
+            self._shell.user_ns[self._arguments.v] = record
         if error is not None:
             self.value = None
-        shown_as_value = error is None and self._arguments.o and self._shown and not self._silenced()
-        failure = self._failure(timing) if error is None else None
+        shown_as_value = error is None and self._arguments.o and self._shown and not silenced(self._shell)
+        failure = self._failure(self._watch.timing) if error is None else None
         if failure is not None:
             self.take()
-            raise AssertionError(f"{failure}.\n{to_text(timing, self._style)}")
+            raise AssertionError(f"{failure}.\n{to_text(record, self._style)}")
         if not self._arguments.q and not shown_as_value:
-            show(timing, self._style, explain=self._arguments.explain)
+            show(record, self._style, explain=self._arguments.explain)
         if self._arguments.w:
-            display(api.explore(timing))
-
-    def _silenced(self) -> bool:
-        try:
-            return bool(self._shell.displayhook.quiet())
-        except Exception:
-            return False
+            display(api.explore(record))
 
     def _failure(self, timing: Timing) -> str | None:
         """What was expected and not found; the report comes with it."""
@@ -166,7 +195,7 @@ class Block:
         if self._shell.user_ns.get(self._name) is self:
             del self._shell.user_ns[self._name]
         if self._arguments.o:
-            value = self.timing
+            value = self.record
         return None if silent else value
 
 
@@ -195,7 +224,40 @@ def open_block(name: str, magic: str, text: str, place: Place, shown: bool) -> B
     shell = get_ipython()
     parser = getattr(JaxMagics, magic).parser
     arguments = options.parse(options.split(text, parser)[0], parser)
-    return Block(shell, name, arguments, style=current_style(shell), place=place, shown=shown)
+    watch, style = _WATCHES[magic](shell, arguments, shown), current_style(shell)
+    if magic == "jaxmem":
+        style = replace(style, rows=arguments.top)
+    return Block(shell, name, arguments, watch, style=style, place=place, shown=shown)
+
+
+def _stopwatch(shell: InteractiveShell, arguments: argparse.Namespace, shown: bool) -> Watch:
+    return api.stopwatch(fetch=arguments.fetch)
+
+
+def _memory_watch(shell: InteractiveShell, arguments: argparse.Namespace, shown: bool) -> Watch:
+    def value_name() -> str:
+        kept = shown and not arguments.o and not silenced(shell)
+        return f"Out[{shell.displayhook.prompt_count}]" if kept else "(the value)"  # of which more is not known here
+
+    return api.memory_watch(
+        lambda: shell.user_ns,
+        value_name=value_name,
+        interval_ns=arguments.interval,
+        mapped=arguments.map,
+        fetch=arguments.fetch,
+    )
+
+
+#: What measures the block of each magic.
+_WATCHES = {"jaxtime": _stopwatch, "jaxmem": _memory_watch}
+
+
+def silenced(shell: InteractiveShell) -> bool:
+    """Whether the cell ends in a semicolon, and its value is not displayed."""
+    try:
+        return bool(shell.displayhook.quiet())
+    except Exception:
+        return False
 
 
 def current_style(shell: InteractiveShell) -> Style:
@@ -204,7 +266,7 @@ def current_style(shell: InteractiveShell) -> Style:
     return DEFAULT if magics is None else magics.style
 
 
-def show(record: Record, style: Style, *, explain: bool = False) -> None:
+def show(record: Record | LiveArrays, style: Style, *, explain: bool = False) -> None:
     """Display a record in the user's style: as one output, but for a static report."""
     for bundle in outputs(record, style=style, explain=explain):
         display(bundle, raw=True)

@@ -108,6 +108,9 @@ class BlockRewriter(ast.NodeTransformer):
     def _from_marker(self, node: ast.stmt, magic: str, text: str, body: list[ast.stmt], last: bool) -> list[ast.stmt]:
         future = [each for each in body if isinstance(each, ast.ImportFrom) and each.module == "__future__"]
         body = [each for each in body if each not in future]
+        parser = self._parsers[magic]
+        if getattr(options.parse(options.split(text, parser)[0], parser), "before", False) and body:
+            return [*future, node]  # the magic itself is called, and says that it runs nothing
         if not body:  # comments alone: the magic itself is called, and says that there is nothing to run
             call = magic_call(node.value, "run_cell_magic", self._parsers)  # type: ignore[attr-defined]
             call.args[2] = ast.copy_location(ast.Constant("\n"), call.args[2])  # type: ignore[union-attr]
@@ -118,8 +121,8 @@ class BlockRewriter(ast.NodeTransformer):
         try:
             parser = self._parsers[call.magic]
             words, statement = options.split(call.text, parser)
-            options.parse(words, parser)
-            body = self._parse(statement)
+            arguments = options.parse(words, parser)
+            body = [] if getattr(arguments, "before", False) else self._parse(statement)
         except (UsageError, SyntaxError, ValueError):
             return [node]  # the magic itself is called, and says what is wrong
         if not body:
@@ -156,7 +159,7 @@ class BlockRewriter(ast.NodeTransformer):
         opened = ast.withitem(_open_block(name, magic, text.strip(), place, shown), ast.Name(name, ast.Store()))
         out: list[ast.stmt] = [ast.With([opened], body)]
         if arguments.v:
-            out.append(ast.Assign([ast.Name(arguments.v, ast.Store())], _attribute(name, "timing")))
+            out.append(ast.Assign([ast.Name(arguments.v, ast.Store())], _attribute(name, "record")))
         popped = [_call(ast.Attribute(_attribute(name, "kept"), "pop", ast.Load()), 0) for _ in range(kept)]
         out += [ast.Expr(each) for each in popped]
         taken = _call(_attribute(name, "take"), silent)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from argparse import BooleanOptionalAction
 from typing import Any
 
 from IPython.core.magic import Magics, cell_magic, line_cell_magic, magics_class, needs_local_scope, no_var_expand
@@ -29,9 +30,47 @@ _REPEATED = (
 )
 
 
+#: Options of every magic that runs its code once, as the cell would.
+_ONCE = (
+    argument("-q", action="store_true", help="No report."),
+    argument("-v", metavar="NAME", type=options.variable, help="Bind the record to the variable NAME."),
+    argument("-o", action="store_true", help="Return the record in place of the value."),
+    argument("-w", action="store_true", help="Open a live view of the record below the report."),
+    argument(
+        "--fetch",
+        action="store_true",
+        help="Also time the copy of the result to the host, beside the wall time.",
+    ),
+    argument(
+        "--expect-no-compile",
+        action="store_true",
+        help="Raise AssertionError, with the report, if anything compiled.",
+    ),
+    argument(
+        "--max-time",
+        metavar="TIME",
+        type=options.duration_ns,
+        help="Raise AssertionError, with the report, if it took longer; for example 50ms.",
+    ),
+    argument(
+        "--no-raise-error",
+        action="store_true",
+        help="Show the traceback of the code's exception, but go on with the next cell.",
+    ),
+    argument("--explain", action="store_true", help="Add five lines on what was measured, and how."),
+)
+
+
 def _of_all_that_repeat(method: Any) -> Any:
     """Give a magic the options that all of these have."""
     for option in reversed(_REPEATED):
+        method = option(method)
+    return method
+
+
+def _of_all_that_run_once(method: Any) -> Any:
+    """Give a magic the options that all of these have."""
+    for option in reversed(_ONCE):
         method = option(method)
     return method
 
@@ -61,32 +100,7 @@ class JaxMagics(Magics):
     @no_var_expand
     @needs_local_scope
     @magic_arguments("jaxtime")
-    @argument("-q", action="store_true", help="No report.")
-    @argument("-v", metavar="NAME", type=options.variable, help="Bind the record to the variable NAME.")
-    @argument("-o", action="store_true", help="Return the record in place of the value.")
-    @argument("-w", action="store_true", help="Open a live view of the record below the report.")
-    @argument(
-        "--fetch",
-        action="store_true",
-        help="Also time the copy of the result to the host, beside the wall time.",
-    )
-    @argument(
-        "--expect-no-compile",
-        action="store_true",
-        help="Raise AssertionError, with the report, if anything compiled.",
-    )
-    @argument(
-        "--max-time",
-        metavar="TIME",
-        type=options.duration_ns,
-        help="Raise AssertionError, with the report, if it took longer; for example 50ms.",
-    )
-    @argument(
-        "--no-raise-error",
-        action="store_true",
-        help="Show the traceback of the code's exception, but go on with the next cell.",
-    )
-    @argument("--explain", action="store_true", help="Add five lines on what was measured, and how.")
+    @_of_all_that_run_once
     @line_cell_magic
     def jaxtime(self, line: str, cell: str | None = None, local_ns: dict[str, Any] | None = None) -> Any:
         """Time a statement or a cell, with all the JAX work that it starts.
@@ -106,6 +120,46 @@ class JaxMagics(Magics):
         from .direct import run_called  # and with it all that measures: loading is over sooner
 
         return run_called(self.shell, "jaxtime", type(self).jaxtime.parser, line, cell, local_ns)
+
+    @no_var_expand
+    @needs_local_scope
+    @magic_arguments("jaxmem")
+    @_of_all_that_run_once
+    @argument("--top", metavar="N", type=options.positive_int, default=10, help="Rows of a table; 10 if left out.")
+    @argument(
+        "--map",
+        action=BooleanOptionalAction,
+        default=True,
+        help="Read where the buffers of each program lie, and for how long; --no-map spares that.",
+    )
+    @argument(
+        "--interval",
+        metavar="TIME",
+        type=options.duration_ns,
+        default=10**6,
+        help="How far apart the samples of the timeline lie; 1ms if left out.",
+    )
+    @argument("--before", action="store_true", help="Run nothing: only look at what is alive now, and who holds it.")
+    @line_cell_magic
+    def jaxmem(self, line: str, cell: str | None = None, local_ns: dict[str, Any] | None = None) -> Any:
+        """Run a statement or a cell once, and tell where the memory goes.
+
+        In line mode::
+
+            %jaxmem [options] statement
+
+        In cell mode, over the cell::
+
+            %%jaxmem [options]
+            …
+
+        What the arrays hold before and after, and which variables hold them; what each program needs that ran or was
+        compiled, with its memory map; and what the process and its devices really used meanwhile. The code runs as
+        with ``%jaxtime``.
+        """
+        from .memory import run_memory
+
+        return run_memory(self.shell, type(self).jaxmem.parser, line, cell, local_ns)
 
     @no_var_expand
     @needs_local_scope

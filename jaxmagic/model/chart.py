@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 #: What the values of an axis are, and so how they are written: durations in nanoseconds, so many times something, a
-#: part of one, a plain number, or the positions of names.
-Quantity = Literal["time", "ratio", "share", "number", "name"]
+#: part of one, a plain number, bytes, or the positions of names.
+Quantity = Literal["time", "ratio", "share", "number", "size", "name"]
 
 Values = tuple[float | None, ...]
 
@@ -214,7 +214,49 @@ class Bars:
         return (*(name for name in self.order if name in met), *(name for name in met if name not in self.order))
 
 
-Chart = Curves | Forest | Bars
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Box:
+    """A rectangle: something that takes a stretch of one axis along a stretch of the other.
+
+    Attributes:
+        x: where it begins and ends to the right.
+        y: where it begins and ends upwards.
+        kind: what it counts as, by its number in the chart's kinds.
+        lines: what there is to say of it.
+    """
+
+    x: tuple[float, float]
+    y: tuple[float, float]
+    kind: int
+    lines: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Boxes:
+    """A map of rectangles, and a curve over it.
+
+    Attributes:
+        title: the whole in a few words.
+        x: what is to the right.
+        y: what is up.
+        kinds: names of what is told apart by colour.
+        boxes: the rectangles.
+        curve: a line over them, in the same units.
+        mark: a place that matters.
+        note: what the picture leaves out; empty if nothing.
+    """
+
+    title: str
+    x: Scale
+    y: Scale
+    kinds: tuple[str, ...]
+    boxes: tuple[Box, ...]
+    curve: Series
+    mark: Mark
+    note: str = ""
+
+
+Chart = Curves | Forest | Bars | Boxes
 
 
 def _runs(there: Sequence[bool]) -> tuple[range, ...]:

@@ -40,8 +40,10 @@ class Displayable:
         Args:
             of: what a row is. For a :class:`~jaxmagic.Timing` ``"timings"`` or ``"compilations"``, for a
                 :class:`~jaxmagic.Benchmark` ``"samples"``, ``"benchmarks"`` or ``"compilations"``, for the
-                :class:`~jaxmagic.History` ``"timings"``, ``"benchmarks"`` or ``"compilations"``; the first of them
-                if left out.
+                :class:`~jaxmagic.History` ``"timings"``, ``"benchmarks"`` or ``"compilations"``, for a
+                :class:`~jaxmagic.MemoryProfile` ``"executables"``, ``"buffers"``, ``"arrays"``, ``"timeline"`` or
+                ``"compilations"``, for :class:`~jaxmagic.LiveArrays` ``"arrays"``, for an
+                :class:`~jaxmagic.Executable` ``"buffers"``; the first of them if left out.
 
         >>> import jaxmagic
         >>> with jaxmagic.stopwatch() as t:

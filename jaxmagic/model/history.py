@@ -9,11 +9,12 @@ from typing import overload
 from .benchmark import Benchmark
 from .comparison import Comparison
 from .display import Displayable
+from .memory import MemoryProfile
 from .sweep import Sweep
 from .timing import Timing
 
 #: What a measurement leaves behind.
-Record = Timing | Benchmark | Comparison | Sweep
+Record = Timing | Benchmark | Comparison | Sweep | MemoryProfile
 
 #: Records that a session keeps. One is a few kilobytes; a loop of ``%jaxtime`` must not fill the memory.
 CAPACITY = 1000

@@ -67,6 +67,9 @@ def unit_of(scale: Scale) -> tuple[str, float]:
     if scale.quantity == "time":
         unit = scale.unit or units.time_unit(scale.high)
         return unit, float(units.TIME_UNITS[unit])
+    if scale.quantity == "size":
+        unit = units.size_unit(scale.high)
+        return unit, float(units.SIZE_UNITS[unit])
     return "", 0.01 if scale.quantity == "share" else 1.0
 
 
@@ -86,13 +89,15 @@ def ticks(scale: Scale, *, log: bool, most: int = 6) -> list[tuple[float, str]]:
 
 def title(scale: Scale, *, log: bool) -> str:
     """What stands beside an axis: its label, and the unit if there is one for all of it."""
-    one_unit = scale.quantity == "time" and not _has_many_units(scale, log)
+    one_unit = scale.quantity in ("time", "size") and not _has_many_units(scale, log)
     return f"{scale.label} ({unit_of(scale)[0]})" if one_unit else scale.label
 
 
 def _written(scale: Scale, value: float, size: float) -> str:
     if scale.quantity == "time":
         return units.time(value, 1) if _has_many_units(scale, scale.log) else f"{value / size:g}"
+    if scale.quantity == "size":
+        return f"{value / size:g}"
     if scale.quantity == "share":
         return units.percent(value)
     return units.factor_tick(value) if scale.quantity == "ratio" else units.number_tick(value)

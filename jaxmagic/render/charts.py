@@ -12,14 +12,18 @@ from collections.abc import Sequence
 from functools import singledispatch
 
 from .. import units
-from ..model.chart import Bar, Bars, Curves, Forest, Mark, Row, Scale, Series
-from .colours import GREY, hue, hue_of_part
+from ..model.chart import Bar, Bars, Boxes, Curves, Forest, Mark, Row, Scale, Series
+from .axis import title
+from .colours import EDGE, GREY, hue, hue_of_part
 from .plot import MOST_IN_TITLE, WIDTH, Plot, lay_out, said
 from .svg import FAINT, Drawing, short, width_of
 
 #: How high curves may rise, and one row of the others, in pixels.
 _RISE = 130
 _ROW = 26
+
+#: How high a map is, in pixels.
+_HEIGHT = 220
 
 #: Letters of a name beside its row.
 MOST_IN_NAME = 26
@@ -77,6 +81,28 @@ def _(chart: Bars) -> Drawing:
     plot.legend([(name, hue_of_part(name, number), False) for number, name in enumerate(chart.names)], 8)
     for line, bar in enumerate(chart.bars):
         _bar(plot, chart, bar, top + _ROW * line + 4)
+    return plot.drawing
+
+
+@draw.register
+def _(chart: Boxes) -> Drawing:
+    legend_left = 24 + width_of(short(title(chart.y, log=False), MOST_IN_TITLE))
+    top = 16 * (lay_out(chart.kinds, legend_left)[-1][1] + 1) + 17
+    bottom = top + _HEIGHT
+    plot = Plot(bottom + 36, chart.title, (chart.x, 56, WIDTH - 16), (chart.y, bottom, top))
+    plot.grid(top, bottom)
+    for box in chart.boxes:
+        (left, right), (low, high) = box.x, box.y
+        with plot.drawing.group({"s": box.kind, "tip": "\n".join(box.lines)}):
+            fill = f"{hue(box.kind)}cc"
+            plot.path(
+                [left, right, right, left, left], [low, low, high, high, low], colour=EDGE, width=0.5, fill=fill
+            )
+    _curve(plot, len(chart.kinds), chart.curve)
+    plot.legend([(name, hue(number), False) for number, name in enumerate(chart.kinds)], legend_left)
+    _mark(plot, chart.mark, top - 4)
+    if chart.note:
+        plot.drawing.words(WIDTH - 20, bottom - 6, f"{chart.note}", anchor="end")
     return plot.drawing
 
 

@@ -28,6 +28,9 @@ GREY_PARTS = {
 #: Of what is no series: as far from white as from black.
 GREY = "#7a7a7a"
 
+#: Between two surfaces of the same colour.
+EDGE = "#ffffff99"
+
 
 def hue(number: int) -> str:
     """The colour with this number; they come round again."""

@@ -17,10 +17,10 @@ from matplotlib.axis import Axis, XAxis
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
-from matplotlib.patches import Patch
+from matplotlib.patches import Patch, Rectangle
 from matplotlib.text import Text
 
-from ..model.chart import Bars, Chart, Curves, Forest, Mark, Scale, Series, Values
+from ..model.chart import Bars, Boxes, Chart, Curves, Forest, Mark, Scale, Series, Values
 from .axis import ticks, title
 from .colours import GREY, hue, hue_of_part
 from .plot import said
@@ -64,6 +64,26 @@ def to_png(chart: Chart) -> str:
 @singledispatch
 def _draw(chart: object, into: Figure) -> None:
     raise TypeError(f"figure() knows charts; found a {type(chart).__name__}")
+
+
+@_draw.register
+def _(chart: Boxes, into: Figure) -> None:
+    into.set_size_inches(_WIDTH, 3.6)
+    axes = into.add_subplot()
+    _set_scale(axes.xaxis, chart.x)
+    _set_scale(axes.yaxis, chart.y)
+    for box in chart.boxes:
+        (left, right), (low, high) = box.x, box.y
+        axes.add_patch(
+            Rectangle(
+                (left, low), right - left, high - low, facecolor=hue(box.kind), edgecolor="white", linewidth=0.4
+            )
+        )
+    handles: list[Line2D | Patch] = [
+        Patch(color=hue(number), label=_name(name)) for number, name in enumerate(chart.kinds)
+    ]
+    handles += [_curve(axes, chart.curve), _mark(axes, chart.x, chart.mark)]
+    _legend(into, handles)
 
 
 @_draw.register

@@ -11,12 +11,15 @@ import pandas as pd
 
 from ..analysis.scaling import time_of
 from ..analysis.statistics import median
+from ..model.arrays import LiveArrays
 from ..model.benchmark import Benchmark
 from ..model.comparison import Comparison
 from ..model.compilation import Compilation
 from ..model.history import History, Record
+from ..model.memory import Executable, MemoryProfile
 from ..model.sweep import Sweep, Variable
 from ..model.timing import Timing
+from . import memory_frames
 
 _TIMING_COLUMNS = (
     "started_at",
@@ -140,6 +143,32 @@ def _(record: History, of: str | None = None) -> pd.DataFrame:
         benchmarks=lambda: _benchmarks([each for each in record if isinstance(each, Benchmark)]),
         compilations=lambda: _compilations(record),
     )
+
+
+@to_frame.register
+def _(record: MemoryProfile, of: str | None = None) -> pd.DataFrame:
+    return _choose(
+        of,
+        executables=lambda: _frame(memory_frames.executables(record.executables)),
+        buffers=lambda: _frame(memory_frames.buffers(record.executables)),
+        arrays=lambda: _frame(memory_frames.arrays_since(record.arrays.arrays)),
+        timeline=lambda: _frame(memory_frames.timeline(record.timeline)),
+        compilations=lambda: _compilations([record]),
+    )
+
+
+@to_frame.register
+def _(record: LiveArrays, of: str | None = None) -> pd.DataFrame:
+    return _choose(of, arrays=lambda: _frame(memory_frames.arrays(record.arrays)))
+
+
+@to_frame.register
+def _(record: Executable, of: str | None = None) -> pd.DataFrame:
+    return _choose(of, buffers=lambda: _frame(memory_frames.buffers([record])))
+
+
+def _frame(table: memory_frames.Table) -> pd.DataFrame:
+    return pd.DataFrame(table.rows, columns=list(table.columns)).astype(table.columns)
 
 
 def _choose(of: str | None, **frames: Callable[[], pd.DataFrame]) -> pd.DataFrame:
@@ -287,6 +316,8 @@ def _compiled_in(record: Record) -> tuple[Compilation, ...]:
         return tuple(one for each in record.candidates for one in each.first_call.compilations)
     if isinstance(record, Sweep):
         return tuple(one for each in record.points if each.comparison for one in _compiled_in(each.comparison))
+    if isinstance(record, MemoryProfile):
+        return record.timing.compilations
     return record.compilations
 
 

@@ -8,21 +8,25 @@ script that makes it live; whatever removes the script leaves the picture.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import singledispatch
 from html import escape
 
 from .. import units
 from ..analysis import report
 from ..analysis.charts import chart
+from ..analysis.memory_chart import map_chart, memory_map_of
 from ..analysis.runs import runs
+from ..model.arrays import LiveArrays
 from ..model.benchmark import Benchmark
 from ..model.chart import Chart
 from ..model.comparison import Comparison
 from ..model.compilation import Compilation
 from ..model.history import History
+from ..model.memory import Executable, MemoryProfile
 from ..model.sweep import Sweep
 from ..model.timing import Timing
-from . import benchmark_words, comparison_words, live, sweep_words, words
+from . import benchmark_words, comparison_words, live, memory_words, sweep_words, words
 from .charts import draw
 from .colours import GREY_PARTS, PARTS
 from .style import DEFAULT, Style
@@ -122,6 +126,66 @@ def _(record: Sweep, style: Style = DEFAULT, *, explain: bool = False) -> str:
     ended = (*sweep_words.about_end(record, style.digits), *sweep_words.about_conditions(record))
     pieces += [_line(f"⚠ {each}") for each in ended]
     return f'<div style="line-height:1.5;max-width:52em">{"".join(pieces)}</div>'
+
+
+@to_html.register
+def _(record: MemoryProfile, style: Style = DEFAULT, *, explain: bool = False) -> str:
+    pieces = [f"<div><b>{_safe(memory_words.headline(record))}</b></div>"]
+    pieces += [_line(each) for each in (*memory_words.about_devices(record), memory_words.about_made(record))]
+    made, programs = record.arrays.made, record.executables
+    pieces.append(_rows(memory_words.array_table(made[: style.rows]), len(made)))
+    pieces.append(_rows(memory_words.program_table(programs[: style.rows]), len(programs)))
+    if style.picture and (drawn := memory_map_of(record)) is not None:
+        pieces.append(chart_to_html(drawn))
+    pieces += [_line(each) for each in memory_words.about_constants(programs[: style.rows])]
+    if programs:
+        told = (*memory_words.about_peak(programs[0]), *memory_words.about_limit(programs[0]))
+        pieces += [_line(each) for each in told]
+    if record.timeline is not None:
+        pieces += [_line(each, _FAINT) for each in memory_words.about_timeline(record.timeline)]
+    pieces += [_line(f"⚠ {each}") for each in memory_words.about_suspects(record.suspects)]
+    told_last = memory_words.notes(record)
+    if record.timing.fetch_ns is not None:
+        told_last = [words.about_fetch(record.timing, style.digits), *told_last]
+    pieces += [_line(each, _FAINT) for each in (*told_last, *(memory_words.EXPLANATION if explain else ()))]
+    return f'<div style="line-height:1.5;max-width:60em">{"".join(pieces)}</div>'
+
+
+@to_html.register
+def _(record: LiveArrays, style: Style = DEFAULT, *, explain: bool = False) -> str:
+    table = _rows(memory_words.array_table(record.arrays[: style.rows]), len(record.arrays))
+    told = "".join(_line(each, _FAINT) for each in record.notes)
+    return f'<div style="line-height:1.5"><b>{_safe(memory_words.live_headline(record))}</b>{table}{told}</div>'
+
+
+@to_html.register
+def _(record: Executable, style: Style = DEFAULT, *, explain: bool = False) -> str:
+    told = (
+        *memory_words.about_constants([record]),
+        *memory_words.about_peak(record),
+        *memory_words.about_limit(record),
+        *record.notes,
+    )
+    table = _rows(memory_words.program_table([record]), 1)
+    if style.picture and (drawn := map_chart(record)) is not None:
+        table += chart_to_html(drawn)
+    return f'<div style="line-height:1.5">{table}{"".join(_line(each) for each in told)}</div>'
+
+
+def _rows(table: Sequence[Sequence[str]], there_are: int) -> str:
+    """A table whose first row are its heads; how many rows it might have had is said below."""
+    heads, *rows = table
+    if not rows:
+        return ""
+    head = "".join(_head(_safe(each), _CELL) for each in heads)
+    body = "".join("<tr>" + "".join(map(_cell, row)) + "</tr>" for row in rows)
+    rest = there_are - len(rows)
+    more = _line(f"… and {rest} more: see to_frame()", _FAINT) if rest > 0 else ""
+    return f'<table style="border-collapse:collapse;margin:4px 0"><tr>{head}</tr>{body}</table>{more}'
+
+
+def _cell(text: str) -> str:
+    return f'<td style="{_CELL}">{_safe(_short(text, 90))}</td>'
 
 
 @to_html.register

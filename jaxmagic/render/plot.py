@@ -153,6 +153,8 @@ def said(scale: Scale, value: float) -> str:
     """
     if scale.quantity == "time":
         return units.time(value) if scale.unit is None else units.time_in(value, scale.unit)
+    if scale.quantity == "size":
+        return units.size(value)
     if scale.quantity == "share":
         return units.percent(value)
     if scale.quantity == "name":
@@ -185,5 +187,7 @@ def _units(scale: Scale, size: float) -> list[tuple[str, float]]:
     """What a value may be said in, largest first, and how much of the axis's unit that is."""
     if scale.quantity == "time":
         return [(f" {unit}", each / size) for unit, each in units.TIME_UNITS.items()]
+    if scale.quantity == "size":
+        return [(f" {unit}", each / size) for unit, each in units.SIZE_UNITS.items()]
     written: dict[str, str] = {"share": units.percent(1).removeprefix("100"), "ratio": units.factor_tick(1)[1:]}
     return [(written.get(scale.quantity, ""), 1.0)]

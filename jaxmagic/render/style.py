@@ -18,6 +18,7 @@ class Style:
         digits: significant digits of a time.
         colour: whether parts are told apart by hue; if not, by shades of grey.
         width: columns of text.
+        rows: lines of a table that may be long.
         picture: whether HTML has a chart; not where one stands beside it.
     """
 
@@ -25,6 +26,7 @@ class Style:
     digits: int = 3
     colour: bool = True
     width: int = 80
+    rows: int = 10
     picture: bool = True
 
 

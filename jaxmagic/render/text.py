@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import re
 import textwrap
+from collections.abc import Iterable, Sequence
 from functools import singledispatch
 
 from .. import units
 from ..analysis import report
+from ..model.arrays import HeldArray, LiveArrays
 from ..model.benchmark import Benchmark
 from ..model.comparison import Comparison
 from ..model.compilation import Compilation
 from ..model.history import History, Record
+from ..model.memory import Executable, MemoryProfile
 from ..model.sweep import Sweep
 from ..model.timing import Timing
-from . import benchmark_words, comparison_words, sweep_words, words
+from . import benchmark_words, comparison_words, memory_words, sweep_words, words
 from .style import DEFAULT, Style
 
 #: Functions that are told one by one; the rest is told as a sum.
@@ -93,7 +96,7 @@ def _(record: Sweep, style: Style = DEFAULT, *, explain: bool = False) -> str:
         return first
     shown = record.points[: sweep_words.MOST_POINTS]
     rows = [sweep_words.heads(record), *(sweep_words.cells(record, point, style.digits) for point in shown)]
-    lines = [first, *_table([[words.printable(each) for each in row] for row in rows])]
+    lines = [first, *_table(rows)]
     if len(shown) < len(record.points):
         lines.append(f"  … and {units.count(len(record.points) - len(shown), 'more point')}: see to_frame()")
     for sentence in (
@@ -108,14 +111,82 @@ def _(record: Sweep, style: Style = DEFAULT, *, explain: bool = False) -> str:
     return "\n".join(lines)
 
 
-def _table(rows: list[list[str]]) -> list[str]:
-    """Rows in columns as wide as they have to be, the first row the heads."""
-    shortened = [[each if len(each) <= 44 else f"{each[:43]}…" for each in row] for row in rows]
-    widths = [max(map(len, column)) for column in zip(*shortened, strict=True)]
+@to_text.register
+def _(record: MemoryProfile, style: Style = DEFAULT, *, explain: bool = False) -> str:
+    first = words.printable(memory_words.headline(record))
+    if style.form == "line":
+        return first
+    lines = _wrapped(first, style, "", "  ")
+    told = [*memory_words.about_devices(record), memory_words.about_made(record)]
+    made, programs = record.arrays.made, record.executables
+    lines += _sentences(told, style) + _arrays(made, style)
+    if programs:
+        lines += _table(memory_words.program_table(programs[: style.rows]), style.width)
+        lines += _more(len(programs), style.rows, "program")
+        lines += _sentences(memory_words.about_constants(programs[: style.rows]), style)
+        lines += _sentences([*memory_words.about_peak(programs[0]), *memory_words.about_limit(programs[0])], style)
+    lines += _sentences(memory_words.about_timeline(record.timeline) if record.timeline else [], style)
+    lines += _sentences([f"Warning: {each}" for each in memory_words.about_suspects(record.suspects)], style)
+    if record.timing.fetch_ns is not None:
+        lines += _sentences([words.about_fetch(record.timing, style.digits)], style)
+    lines += _sentences(memory_words.notes(record), style)
+    return "\n".join(lines + _sentences(memory_words.EXPLANATION if explain else (), style))
+
+
+@to_text.register
+def _(record: LiveArrays, style: Style = DEFAULT, *, explain: bool = False) -> str:
+    lines = [memory_words.live_headline(record)]
+    if style.form == "line":
+        return lines[0]
+    return "\n".join(lines + _arrays(record.arrays, style) + _sentences(record.notes, style))
+
+
+@to_text.register
+def _(record: Executable, style: Style = DEFAULT, *, explain: bool = False) -> str:
+    told = [*memory_words.about_constants([record]), *memory_words.about_peak(record)]
+    told += [*memory_words.about_limit(record), *record.notes]
+    return "\n".join(_table(memory_words.program_table([record]), style.width) + _sentences(told, style))
+
+
+def _arrays(arrays: Sequence[HeldArray], style: Style) -> list[str]:
+    if not arrays:
+        return []
+    table = _table(memory_words.array_table(arrays[: style.rows]), style.width)
+    return table + _more(len(arrays), style.rows, "array")
+
+
+def _more(there_are: int, shown: int, noun: str) -> list[str]:
+    rest = there_are - shown
+    return [f"  … and {units.count(rest, f'more {noun}')}: see to_frame()"] if rest > 0 else []
+
+
+def _sentences(sentences: Iterable[str], style: Style) -> list[str]:
+    return [line for each in sentences for line in _wrapped(words.printable(each), style, "", "  ")]
+
+
+def _table(rows: Iterable[Sequence[str]], most: int | None = None) -> list[str]:
+    """Rows in columns as wide as they have to be, the first row the heads.
+
+    Args:
+        rows: their cells.
+        most: columns of text for all of it: where they are too few, the widest cells are cut.
+    """
+    printable = [[words.printable(each) for each in row] for row in rows]
+    widths = [min(max(map(len, column)), 44) for column in zip(*printable, strict=True)]
+    while most is not None and sum(widths) + 2 * len(widths) > most and max(widths) > _NARROWEST:
+        widths[widths.index(max(widths))] -= 1
     return [
-        ("  " + "  ".join(each.ljust(width) for each, width in zip(row, widths, strict=True))).rstrip()
-        for row in shortened
+        ("  " + "  ".join(_cut(each, width).ljust(width) for each, width in zip(row, widths, strict=True))).rstrip()
+        for row in printable
     ]
+
+
+def _cut(text: str, most: int) -> str:
+    return text if len(text) <= most else f"{text[: most - 1]}…"
+
+
+#: A cell is not cut any further: a number has to stay whole.
+_NARROWEST = 11
 
 
 @to_text.register
@@ -144,6 +215,8 @@ def _in_history(record: Record, style: Style) -> tuple[str, str]:
         return "", f"{len(record)} compared"
     if isinstance(record, Sweep):
         return "", units.count(len(record), "point")
+    if isinstance(record, MemoryProfile):
+        return "", memory_words.change(sum(record.delta_bytes.values()))
     compiled = f"{units.share(record.compile_ns, record.wall_ns)} compile" if record.compile_ns else ""
     return units.time(record.wall_ns, style.digits), compiled
 

@@ -67,13 +67,14 @@ def about_time(timing: Timing, digits: int) -> list[str]:
             "it had been thrown away."
         )
     if timing.fetch_ns is not None:
-        sentences.append(_about_fetch(timing, digits))
+        sentences.append(about_fetch(timing, digits))
     if timing.error is not None:
         sentences.append(f"The code ended with {timing.error}; these are the times so far.")
     return sentences
 
 
-def _about_fetch(timing: Timing, digits: int) -> str:
+def about_fetch(timing: Timing, digits: int) -> str:
+    """How long the copy of the result to the host took."""
     if not timing.fetch_bytes:
         return "Fetch: nothing to copy, because the result holds no array."
     fetched = units.size(timing.fetch_bytes)

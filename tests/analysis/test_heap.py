@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from jaxmagic.analysis.heap import by_stack, difference, flame, is_users, owner, without_internals
@@ -90,7 +90,6 @@ def test_one_line_is_one_stack_without_internals() -> None:
     assert rows == {(MAIN, STEP): 30, (FULL, CALL): 1, (): 2}
 
 
-@settings(deadline=None)
 @given(profiles)
 def test_nothing_is_lost_without_internals(one: HeapProfile) -> None:
     short = without_internals(one)
@@ -105,7 +104,6 @@ def test_stacks_come_with_the_largest_first_and_equal_ones_are_one_row() -> None
     assert [(row.stack, row.size_bytes, row.count) for row in rows] == [((MAIN,), 8, 2), ((STEP,), 7, 1)]
 
 
-@settings(deadline=None)
 @given(profiles)
 def test_the_rows_of_stacks_add_up(one: HeapProfile) -> None:
     rows = by_stack(one)
@@ -116,7 +114,6 @@ def test_the_rows_of_stacks_add_up(one: HeapProfile) -> None:
     assert sizes == sorted(sizes, reverse=True)
 
 
-@settings(deadline=None)
 @given(profiles)
 def test_the_order_of_the_samples_means_nothing(one: HeapProfile) -> None:
     turned = HeapProfile(samples=one.samples[::-1], started_at=None)
@@ -146,13 +143,11 @@ def test_another_allocation_without_bytes_is_a_change() -> None:
     assert (change.change_bytes, change.change_count) == (0, 1)
 
 
-@settings(deadline=None)
 @given(profiles)
 def test_a_profile_does_not_differ_from_itself(one: HeapProfile) -> None:
     assert difference(one, one) == ()
 
 
-@settings(deadline=None)
 @given(profiles, profiles)
 def test_changes_add_up_and_are_undone_backwards(before: HeapProfile, after: HeapProfile) -> None:
     changes = difference(before, after)
@@ -172,7 +167,6 @@ def nodes(root: FlameNode, path: Stack = ()) -> Iterator[tuple[Stack, FlameNode]
         yield from nodes(child, (*path, child.frame))
 
 
-@settings(deadline=None)
 @given(profiles)
 def test_every_node_holds_what_begins_with_its_calls(one: HeapProfile) -> None:
     wanted: Counter[Stack] = Counter({(): 0})
@@ -186,7 +180,6 @@ def test_every_node_holds_what_begins_with_its_calls(one: HeapProfile) -> None:
     }
 
 
-@settings(deadline=None)
 @given(profiles)
 def test_a_node_is_itself_and_its_children_the_largest_first(one: HeapProfile) -> None:
     root = flame(one)

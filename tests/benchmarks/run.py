@@ -30,7 +30,7 @@ _TRUTH_HEAD = (
 #: The row that is not about what the magic says.
 _NO_MAGIC = "by hand, no magic"
 
-PARTS = ("truth", "overhead", "loading", "call", "fence", "repeat", "sampling")
+PARTS = ("truth", "overhead", "loading", "call", "fence", "repeat", "sampling", "map")
 
 
 def main() -> None:
@@ -53,6 +53,7 @@ def main() -> None:
         "fence": lambda: idle_fence(100 if quick else 1000),
         "repeat": lambda: repeated(3 if quick else 25),
         "sampling": lambda: sampling(10 if quick else 150),
+        "map": lambda: memory_map(3 if quick else 15, [1000] if quick else [1000, 3000, 10_000]),
     }
     for name in arguments.only:
         parts[name]()
@@ -263,6 +264,25 @@ def sampling(rounds: int) -> None:
             f"beyond what moments without a sample do ({len(sampled)} and {len(other)}); with {samples:.0f} samples "
             f"in a loop, that is {cost_us * to_percent:.2f} ±{uncertain_us * to_percent:.2f} % of its time.",
             f"Its own processor time is {100 * median(found['cpu']):.2f} % of the loop's time.",
+        ],
+    )
+
+
+def memory_map(rounds: int, sizes: list[int]) -> None:
+    """What reading the memory map of a large program costs."""
+    rows = ask("memory_map.py", rounds, *sizes)
+    show(
+        "The memory map of a program (ms; wanted: under 1000 for 10,000 instructions, and as much for each of them)",
+        ["instructions", "buffers", "took", "µs for each instruction", "n"],
+        [
+            [
+                str(row["steps"]),
+                str(row["buffers"]),
+                spread([each / 1e6 for each in row["took_ns"]], ".0f"),
+                spread([each / 1e3 / row["steps"] for each in row["took_ns"]], ".0f"),
+                str(len(row["took_ns"])),
+            ]
+            for row in rows
         ],
     )
 

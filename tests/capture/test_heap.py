@@ -15,7 +15,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
@@ -326,7 +326,6 @@ def read_or_refuse(data: bytes) -> None:
             read_heap(data)
 
 
-@settings(deadline=None)
 @given(st.binary(max_size=300))
 def test_any_bytes_are_read_or_refused(data: bytes) -> None:
     read_or_refuse(data)
@@ -334,7 +333,6 @@ def test_any_bytes_are_read_or_refused(data: bytes) -> None:
     read_or_refuse(b"\x1f\x8b" + data)
 
 
-@settings(deadline=None)
 @given(st.lists(st.tuples(st.floats(0, 1, exclude_max=True), st.integers(0, 255)), min_size=1, max_size=8))
 def test_a_real_profile_with_other_bytes_is_read_or_refused(changes: list[tuple[float, int]]) -> None:
     data = bytearray(real())
@@ -347,7 +345,6 @@ def test_a_real_profile_with_other_bytes_is_read_or_refused(changes: list[tuple[
     read_or_refuse(bytes(packed))
 
 
-@settings(deadline=None)
 @given(st.floats(0, 1, exclude_max=True))
 def test_no_part_of_a_real_profile_passes_for_the_whole(share: float) -> None:
     read_heap(real())

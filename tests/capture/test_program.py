@@ -8,7 +8,7 @@ import jax
 import jax.numpy as jnp
 import pytest
 from google.protobuf.message import DecodeError
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from jaxmagic.analysis.lifetimes import timetable
@@ -82,7 +82,6 @@ def test_anything_at_all_is_read_or_refused(data: bytes) -> None:
     read_whole(MODULE, data)
 
 
-@settings(max_examples=300)
 @given(st.data())
 def test_what_was_damaged_is_read_or_refused(data: st.DataObject) -> None:
     read_whole(damaged(data, MODULE), ASSIGNMENT)

@@ -1,0 +1,153 @@
+"""Where memory goes: of a call, of what is alive, and of a program that has not run."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from ..capture.functions import name_of
+from ..capture.jax_version import require_jax
+from ..capture.memory import MemoryWatch
+from ..model.arrays import LiveArrays
+from ..model.memory import Executable, MemoryProfile
+from .session import history
+
+
+def memory(fn: Callable[..., Any], *args: Any, interval_s: float = 0.001, **kwargs: Any) -> MemoryProfile:
+    """Call a function once, and tell where the memory went.
+
+    Args:
+        fn: the function, jitted or not. Everything that it starts is waited for. What it returns is thrown away.
+        args: its positional arguments.
+        interval_s: how far apart the samples of the timeline lie, in seconds.
+        kwargs: keyword arguments of `fn`.
+
+    Returns:
+        The record: ``executables``, what each program that ran needs, with its memory map; ``arrays``, what is alive
+        afterwards and which of the caller's names hold it; ``timeline``, what was really used meanwhile. It is in
+        :func:`history` as well.
+
+    Raises:
+        TypeError: `fn` cannot be called.
+        ValueError: `interval_s` is not positive.
+        JaxNotAvailable: JAX is not installed or too old.
+
+    >>> import jax, jax.numpy as jnp, jaxmagic
+    >>> profile = jaxmagic.memory(jax.jit(lambda x: x @ x), jnp.ones((100, 100)))
+    >>> program = profile.executables[0]
+    >>> program.argument_bytes, program.output_bytes, program.peak_bytes
+    (40000, 40000, 80000)
+    """
+    from .checks import positive
+
+    __tracebackhide__ = True
+    if not callable(fn):
+        raise TypeError(
+            f"memory() takes a function and its arguments; found {type(fn).__name__}, which cannot be called. "
+            "Write memory(f, x), not memory(f(x))."
+        )
+    namespace = sys._getframe(1).f_globals
+    interval_ns = max(round(positive("interval_s", interval_s) * 1e9), 1)
+    watch = memory_watch(lambda: namespace, interval_ns=interval_ns)
+    watch.start()
+    error: BaseException | None = None
+    try:
+        watch.result = fn(*args, **kwargs)
+    except BaseException as raised:
+        error = raised
+        raise
+    finally:
+        try:
+            watch.returned(watch.result)
+            watch.stop(error=error, code=name_of(fn))
+        finally:
+            watch.cancel()  # an interrupt in one of our own lines
+            del error  # with its frames it holds this one, and so the arguments
+    return watch.record
+
+
+def memory_watch(
+    namespace: Callable[[], Mapping[str, Any]],
+    *,
+    value_name: Callable[[], str] = lambda: "(the value, not kept)",
+    interval_ns: int = 1_000_000,
+    mapped: bool = True,
+    fetch: bool = False,
+) -> MemoryWatch:
+    """What ``%jaxmem`` runs: it keeps its record in the session's history."""
+    earlier = [record.arrays for record in history() if isinstance(record, MemoryProfile)]
+    return MemoryWatch(
+        namespace,
+        value_name=value_name,
+        interval_ns=interval_ns,
+        mapped=mapped,
+        fetch=fetch,
+        earlier=earlier,
+        record=history().append,
+    )
+
+
+def live(namespace: Mapping[str, Any] | None = None) -> LiveArrays:
+    """The JAX arrays that are alive, the largest first, and which names hold them.
+
+    On every backend that has been started. Nothing is run, waited for or read.
+
+    Args:
+        namespace: names and what they hold; the caller's global ones if left out, in a notebook those of its cells.
+
+    Raises:
+        TypeError: `namespace` is no mapping.
+        JaxNotAvailable: JAX is not installed or too old.
+
+    >>> import jax.numpy as jnp, jaxmagic
+    >>> params = {"w": [jnp.ones((30, 50))]}
+    >>> [each.names for each in jaxmagic.live({"params": params}).arrays if each.shape == "f32[30,50]"]
+    [("params['w'][0]",)]
+    """
+    from ..capture.arrays import look
+
+    require_jax()
+    if namespace is None:
+        return look(sys._getframe(1).f_globals)  # no copy: a module is known by its own names
+    if not isinstance(namespace, Mapping):
+        raise TypeError(
+            f"live() takes names and what they hold; found {type(namespace).__name__}. "
+            'Write live({"params": params}), or live() for the names of the caller.'
+        )
+    return look(namespace if type(namespace) is dict else dict(namespace))
+
+
+def memory_requirement(fn: Callable[..., Any], *args: Any, **kwargs: Any) -> Executable:
+    """What a jitted function needs of each device's memory for these arguments, without running it.
+
+    It is compiled, because only then it is known.
+
+    Args:
+        fn: what :func:`jax.jit` returns; another function is jitted.
+        args: its positional arguments, arrays or :class:`jax.ShapeDtypeStruct`.
+        kwargs: its keyword arguments.
+
+    Returns:
+        ``peak_bytes`` and what it is made of, the memory map in ``allocations``, and ``fits``: whether the device has
+        as much in all; ``None`` where it does not say how much it has, as on the CPU.
+
+    Raises:
+        TypeError: `fn` cannot be called.
+        JaxNotAvailable: JAX is not installed or too old.
+
+    >>> import jax, jax.numpy as jnp, jaxmagic
+    >>> x = jax.ShapeDtypeStruct((1000, 1000), jnp.float32)
+    >>> jaxmagic.memory_requirement(jax.jit(lambda x: x @ x), x).peak_bytes
+    8000000
+    """
+    from ..capture.executables import requirement
+    from ..capture.functions import compiled_for
+
+    require_jax()
+    if not callable(fn):
+        raise TypeError(
+            f"memory_requirement() takes a function and its arguments; found {type(fn).__name__}, which cannot be "
+            "called. Write memory_requirement(f, x), not memory_requirement(f(x))."
+        )
+    return requirement(compiled_for(fn, args, kwargs))

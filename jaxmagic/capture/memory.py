@@ -1,0 +1,201 @@
+"""A run of some code, with everything that tells where its memory goes.
+
+What is looked at before and after stands outside the clock of the stopwatch; while the code runs, a thread samples,
+and JAX tells which programs it runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, suppress
+from dataclasses import replace
+from typing import Any
+
+from ..analysis.leaks import suspects
+from ..model.arrays import LiveArrays
+from ..model.memory import MemoryProfile
+from ..model.timeline import MemoryTimeline
+from ..model.timing import Timing
+from .arrays import Snapshot, look, snapshot
+from .executables import Watched, describe, watch
+from .fence import shared
+from .jax_version import require_jax
+from .stopwatch import Stopwatch
+from .timeline import MemorySampler
+
+
+class MemoryWatch:
+    """Runs like a :class:`~jaxmagic.Stopwatch`, and makes a :class:`~jaxmagic.MemoryProfile`.
+
+    Args:
+        namespace: names and what they hold, where arrays are looked for.
+        value_name: how the value of the code can be found later, where no variable holds it.
+        interval_ns: how far apart samples of the timeline lie.
+        mapped: whether to read where the buffers of each program lie, and for how long.
+        fetch: as of the stopwatch.
+        earlier: the looks of this session, the newest last: what grew in all of them is suspected to leak.
+        record: told of the record.
+
+    Attributes:
+        value: the value of the code, for its name; forgotten at the end.
+    """
+
+    def __init__(
+        self,
+        namespace: Callable[[], Mapping[str, Any]],
+        *,
+        value_name: Callable[[], str] = lambda: "(the value, not kept)",
+        interval_ns: int = 1_000_000,
+        mapped: bool = True,
+        fetch: bool = False,
+        earlier: Sequence[LiveArrays] = (),
+        record: Callable[[MemoryProfile], None] | None = None,
+    ) -> None:
+        self.value: Any = None
+        self._namespace = namespace
+        self._value_name = value_name
+        self._mapped = mapped
+        self._earlier = earlier
+        self._record = record
+        self._stopwatch = Stopwatch(fetch=fetch)
+        self._sampler = MemorySampler(interval_ns=interval_ns)
+        self._sampling = False
+        self._programs: AbstractContextManager[Watched] | None = None
+        self._watched = Watched()
+        self._before: Snapshot | None = None
+        self._profile: MemoryProfile | None = None
+
+    @property
+    def done(self) -> bool:
+        """Whether there is a record."""
+        return self._profile is not None
+
+    @property
+    def timing(self) -> Timing:
+        """Of the same run."""
+        return self._stopwatch.timing
+
+    @property
+    def record(self) -> MemoryProfile:
+        """The record, once the code has ended."""
+        assert self._profile is not None
+        return self._profile
+
+    @property
+    def result(self) -> Any:
+        """As of the stopwatch."""
+        return self._stopwatch.result
+
+    @result.setter
+    def result(self, value: Any) -> None:
+        self._stopwatch.result = self.value = value
+
+    @property
+    def dropped(self) -> Any:
+        """As of the stopwatch."""
+        return self._stopwatch.dropped
+
+    @dropped.setter
+    def dropped(self, value: Any) -> None:
+        self._stopwatch.dropped = value
+
+    def start(self) -> None:
+        """Look at what there is, and begin to watch.
+
+        Raises:
+            JaxNotAvailable: JAX is not installed or too old.
+        """
+        require_jax()
+        try:
+            with suppress(Exception):  # the stopwatch says what stands in the way
+                shared.prepare()  # here, or else the timeline has what that takes
+            self._before = snapshot()
+            programs = watch()
+            self._watched = programs.__enter__()
+            self._programs = programs  # where it was not entered, there is nothing to leave
+            self._sampler.start()
+            self._sampling = True
+            self._stopwatch.start()
+        except BaseException:
+            self.cancel()
+            raise
+
+    def returned(self, value: Any = None) -> int:
+        """As of the stopwatch."""
+        return self._stopwatch.returned(value)
+
+    def stop(self, *, error: BaseException | None = None, code: str | None = None) -> Timing:
+        """Wait for all work, and make the record.
+
+        Raises:
+            Exception: what the computation itself raised while it was waited for, or an interrupt; the record has
+                been made by then.
+        """
+        __tracebackhide__ = True
+        try:
+            return self._stopwatch.stop(error=error, code=code)
+        finally:
+            try:
+                timeline = self._end()
+                if self._stopwatch.done:
+                    self._profile = self._make_record(timeline)
+                    if self._record is not None:
+                        self._record(self._profile)
+            finally:
+                self.cancel()
+
+    def cancel(self) -> None:
+        """Watch no longer, without a record; does nothing where the block has ended."""
+        self.value = None
+        self._stopwatch.cancel()
+        self._end()
+        self._watched = Watched()
+        self._before = None
+
+    def _end(self) -> MemoryTimeline | None:
+        """Let the thread end, and JAX tell nobody any more."""
+        programs, self._programs = self._programs, None
+        sampling, self._sampling = self._sampling, False
+        try:
+            return self._sampler.stop() if sampling else None
+        finally:
+            if programs is not None:
+                programs.__exit__(None, None, None)
+
+    def _make_record(self, timeline: MemoryTimeline | None) -> MemoryProfile:
+        namespace, value_name = dict(self._namespace()), self._value_name()
+        if self.value is not None:
+            namespace.setdefault(value_name, self.value)
+        before = self._before
+        arrays = _named(look(namespace, before=before), value_name, namespace.get("__name__"))
+        del namespace
+        notes = []
+        if self._watched.ran is None:
+            notes.append("Which programs ran is not known on this JAX: those that were compiled are listed.")
+        return MemoryProfile(
+            timing=self._stopwatch.timing,
+            before_bytes=() if before is None else before.device_bytes,
+            arrays=arrays,
+            executables=describe(self._watched, mapped=self._mapped),
+            timeline=timeline,
+            suspects=suspects([*self._earlier, arrays]),
+            notes=tuple(notes),
+        )
+
+
+def _named(arrays: LiveArrays, value_name: str, module: object) -> LiveArrays:
+    """Where a variable holds an array of the value, that is its name.
+
+    Args:
+        arrays: those that were found, with their names.
+        value_name: how the value can be found.
+        module: whose names were looked through: beginning with it, all of them were found a second time, and with
+            them the block that measures.
+    """
+    again = (f"{module}.",) if type(module) is str else ()
+
+    def names(found: tuple[str, ...]) -> tuple[str, ...]:
+        found = tuple(each for each in found if not each.startswith(again))
+        return tuple(each for each in found if not each.startswith(value_name)) or found
+
+    return replace(arrays, arrays=tuple(replace(each, names=names(each.names)) for each in arrays.arrays))

@@ -1,0 +1,127 @@
+"""Where memory goes, as tables: the columns with their types, and the rows. What makes frames of them says pandas."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from ..model.arrays import HeldArray
+from ..model.memory import Executable
+from ..model.timeline import MemoryTimeline
+
+
+class Table(NamedTuple):
+    """Rows under their columns.
+
+    Attributes:
+        columns: for each name the type in pandas; all of them know what is missing.
+        rows: their values, ``None`` for what was not measured.
+    """
+
+    columns: dict[str, str]
+    rows: list[tuple[Any, ...]]
+
+
+_EXECUTABLE = {
+    "name": "string",
+    "ran": "boolean",
+    "compiled": "boolean",
+    "peak_bytes": "Int64",
+    "argument_bytes": "Int64",
+    "output_bytes": "Int64",
+    "temporary_bytes": "Int64",
+    "alias_bytes": "Int64",
+    "constant_bytes": "Int64",
+    "generated_code_bytes": "Int64",
+    "limit_bytes": "Int64",
+    "fits": "boolean",
+    "steps": "Int64",
+}
+
+_ALLOCATION = {
+    "executable": "Int64",
+    "name": "string",
+    "allocation": "Int64",
+    "kind": "string",
+    "aliased": "boolean",
+    "space": "Int64",
+}
+
+_BUFFER = {
+    "offset_bytes": "Int64",
+    "size_bytes": "Int64",
+    "first": "Int64",
+    "last": "Int64",
+    "instruction": "string",
+    "shape": "string",
+    "op_name": "string",
+    "source": "string",
+}
+
+_ARRAY = {
+    "shape": "string",
+    "dtype": "string",
+    "sharding": "string",
+    "devices": "Int64",
+    "size_bytes": "Int64",
+    "own_bytes": "Int64",
+    "names": "string",
+}
+
+
+def executables(programs: Sequence[Executable]) -> Table:
+    """A row a program, in bytes on each of its devices."""
+    return Table(_EXECUTABLE, [tuple(getattr(each, column) for column in _EXECUTABLE) for each in programs])
+
+
+def buffers(programs: Sequence[Executable]) -> Table:
+    """A row a buffer, with the place of its program in the record; none of a program that is not mapped.
+
+    ``first`` and ``last`` are steps of its schedule.
+    """
+    rows = [
+        (
+            *(number, program.name, place, allocation.kind, allocation.aliased, allocation.space),
+            *(getattr(buffer, column) for column in _BUFFER),
+        )
+        for number, program in enumerate(programs)
+        for place, allocation in enumerate(program.allocations or ())
+        for buffer in allocation.buffers
+    ]
+    return Table(_ALLOCATION | _BUFFER, rows)
+
+
+def arrays(held: Sequence[HeldArray]) -> Table:
+    """A row an array; no names where none was found."""
+    return Table(
+        _ARRAY,
+        [
+            (
+                each.shape,
+                each.dtype,
+                each.sharding,
+                len(each.device_bytes),
+                each.size_bytes,
+                each.own_bytes,
+                ", ".join(each.names) or None,
+            )
+            for each in held
+        ],
+    )
+
+
+def arrays_since(held: Sequence[HeldArray]) -> Table:
+    """The same, and which were made since the code began."""
+    found = arrays(held)
+    made = [(*row, each.made) for row, each in zip(found.rows, held, strict=True)]
+    return Table(found.columns | {"made": "boolean"}, made)
+
+
+def timeline(sampled: MemoryTimeline | None) -> Table:
+    """A row a sample, and for each device that tells a column of what was in use of it; no row if none was taken."""
+    columns = {"time_ns": "Int64", "rss_bytes": "Int64", "array_bytes": "Int64"}
+    if sampled is None:
+        return Table(columns, [])
+    columns |= {f"{device}_bytes": "Int64" for device in sampled.device_bytes}
+    rows = zip(sampled.times_ns, sampled.rss_bytes, sampled.array_bytes, *sampled.device_bytes.values(), strict=True)
+    return Table(columns, list(rows))
