@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import os
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import Literal
 
 from .. import units
 from ..model.chart import Box, Boxes, Mark, Scale, Series
@@ -20,26 +23,41 @@ _MOST_BOXES = 400
 _MOST_POINTS = 400
 
 
-def map_chart(program: Executable) -> Boxes | None:
-    """The memory map of a program; ``None`` where its allocations are not known, or it needs nothing."""
+#: What tells rectangles apart by colour.
+Colour = Literal["kind", "source line"]
+
+#: Source lines that get a colour of their own; the others share one.
+_MOST_SOURCES = 6
+_OTHERS = "other lines"
+
+
+def map_chart(program: Executable, colour: Colour = "kind", step: int | None = None) -> Boxes | None:
+    """The memory map of a program; ``None`` where its allocations are not known, or it needs nothing.
+
+    Args:
+        program: whose.
+        colour: what tells rectangles apart.
+        step: the step that is marked, from 1 on; that of the peak if left out.
+    """
     if not program.allocations or not program.steps:
         return None
     allocations = sorted(planned(program.allocations), key=lambda each: (KINDS.index(each.kind), -each.size_bytes))
     total = sum(each.size_bytes for each in allocations)
     if not total:
         return None
-    boxes = sorted(_boxes(allocations), key=lambda each: -(each.x[1] - each.x[0]) * (each.y[1] - each.y[0]))
+    kinds = KINDS if colour == "kind" else _sources(allocations)
+    boxes = sorted(_boxes(allocations, kinds), key=lambda each: -(each.x[1] - each.x[0]) * (each.y[1] - each.y[0]))
     curve = live_bytes(program.allocations, program.steps)
-    peak = curve.index(max(curve))
+    at, label = (curve.index(max(curve)) + 1, "peak ") if step is None else (step, "")
     left_out = len(boxes) - _MOST_BOXES
     return Boxes(
         title=f"memory map of {program.name}",
         x=Scale(label="step of the schedule", quantity="number", low=0.0, high=float(program.steps)),
         y=Scale(label="memory", quantity="size", low=0.0, high=float(total)),
-        kinds=tuple(kind for kind in KINDS),
+        kinds=tuple(kinds),
         boxes=tuple(boxes[:_MOST_BOXES]),
         curve=_curve(curve),
-        mark=Mark(label=f"peak {units.size(curve[peak])} at step", at=float(peak + 1)),
+        mark=Mark(label=f"{label}{units.size(curve[at - 1])} at step", at=float(at)),
         note=f"{units.count(left_out, 'smaller buffer')} not drawn" if left_out > 0 else "",
     )
 
@@ -49,7 +67,20 @@ def memory_map_of(profile: MemoryProfile) -> Boxes | None:
     return next((found for each in profile.executables if (found := map_chart(each)) is not None), None)
 
 
-def _boxes(allocations: list[Allocation]) -> Iterator[Box]:
+def _sources(allocations: Sequence[Allocation]) -> list[str]:
+    """The lines whose buffers take most, for longest, and a name for the rest."""
+    taken: Counter[str] = Counter()
+    for allocation in allocations:
+        for each in allocation.buffers:
+            taken[_source(each)] += each.size_bytes * (each.last - each.first + 1)
+    return [*(name for name, _ in taken.most_common(_MOST_SOURCES) if name != _OTHERS), _OTHERS]
+
+
+def _source(buffer: Buffer) -> str:
+    return os.path.basename(buffer.source) if buffer.source else _OTHERS
+
+
+def _boxes(allocations: list[Allocation], kinds: Sequence[str]) -> Iterator[Box]:
     ground = 0
     for allocation in allocations:
         for buffer, last in held(allocation):
@@ -57,10 +88,17 @@ def _boxes(allocations: list[Allocation]) -> Iterator[Box]:
             yield Box(
                 x=(float(buffer.first), float(last + 1)),
                 y=(float(low), float(low + buffer.size_bytes)),
-                kind=KINDS.index(allocation.kind),
+                kind=_number(kinds, allocation, buffer),
                 lines=tuple(_lines(allocation, buffer)),
             )
         ground += allocation.size_bytes
+
+
+def _number(kinds: Sequence[str], allocation: Allocation, buffer: Buffer) -> int:
+    if kinds is KINDS:
+        return KINDS.index(allocation.kind)
+    source = _source(buffer)
+    return kinds.index(source) if source in kinds else len(kinds) - 1
 
 
 def _lines(allocation: Allocation, buffer: Buffer) -> Iterator[str]:

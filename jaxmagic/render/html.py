@@ -172,6 +172,12 @@ def _(record: Executable, style: Style = DEFAULT, *, explain: bool = False) -> s
     return f'<div style="line-height:1.5">{table}{"".join(_line(each) for each in told)}</div>'
 
 
+def live_to_html(program: Executable, step: int, rows: int) -> str:
+    """What a program needs at a step of its schedule, counted from 1, as a table."""
+    table = memory_words.live_table(program, step)
+    return _rows(table[: rows + 1], len(table) - 1)
+
+
 def _rows(table: Sequence[Sequence[str]], there_are: int) -> str:
     """A table whose first row are its heads; how many rows it might have had is said below."""
     heads, *rows = table

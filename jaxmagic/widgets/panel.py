@@ -78,6 +78,11 @@ def show(where: ipywidgets.Output, record: object, chart: Chart | None = None) -
         where.outputs = (_output(chart_to_html(chart) + to_html(record, Style(picture=False))),)
 
 
+def show_html(where: ipywidgets.Output, html: str) -> None:
+    """Show what has been put together, instead of what was there."""
+    where.outputs = (_output(html),)
+
+
 def show_chart(where: ipywidgets.Output, chart: Chart) -> None:
     """Show a chart alone."""
     where.outputs = (_output(chart_to_html(chart)),)
