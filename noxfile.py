@@ -16,7 +16,7 @@ nox.options.download_python = "never"
 @nox.session(python="3.11")
 def oldest_jax(session: nox.Session) -> None:
     """Python 3.11 with JAX 0.8.0."""
-    run_tests(session, "jax==0.8.0", "jaxlib==0.8.0")
+    run_tests(session, "jax==0.8.0", "jaxlib==0.8.0", reasoning=False)
 
 
 @nox.session(python="3.11")
@@ -28,7 +28,7 @@ def newest_on_oldest_python(session: nox.Session) -> None:
 @nox.session(python="3.12")
 def oldest_ipython(session: nox.Session) -> None:
     """Python 3.12 with IPython 7.34.0, which is Colab's."""
-    run_tests(session, "ipython==7.34.0")
+    run_tests(session, "ipython==7.34.0", reasoning=False)
 
 
 @nox.session(python="3.13")
@@ -37,17 +37,18 @@ def newest(session: nox.Session) -> None:
     run_tests(session)
 
 
-def run_tests(session: nox.Session, *pins: str) -> None:
+def run_tests(session: nox.Session, *pins: str, reasoning: bool = True) -> None:
     """Install the package with its tests and `pins`, say what that came to, and run the tests.
 
     Those in a browser, and notebooks that take long, are left to ``make test``: what they look at hardly depends on
-    these versions, and all checks together have to fit into twenty minutes. So there are fewer examples, too.
+    these versions, and all checks together have to fit into twenty minutes. So there are fewer examples, too; and
+    the room of pure reasoning, which knows neither JAX nor IPython, is left out where only these are others.
     """
+    ignored = [] if reasoning else ["--ignore", "tests/analysis"]
     session.install("--editable", ".[test]", *pins)
     session.run("python", "-c", _VERSIONS, log=False)
-    session.run(
-        "pytest", "-n", "auto", "-m", "not browser and not long", "--hypothesis-profile", "few", *session.posargs
-    )
+    chosen = ["-m", "not browser and not long", "--hypothesis-profile", "few", *ignored]
+    session.run("pytest", "-n", "auto", *chosen, *session.posargs)
 
 
 _VERSIONS = """
