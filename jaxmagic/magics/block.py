@@ -109,11 +109,11 @@ class Block:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> bool:
-        self._watch.returned(self._at_hand())  # before anything else of ours
-        __tracebackhide__ = True
-        if not self._in_function:
-            _left.add(self)
         try:
+            self._watch.returned(self._at_hand())  # before anything else of ours
+            __tracebackhide__ = True
+            if not self._in_function:
+                _left.add(self)
             return self._leave(error)
         except BaseException:
             self._watch.cancel()  # an interrupt in one of our own lines

@@ -85,7 +85,14 @@ def test_a_record_names_what_was_timed_when_the_source_is_gone(session: Any, mon
     assert session.run("t.code") is None
 
 
-@pytest.mark.parametrize("where", ["magics.block.Block._result", "capture.stopwatch.Stopwatch._make_record"])
+@pytest.mark.parametrize(
+    "where",
+    [
+        "capture.stopwatch.Stopwatch.returned",
+        "magics.block.Block._result",
+        "capture.stopwatch.Stopwatch._make_record",
+    ],
+)
 def test_an_interrupt_in_one_of_our_own_lines_is_an_interrupt(
     session: Any, session_state: Any, monkeypatch: Any, where: str
 ) -> None:
