@@ -949,14 +949,15 @@ def test_processor_time_counts_the_fence_only_where_it_waits_for_work(
 
 def test_work_whose_last_value_is_known_is_waited_for_and_named(work: Any) -> None:
     truth_ns = work.truth_ns()
+    nothing: Any = Scripted(False, 0)  # what a real fence finds beside it on a busy machine is another test's matter
     for _ in range(20):
-        with jaxmagic.stopwatch() as watch:
+        with Stopwatch(fence=nothing) as watch:
             watch.dropped = work()
         assert watch.dropped is None
         assert watch.timing.wall_ns > truth_ns / 4
         if (watch.timing.unreached_ns or 0) > truth_ns / 4:
             return
-    pytest.fail("the work was never named")  # once it may not be: somebody else's arrays may be alive
+    pytest.fail("the work was never named")  # once it may not be: this thread may be set aside until it is done
 
 
 @pytest.mark.parametrize(
