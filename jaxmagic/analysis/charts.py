@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from functools import singledispatch
 from math import exp, log
 
+from ..model.arrays import LiveArrays
 from ..model.benchmark import Benchmark, Trial
-from ..model.chart import Bar, Bars, Boxes, Chart, Curves, Forest, Mark, Row, Scale, Series
+from ..model.chart import Bar, Bars, Boxes, Chart, Curves, Forest, Mark, Row, Scale, Series, Treemap
 from ..model.comparison import Comparison
 from ..model.history import History
 from ..model.memory import Executable, MemoryProfile
@@ -16,6 +17,7 @@ from ..model.sweep import Sweep, Variable
 from ..model.timing import Timing
 from ..units import time_unit
 from . import report, statistics
+from .arrays_chart import arrays_chart
 from .comparison import ratios
 from .memory_chart import map_chart, memory_map_of
 from .runs import runs, runs_chart
@@ -59,6 +61,14 @@ def _(record: MemoryProfile) -> Boxes:
     found = memory_map_of(record)
     if found is None:
         raise ValueError("there is no map: no program ran whose buffers are known")
+    return found
+
+
+@chart.register
+def _(record: LiveArrays) -> Treemap:
+    found = arrays_chart(record)
+    if found is None:
+        raise ValueError("there is nothing to draw: no array takes any memory")
     return found
 
 

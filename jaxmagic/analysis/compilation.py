@@ -64,6 +64,8 @@ def group(
                 last_stage=spans[last].stage,
                 cause=cause,
                 thread=None if ours else spans[last].thread_name,
+                began_ns=min(spans[index].start_ns for index in members) - start_ns,
+                ended_ns=max(spans[index].end_ns for index in members) - start_ns,
             )
         )
     return tuple(compilations)

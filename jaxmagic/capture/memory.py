@@ -169,6 +169,8 @@ class MemoryWatch:
         before = self._before
         arrays = _named(look(namespace, before=before), value_name, namespace.get("__name__"))
         del namespace
+        if timeline is not None:
+            timeline = replace(timeline, clock_ns=self._stopwatch.started_ns - self._sampler.started_ns)
         notes = []
         if self._watched.ran is None:
             notes.append("Which programs ran is not known on this JAX: those that were compiled are listed.")

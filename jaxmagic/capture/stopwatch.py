@@ -79,6 +79,7 @@ class Stopwatch:
         result: set it inside the block to the value of interest, and waiting for that value is told apart from
             waiting for other work. It is forgotten when the block ends.
         dropped: a value that the block throws away, kept until it ends: waited for behind the result.
+        started_ns: the clock reading that the times count from.
     """
 
     _returned_ns: int | None
@@ -95,6 +96,7 @@ class Stopwatch:
     ) -> None:
         self.result: Any = None
         self.dropped: Any = None
+        self.started_ns = 0
         self._fetch = fetch
         self._record = record
         self._clock = clock
@@ -158,7 +160,7 @@ class Stopwatch:
             self._fence.wait()  # last: Python in between would cool the caches that the measured call finds
             self._fenced = self._fence.ready
             self._cpu_before = cpu_time()
-            self._start_ns = self._clock()
+            self.started_ns = self._clock()
         except BaseException:  # an interrupt: nobody would call stop()
             self.cancel()
             raise
@@ -301,7 +303,7 @@ class Stopwatch:
         """Measure again where that is in doubt; what is left out then may have been work, and a note says so."""
         settled = self._fence.settle(waited)
         left_out_ns = waited.until_ns - settled.until_ns
-        if left_out_ns > _WORTH_A_NOTE * (waited.until_ns - self._start_ns):
+        if left_out_ns > _WORTH_A_NOTE * (waited.until_ns - self.started_ns):
             self._notes.append(
                 f"Up to {units.time(left_out_ns, 2)} may be missing: work over several devices whose result was "
                 "thrown away cannot be told from none when it is that short."
@@ -356,7 +358,7 @@ class Stopwatch:
 
     def _make_record(self, dispatched_ns: int, end: _End, error: BaseException | None, code: str | None) -> Timing:
         compilations = self._log.compilations(
-            start_ns=self._start_ns,
+            start_ns=self.started_ns,
             end_ns=dispatched_ns,
             thread=self._thread,
             threads_before=self._threads_before,
@@ -365,7 +367,7 @@ class Stopwatch:
         return Timing(
             code=code,
             started_at=self._started_at,
-            dispatch_ns=dispatched_ns - self._start_ns,
+            dispatch_ns=dispatched_ns - self.started_ns,
             wait_ns=end.done_ns - dispatched_ns,
             unreached_ns=None if end.held_ns is None else end.done_ns - end.held_ns,
             tracing_ns=sum(each.tracing_ns for each in ours),

@@ -78,6 +78,11 @@ class MemorySampler:
         self._timeline: MemoryTimeline | None = None
         weakref.finalize(self, self._sampling.abandon)  # nobody may be left to call stop()
 
+    @property
+    def started_ns(self) -> int:
+        """The clock reading that the samples count from."""
+        return self._sampling.start_ns
+
     def start(self) -> None:
         """Take the first sample and start the thread.
 
@@ -163,7 +168,7 @@ class _Sampling:
         self.notes: list[str] = []
         self._asked_ns = self._interval_ns = interval_ns
         self._clock, self._cpu_clock = clock, cpu_clock
-        self._start_ns = self._due_ns = self._began_cpu_ns = self._used_ns = 0
+        self.start_ns = self._due_ns = self._began_cpu_ns = self._used_ns = 0
         self._read_rss = read_rss
         self._process = Look("the process", read_rss, cpu_clock)
         self._arrays = Look("live arrays", lambda: array_bytes(known()), cpu_clock)
@@ -179,7 +184,7 @@ class _Sampling:
         self._sample_all(0)
         self._arrays.begin()
         self._in_use.begin()
-        self._start_ns = self._due_ns = self._clock()
+        self.start_ns = self._due_ns = self._clock()
 
     def run(self) -> None:
         """Sample until it is to end. No exception gets out: nobody waits for it, and it would be printed."""
@@ -217,7 +222,7 @@ class _Sampling:
         """Take the last sample, when the thread has ended."""
         end_ns = self._clock()
         self.missed += max(end_ns - self._due_ns, 0) // self._interval_ns
-        self._sample_all(end_ns - self._start_ns)
+        self._sample_all(end_ns - self.start_ns)
 
     def all_notes(self) -> tuple[str, ...]:
         """What could not be measured, and what was measured less often than asked for."""
@@ -236,7 +241,7 @@ class _Sampling:
         now_ns = self._clock()
         self.missed += (late := max(now_ns - self._due_ns, 0) // self._interval_ns)
         self._due_ns += late * self._interval_ns
-        since_ns = now_ns - self._start_ns
+        since_ns = now_ns - self.start_ns
         rss = self._process.read()
         arrays = self._arrays.take() if self._arrays.due_ns <= since_ns else None
         in_use = self._in_use.take() if self._in_use.due_ns <= since_ns and not self.devices.mute else None
@@ -256,7 +261,7 @@ class _Sampling:
         self._used_ns = self._cpu_clock() - self._began_cpu_ns
         used_ns = self._used_ns - self._arrays.spent_ns - self._in_use.spent_ns
         next_ns = used_ns + used_ns // self.samples.taken  # with one more of the kind
-        within_ns = self._start_ns + round((next_ns - _ALLOWANCE_NS) / _SHARE)
+        within_ns = self.start_ns + round((next_ns - _ALLOWANCE_NS) / _SHARE)
         self._due_ns += self._interval_ns
         self.spared += (spare := max(-((self._due_ns - within_ns) // self._interval_ns), 0))
         self._due_ns += spare * self._interval_ns

@@ -116,6 +116,21 @@ class Mark:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Band:
+    """A stretch of the x axis in which something went on.
+
+    Attributes:
+        low: where it begins.
+        high: where it ends.
+        tip: what went on, a line each.
+    """
+
+    low: float
+    high: float
+    tip: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Curves:
     """Curves over a common axis.
 
@@ -125,6 +140,8 @@ class Curves:
         y: what is up.
         series: the curves.
         marks: lines across them.
+        bands: stretches behind them, all of a kind.
+        bands_name: what kind that is.
         note: what the picture leaves out; empty if nothing.
     """
 
@@ -133,6 +150,8 @@ class Curves:
     y: Scale
     series: tuple[Series, ...]
     marks: tuple[Mark, ...] = ()
+    bands: tuple[Band, ...] = ()
+    bands_name: str = ""
     note: str = ""
 
 
@@ -256,7 +275,41 @@ class Boxes:
     note: str = ""
 
 
-Chart = Curves | Forest | Bars | Boxes
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tile:
+    """A part of a whole, as a rectangle in it.
+
+    Attributes:
+        name: what it is called.
+        x: where it begins and ends to the right, from 0 to 1.
+        y: where it begins and ends downwards, from 0 to 1.
+        kind: what it counts as, by its number in the chart's kinds.
+        lines: what there is to say of it.
+    """
+
+    name: str
+    x: tuple[float, float]
+    y: tuple[float, float]
+    kind: int
+    lines: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Treemap:
+    """A whole as a rectangle, and its parts as rectangles in it whose areas are their shares.
+
+    Attributes:
+        title: the whole in a few words.
+        kinds: names of what is told apart by colour.
+        tiles: the parts.
+    """
+
+    title: str
+    kinds: tuple[str, ...]
+    tiles: tuple[Tile, ...]
+
+
+Chart = Curves | Forest | Bars | Boxes | Treemap
 
 
 def _runs(there: Sequence[bool]) -> tuple[range, ...]:

@@ -72,6 +72,8 @@ class Compilation:
         cause: why it was compiled.
         thread: the name of the thread that compiled it while the measured code ran beside it. The stages
             are then in no part of the wall time. ``None`` for the measured code's own threads.
+        began_ns: when its first stage began, since the start of the clock; ``None`` if it is not known.
+        ended_ns: when its last stage ended. Between them there may have been other things as well.
     """
 
     function: str
@@ -85,6 +87,8 @@ class Compilation:
     last_stage: Stage = "compilation"
     cause: Cause
     thread: str | None = None
+    began_ns: int | None = None
+    ended_ns: int | None = None
 
     def __post_init__(self) -> None:
         for name in ("tracing_ns", "lowering_ns", "compilation_ns", "cache_retrieval_ns"):

@@ -73,13 +73,15 @@ class Displayable:
 
         For a :class:`~jaxmagic.Timing` the parts of its time, for a :class:`~jaxmagic.Benchmark` the distribution of
         the samples with the median and its interval, for a :class:`~jaxmagic.Comparison` the ratios with their
-        intervals and distributions, for the :class:`~jaxmagic.History` the parts of its last twelve timings.
+        intervals and distributions, for the :class:`~jaxmagic.History` the parts of its last twelve timings, for a
+        :class:`~jaxmagic.MemoryProfile` the memory map of the hungriest program and for an
+        :class:`~jaxmagic.Executable` its own, for :class:`~jaxmagic.LiveArrays` a treemap of what they take.
 
         The figure belongs to the caller alone: pyplot is not imported and does not list it, and no setting of
         matplotlib is changed.
 
         Raises:
-            ValueError: a history without any timing.
+            ValueError: there is nothing to draw, such as a history without any timing.
 
         >>> import io, jaxmagic
         >>> with jaxmagic.stopwatch() as t:

@@ -42,6 +42,8 @@ class MemoryTimeline:
             Nothing resets that. 0 for a device that was started in the window, ``None`` where it did not say.
         device_limit_bytes: for each device, what JAX may take of its memory.
         rss_high_water_bytes: the same two for the resident set size, as Linux keeps it (VmHWM); ``None`` elsewhere.
+        clock_ns: when the clock of the timing started, since the start of the window: work in flight is waited for
+            in between.
         samples_missed: intervals that went by without a sample because Python or the machine was busy.
         samples_spared: intervals without a sample because sampling would have taken too much of the time.
         notes: what could not be measured and why, a sentence each.
@@ -55,6 +57,7 @@ class MemoryTimeline:
     device_peak_bytes: dict[str, tuple[int | None, int | None]] = field(default_factory=dict)
     device_limit_bytes: dict[str, int] = field(default_factory=dict)
     rss_high_water_bytes: tuple[int, int] | None = None
+    clock_ns: int = 0
     samples_missed: int = 0
     samples_spared: int = 0
     notes: tuple[str, ...] = ()

@@ -12,10 +12,10 @@ from collections.abc import Sequence
 from functools import singledispatch
 
 from .. import units
-from ..model.chart import Bar, Bars, Boxes, Curves, Forest, Mark, Row, Scale, Series
+from ..model.chart import Band, Bar, Bars, Boxes, Curves, Forest, Mark, Row, Scale, Series, Treemap
 from .axis import title
-from .colours import EDGE, GREY, hue, hue_of_part
-from .plot import MOST_IN_TITLE, WIDTH, Plot, lay_out, said
+from .colours import EDGE, GREY, INK, hue, hue_of_part
+from .plot import FONT_TOP, MOST_IN_TITLE, WIDTH, Plot, lay_out, legend, said
 from .svg import FAINT, Drawing, short, width_of
 
 #: How high curves may rise, and one row of the others, in pixels.
@@ -38,19 +38,24 @@ def draw(chart: object) -> Drawing:
 @draw.register
 def _(chart: Curves) -> Drawing:
     legend_left = 24 + width_of(short(chart.y.label, MOST_IN_TITLE))
-    names = [each.name for each in chart.series]
+    entries = [(each.name, _colour(each), each.dashed) for each in chart.series]
+    if chart.bands:
+        entries.append((chart.bands_name, GREY, False))
+    names = [name for name, _, _ in entries]
     rows = 1 + lay_out(names, legend_left)[-1][1] if len(names) > 1 else 1
     top = 16 * rows + 4 + 13 * len(chart.marks)
     bottom = top + _RISE
     left = 44 if chart.y.quantity == "share" else 56
     plot = Plot(bottom + 36, chart.title, (chart.x, left, WIDTH - 16), (chart.y, bottom, top))
+    for band in chart.bands:
+        _band(plot, band)
     plot.grid(top, bottom)
     for line, mark in enumerate(chart.marks, 1):
         _mark(plot, mark, top - 13 * line + 9)
     for number, series in enumerate(chart.series):
         _curve(plot, number, series)
     if len(names) > 1:
-        plot.legend([(each.name, _colour(each), each.dashed) for each in chart.series], legend_left)
+        legend(plot.drawing, entries, legend_left)
     if chart.note:
         plot.drawing.words(WIDTH - 20, bottom - 6, f"{chart.note} →", anchor="end")
     return plot.drawing
@@ -78,7 +83,7 @@ def _(chart: Bars) -> Drawing:
     bottom = top + _ROW * len(chart.bars)
     plot = Plot(bottom + 38, chart.title, (chart.x, _beside([bar.name for bar in chart.bars]), WIDTH - 24))
     plot.grid(top, bottom)
-    plot.legend([(name, hue_of_part(name, number), False) for number, name in enumerate(chart.names)], 8)
+    legend(plot.drawing, [(name, hue_of_part(name, number), False) for number, name in enumerate(chart.names)], 8)
     for line, bar in enumerate(chart.bars):
         _bar(plot, chart, bar, top + _ROW * line + 4)
     return plot.drawing
@@ -99,11 +104,41 @@ def _(chart: Boxes) -> Drawing:
                 [left, right, right, left, left], [low, low, high, high, low], colour=EDGE, width=0.5, fill=fill
             )
     _curve(plot, len(chart.kinds), chart.curve)
-    plot.legend([(name, hue(number), False) for number, name in enumerate(chart.kinds)], legend_left)
+    legend(plot.drawing, [(name, hue(number), False) for number, name in enumerate(chart.kinds)], legend_left)
     _mark(plot, chart.mark, top - 4)
     if chart.note:
         plot.drawing.words(WIDTH - 20, bottom - 6, f"{chart.note}", anchor="end")
     return plot.drawing
+
+
+@draw.register
+def _(chart: Treemap) -> Drawing:
+    top = 8 + 16 * (lay_out(chart.kinds, width_of(chart.title) + 24)[-1][1] + 1)
+    drawing = Drawing(WIDTH, top + _HEIGHT, chart.title, {"axes": "{}"})
+    drawing.words(0, FONT_TOP, chart.title)
+    if len(chart.kinds) > 1:
+        legend(
+            drawing,
+            [(name, hue(number), False) for number, name in enumerate(chart.kinds)],
+            width_of(chart.title) + 24,
+        )
+    for tile in chart.tiles:
+        left, right = (WIDTH * each for each in tile.x)
+        upper, lower = (top + _HEIGHT * each for each in tile.y)
+        with drawing.group({"s": tile.kind, "tip": "\n".join(tile.lines)}):
+            corners = [(left, upper), (right, upper), (right, lower), (left, lower)]
+            drawing.path(corners, colour=EDGE, width=1, fill=hue(tile.kind))
+            _words_inside(drawing, tile.lines[:2], (left, right, upper, lower))
+    return drawing
+
+
+def _words_inside(drawing: Drawing, lines: Sequence[str], place: tuple[float, float, float, float]) -> None:
+    """As many of the lines as there is room for, each as far as there is."""
+    left, right, top, bottom = place
+    letters = int((right - left - 8) / width_of("n"))
+    for number, line in enumerate(lines):
+        if letters >= 4 and bottom - top >= 16 * (number + 1):
+            drawing.words(left + 4, top + 12 + 14 * number, short(line, letters), colour=INK)
 
 
 def _beside(names: Sequence[str]) -> float:
@@ -133,6 +168,15 @@ def _curve(plot: Plot, number: int, series: Series) -> None:
             )
             if series.points or len(run) == 1:
                 plot.path(xs, ys, colour=colour, kind="dots", width=3 if series.muted else 6)
+
+
+def _band(plot: Plot, band: Band) -> None:
+    """A surface behind the curves, from top to bottom."""
+    low, high = plot.scales["y"].low, plot.scales["y"].high
+    with plot.drawing.group({"tip": band.tip}):
+        plot.path(
+            [band.low, band.high, band.high, band.low], [low, low, high, high], colour=GREY, width=0.5, fill=FAINT
+        )
 
 
 def _mark(plot: Plot, mark: Mark, height: float) -> None:

@@ -32,6 +32,10 @@ GREY = "#7a7a7a"
 EDGE = "#ffffff99"
 
 
+#: Of words on a surface in one of the hues.
+INK = "#111"
+
+
 def hue(number: int) -> str:
     """The colour with this number; they come round again."""
     return HUES[number % len(HUES)]

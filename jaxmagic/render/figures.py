@@ -20,7 +20,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch, Rectangle
 from matplotlib.text import Text
 
-from ..model.chart import Bars, Boxes, Chart, Curves, Forest, Mark, Scale, Series, Values
+from ..model.chart import Bars, Boxes, Chart, Curves, Forest, Mark, Scale, Series, Treemap, Values
 from .axis import ticks, title
 from .colours import GREY, hue, hue_of_part
 from .plot import said
@@ -87,13 +87,38 @@ def _(chart: Boxes, into: Figure) -> None:
 
 
 @_draw.register
+def _(chart: Treemap, into: Figure) -> None:
+    into.set_size_inches(_WIDTH, 3.2)
+    axes = into.add_subplot()
+    axes.set_axis_off()
+    axes.set_ylim(1, 0)
+    for tile in chart.tiles:
+        (left, right), (upper, lower) = tile.x, tile.y
+        axes.add_patch(
+            Rectangle((left, upper), right - left, lower - upper, facecolor=hue(tile.kind), edgecolor="white")
+        )
+        letters = int((right - left) * 0.85 * _LETTERS)
+        for line, text in enumerate(tile.lines[:2]):
+            if letters >= 4 and lower - upper >= 0.07 * (line + 1):
+                words = axes.text(left + 0.008, upper + 0.055 * (line + 1), _name(text, letters), clip_on=True)
+                words.set_in_layout(False)  # names do not make the picture smaller
+    into.suptitle(_name(chart.title, 70))
+    if len(chart.kinds) > 1:
+        _legend(into, [Patch(color=hue(number), label=_name(name)) for number, name in enumerate(chart.kinds)])
+
+
+@_draw.register
 def _(chart: Curves, into: Figure) -> None:
     into.set_size_inches(_WIDTH, 3.2)
     axes = into.add_subplot()
     _set_scale(axes.xaxis, chart.x)
     _set_scale(axes.yaxis, chart.y)
-    handles = [_curve(axes, each) for each in chart.series]
+    handles: list[Line2D | Patch] = [_curve(axes, each) for each in chart.series]
     handles += [_mark(axes, chart.x, each) for each in chart.marks]
+    for band in chart.bands:
+        axes.axvspan(band.low, band.high, color=GREY, alpha=0.3, linewidth=0.5)
+    if chart.bands:
+        handles.append(Patch(color=GREY, alpha=0.3, label=_name(chart.bands_name)))
     if chart.note:
         axes.text(0.99, 0.03, f"{_name(chart.note)} →", transform=axes.transAxes, ha="right")
     if len(handles) > 1:

@@ -14,9 +14,11 @@ from html import escape
 
 from .. import units
 from ..analysis import report
+from ..analysis.arrays_chart import arrays_chart
 from ..analysis.charts import chart
 from ..analysis.memory_chart import map_chart, memory_map_of
 from ..analysis.runs import runs
+from ..analysis.timeline_chart import timeline_chart
 from ..model.arrays import LiveArrays
 from ..model.benchmark import Benchmark
 from ..model.chart import Chart
@@ -135,8 +137,9 @@ def _(record: MemoryProfile, style: Style = DEFAULT, *, explain: bool = False) -
     made, programs = record.arrays.made, record.executables
     pieces.append(_rows(memory_words.array_table(made[: style.rows]), len(made)))
     pieces.append(_rows(memory_words.program_table(programs[: style.rows]), len(programs)))
-    if style.picture and (drawn := memory_map_of(record)) is not None:
-        pieces.append(chart_to_html(drawn))
+    if style.picture:
+        drawn = memory_map_of(record), timeline_chart(record)
+        pieces += [chart_to_html(each) for each in drawn if each is not None]
     pieces += [_line(each) for each in memory_words.about_constants(programs[: style.rows])]
     if programs:
         told = (*memory_words.about_peak(programs[0]), *memory_words.about_limit(programs[0]))
@@ -155,6 +158,8 @@ def _(record: MemoryProfile, style: Style = DEFAULT, *, explain: bool = False) -
 def _(record: LiveArrays, style: Style = DEFAULT, *, explain: bool = False) -> str:
     table = _rows(memory_words.array_table(record.arrays[: style.rows]), len(record.arrays))
     told = "".join(_line(each, _FAINT) for each in record.notes)
+    if style.picture and len(record.arrays) > 1 and (drawn := arrays_chart(record)) is not None:
+        table = chart_to_html(drawn) + table
     return f'<div style="line-height:1.5"><b>{_safe(memory_words.live_headline(record))}</b>{table}{told}</div>'
 
 

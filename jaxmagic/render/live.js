@@ -111,7 +111,7 @@ const upgrade = root => {
     on(n, 'blur', () => tell());
   }
 
-  for (const n of all('text')) set(n, {fill: 'currentColor'});
+  for (const n of all('text:not([data-ink])')) set(n, {fill: 'currentColor'});
   set(dot, {fill: 'none', stroke: 'currentColor', 'pointer-events': 'none'});
   svg.append(dot);
   svg.style.cssText = 'display:block;max-width:100%;height:auto';

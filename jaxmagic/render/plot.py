@@ -106,30 +106,32 @@ class Plot:
         else:
             self.drawing.words(0, FONT_TOP, short(text, MOST_IN_TITLE))
 
-    def legend(self, entries: Iterable[tuple[str, str, bool]], left: float) -> None:
-        """Names beside samples of their lines, in rows, above everything else.
-
-        Args:
-            entries: for each series its name, its colour and whether its line is dashed.
-            left: where the rows begin.
-        """
-        found = list(entries)
-        places = lay_out([name for name, _, _ in found], left)
-        for number, ((name, colour, dashed), (at, row)) in enumerate(zip(found, places, strict=True)):
-            line, text = FONT_TOP + _ROW * row, short(name)
-            right = at + _SAMPLE + width_of(text)
-            with self.drawing.group({"s": number, "button": name}):
-                corners = [(at - 4, line - 12), (right, line - 12), (right, line + 4), (at - 4, line + 4)]
-                self.drawing.path(corners, colour="none", fill="#0000")
-                self.drawing.path([(at, line - 4), (at + 18, line - 4)], colour=colour, width=3, dashed=dashed)
-                self.drawing.words(at + 23, line, text)
-
     def numbers(self, name: str, values: Iterable[float | None]) -> str:
         """Values of an axis in its unit, with digits that place them to a fraction of a pixel; ``-`` for a gap."""
         scale = self.scales[name]
         size = unit_of(scale)[1]
         digits = 4 + max(0, ceil(log10(max(abs(scale.low), abs(scale.high)) / (scale.high - scale.low))))
         return " ".join("-" if each is None else f"{each / size:.{digits}g}" for each in values)
+
+
+def legend(drawing: Drawing, entries: Iterable[tuple[str, str, bool]], left: float) -> None:
+    """Names beside samples of their lines, in rows, above everything else.
+
+    Args:
+        drawing: where.
+        entries: for each series its name, its colour and whether its line is dashed.
+        left: where the rows begin.
+    """
+    found = list(entries)
+    places = lay_out([name for name, _, _ in found], left)
+    for number, ((name, colour, dashed), (at, row)) in enumerate(zip(found, places, strict=True)):
+        line, text = FONT_TOP + _ROW * row, short(name)
+        right = at + _SAMPLE + width_of(text)
+        with drawing.group({"s": number, "button": name}):
+            corners = [(at - 4, line - 12), (right, line - 12), (right, line + 4), (at - 4, line + 4)]
+            drawing.path(corners, colour="none", fill="#0000")
+            drawing.path([(at, line - 4), (at + 18, line - 4)], colour=colour, width=3, dashed=dashed)
+            drawing.words(at + 23, line, text)
 
 
 def lay_out(names: Sequence[str], left: float) -> list[tuple[float, int]]:

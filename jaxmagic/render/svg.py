@@ -64,11 +64,18 @@ class Drawing:
         *,
         anchor: Literal["start", "middle", "end"] = "start",
         data: Data | None = None,
+        colour: str = GREY,
     ) -> None:
-        """A line of text that begins, has its middle or ends at a place; no longer than the picture is wide."""
+        """A line of text that begins, has its middle or ends at a place; no longer than the picture is wide.
+
+        In a live picture it has the colour of the page's text, unless it is given one of its own: that of words on a
+        surface, which are read against that one.
+        """
+        if colour != GREY:
+            data = {**(data or {}), "ink": 1}
         extra = f' text-anchor="{anchor}"' if anchor != "start" else ""
         self._parts.append(
-            f'<text x="{x:.1f}" y="{y:.1f}"{extra} fill="{GREY}"{_attributes(data)}>'
+            f'<text x="{x:.1f}" y="{y:.1f}"{extra} fill="{colour}"{_attributes(data)}>'
             f"{_clean(short(text, _MOST_LETTERS))}</text>"
         )
 

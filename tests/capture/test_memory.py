@@ -61,6 +61,16 @@ def test_what_ran_what_was_made_and_what_was_used_is_found(x: Any) -> None:
     assert found.suspects == ()
 
 
+def test_the_timeline_knows_when_what_was_compiled(x: Any) -> None:
+    f = jax.jit(lambda x: jnp.sin(x @ x) @ x)
+    found = watched(lambda: f(x))
+    (compiled,) = found.timing.compilations
+    assert 0 <= compiled.began_ns < compiled.ended_ns <= found.timing.dispatch_ns
+    assert compiled.ended_ns - compiled.began_ns >= compiled.total_ns
+    assert found.timeline.clock_ns >= 0
+    assert found.timeline.clock_ns + compiled.ended_ns <= found.timeline.times_ns[-1]
+
+
 def test_the_value_has_a_name_of_its_own_unless_a_variable_holds_it(x: Any) -> None:
     found = watched(lambda: [x + 1], {"x": x}, value_name=lambda: "Out[7]")
     assert [each.names for each in found.arrays.made] == [("Out[7][0]",)]

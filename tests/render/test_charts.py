@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from jaxmagic import units
 from jaxmagic.analysis.charts import chart, latencies
 from jaxmagic.model.benchmark import Benchmark, Trial
-from jaxmagic.model.chart import Bars, Curves, Forest, Mark, Row, Scale, Series
+from jaxmagic.model.chart import Band, Bars, Curves, Forest, Mark, Row, Scale, Series, Tile, Treemap
 from jaxmagic.model.comparison import Comparison
 from jaxmagic.render.axis import Axis, ticks, title
 from jaxmagic.render.charts import draw
@@ -219,11 +219,41 @@ def hostile_charts() -> list[Any]:
             y=TIME,
             series=(series, series),
             marks=(Mark(label=HOSTILE, at=1.0),),
+            bands=(Band(low=0.0, high=1.0, tip=HOSTILE),),
+            bands_name=HOSTILE,
             note=HOSTILE,
         ),
         Forest(title=HOSTILE, x=ratio, rows=(row, row), noise=(0.9, 1.1), noise_label=HOSTILE),
         Bars(title=HOSTILE, x=time, bars=()),
+        Treemap(title=HOSTILE, kinds=(HOSTILE, "b"), tiles=(tile(0.0, 1.0, name=HOSTILE, lines=(HOSTILE,) * 3),)),
     ]
+
+
+def tile(left: float, right: float, **changes: Any) -> Tile:
+    values: dict[str, Any] = {"name": "w", "x": (left, right), "y": (0.0, 1.0), "kind": 0, "lines": ("w", "1 KiB")}
+    return Tile(**(values | changes))
+
+
+def test_tiles_are_as_wide_as_their_share_and_say_what_they_are_where_there_is_room() -> None:
+    narrow = tile(0.96, 1.0, kind=1, lines=("params['w']", "f32[3]", "more"))
+    drawing = draw(Treemap(title="arrays", kinds=("p", "q"), tiles=(tile(0.0, 0.96), narrow)))
+    tiles = [each for each in parsed(drawing).iter(f"{SVG}g") if each.get("data-tip")]
+    assert [each.get("data-tip") for each in tiles] == ["w\n1 KiB", "params['w']\nf32[3]\nmore"]
+    assert [[word.text for word in each.iter(f"{SVG}text")] for each in tiles] == [["w", "1 KiB"], []]
+    widths = [max(xs) - min(xs) for each in tiles for xs in [numbers(next(iter(each)).attrib["d"])[0::2]]]
+    assert widths == pytest.approx([0.96 * WIDTH, 0.04 * WIDTH], abs=0.2)
+    assert {"arrays", "p", "q"} <= set(words(drawing))
+
+
+def test_bands_lie_behind_the_curves_and_are_named_once() -> None:
+    bands = (Band(low=20.0, high=40.0, tip="compiling f"), Band(low=50.0, high=60.0, tip="compiling g"))
+    drawing = draw(sweep(bands=bands, bands_name="compiling"))
+    assert words(drawing).count("compiling") == 1
+    tips = [each.get("data-tip") for each in parsed(drawing).iter(f"{SVG}g")]
+    curves = [each.get("data-s") for each in parsed(drawing).iter(f"{SVG}g")]
+    assert tips.index("compiling f") < tips.index("compiling g") < curves.index("0")
+    first, second = (numbers(each.attrib["data-x"]) for each in paths(drawing, "x")[:2])
+    assert (first, second) == ([20, 40, 40, 20], [50, 60, 60, 50])
 
 
 @pytest.mark.parametrize("hostile", hostile_charts(), ids=lambda each: type(each).__name__)

@@ -14,7 +14,7 @@ from matplotlib.text import Text
 
 from jaxmagic.analysis.charts import chart
 from jaxmagic.model.benchmark import Benchmark
-from jaxmagic.model.chart import Bar, Bars, Curves, Forest, Mark, Row, Scale, Series
+from jaxmagic.model.chart import Band, Bar, Bars, Curves, Forest, Mark, Row, Scale, Series, Tile, Treemap
 from jaxmagic.model.comparison import Comparison
 from jaxmagic.model.history import History
 from jaxmagic.render.figures import figure, to_png
@@ -59,6 +59,20 @@ def test_a_timing_has_its_parts_and_the_history_a_bar_for_each(timing: Any, comp
     assert len(history.figure().axes[0].get_yticklabels()) == 2
 
 
+def test_arrays_are_tiles_whose_areas_are_their_shares(live_arrays: Any) -> None:
+    (axes,) = live_arrays((3072, ("a",)), (1024, ("b",))).figure().axes
+    assert [each.get_width() * each.get_height() for each in axes.patches] == pytest.approx([0.75, 0.25])
+    assert {"a", "b"} <= {each.get_text() for each in axes.texts}
+
+
+def test_bands_are_surfaces_with_one_name() -> None:
+    series = Series(name="process", x=(1e3, 1e6), y=(1e4, 2e4))
+    bands = (Band(low=2e3, high=4e3, tip="f"), Band(low=6e3, high=9e3, tip="g"))
+    made = figure(Curves(title="", x=TIME, y=TIME, series=(series,), bands=bands, bands_name="compiling"))
+    assert [each.get_x() for each in made.axes[0].patches] == [2e3, 6e3]
+    assert texts(made).count("compiling") == 1
+
+
 def test_gaps_stay_gaps_and_a_compiling_curve_is_dashed_in_the_same_hue() -> None:
     n = Scale(label="n", quantity="number", low=10.0, high=1000.0, log=True)
     run = Series(name="run", x=(10.0, 100.0, 1000.0), y=(1e4, None, 1e6), points=True)
@@ -83,8 +97,19 @@ def hostile_charts() -> list[Any]:
     named = Scale(label=HOSTILE, quantity="name", low=-0.5, high=1.5, names=(HOSTILE, "b"))
     series = Series(name=HOSTILE, x=(0.0, 1.0), y=(1e4, 2e4))
     mark = Mark(label=HOSTILE, at=1.0)
+    tile = Tile(name=HOSTILE, x=(0.0, 1.0), y=(0.0, 1.0), kind=0, lines=(HOSTILE, HOSTILE))
     return [
-        Curves(title=HOSTILE, x=named, y=TIME, series=(series, series), marks=(mark,), note=HOSTILE),
+        Curves(
+            title=HOSTILE,
+            x=named,
+            y=TIME,
+            series=(series, series),
+            marks=(mark,),
+            bands=(Band(low=0.0, high=1.0, tip=HOSTILE),),
+            bands_name=HOSTILE,
+            note=HOSTILE,
+        ),
+        Treemap(title=HOSTILE, kinds=(HOSTILE, "b"), tiles=(tile,)),
         Forest(title=HOSTILE, x=ratio, rows=(Row(name=HOSTILE, value=1.0),), noise=(0.9, 1.1), noise_label=HOSTILE),
         Bars(title=HOSTILE, x=time, bars=(Bar(name=HOSTILE, parts=((HOSTILE, 2.0),)),)),
     ]
