@@ -4,12 +4,13 @@ from ..capture.fence import fence
 from ..storage import load, save
 from .comparison import compare, sweep
 from .memory_verbs import live, memory, memory_requirement, memory_watch
-from .session import history, keep, last
+from .session import cells, history, keep, last, note_cell
 from .timing import benchmark, stopwatch
 from .views import explore
 
 __all__ = [
     "benchmark",
+    "cells",
     "compare",
     "explore",
     "fence",
@@ -21,6 +22,7 @@ __all__ = [
     "memory",
     "memory_requirement",
     "memory_watch",
+    "note_cell",
     "save",
     "stopwatch",
     "sweep",

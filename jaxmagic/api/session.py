@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+from collections import deque
+from contextlib import suppress
 from typing import TypeVar
 
 from ..errors import NotMeasured
 from ..model.benchmark import Benchmark
+from ..model.cells import CellMemory
 from ..model.comparison import Comparison
 from ..model.history import History, Record
 from ..model.sweep import Sweep
 
 _history = History()
+
+#: Of the last so many cells it is known what arrays took.
+_MOST_CELLS = 1000
+
+_cells: deque[CellMemory] = deque(maxlen=_MOST_CELLS)
 
 _Repeated = TypeVar("_Repeated", bound=Benchmark | Comparison | Sweep)
 
@@ -50,3 +58,18 @@ def last() -> Record:
     if not _history:
         raise NotMeasured("Nothing has been measured in this session yet. Run %jaxtime or jaxmagic.stopwatch().")
     return _history[-1]
+
+
+def note_cell(cell: int) -> None:
+    """Note what arrays take behind a cell of the session; nothing where no backend runs."""
+    from ..capture.memory_use import array_bytes, started_devices
+
+    with suppress(Exception):  # it is nobody's to hear of behind each of their cells
+        devices = started_devices()
+        if devices and (found := array_bytes(devices)) is not None:
+            _cells.append(CellMemory(cell=cell, array_bytes=found))
+
+
+def cells() -> tuple[CellMemory, ...]:
+    """What arrays took behind each cell in which the extension was loaded, the last thousand of them."""
+    return tuple(_cells)

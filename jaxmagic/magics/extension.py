@@ -64,7 +64,8 @@ class Hooks:
         self._shell.input_transformers_cleanup.append(self._cleanup)
         self._shell.input_transformers_post.append(self._post)
         self._shell.ast_transformers.append(self._rewriter)
-        self._shell.events.register("post_run_cell", _forget_left)
+        for each in _BEHIND_CELLS:
+            self._shell.events.register("post_run_cell", each)
 
     def detach(self) -> None:
         """Take them away, wherever they stand by now."""
@@ -75,8 +76,9 @@ class Hooks:
         ]
         for hooks, ours in places:
             hooks[:] = [each for each in hooks if each is not ours]
-        with suppress(ValueError):  # somebody has taken it away
-            self._shell.events.unregister("post_run_cell", _forget_left)
+        for each in _BEHIND_CELLS:
+            with suppress(ValueError):  # somebody has taken it away
+                self._shell.events.unregister("post_run_cell", each)
 
 
 def _forget_left(*_: object) -> None:
@@ -84,6 +86,17 @@ def _forget_left(*_: object) -> None:
     block = sys.modules.get("jaxmagic.magics.block")
     if block is not None:
         block.forget_left()
+
+
+def _note_memory(result: Any = None) -> None:
+    """What arrays take now, for the view of a session's cells; costs nothing where JAX has not been imported."""
+    if "jax" in sys.modules and getattr(getattr(result, "info", None), "store_history", False):
+        from .. import api
+
+        api.note_cell(result.execution_count)
+
+
+_BEHIND_CELLS = (_forget_left, _note_memory)
 
 
 def _careful(transform: Any, parsers: Parsers, lines: list[str]) -> list[str]:

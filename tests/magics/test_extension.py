@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
+from jaxmagic import api
+
 
 def state(shell: Any) -> dict[str, Any]:
     return {
@@ -72,3 +76,30 @@ def test_a_cell_without_the_magic_is_not_touched(session: Any) -> None:
         lines = transform(lines)
     assert lines == ["a = '%jaxtime f('\n", "b = 1\n"]
     assert session.run("'%jaxtime 1'") == "%jaxtime 1"
+
+
+def test_what_arrays_take_is_noted_behind_each_cell(session: Any) -> None:
+    session.run("big = jnp.ones((256, 1024))")
+    session.run("del big")
+    held, freed = api.cells()[-2:]
+    count = session.shell.execution_count
+    assert (held.cell, freed.cell) == (count - 2, count - 1)
+    assert held.array_bytes - freed.array_bytes == 2**20
+    session.shell.run_cell("1 + 1", store_history=False)
+    assert api.cells()[-1] == freed
+
+
+def test_without_the_extension_nothing_is_noted_and_what_fails_is_not_heard_of(
+    session: Any, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def fail() -> None:
+        raise RuntimeError("a driver that hangs")
+
+    noted = api.cells()
+    with monkeypatch.context() as patch:
+        patch.setattr("jaxmagic.capture.memory_use.started_devices", fail)
+        session.run("x + 1;")
+    assert capsys.readouterr() == ("", "")
+    session.run("%unload_ext jaxmagic")
+    session.run("x + 1;")
+    assert api.cells() == noted
