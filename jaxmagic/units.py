@@ -205,6 +205,17 @@ def size(size_bytes: float, digits: int = 3) -> str:
     return f"{number(value, digits)} TiB"
 
 
+def size_in(size_bytes: float, unit: str, digits: int = 3) -> str:
+    """A number of bytes in a unit that is given.
+
+    >>> size_in(1536, "KiB"), size_in(1536, "MiB"), size_in(5 * 2**20, "B"), size_in(3 * 2**40, "GiB")
+    ('1.50 KiB', '0.00146 MiB', '5242880 B', '3072 GiB')
+    """
+    value = size_bytes / SIZE_UNITS[unit]
+    whole = unit == "B" or abs(value) >= 10**digits
+    return f"{value:.0f} {unit}" if whole else f"{number(value, digits)} {unit}"
+
+
 #: What work is counted in, as people write it behind "per second".
 WORK = {"items": "items", "bytes": "B", "flops": "FLOP"}
 

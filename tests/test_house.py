@@ -37,7 +37,7 @@ def offenders(pattern: str, *homes: str) -> list[str]:
         (r"</?(div|table|td|span)\b", ("render/html.py",)),
         (r"matplotlib|pyplot", ("render/figures.py", "model/display.py")),
         (r"(import|from) (IPython|traitlets)", ("magics/", "render/progress.py")),
-        (r"\bopen\(|write_text|write_bytes|read_text|read_bytes", ("storage.py", "render/live.py")),
+        (r"\bopen\(|write_text|write_bytes|read_text|read_bytes", ("storage.py", "render/script.py")),
     ],
 )
 def test_a_line_lives_where_it_belongs(pattern: str, homes: tuple[str, ...]) -> None:

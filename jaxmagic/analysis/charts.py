@@ -19,7 +19,7 @@ from ..units import time_unit
 from . import report, statistics
 from .arrays_chart import arrays_chart
 from .comparison import ratios
-from .memory_chart import map_chart, memory_map_of
+from .memory_chart import map_chart, mapped
 from .runs import runs, runs_chart
 
 #: A distribution is drawn through so many of its quantiles, and a hill at so many places: more would not be seen.
@@ -58,7 +58,8 @@ def _(record: Executable) -> Boxes:
 
 @chart.register
 def _(record: MemoryProfile) -> Boxes:
-    found = memory_map_of(record)
+    program = mapped(record)
+    found = None if program is None else map_chart(program)
     if found is None:
         raise ValueError("there is no map: no program ran whose buffers are known")
     return found

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Literal
 
 from .. import units
@@ -16,12 +17,11 @@ from .memory import held, live_bytes, planned
 #: Kinds of allocations, from below to above. What the caller holds is the ground.
 KINDS: tuple[Kind, ...] = ("argument", "output", "temporary")
 
-#: Rectangles that are drawn, the largest ones: more are not seen, and a saved notebook has to hold them.
-_MOST_BOXES = 400
-
-#: Points of the curve.
-_MOST_POINTS = 400
-
+#: Rectangles and points of a curve, the largest ones: in a still picture more are not seen. Of a map that can be
+#: zoomed a report holds some more, so that notebooks stay small, and a view as many as a page draws in no time.
+_MOST_STILL = 400
+MOST_IN_REPORT = 2_000
+MOST_IN_VIEW = 10_000
 
 #: What tells rectangles apart by colour.
 Colour = Literal["kind", "source line"]
@@ -31,40 +31,52 @@ _MOST_SOURCES = 6
 _OTHERS = "other lines"
 
 
-def map_chart(program: Executable, colour: Colour = "kind", step: int | None = None) -> Boxes | None:
+def map_chart(
+    program: Executable, colour: Colour = "kind", *, unit: str | None = None, most: int = _MOST_STILL
+) -> Boxes | None:
     """The memory map of a program; ``None`` where its allocations are not known, or it needs nothing.
 
     Args:
         program: whose.
         colour: what tells rectangles apart.
-        step: the step that is marked, from 1 on; that of the peak if left out.
+        unit: of memory, such as ``"MiB"``; one that fits if left out.
+        most: rectangles, the largest ones, and points of the curve.
     """
-    if not program.allocations or not program.steps:
+    if not has_map(program) or program.allocations is None or program.steps is None:
         return None
     allocations = sorted(planned(program.allocations), key=lambda each: (KINDS.index(each.kind), -each.size_bytes))
     total = sum(each.size_bytes for each in allocations)
-    if not total:
-        return None
     kinds = KINDS if colour == "kind" else _sources(allocations)
-    boxes = sorted(_boxes(allocations, kinds), key=lambda each: -(each.x[1] - each.x[0]) * (each.y[1] - each.y[0]))
+    boxes = sorted(_boxes(allocations, kinds), key=_area, reverse=True)
     curve = live_bytes(program.allocations, program.steps)
-    at, label = (curve.index(max(curve)) + 1, "peak ") if step is None else (step, "")
-    left_out = len(boxes) - _MOST_BOXES
+    peak_bytes = max(curve)
+    left_out = len(boxes) - most
     return Boxes(
         title=f"memory map of {program.name}",
         x=Scale(label="step of the schedule", quantity="number", low=0.0, high=float(program.steps)),
-        y=Scale(label="memory", quantity="size", low=0.0, high=float(total)),
+        y=Scale(label="memory", quantity="size", low=0.0, high=float(total), unit=unit),
         kinds=tuple(kinds),
-        boxes=tuple(boxes[:_MOST_BOXES]),
-        curve=_curve(curve),
-        mark=Mark(label=f"{label}{units.size(curve[at - 1])} at step", at=float(at)),
+        boxes=tuple(boxes[:most]),
+        curve=_curve(curve, most),
+        mark=Mark(label=f"peak {_size(peak_bytes, unit)} at step", at=float(curve.index(peak_bytes) + 1)),
         note=f"{units.count(left_out, 'smaller buffer')} not drawn" if left_out > 0 else "",
     )
 
 
-def memory_map_of(profile: MemoryProfile) -> Boxes | None:
-    """The map of the hungriest program that has one."""
-    return next((found for each in profile.executables if (found := map_chart(each)) is not None), None)
+def has_map(program: Executable) -> bool:
+    """Whether it is known where its buffers lie, and it has any."""
+    return bool(program.steps) and any(each.size_bytes for each in planned(program.allocations or ()))
+
+
+def mapped(profile: MemoryProfile) -> Executable | None:
+    """The hungriest program that has a map."""
+    return next(filter(has_map, profile.executables), None)
+
+
+def still(chart: Boxes) -> Boxes:
+    """A map as a picture that stays as it is: of its rectangles those that are seen in it."""
+    note = chart.note if len(chart.boxes) <= _MOST_STILL else "small buffers are not drawn"
+    return replace(chart, boxes=chart.boxes[:_MOST_STILL], curve=_thinned(chart.curve), note=note)
 
 
 def _sources(allocations: Sequence[Allocation]) -> list[str]:
@@ -102,24 +114,33 @@ def _number(kinds: Sequence[str], allocation: Allocation, buffer: Buffer) -> int
 
 
 def _lines(allocation: Allocation, buffer: Buffer) -> Iterator[str]:
-    yield f"{buffer.instruction}  {buffer.shape}  {units.size(buffer.size_bytes)}"
-    if buffer.op_name:
-        yield buffer.op_name
-    if buffer.source:
-        yield buffer.source
-    kind = "donated argument" if allocation.aliased else allocation.kind
-    yield f"{kind}, steps {buffer.first + 1} to {buffer.last + 1}"
+    yield f"{buffer.instruction}  {buffer.shape}"
+    yield buffer.op_name
+    yield os.path.basename(buffer.source or "")
+    yield "donated argument" if allocation.aliased else allocation.kind
 
 
-def _curve(live: list[int]) -> Series:
-    """The curve of live bytes; where it has more steps than are seen, the most of each stretch."""
-    width = -(-len(live) // _MOST_POINTS)
-    places = range(0, len(live), width)
-    most = [max(live[at : at + width]) for at in places]
-    return Series(
-        name="live",
-        x=(*(float(at) for at in places), float(len(live))),
-        y=(*(float(each) for each in most), float(most[-1])),
-        hue=7,
-        step=True,
-    )
+def _area(box: Box) -> float:
+    return (box.x[1] - box.x[0]) * (box.y[1] - box.y[0])
+
+
+def _size(size_bytes: int, unit: str | None) -> str:
+    return units.size(size_bytes) if unit is None else units.size_in(size_bytes, unit)
+
+
+def _curve(live: Sequence[int], most_points: int) -> Series:
+    """The curve of live bytes, which stays level during a step."""
+    x = (*(float(at) for at in range(len(live))), float(len(live)))
+    whole = Series(name="live", x=x, y=(*map(float, live), float(live[-1])), hue=7, step=True)
+    return _thinned(whole, most_points)
+
+
+def _thinned(curve: Series, most_points: int = _MOST_STILL) -> Series:
+    """A curve with steps; where it has more than are seen, the most of each stretch."""
+    steps = len(curve.x) - 1
+    width = -(-steps // most_points)
+    if width <= 1:
+        return curve
+    places = range(0, steps, width)
+    most = tuple(max(each for each in curve.y[at : min(at + width, steps)] if each is not None) for at in places)
+    return replace(curve, x=(*(curve.x[at] for at in places), curve.x[-1]), y=(*most, most[-1]))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ..model.benchmark import Benchmark
@@ -10,28 +11,31 @@ from ..model.history import History, Record
 from ..model.memory import Executable, MemoryProfile
 from ..model.sweep import Sweep
 from ..model.timing import Timing
-from .session import history
+from .session import cells, history
 
 if TYPE_CHECKING:
     from ipywidgets import VBox
 
 
-def explore(record: Record | Executable | History | None = None) -> VBox:
+def explore(record: Record | Executable | History | None = None, *beside: MemoryProfile | Executable) -> VBox:
     """A live view with ipywidgets: controls, and what they show.
 
     Without an argument it is of the session's history: bars of all runs, which part of them, in which unit and order,
     and the report of the run that is chosen. Of a comparison: the baseline, the metric, the statistic, which
     candidates, and measuring again. Of a benchmark: the distribution, or the calls in their order. Of a sweep: its
-    points. Of a memory profile: the map of each program, by kind or by source line, and what is needed at each step.
+    points. Of a memory profile: the map of each program, by kind or by source line and in a unit of choice, alone or
+    beside that of another program or profile, to zoom into and with a cursor that lists what is needed at a step;
+    what was used while it ran; the arrays that are alive; and what arrays took after each cell of the session.
 
     Args:
         record: what to look at; the history if left out.
+        beside: memory profiles or programs to compare a memory profile with.
 
     Returns:
         The widget; a notebook shows it where it is the last value of a cell.
 
     Raises:
-        TypeError: `record` is no record.
+        TypeError: `record` is no record, or `beside` cannot be compared with it.
 
     >>> import jaxmagic
     >>> with jaxmagic.stopwatch():
@@ -45,6 +49,11 @@ def explore(record: Record | Executable | History | None = None) -> VBox:
     from ..widgets.memory import MemoryView
     from ..widgets.sweep import SweepView
 
+    if isinstance(record, MemoryProfile | Executable):
+        _check_beside(beside)
+        return MemoryView(record, *beside, cells=cells())
+    if beside:
+        raise TypeError(f"explore() shows memory profiles beside each other; found a {type(record).__name__} first")
     if record is None or record is history():
         return HistoryView(list(history()))
     if isinstance(record, Timing | History):
@@ -53,11 +62,17 @@ def explore(record: Record | Executable | History | None = None) -> VBox:
         Benchmark: BenchmarkView,
         Comparison: ComparisonView,
         Sweep: SweepView,
-        MemoryProfile: MemoryView,
-        Executable: MemoryView,
     }
     if type(record) not in views:
         raise TypeError(
             f"explore() takes a record, or nothing for the session's history; found {type(record).__name__}"
         )
     return views[type(record)](record)
+
+
+def _check_beside(beside: Sequence[object]) -> None:
+    for each in beside:
+        if not isinstance(each, MemoryProfile | Executable):
+            raise TypeError(
+                f"explore() shows a memory profile beside another one, or a program; found {type(each).__name__}"
+            )

@@ -28,7 +28,7 @@ class Scale:
         high: the value at its end.
         log: whether equal distances are equal ratios.
         names: where the quantity is ``name``, what stands at 0, 1, 2, ….
-        unit: where the quantity is ``time``, the unit to write it in; one that fits if ``None``.
+        unit: where the quantity is ``time`` or ``size``, the unit to write it in; one that fits if ``None``.
     """
 
     label: str
@@ -235,13 +235,13 @@ class Bars:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Box:
-    """A rectangle: something that takes a stretch of one axis along a stretch of the other.
+    """A rectangle: something that takes a stretch of one axis along some steps of the other.
 
     Attributes:
-        x: where it begins and ends to the right.
+        x: the steps before its first one, and before the end of its last one: ``(0, 2)`` for the first two.
         y: where it begins and ends upwards.
         kind: what it counts as, by its number in the chart's kinds.
-        lines: what there is to say of it.
+        lines: what there is to say of it beside its size and its steps; empty ones are not said.
     """
 
     x: tuple[float, float]

@@ -68,7 +68,7 @@ def unit_of(scale: Scale) -> tuple[str, float]:
         unit = scale.unit or units.time_unit(scale.high)
         return unit, float(units.TIME_UNITS[unit])
     if scale.quantity == "size":
-        unit = units.size_unit(scale.high)
+        unit = scale.unit or units.size_unit(scale.high)
         return unit, float(units.SIZE_UNITS[unit])
     return "", 0.01 if scale.quantity == "share" else 1.0
 

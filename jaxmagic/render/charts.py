@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from functools import singledispatch
 
 from .. import units
-from ..model.chart import Band, Bar, Bars, Boxes, Curves, Forest, Mark, Row, Scale, Series, Treemap
+from ..model.chart import Band, Bar, Bars, Box, Boxes, Curves, Forest, Mark, Row, Scale, Series, Treemap
 from .axis import title
 from .colours import EDGE, GREY, INK, hue, hue_of_part
 from .plot import FONT_TOP, MOST_IN_TITLE, WIDTH, Plot, lay_out, legend, said
@@ -96,13 +96,9 @@ def _(chart: Boxes) -> Drawing:
     bottom = top + _HEIGHT
     plot = Plot(bottom + 36, chart.title, (chart.x, 56, WIDTH - 16), (chart.y, bottom, top))
     plot.grid(top, bottom)
-    for box in chart.boxes:
-        (left, right), (low, high) = box.x, box.y
-        with plot.drawing.group({"s": box.kind, "tip": "\n".join(box.lines)}):
-            fill = f"{hue(box.kind)}cc"
-            plot.path(
-                [left, right, right, left, left], [low, low, high, high, low], colour=EDGE, width=0.5, fill=fill
-            )
+    for number in range(len(chart.kinds)):
+        places = [_place(plot, box) for box in chart.boxes if box.kind == number]
+        plot.drawing.rectangles(places, fill=f"{hue(number)}cc", edge=EDGE)
     _curve(plot, len(chart.kinds), chart.curve)
     legend(plot.drawing, [(name, hue(number), False) for number, name in enumerate(chart.kinds)], legend_left)
     _mark(plot, chart.mark, top - 4)
@@ -130,6 +126,13 @@ def _(chart: Treemap) -> Drawing:
             drawing.path(corners, colour=EDGE, width=1, fill=hue(tile.kind))
             _words_inside(drawing, tile.lines[:2], (left, right, upper, lower))
     return drawing
+
+
+def _place(plot: Plot, box: Box) -> tuple[float, float, float, float]:
+    """Left, right, top and bottom in pixels."""
+    assert plot.y is not None
+    (left, right), (low, high) = box.x, box.y
+    return plot.x.at(left), plot.x.at(right), plot.y.at(high), plot.y.at(low)
 
 
 def _words_inside(drawing: Drawing, lines: Sequence[str], place: tuple[float, float, float, float]) -> None:

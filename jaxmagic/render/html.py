@@ -16,19 +16,19 @@ from .. import units
 from ..analysis import report
 from ..analysis.arrays_chart import arrays_chart
 from ..analysis.charts import chart
-from ..analysis.memory_chart import map_chart, memory_map_of
+from ..analysis.memory_chart import MOST_IN_REPORT, map_chart, mapped, still
 from ..analysis.runs import runs
 from ..analysis.timeline_chart import timeline_chart
 from ..model.arrays import LiveArrays
 from ..model.benchmark import Benchmark
-from ..model.chart import Chart
+from ..model.chart import Boxes, Chart
 from ..model.comparison import Comparison
 from ..model.compilation import Compilation
 from ..model.history import History
 from ..model.memory import Executable, MemoryProfile
 from ..model.sweep import Sweep
 from ..model.timing import Timing
-from . import benchmark_words, comparison_words, live, memory_words, sweep_words, words
+from . import benchmark_words, comparison_words, live, memory_words, sweep_words, words, zoom
 from .charts import draw
 from .colours import GREY_PARTS, PARTS
 from .style import DEFAULT, Style
@@ -138,8 +138,9 @@ def _(record: MemoryProfile, style: Style = DEFAULT, *, explain: bool = False) -
     pieces.append(_rows(memory_words.array_table(made[: style.rows]), len(made)))
     pieces.append(_rows(memory_words.program_table(programs[: style.rows]), len(programs)))
     if style.picture:
-        drawn = memory_map_of(record), timeline_chart(record)
-        pieces += [chart_to_html(each) for each in drawn if each is not None]
+        program = mapped(record)
+        drawn = None if program is None else map_chart(program, most=MOST_IN_REPORT)
+        pieces += [chart_to_html(each) for each in (drawn, timeline_chart(record)) if each is not None]
     pieces += [_line(each) for each in memory_words.about_constants(programs[: style.rows])]
     if programs:
         told = (*memory_words.about_peak(programs[0]), *memory_words.about_limit(programs[0]))
@@ -172,15 +173,9 @@ def _(record: Executable, style: Style = DEFAULT, *, explain: bool = False) -> s
         *record.notes,
     )
     table = _rows(memory_words.program_table([record]), 1)
-    if style.picture and (drawn := map_chart(record)) is not None:
+    if style.picture and (drawn := map_chart(record, most=MOST_IN_REPORT)) is not None:
         table += chart_to_html(drawn)
     return f'<div style="line-height:1.5">{table}{"".join(_line(each) for each in told)}</div>'
-
-
-def live_to_html(program: Executable, step: int, rows: int) -> str:
-    """What a program needs at a step of its schedule, counted from 1, as a table."""
-    table = memory_words.live_table(program, step)
-    return _rows(table[: rows + 1], len(table) - 1)
 
 
 def _rows(table: Sequence[Sequence[str]], there_are: int) -> str:
@@ -207,7 +202,13 @@ def _(record: History, style: Style = DEFAULT, *, explain: bool = False) -> str:
 
 def chart_to_html(found: Chart) -> str:
     """A chart alone, as a picture that becomes live where scripts run."""
-    return _picture(draw(found), found.title)
+    return _map(found) if isinstance(found, Boxes) else _picture(draw(found), found.title)
+
+
+def beside_to_html(pieces: Sequence[str]) -> str:
+    """Pieces beside each other, and below each other where the page is narrow."""
+    cells = "".join(f'<div style="flex:1 1 330px;min-width:0">{each}</div>' for each in pieces)
+    return f'<div style="display:flex;flex-wrap:wrap;gap:16px">{cells}</div>'
 
 
 def error_to_html(message: str) -> str:
@@ -223,6 +224,17 @@ def _picture(drawing: Drawing, alt: str) -> str:
         f'<div data-jaxmagic="{key}" style="position:relative;max-width:{drawing.width}px">'
         f'<img alt="{_safe(alt)}" src="{drawing.to_uri()}" style="display:block;max-width:100%">'
         f"<script>{live.script(key)}</script></div>"
+    )
+
+
+def _map(chart: Boxes) -> str:
+    """A still map, which becomes one to zoom into, with a cursor, where scripts run."""
+    packed = zoom.pack(chart)
+    key, picture = zoom.key_of(packed), draw(still(chart)).to_uri()
+    return (
+        f'<div data-jaxmagic="{key}" data-map="{packed}" style="position:relative;max-width:900px">'
+        f'<img data-still="1" alt="{_safe(chart.title)}" src="{picture}" style="display:block;max-width:100%">'
+        f"<script>{zoom.script(key)}</script></div>"
     )
 
 

@@ -7,9 +7,8 @@ of two versions of this package can stand in one notebook.
 from __future__ import annotations
 
 import hashlib
-from functools import cache
-from importlib.resources import files
 
+from .script import source
 from .svg import Drawing
 
 
@@ -24,12 +23,4 @@ def key_of(drawing: Drawing) -> str:
 
 def script(key: str) -> str:
     """The script for the outputs with a key, without the tags around it."""
-    return _source().replace("%KEY%", key)
-
-
-@cache
-def _source() -> str:
-    """The script without indentation and comments."""
-    text = files(__package__).joinpath("live.js").read_text(encoding="utf-8")
-    lines = (line.strip() for line in text.splitlines())
-    return "\n".join(line for line in lines if line and not line.startswith("//"))
+    return source("live.js").replace("%KEY%", key)

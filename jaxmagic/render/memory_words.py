@@ -7,10 +7,9 @@ from collections.abc import Sequence
 from os.path import basename
 
 from .. import units
-from ..analysis.memory import live_at
 from ..analysis.peak import peak_of
 from ..model.arrays import HeldArray, LiveArrays
-from ..model.memory import Allocation, Buffer, Executable, MemoryProfile, Suspect
+from ..model.memory import Executable, MemoryProfile, Suspect
 from ..model.timeline import MemoryTimeline, Peak
 
 #: For learners, with ``--explain``: five lines.
@@ -137,18 +136,6 @@ def about_peak(program: Executable) -> list[str]:
         f"{program.name} needs most at {at}: {units.size(peak.live_bytes)}{estimate}. "
         f"The largest then: {'; '.join(largest)}."
     ]
-
-
-def live_table(program: Executable, step: int) -> list[tuple[str, ...]]:
-    """What a program needs at a step, counted from 1, as rows below their heads; the largest first."""
-    heads = ("size", "kind", "shape", "made by", "line")
-    return [heads, *(_live_row(*each) for each in live_at(program.allocations or (), step - 1))]
-
-
-def _live_row(allocation: Allocation, buffer: Buffer) -> tuple[str, ...]:
-    made_by = buffer.op_name or buffer.instruction
-    source = short_source(buffer.source) if buffer.source else ""
-    return units.size(buffer.size_bytes), allocation.kind, buffer.shape, made_by, source
 
 
 def short_source(source: str) -> str:

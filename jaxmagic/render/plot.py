@@ -156,7 +156,7 @@ def said(scale: Scale, value: float) -> str:
     if scale.quantity == "time":
         return units.time(value) if scale.unit is None else units.time_in(value, scale.unit)
     if scale.quantity == "size":
-        return units.size(value)
+        return units.size(value) if scale.unit is None else units.size_in(value, scale.unit)
     if scale.quantity == "share":
         return units.percent(value)
     if scale.quantity == "name":
@@ -180,16 +180,15 @@ def _told(placed: tuple[str, tuple[Scale, float, float]]) -> tuple[str, dict[str
         "end": end,
         "log": int(scale.log),
         "can": int(scale.switchable),
-        "units": _units(scale, size),
+        "units": units_of(scale, size),
         "names": list(scale.names),
     }
 
 
-def _units(scale: Scale, size: float) -> list[tuple[str, float]]:
-    """What a value may be said in, largest first, and how much of the axis's unit that is."""
-    if scale.quantity == "time":
-        return [(f" {unit}", each / size) for unit, each in units.TIME_UNITS.items()]
-    if scale.quantity == "size":
-        return [(f" {unit}", each / size) for unit, each in units.SIZE_UNITS.items()]
+def units_of(scale: Scale, size: float = 1.0) -> list[tuple[str, float]]:
+    """What a value may be said in, largest first, and how much of the axis's unit, if it has a `size`, that is."""
+    written_in: dict[str, dict[str, int]] = {"time": units.TIME_UNITS, "size": units.SIZE_UNITS}
+    if found := written_in.get(scale.quantity):
+        return [(f" {unit}", each / size) for unit, each in found.items() if scale.unit in (None, unit)]
     written: dict[str, str] = {"share": units.percent(1).removeprefix("100"), "ratio": units.factor_tick(1)[1:]}
     return [(written.get(scale.quantity, ""), 1.0)]

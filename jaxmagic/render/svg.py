@@ -56,6 +56,12 @@ class Drawing:
         stroke = "" if colour == "none" else f' stroke="{colour}" stroke-width="{width:g}"'
         self._parts.append(f'<path d="{_trail(points, kind)}" fill="{fill}"{stroke}{extra}{_attributes(data)}/>')
 
+    def rectangles(self, places: Sequence[tuple[float, float, float, float]], *, fill: str, edge: str) -> None:
+        """Many surfaces of one colour, each from its left to its right and from its top to its bottom: one path."""
+        corners = (tuple(f"{each:.1f}".removesuffix(".0") for each in place) for place in places)
+        trail = "".join(f"M{left} {top}H{right}V{bottom}H{left}Z" for left, right, top, bottom in corners)
+        self._parts.append(f'<path d="{trail}" fill="{fill}" stroke="{edge}" stroke-width=".5"/>')
+
     def words(
         self,
         x: float,

@@ -68,7 +68,7 @@ def test_arguments_are_the_ground_and_temporaries_lie_on_top() -> None:
 def test_a_box_says_what_it_is() -> None:
     found = map_chart(program(3, allocation("argument", 8, buffer(0, 2, 8, source=None), aliased=True)))
     assert found is not None
-    assert found.boxes[0].lines == ("made.0  f32[2]  8 B", "jit(f)/add", "donated argument, steps 1 to 3")
+    assert found.boxes[0].lines == ("made.0  f32[2]", "jit(f)/add", "", "donated argument")
 
 
 def test_what_is_too_small_to_be_seen_is_left_out_and_said() -> None:

@@ -49,6 +49,7 @@ def watched(run: Any, namespace: dict[str, Any] | None = None, **options: Any) -
 def test_what_ran_what_was_made_and_what_was_used_is_found(x: Any) -> None:
     f = jax.jit(lambda x: x @ x)
     f(x)
+    gc.collect()  # what earlier tests left behind would go meanwhile
     made: list[Any] = []
     found = watched(lambda: made.append(f(x)), {"made": made, "x": x})
     (program,) = found.executables
