@@ -68,6 +68,7 @@ docs: $(VENV)/.installed-docs ## Build the manual into build/docs
 
 .PHONY: bench
 bench: $(VENV)/.installed-bench ## Measure jaxmagic itself
+	@command -v chromium chromium-browser >/dev/null || $(INSTALL_CHROMIUM)
 	$(BIN)/python tests/benchmarks/run.py
 
 .PHONY: ci
