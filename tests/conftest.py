@@ -238,7 +238,7 @@ def fabricate_comparison(
             warmup_ns=(11_000_000,),
             latency=trial(mean_ns),
             pipelined=None,
-            memory_bytes=None,
+            memory=None,
             check=None,
             conditions=Conditions(overhead_ns=900.0, resolution_ns=60, other_load=0.1),
         )

@@ -55,7 +55,7 @@ class Again:
         if new.first_call.compilations:
             return new
         old = self._before.candidate(new.label)
-        return replace(new, first_call=old.first_call, memory_bytes=old.memory_bytes)
+        return replace(new, first_call=old.first_call)
 
     def __deepcopy__(self, memo: object) -> Again:
         return self

@@ -15,7 +15,7 @@ import os
 import re
 import sys
 import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext, suppress
 from types import CodeType, FrameType, FunctionType
 from typing import Any, Literal
@@ -137,31 +137,6 @@ def notice_programs(notice: Callable[[Any], None]) -> Callable[[], None] | None:
         undo()
         raise
     return undo
-
-
-def memory_requirement(programs: Sequence[Any], but: Sequence[Any] = ()) -> int | None:
-    """The most bytes that one of `programs` wants, as the compiler planned: arguments, outputs and temporaries.
-
-    What is an output in the place of an argument counts once.
-    """
-    known = set(map(id, but))
-    found = []
-    for program in programs:
-        if id(program) in known:
-            continue
-        try:
-            if "jaxmagic_fence" in program.hlo_modules()[0].name:
-                continue
-            stats = program.get_compiled_memory_stats()
-            found.append(
-                stats.argument_size_in_bytes
-                + stats.output_size_in_bytes
-                + stats.temp_size_in_bytes
-                - stats.alias_size_in_bytes
-            )
-        except Exception:  # a backend that does not say
-            continue
-    return max(found, default=None)
 
 
 def ran_out_of_memory(error: BaseException) -> bool:

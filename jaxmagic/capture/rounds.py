@@ -17,13 +17,16 @@ from ..analysis.statistics import looks, median
 from ..errors import OutputsDiffer
 from ..model.benchmark import StoppedBy, Trial
 from ..model.comparison import Candidate, Check, CheckKind, Comparison
+from ..model.memory import Executable
 from ..model.timing import Timing
 from . import internals
 from .again import Again
 from .clock import Clock, now_ns, timestamp
 from .contestants import Contestants, Entry, Failed
 from .environment import probe
+from .executables import describe, watch
 from .outputs import check_output
+from .runner import Runner
 from .sampler import FEWEST, LEAST, PIPELINED, WARM_UP, Plan, donated_twice, pipelined_trial, warm_up
 from .surroundings import Surroundings
 
@@ -74,7 +77,7 @@ def take_comparison(
         firsts = contestants.of_each(_first_call)
         checks = _check_outputs(contestants, check, strict)
         share = plan._replace(budget_ns=max(plan.budget_ns // len(contestants), 1))
-        warmups = contestants.of_each(lambda _, entry: warm_up(entry.runner, share, clock))
+        warmups = contestants.of_each(lambda _, entry: _warm_up(entry.runner, share, clock))
         sampled = _sample(contestants, plan, share, clock, random.Random(seed), tell)
     except BaseException as error:
         contestants.forget_values()  # the traceback holds the runner, and IPython holds the traceback
@@ -89,11 +92,11 @@ def take_comparison(
             Candidate(
                 label=label,
                 code=entry.code,
-                first_call=firsts[label][0],
-                warmup_ns=warmups[label],
+                first_call=firsts[label],
+                warmup_ns=warmups[label][0],
                 latency=sampled.latencies[label],
                 pipelined=sampled.pipelined[label],
-                memory_bytes=firsts[label][1],
+                memory=warmups[label][1],
                 check=checks.get(label),
                 conditions=sampled.beside.conditions_of(entry.runner, folded=entry.folded),
                 work=None if entry.work is None else entry.work(),
@@ -114,18 +117,25 @@ def take_comparison(
     return replace(comparison, measure_again=measure_again)
 
 
-def _first_call(label: str, entry: Entry) -> tuple[Timing, int | None]:
-    """The first call of a candidate, and the memory that its programs want."""
+def _first_call(label: str, entry: Entry) -> Timing:
     __tracebackhide__ = True
-    before = internals.executables()
     try:
-        timing = entry.runner.first_call(entry.code)
+        return entry.runner.first_call(entry.code)
     except Exception as error:
         error.add_note(f"This was the candidate {label!r}.")
         raise
-    # Of several programs the largest says nothing about all of them together.
-    whole = sum(each.compiled and not each.eager for each in timing.compilations) == 1
-    return timing, internals.memory_requirement(internals.executables(), but=before) if whole else None
+
+
+def _warm_up(runner: Runner, plan: Plan, clock: Clock) -> tuple[tuple[int, ...], Executable | None]:
+    """The calls that a candidate is warmed up by, and the program that they run, if it is one.
+
+    Of several programs the largest says nothing about all of them together.
+    """
+    __tracebackhide__ = True
+    with watch() as watched:
+        warmups = warm_up(runner, plan, clock)
+    ran = [each for each in describe(watched, mapped=False) if each.ran]
+    return warmups, ran[0] if len(ran) == 1 else None
 
 
 def _check_outputs(contestants: Contestants, kind: CheckKind, strict: bool) -> dict[str, Check]:

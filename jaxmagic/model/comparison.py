@@ -11,6 +11,7 @@ from .display import Displayable
 from .environment import Environment
 from .estimate import Estimate
 from .finding import Finding
+from .memory import Executable
 from .timing import Timing
 
 #: What a comparison comes to. ``no difference`` means none of more than 3 %.
@@ -84,8 +85,8 @@ class Candidate:
         warmup_ns: calls after it, until nothing compiled any more and they got no faster.
         latency: one sample from each round.
         pipelined: calls enqueued one after the other, with one wait; ``None`` where that was not measured.
-        memory_bytes: what the compiler planned for the program that the first call compiled: arguments, outputs and
-            temporaries. ``None`` where nothing compiled, or several programs did, or it is not known.
+        memory: the program that a call runs, and what it needs of each device; without a map. ``None`` where a call
+            runs several programs or none, and where that is not known.
         check: whether its output is the baseline's; ``None`` for the baseline, and where that was not asked for.
         conditions: what went on beside its samples.
         work: how much a call does; ``None`` where that was not asked for.
@@ -99,11 +100,16 @@ class Candidate:
     warmup_ns: tuple[int, ...]
     latency: Trial
     pipelined: Trial | None
-    memory_bytes: int | None
+    memory: Executable | None
     check: Check | None
     conditions: Conditions
     work: Work | None = None
     like: str | None = None
+
+    @property
+    def memory_bytes(self) -> int | None:
+        """The most that its program needs at once: argument + output + temporary - alias."""
+        return None if self.memory is None else self.memory.peak_bytes
 
     @property
     def throughput(self) -> float | None:

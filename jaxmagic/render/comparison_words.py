@@ -128,8 +128,10 @@ def details(comparison: Comparison, candidate: Candidate, digits: int) -> str:
         parts.append(f"pipelined {units.time(median(candidate.pipelined.calls_ns), digits)}")
     if (rate := throughput(candidate)) is not None:
         parts.append(rate)
-    if candidate.memory_bytes is not None:
-        parts.append(f"memory {units.size(candidate.memory_bytes)}")
+    if candidate.memory is not None and candidate.memory_bytes is not None:
+        temporary = candidate.memory.temporary_bytes
+        of_it = f", {units.size(temporary)} of it temporary" if temporary else ""
+        parts.append(f"needs {units.size(candidate.memory_bytes)}{of_it}")
     return "; ".join(parts)
 
 

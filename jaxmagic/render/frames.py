@@ -59,6 +59,9 @@ _BENCHMARK_COLUMNS = [
     "jax",
 ]
 
+#: What the peak of a candidate is made of.
+_MEMORY = ("argument_bytes", "output_bytes", "temporary_bytes", "alias_bytes")
+
 _CANDIDATE_KINDS: dict[str, Any] = {
     "median_ns": "Float64",
     "interval_low_ns": "Float64",
@@ -71,6 +74,7 @@ _CANDIDATE_KINDS: dict[str, Any] = {
     "first_call_ns": "Int64",
     "compile_ns": "Int64",
     "memory_bytes": "Int64",
+    **dict.fromkeys(_MEMORY, "Int64"),
     "work": "Float64",
     "work_per_s": "Float64",
     "same_output": "boolean",
@@ -212,6 +216,7 @@ def _candidates(record: Comparison) -> pd.DataFrame:
                 "first_call_ns": each.first_call.wall_ns,
                 "compile_ns": each.first_call.compile_ns,
                 "memory_bytes": each.memory_bytes,
+                **{name: getattr(each.memory, name, None) for name in _MEMORY},
                 "work": None if each.work is None else each.work.amount,
                 "work_per_s": each.throughput,
                 "same_output": None if each.check is None else each.check.passed,

@@ -19,6 +19,7 @@ from ..analysis.charts import chart
 from ..analysis.memory_chart import MOST_IN_REPORT, map_chart, mapped, still
 from ..analysis.runs import runs
 from ..analysis.timeline_chart import timeline_chart
+from ..analysis.tradeoff import is_worth_a_picture, tradeoff
 from ..model.arrays import LiveArrays
 from ..model.benchmark import Benchmark
 from ..model.chart import Boxes, Chart
@@ -98,6 +99,7 @@ def _(record: Comparison, style: Style = DEFAULT, *, explain: bool = False) -> s
         f"<div><b>{_safe(headline)}</b></div>",
         _picture(draw(chart(record)), headline) if style.picture else "",
         f'<table style="border-collapse:collapse;margin:4px 0">{"".join(rows)}</table>',
+        _tradeoff(record) if style.picture and is_worth_a_picture(record) else "",
         _line(comparison_words.about_rounds(record), _FAINT),
         *(_line(sentence) for sentence in comparison_words.about_outputs(record)),
         *(_line(f"⚠ {finding}") for finding in record.warnings),
@@ -236,6 +238,11 @@ def _map(chart: Boxes) -> str:
         f'<img data-still="1" alt="{_safe(chart.title)}" src="{picture}" style="display:block;max-width:100%">'
         f"<script>{zoom.script(key)}</script></div>"
     )
+
+
+def _tradeoff(record: Comparison | Sweep) -> str:
+    found = tradeoff(record)
+    return "" if found is None else chart_to_html(found)
 
 
 def _headline(timing: Timing, style: Style) -> str:

@@ -8,13 +8,15 @@ from typing import Any
 import ipywidgets
 
 from ..analysis.charts import latencies
+from ..analysis.tradeoff import tradeoff
 from ..analysis.views import METRICS, STATISTICS, ratios_chart, times_chart, without_series
-from ..model.chart import Chart
+from ..model.chart import Chart, Curves
 from ..model.comparison import Comparison
 from .panel import Guard, View, choice, row, screen, show, tick
 
 #: What is drawn.
 _RATIOS, _TIMES, _DISTRIBUTIONS = "ratios", "times", "distributions"
+_MEMORY = "memory against time"
 
 
 class ComparisonView(View):
@@ -31,7 +33,8 @@ class ComparisonView(View):
         self.record = record
         labels = list(record)
         self.baseline = choice("Baseline", labels, record.baseline)
-        self.drawn = choice("Show", (_RATIOS, _TIMES, _DISTRIBUTIONS))
+        drawn = [_RATIOS, _TIMES, _DISTRIBUTIONS]
+        self.drawn = choice("Show", [*drawn, _MEMORY] if tradeoff(record) is not None else drawn)
         self.metric = choice("Metric", METRICS)
         self.statistic = choice("Statistic", list(STATISTICS))
         self.scale = choice("Scale", ("log", "linear"))
@@ -73,8 +76,8 @@ class ComparisonView(View):
     def refresh(self) -> None:
         """Show what the controls ask for."""
         drawn, metric = self.drawn.value, self.metric.value
-        self.metric.disabled = drawn == _DISTRIBUTIONS
-        self.statistic.disabled = drawn == _DISTRIBUTIONS or metric in ("first call", "compile")
+        self.metric.disabled = drawn in (_DISTRIBUTIONS, _MEMORY)
+        self.statistic.disabled = self.metric.disabled or metric in ("first call", "compile")
         self.scale.disabled = drawn == _TIMES
         based = replace(self.record, baseline=self.baseline.value)
         show(self.screen, based, self._chart(based))
@@ -86,6 +89,8 @@ class ComparisonView(View):
         found: Chart
         if self.drawn.value == _DISTRIBUTIONS:
             found = without_series(latencies(based), hidden)
+        elif self.drawn.value == _MEMORY:
+            found = without_series(_known(tradeoff(based)), hidden)
         elif self.drawn.value == _TIMES:
             found = times_chart(based, self.metric.value, self.statistic.value, hidden)
         else:
@@ -108,3 +113,10 @@ class ComparisonView(View):
 
     def _tell(self, share: float) -> Any:
         self.progress.value = share
+
+
+def _known(found: Curves | None) -> Curves:
+    """Measured again, what was known may be known no longer."""
+    if found is None:
+        raise ValueError("of fewer than two candidates it is known what memory they need")
+    return found

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import ipywidgets
 
+from ..analysis.tradeoff import tradeoff
 from ..model.sweep import Point, Sweep
 from .comparison import ComparisonView
 from .panel import Guard, View, choice, row, screen, show
+
+#: What is drawn of all points.
+_TIMES, _MEMORY = "times", "memory against time"
 
 
 class SweepView(View):
@@ -20,20 +24,22 @@ class SweepView(View):
         self.record = record
         measured = [(_name(record, each), each) for each in record.points if each.comparison is not None]
         self.point = choice("Point", [("all", None), *measured])
+        self.drawn = choice("Show", (_TIMES, _MEMORY) if tradeoff(record) is not None else (_TIMES,))
         self.screen = screen()
         self.place = ipywidgets.VBox([self.screen])
         guard = Guard(self.screen)
-        guard.watch([self.point], self.refresh)
-        super().__init__([row(self.point), self.place])
+        guard.watch([self.point, self.drawn], self.refresh)
+        super().__init__([row(self.point, self.drawn), self.place])
         guard(self.refresh)(None)
 
     def refresh(self) -> None:
         """Show what was chosen."""
         point: Point | None = self.point.value
         before = [each for each in self.place.children if each is not self.screen]
+        self.drawn.disabled = point is not None
         if point is None or point.comparison is None:
             self.place.children = [self.screen]
-            show(self.screen, self.record)
+            show(self.screen, self.record, tradeoff(self.record) if self.drawn.value == _MEMORY else None)
         else:
             self.place.children = [ComparisonView(point.comparison)]
         for each in before:

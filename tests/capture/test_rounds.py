@@ -115,9 +115,17 @@ def test_what_a_candidate_compiles_and_wants_of_memory_is_its_own() -> None:
     entries = {"new": Entry(Runner(lambda: f(x))), "known": Entry(Runner(lambda: g(x)))}
     found = take_comparison(entries, Plan(samples=2), baseline="new", check="none")
     assert [each.function for each in found.candidate("new").first_call.compilations] == ["<lambda>"]
-    assert found.candidate("new").memory_bytes is not None
-    assert found.candidate("new").memory_bytes >= 2 * x.nbytes
-    assert found.candidate("known").memory_bytes is None
+    new, known = (found.candidate(label).memory for label in ("new", "known"))
+    assert (new.argument_bytes, new.output_bytes, new.peak_bytes) == (x.nbytes, x.nbytes, 2 * x.nbytes)
+    assert known.peak_bytes == 2 * x.nbytes  # that it had been compiled before makes no difference
+
+
+def test_of_several_programs_there_is_no_requirement() -> None:
+    x = jnp.ones((64, 64))
+    f, g = jax.jit(lambda x: x @ x), jax.jit(lambda x: x + 1)
+    entries = {"two": Entry(Runner(lambda: f(g(x)))), "none": Entry(Runner(lambda: None))}
+    found = take_comparison(entries, Plan(samples=2), baseline="two", check="none")
+    assert [each.memory_bytes for each in found.candidates] == [None, None]
 
 
 def test_a_failure_leaves_no_value_alive_and_no_listener(session_state: Callable[[], Any]) -> None:

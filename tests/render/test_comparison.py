@@ -115,6 +115,7 @@ def test_a_comparison_as_a_frame(comparison: Comparison) -> None:
     assert list(frame["label"]) == ["numpy", "jit"]
     assert list(frame["verdict"]) == ["baseline", "faster"]
     assert frame["memory_bytes"].isna().all()
+    assert frame["temporary_bytes"].isna().all()
     assert str(frame["break_even_calls"].dtype) == "Int64"
     samples = to_frame(comparison, "samples")
     assert len(samples) == 3 * 60
@@ -244,3 +245,20 @@ def test_a_sample_of_zero_has_no_ratio_and_is_shown(comparison: Comparison) -> N
     found = replace(comparison, candidates=(numpy, zero))
     assert "too few rounds to tell" in to_text(found)
     assert found["jit"].ratio is None
+
+
+def test_memory_is_told_with_its_temporaries_and_drawn_where_it_differs(
+    comparison: Comparison, executable: Any
+) -> None:
+    numpy, jit = comparison.candidates
+    program = executable(argument_bytes=1024, output_bytes=1024, temporary_bytes=4096, alias_bytes=1024)
+    record = replace(comparison, candidates=(replace(numpy, memory=replace(program, temporary_bytes=0)), jit))
+    assert "needs 1.00 KiB" in to_text(record)
+    record = replace(comparison, candidates=(record.candidates[0], replace(jit, memory=program)))
+    assert "needs 5.00 KiB, 4.00 KiB of it temporary" in " ".join(to_text(record).split())
+    assert 'alt="memory against time"' in to_html(record)
+    assert 'alt="memory against time"' not in to_html(comparison)
+    frame = to_frame(record)
+    assert list(frame["memory_bytes"]) == [1024, 5120]
+    assert list(frame["temporary_bytes"]) == [0, 4096]
+    assert list(frame["alias_bytes"]) == [1024, 1024]

@@ -143,3 +143,23 @@ def test_a_view_that_is_closed_leaves_nothing_in_the_kernel(comparison: Comparis
     assert set(found) > before
     view.close()
     assert set(found) == before
+
+
+def test_memory_is_drawn_against_time_where_it_is_known(comparison: Comparison, executable: Any) -> None:
+    assert "memory against time" not in ComparisonView(comparison).drawn.options
+    candidates = tuple(replace(each, memory=executable()) for each in comparison.candidates)
+    view = ComparisonView(replace(comparison, candidates=candidates))
+    view.drawn.value = "memory against time"
+    assert "memory at the peak" in picture(view)
+    assert view.metric.disabled
+    assert view.statistic.disabled
+    view.shown["jit"].value = False
+    assert 'data-curve="jit"' not in picture(view)
+
+
+def test_where_it_is_not_known_any_more_that_is_said(comparison: Comparison, executable: Any) -> None:
+    candidates = tuple(replace(each, memory=executable()) for each in comparison.candidates)
+    view = ComparisonView(replace(comparison, candidates=candidates))
+    view.record = comparison
+    view.drawn.value = "memory against time"
+    assert "of fewer than two candidates it is known what memory they need" in shown(view)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Any
+
 import ipywidgets
 
 from jaxmagic.model.sweep import Sweep
@@ -27,3 +30,19 @@ def test_a_point_is_opened_as_a_comparison_and_closed_again(sweep: Sweep) -> Non
     view.point.value = None
     assert view.place.children == (view.screen,)
     assert opened.comm is None  # closed: no model is left in the kernel
+
+
+def test_memory_is_drawn_against_time_where_it_is_known(sweep: Any, executable: Any) -> None:
+    def weigh(point: Any) -> Any:
+        if point.comparison is None:
+            return point
+        candidates = tuple(replace(each, memory=executable()) for each in point.comparison.candidates)
+        return replace(point, comparison=replace(point.comparison, candidates=candidates))
+
+    assert SweepView(sweep).drawn.options == ("times",)
+    view = SweepView(replace(sweep, points=tuple(map(weigh, sweep.points))))
+    view.drawn.value = "memory against time"
+    (output,) = view.screen.outputs
+    assert 'alt="memory against time"' in output["data"]["text/html"]
+    view.point.value = view.point.options[1][1]
+    assert view.drawn.disabled
