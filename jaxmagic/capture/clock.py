@@ -16,6 +16,9 @@ Clock = Callable[[], int]
 #: The clock of every duration: monotonic, unlike ``time.time()``, which ``%time`` uses and which can step.
 now_ns: Clock = time.perf_counter_ns
 
+#: Processor time of the calling thread: what it has taken itself, however long it was kept waiting.
+thread_cpu_ns: Clock = time.thread_time_ns
+
 
 class CpuTime(NamedTuple):
     """Processor time of the process so far, all its threads together."""

@@ -12,12 +12,11 @@ import weakref
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import partial
-from time import thread_time_ns
 from typing import Any
 
 from .. import units
 from ..model.timeline import MemoryTimeline
-from .clock import Clock, now_ns
+from .clock import Clock, now_ns, thread_cpu_ns
 from .interrupts import uninterrupted
 from .looks import Look, Samples
 from .memory_use import DeviceMemory, Devices, ProcessSize, array_bytes, high_water_bytes, started_devices
@@ -61,7 +60,7 @@ class MemorySampler:
         interval_ns: int = 1_000_000,
         most_samples: int = 10_000,
         clock: Clock = now_ns,
-        cpu_clock: Clock = thread_time_ns,
+        cpu_clock: Clock = thread_cpu_ns,
         devices: Callable[[], Sequence[Any] | None] | None = None,
         read_rss: Callable[[], int | None] | None = None,
         read_high_water: Callable[[], int | None] | None = None,

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import threading
 from datetime import datetime
 
-from jaxmagic.capture.clock import cpu_time, now_ns, timestamp
+from jaxmagic.capture.clock import cpu_time, now_ns, thread_cpu_ns, timestamp
 
 
 def test_it_never_goes_back() -> None:
@@ -19,6 +20,23 @@ def test_processor_time_grows_with_work() -> None:
     after = cpu_time()
     assert after.user_ns >= before.user_ns
     assert after.system_ns >= before.system_ns
+
+
+def test_a_thread_counts_its_own_processor_time_only() -> None:
+    started = thread_cpu_ns()
+    done = threading.Event()
+    worked: list[int] = []
+
+    def work() -> None:
+        before = thread_cpu_ns()
+        while thread_cpu_ns() - before < 50_000_000:
+            sum(range(1000))
+        worked.append(thread_cpu_ns() - before)
+        done.set()
+
+    threading.Thread(target=work).start()
+    assert done.wait(60)
+    assert worked[0] >= 50_000_000 > thread_cpu_ns() - started
 
 
 def test_the_time_of_day_has_its_zone() -> None:
