@@ -11,6 +11,10 @@ from typing import Any
 
 from . import internals
 
+#: What is not known where devices do not say it, with a place for their names.
+_IN_USE = "How much memory of {} is in use is not known"
+_PEAK = "Of the peak of {} only samples tell"
+
 
 class DeviceMemory:
     """What devices say of their memory."""
@@ -20,7 +24,8 @@ class DeviceMemory:
         self.after: dict[str, int | None] = {}
         self.limits: dict[str, int] = {}
         self._ask = ask
-        self._problems: dict[str, dict[str, None]] = {}
+        self._problems: dict[tuple[str, str], dict[str, None]] = {}
+        self._unknown = False
         self._silent: set[str] = set()
         self._looked = False
 
@@ -33,8 +38,7 @@ class DeviceMemory:
         """Bytes in use, for each device that says so. Peaks and limits are kept here."""
         found: dict[str, int] = {}
         devices = self._ask()
-        if devices is None:
-            self._problem("", "Arrays and devices were not looked at: this JAX does not tell whether it was started.")
+        self._unknown = self._unknown or devices is None
         for device in devices or ():
             name = f"{device.platform}:{device.id}"
             if name in self._silent:
@@ -46,12 +50,12 @@ class DeviceMemory:
             if in_use is not None:
                 found[name] = in_use
             else:
-                self._problem(name, "memory_stats() without bytes_in_use")
+                self._problem(name, _IN_USE, "memory_stats() has no bytes_in_use")
             self.before.setdefault(name, 0 if self._looked else peak)
             if peak is not None:
                 self.after[name] = peak
             else:
-                self._problem(name, "memory_stats() without peak_bytes_in_use")
+                self._problem(name, _PEAK, "memory_stats() has no peak_bytes_in_use")
             if limit is not None:
                 self.limits[name] = limit
         self._looked = True
@@ -59,22 +63,25 @@ class DeviceMemory:
 
     def notes(self) -> list[str]:
         """What devices did not say: a sentence for each reason."""
-        return [f"{', '.join(names)}: {what}." if all(names) else what for what, names in self._problems.items()]
+        found = [f"{what.format(', '.join(names))}: {why}." for (what, why), names in self._problems.items()]
+        if self._unknown:
+            found.append("Arrays and devices were not looked at: this JAX does not tell whether it was started.")
+        return found
 
     def _stats(self, name: str, device: Any) -> dict[str, int]:
         try:
             stats = device.memory_stats()
         except Exception as error:
-            stats, problem = None, f"memory_stats() failed ({type(error).__name__})"
+            stats, why = None, f"memory_stats() failed ({type(error).__name__})"
         else:
-            problem = "no memory_stats()"
+            why = "there is no memory_stats()"
         if not stats:
             self._silent.add(name)
-            self._problem(name, problem)
+            self._problem(name, _IN_USE, why)
         return stats or {}
 
-    def _problem(self, name: str, what: str) -> None:
-        self._problems.setdefault(what, {})[name] = None
+    def _problem(self, name: str, what: str, why: str) -> None:
+        self._problems.setdefault((what, why), {})[name] = None
 
 
 def started_devices() -> tuple[Any, ...] | None:

@@ -239,14 +239,21 @@ def test_a_device_tells_bytes_peak_and_limit() -> None:
     assert seen.notes == ()
 
 
+UNKNOWN = "How much memory of gpu:0, gpu:1 is in use is not known"
+
+
 @pytest.mark.parametrize(
     ("said", "column", "note"),
     [
-        (None, None, "gpu:0, gpu:1: no memory_stats()."),
-        ({}, None, "gpu:0, gpu:1: no memory_stats()."),
-        (NotImplementedError("x"), None, "gpu:0, gpu:1: memory_stats() failed (NotImplementedError)."),
-        ({"peak_bytes_in_use": 4}, None, "gpu:0, gpu:1: memory_stats() without bytes_in_use."),
-        ({"bytes_in_use": 4}, (4, 4), "gpu:0, gpu:1: memory_stats() without peak_bytes_in_use."),
+        (None, None, f"{UNKNOWN}: there is no memory_stats()."),
+        ({}, None, f"{UNKNOWN}: there is no memory_stats()."),
+        (NotImplementedError("x"), None, f"{UNKNOWN}: memory_stats() failed (NotImplementedError)."),
+        ({"peak_bytes_in_use": 4}, None, f"{UNKNOWN}: memory_stats() has no bytes_in_use."),
+        (
+            {"bytes_in_use": 4},
+            (4, 4),
+            "Of the peak of gpu:0, gpu:1 only samples tell: memory_stats() has no peak_bytes_in_use.",
+        ),
     ],
 )
 def test_what_a_device_does_not_say_is_a_note(said: Any, column: Any, note: str) -> None:
@@ -326,7 +333,9 @@ def test_the_file_is_closed_when_sampling_has_ended() -> None:
 
 def test_a_device_that_has_nothing_to_say_is_not_asked_again() -> None:
     silent = device([None])  # a second question would be answered by StopIteration
-    assert scripted(0, 0, devices=lambda: [silent]).notes == ("gpu:0: no memory_stats().",)
+    assert scripted(0, 0, devices=lambda: [silent]).notes == (
+        "How much memory of gpu:0 is in use is not known: there is no memory_stats().",
+    )
 
 
 def test_stopping_again_returns_the_same() -> None:
