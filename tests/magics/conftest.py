@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -47,6 +48,7 @@ class Publisher(DisplayPublisher):  # type: ignore[misc]
 @pytest.fixture
 def bare() -> Iterator[Session]:
     """A shell without the extension."""
+    main = sys.modules["__main__"]
     InteractiveShell.clear_instance()
     shell = InteractiveShell.instance()
     session = Session(shell)
@@ -57,6 +59,7 @@ def bare() -> Iterator[Session]:
     yield session
     shell.history_manager.end_session()
     InteractiveShell.clear_instance()
+    sys.modules["__main__"] = main  # the shell has put its own there, which is emptied with it
 
 
 @pytest.fixture
