@@ -147,9 +147,15 @@ def _of_exception(error: BaseException) -> Iterator[Part]:
 def _of_traceback(traceback: types.TracebackType | None) -> Iterator[Part]:
     while traceback is not None:
         frame = traceback.tb_frame
-        for name, value in _variables(frame, frame):
+        for name, value in () if _is_the_shells(frame) else _variables(frame, frame):
             yield ("frame", (frame.f_code.co_name, name)), value
         traceback = traceback.tb_next
+
+
+def _is_the_shells(frame: types.FrameType) -> bool:
+    """Whether it is one of IPython's or of a magic: from those all names of the session can be reached once more."""
+    name = dict.get(frame.f_globals, "__name__")
+    return type(name) is str and (name.partition(".")[0] in _AROUND_MAGICS or name.startswith("jaxmagic.magics."))
 
 
 def _of_frame(frame: types.FrameType) -> Iterator[Part]:
@@ -246,6 +252,7 @@ def _python_paths() -> tuple[str, ...]:
 
 #: What lies behind the shell is the whole session; it holds no array but under a name that is looked at.
 _SHELL = frozenset(("IPython", "ipykernel", "traitlets", "zmq", "tornado"))
+_AROUND_MAGICS = _SHELL | {"decorator"}  # with which IPython 7 makes them
 _LIBRARIES = _SHELL | {"jax", "jaxlib", "jaxmagic", "builtins"}
 _INPUTS = frozenset(("In", "_ih", "_dh", "_i", "_ii", "_iii"))
 

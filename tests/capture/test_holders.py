@@ -187,6 +187,34 @@ def test_a_leak_in_the_last_traceback_is_found(a: Any, where: str, monkeypatch: 
     ]
 
 
+@pytest.mark.parametrize(
+    ("module", "read"),
+    [
+        ("IPython.core.interactiveshell", False),
+        ("ipykernel.zmqshell", False),
+        ("jaxmagic.magics.memory", False),
+        ("decorator", False),
+        ("jaxmagic.api.memory_verbs", True),  # what it was given may be held by nothing else
+        ("IPythonic", True),
+        (None, True),
+        (7, True),
+    ],
+)
+def test_frames_of_the_shell_in_a_traceback_are_no_holders(
+    a: Any, module: Any, read: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    namespace = {"__name__": module, "Stop": ZeroDivisionError}
+    exec("def run(local_ns):\n    raise Stop", namespace)
+    with pytest.raises(ZeroDivisionError) as caught:
+        namespace["run"]({"w": a})  # type: ignore[operator]
+    error: Any = caught.value
+    error.__traceback__ = error.__traceback__.tb_next  # without this test's own frame
+    monkeypatch.setattr(sys, "last_value", error, raising=False)
+    del caught
+    expected = ["last traceback: frame run, variable local_ns['w']"] if read else []
+    assert names(a, {"w": a}) == ["w", *expected]
+
+
 def test_a_leak_in_a_cause_is_found(a: Any) -> None:
     error = RuntimeError()
     error.__cause__ = failed(a)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 import weakref
 from collections.abc import Iterator
 from typing import Any
@@ -93,6 +94,13 @@ def test_a_variable_that_is_assigned_is_what_holds_the_array(session: Any) -> No
     assert "  256 B  f32[8,8]  z[1]\n" in session.report
     session.run("a, b = %jaxmem (1, 2)")
     assert session.run("a + b") == 3
+
+
+def test_an_error_of_a_magic_holds_nothing_by_its_own_frames(session: Any, monkeypatch: Any) -> None:
+    error = session.run("%jaxmem --before x", fails=UsageError)
+    monkeypatch.setattr(sys, "last_traceback", error.__traceback__, raising=False)  # as IPython does, showing it
+    session.run("%jaxmem kept = f(x)")
+    assert "last traceback" not in session.report
 
 
 def test_the_record_can_be_had_in_each_way(session: Any) -> None:
