@@ -74,6 +74,14 @@ def test_a_traceback_shows_the_cells_lines(notebook: Notebook) -> None:
     assert "jaxmagic" not in text
 
 
+def test_a_line_of_a_cell_is_said_with_the_number_of_the_cell(notebook: Notebook) -> None:
+    cell = notebook.run("w = jnp.arange(4096.0).reshape(64, 64)\ng = jax.jit(\n    lambda x: x @ w)")
+    report = notebook.run("%jaxmem m = g(x)").outputs[0].data
+    for medium in ("text/plain", "text/html"):
+        assert f"cell {cell.execution_count}:3" in " ".join(report[medium].split())
+        assert "ipykernel_" not in report[medium]
+
+
 def test_run_all_stops_at_an_error() -> None:
     cells = [SETUP, "%%jaxtime\nraise ValueError('stop here')", "after = 1"]
     document = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in cells])

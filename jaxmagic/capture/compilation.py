@@ -11,6 +11,7 @@ import sys
 import threading
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from types import FrameType
 from typing import Any
 
@@ -22,6 +23,7 @@ from . import internals
 from .cache_misses import MissLog
 from .clock import now_ns
 from .interrupts import uninterrupted
+from .sources import place_known_as
 
 _STAGES: dict[str, Stage] = {
     "/jax/core/compile/jaxpr_trace_duration": "tracing",
@@ -69,7 +71,7 @@ class CompileLog:
             threads_before: those that there were before: what they compiled is somebody else's.
         """
         born_inside = {span.thread for span in self.spans} - set(threads_before)
-        return group(
+        found = group(
             self.spans,
             self.misses,
             _memory,
@@ -78,6 +80,7 @@ class CompileLog:
             main_thread=thread,
             threads=born_inside | {thread},
         )
+        return tuple(replace(each, location=place_known_as(each.location)) for each in found)
 
     def stop(self) -> None:
         """Listen no longer. A second call does nothing."""

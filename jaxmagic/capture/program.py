@@ -20,6 +20,7 @@ from ..model.program import (
     Value,
 )
 from .messages import read
+from .sources import known_as
 
 #: XLA's numbers of element types, with their bits. https://github.com/openxla/xla/blob/main/xla/xla_data.proto
 _ELEMENTS: Mapping[int, tuple[str, int]] = {
@@ -88,16 +89,23 @@ class _Sources:
     """File and line of an instruction: in its own metadata, or through the module's table of frames."""
 
     def __init__(self, frames: Any) -> None:
-        files = [_text(each) for each in frames.files]
+        self._known: dict[bytes, str] = {}
+        files = [self._file(each) for each in frames.files]
         locations = [(_at(files, each.file), each.line) for each in frames.locations]
         self._frames = [_at(locations, each.location) for each in frames.frames]
 
     def of(self, metadata: Any) -> str | None:
-        """``"cell.py:3"``, or ``None`` if it is not known."""
+        """``"train.py:3"`` or ``"cell 12:3"``, or ``None`` if it is not known."""
         if metadata.file:
-            return f"{_text(metadata.file)}:{metadata.line}"
+            return f"{self._file(metadata.file)}:{metadata.line}"
         found = _at(self._frames, metadata.frame)
         return f"{found[0]}:{found[1]}" if found and found[0] else None
+
+    def _file(self, name: bytes) -> str:
+        """As people know it; found out once, because all instructions come from a few files."""
+        if name not in self._known:
+            self._known[name] = known_as(_text(name))
+        return self._known[name]
 
 
 def _at(table: list[Any], position: int) -> Any:

@@ -9,7 +9,9 @@ from typing import Any
 
 from IPython.core.interactiveshell import InteractiveShell
 
+from ..capture.sources import add_naming, remove_naming
 from .calls import Parsers
+from .cells import Cells
 from .markers import cell_to_marker, line_in_sight
 from .rewrite import BlockRewriter
 from .timing import JaxMagics
@@ -18,7 +20,7 @@ _NAME = "JaxMagics"
 
 
 def load_ipython_extension(shell: InteractiveShell) -> None:
-    """``%load_ext jaxmagic``: the magics, three transformers, and what runs behind every cell."""
+    """``%load_ext jaxmagic``: the magics, three transformers, what runs behind every cell, and the names of cells."""
     if _NAME in shell.magics_manager.registry:
         return
     magics = JaxMagics(shell=shell)
@@ -51,13 +53,14 @@ def unload_ipython_extension(shell: InteractiveShell) -> None:
 
 
 class Hooks:
-    """The transformers, as the objects that have to be taken away again."""
+    """The transformers and the rest, as the objects that have to be taken away again."""
 
     def __init__(self, shell: InteractiveShell, parsers: Parsers) -> None:
         self._shell = shell
         self._cleanup = partial(_careful, cell_to_marker, parsers)
         self._post = partial(_careful, line_in_sight, parsers)
         self._rewriter = BlockRewriter(parsers, shell.transform_cell, lambda: str(shell.ast_node_interactivity))
+        self._cells = Cells(shell)
 
     def attach(self) -> None:
         """Put them behind those that are there."""
@@ -66,6 +69,7 @@ class Hooks:
         self._shell.ast_transformers.append(self._rewriter)
         for each in _BEHIND_CELLS:
             self._shell.events.register("post_run_cell", each)
+        add_naming(self._cells)
 
     def detach(self) -> None:
         """Take them away, wherever they stand by now."""
@@ -76,6 +80,7 @@ class Hooks:
         ]
         for hooks, ours in places:
             hooks[:] = [each for each in hooks if each is not ours]
+        remove_naming(self._cells)
         for each in _BEHIND_CELLS:
             with suppress(ValueError):  # somebody has taken it away
                 self._shell.events.unregister("post_run_cell", each)

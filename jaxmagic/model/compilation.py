@@ -61,7 +61,7 @@ class Compilation:
 
     Attributes:
         function: the name of the function, as it was given to ``jax.jit``.
-        location: where it is defined, ``file:line``, where JAX tells.
+        location: where it is defined, where JAX tells: ``"train.py:3"``, or of a notebook ``"cell 12:3"``.
         tracing_ns: Python to jaxpr.
         lowering_ns: jaxpr to StableHLO.
         compilation_ns: StableHLO to an executable, by XLA. Zero when the persistent cache answered.

@@ -24,7 +24,8 @@ class Buffer:
         instruction: the name of the instruction that makes them, as in the compiled module's text.
         shape: type and sizes, such as ``"f32[256,512]"``.
         op_name: the path of JAX's operation, such as ``"jit(f)/dot_general"``; of an argument, its name.
-        source: file and line that it comes from, such as ``"cell.py:3"``; ``None`` if it is not known.
+        source: file and line that it comes from, such as ``"train.py:3"``, of a notebook's ``"cell 12:3"``; ``None``
+            if it is not known.
     """
 
     offset_bytes: int

@@ -34,7 +34,7 @@ class Instruction(NamedTuple):
         tuple_index: which part ``get-tuple-element`` takes.
         parameter: which one a ``parameter`` is.
         op_name: the path of JAX's operation, such as ``"jit(f)/dot_general"``.
-        source: file and line of the user's, such as ``"cell.py:3"``; ``None`` if it is not known.
+        source: file and line of the user's, such as ``"train.py:3"`` or ``"cell 12:3"``; ``None`` if it is not known.
     """
 
     name: str

@@ -141,8 +141,8 @@ def about_peak(program: Executable) -> list[str]:
 def short_source(source: str) -> str:
     """File and line without the folder.
 
-    >>> short_source("/home/me/train.py:12")
-    'train.py:12'
+    >>> short_source("/home/me/train.py:12"), short_source("cell 7:12")
+    ('train.py:12', 'cell 7:12')
     """
     return basename(source)
 

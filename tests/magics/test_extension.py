@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from jaxmagic import api
+from jaxmagic.capture import sources
 
 
 def state(shell: Any) -> dict[str, Any]:
@@ -18,6 +19,7 @@ def state(shell: Any) -> dict[str, Any]:
         "cell": dict(shell.magics_manager.magics["cell"]),
         "registry": dict(shell.magics_manager.registry),
         "configurables": list(shell.configurables),
+        "namings": list(sources._namings),
         "callbacks": {name: list(found) for name, found in shell.events.callbacks.items()},
         "namespace": {name for name in shell.user_ns if not name.startswith("_")},
     }
