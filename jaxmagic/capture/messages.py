@@ -5,7 +5,8 @@ few fields that are wanted is enough to read what any version of XLA writes, and
 definitions are needed. The numbers are those of ``xla/service/hlo.proto`` and ``xla/xla_data.proto`` in
 https://github.com/openxla/xla.
 
-Texts are read as bytes: a name that is no valid UTF-8 is no reason to read nothing.
+Texts are read as bytes: a name that is no valid UTF-8 is no reason to read nothing. So are the numbers of a constant:
+many in a row stand there as they do in memory, or as one varint behind the other.
 """
 
 from __future__ import annotations
@@ -20,9 +21,13 @@ _XLA = """
 HloModule: name 1 bytes, entry 6 int64, computations 3 *HloComputation, schedule 7 HloSchedule, id 5 int64,
     frames 17 StackFrameIndex
 HloComputation: name 1 bytes, instructions 2 *HloInstruction, id 5 int64, root 6 int64
-HloInstruction: name 1 bytes, opcode 2 bytes, shape 3 Shape, metadata 7 OpMetadata, parameter 9 int64,
-    tuple_index 13 int64, id 35 int64, operands 36 *int64, called 38 *int64
-Shape: element 2 int32, dimensions 3 *int64, parts 4 *Shape
+HloInstruction: name 1 bytes, opcode 2 bytes, shape 3 Shape, metadata 7 OpMetadata, literal 8 Literal,
+    parameter 9 int64, tuple_index 13 int64, id 35 int64, operands 36 *int64, called 38 *int64
+Shape: element 2 int32, dimensions 3 *int64, parts 4 *Shape, layout 5 Layout
+Layout: order 1 *int64
+Literal: shape 1 Shape, preds 2 bytes, u8s 3 bytes, s32s 4 bytes, s64s 5 bytes, u32s 6 bytes, u64s 7 bytes,
+    f32s 8 bytes, f64s 9 bytes, f16s 11 bytes, c64s 12 bytes, bf16s 13 bytes, s8s 15 bytes, u16s 16 bytes,
+    s16s 17 bytes, c128s 18 bytes
 OpMetadata: op_name 2 bytes, file 3 bytes, line 4 int32, frame 15 int32
 HloSchedule: sequences 1 *SequenceEntry
 SequenceEntry: key 1 int64, value 2 InstructionSequence

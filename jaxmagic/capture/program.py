@@ -19,6 +19,7 @@ from ..model.program import (
     Region,
     Value,
 )
+from .literals import read_literal
 from .messages import read
 from .sources import known_as
 
@@ -38,8 +39,12 @@ _TUPLE = 13
 _POINTER_BYTES = 8
 
 
-def read_program(data: bytes) -> Program:
+def read_program(data: bytes, *, literals: bool = False) -> Program:
     """The scheduled module in a serialized ``HloModuleProto``.
+
+    Args:
+        data: it.
+        literals: whether to read the numbers of constants as well.
 
     Raises:
         google.protobuf.message.DecodeError: it is none.
@@ -61,7 +66,13 @@ def read_program(data: bytes) -> Program:
     }
     if any(number not in instructions for each in computations.values() for number in each.order):
         raise ValueError("the module's schedule names an instruction that is not there")
-    return Program(_text(module.name), module.entry, computations, instructions)
+    found = {
+        each.id: literal
+        for computation in module.computations
+        for each in computation.instructions
+        if literals and each.id in instructions and (literal := read_literal(each.literal)) is not None
+    }
+    return Program(_text(module.name), module.entry, computations, instructions, found)
 
 
 def read_assignment(data: bytes) -> Assignment:

@@ -6,7 +6,10 @@ What is said here is what the compiler wrote down; where a buffer begins and end
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Literal as OneOf
+from typing import NamedTuple
 
 #: Which part of an instruction's result: ``()`` for the whole, ``(1, 0)`` for the first part of the second part.
 Index = tuple[int, ...]
@@ -49,6 +52,20 @@ class Instruction(NamedTuple):
     source: str | None
 
 
+class Literal(NamedTuple):
+    """The numbers of a constant.
+
+    Attributes:
+        sizes: of its dimensions.
+        order: its dimensions, from the one whose numbers lie side by side to the one whose lie furthest apart.
+        data: its bytes, as they lie in memory.
+    """
+
+    sizes: tuple[int, ...]
+    order: tuple[int, ...]
+    data: bytes
+
+
 class Computation(NamedTuple):
     """Instructions that run one after the other.
 
@@ -69,12 +86,14 @@ class Program(NamedTuple):
         entry: the number of the computation in which it begins.
         computations: by their numbers.
         instructions: by their numbers, those of all computations.
+        literals: of constants that are not small, by the numbers of their instructions; empty unless asked for.
     """
 
     name: str
     entry: int
     computations: dict[int, Computation]
     instructions: dict[int, Instruction]
+    literals: Mapping[int, Literal] = MappingProxyType({})
 
 
 class Place(NamedTuple):
@@ -97,7 +116,7 @@ class Value(NamedTuple):
 
 
 #: What an allocation is for.
-Kind = Literal["argument", "output", "temporary", "constant", "thread-local"]
+Kind = OneOf["argument", "output", "temporary", "constant", "thread-local"]
 
 
 class Assigned(NamedTuple):
