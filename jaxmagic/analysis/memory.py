@@ -4,20 +4,33 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from itertools import accumulate
+from types import MappingProxyType
 
 from ..model.memory import Allocation, Buffer
 from ..model.program import Assignment, Index, Instruction, Place, Program, Region
 from .lifetimes import Lifetime, Timetable, lifetimes
 
 
-def memory_map(program: Program, assignment: Assignment, table: Timetable) -> tuple[Allocation, ...]:
-    """The allocations with their buffers, each from when to when it is needed, the largest first."""
+def memory_map(
+    program: Program,
+    assignment: Assignment,
+    table: Timetable,
+    captured: Mapping[int, tuple[str, ...]] = MappingProxyType({}),
+) -> tuple[Allocation, ...]:
+    """The allocations with their buffers, each from when to when it is needed, the largest first.
+
+    Args:
+        program: the scheduled module.
+        assignment: where its values lie.
+        table: when each instruction runs.
+        captured: names of the arrays that were built into it, by the numbers of instructions.
+    """
     lives = lifetimes(program, (value.places[0] for value in assignment.values.values()), table)
     end = len(table.order) - 1
     makers = dict(program.instructions)
     for number, source in _where_constants_are_used(program, table).items():
         makers[number] = makers[number]._replace(source=source)
-    found = [_allocation(makers, assignment, region, lives, end) for region in assignment.regions]
+    found = [_allocation(makers, assignment, region, lives, end, captured) for region in assignment.regions]
     return tuple(sorted(found, key=lambda each: -each.size_bytes))
 
 
@@ -39,6 +52,7 @@ def _allocation(
     region: Region,
     lives: Mapping[Place, Lifetime],
     end: int,
+    captured: Mapping[int, tuple[str, ...]],
 ) -> Allocation:
     # The caller's own memory, and what is built in, are there from the beginning to the end.
     throughout = region.kind == "constant" or (region.kind == "argument" and not region.aliased)
@@ -58,6 +72,7 @@ def _allocation(
                     shape=_shape(maker, place.part),
                     op_name=maker.op_name,
                     source=maker.source,
+                    captured=captured.get(place.instruction, ()),
                 )
             )
     return Allocation(

@@ -115,7 +115,7 @@ def _number(kinds: Sequence[str], allocation: Allocation, buffer: Buffer) -> int
 
 def _lines(allocation: Allocation, buffer: Buffer) -> Iterator[str]:
     yield f"{buffer.instruction}  {buffer.shape}"
-    yield buffer.op_name
+    yield " or ".join(buffer.captured) or buffer.op_name
     yield os.path.basename(buffer.source or "")
     yield "donated argument" if allocation.aliased else allocation.kind
 

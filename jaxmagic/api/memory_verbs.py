@@ -150,4 +150,5 @@ def memory_requirement(fn: Callable[..., Any], *args: Any, **kwargs: Any) -> Exe
             f"memory_requirement() takes a function and its arguments; found {type(fn).__name__}, which cannot be "
             "called. Write memory_requirement(f, x), not memory_requirement(f(x))."
         )
-    return requirement(compiled_for(fn, args, kwargs))
+    program, origin = compiled_for(fn, args, kwargs)
+    return requirement(program, origin, sys._getframe(1).f_globals)

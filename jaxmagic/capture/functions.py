@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from . import internals
+
 
 def name_of(fn: object) -> str:
     """What people call it.
@@ -39,9 +41,14 @@ def is_folded(fn: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> bool:
         return not leaves
 
 
-def compiled_for(fn: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
-    """The loaded program of a function for these arguments, compiled if it was not; it is not run."""
+def compiled_for(fn: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> tuple[Any, internals.Origin]:
+    """The loaded program of a function for these arguments, compiled if it was not, and what it was made of.
+
+    It is not run.
+    """
     import jax
 
     jitted = fn if is_jitted(fn) else jax.jit(fn)
-    return jitted.lower(*args, **kwargs).compile().runtime_executable()
+    traced = jitted.trace(*args, **kwargs)
+    lowered = traced.lower()
+    return lowered.compile().runtime_executable(), internals.origin_of(jitted, traced, lowered)

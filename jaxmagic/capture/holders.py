@@ -48,7 +48,12 @@ class Holders(NamedTuple):
 
 
 def find_holders(
-    arrays: Iterable[Any], namespace: dict[str, Any], *, limit_s: float = 0.5, clock: Clock = now_ns
+    arrays: Iterable[Any],
+    namespace: dict[str, Any],
+    *,
+    limit_s: float = 0.5,
+    clock: Clock = now_ns,
+    everywhere: bool = True,
 ) -> Holders:
     """Where `arrays` can be found from `namespace`, from the last traceback and from the modules of the user's.
 
@@ -57,6 +62,7 @@ def find_holders(
         namespace: names and values, such as a notebook's.
         limit_s: of the whole search. What was found until then is named.
         clock: another one in a test.
+        everywhere: whether to look into the last traceback and into modules as well.
 
     >>> import jax.numpy as jnp
     >>> w = jnp.ones(3)
@@ -64,7 +70,7 @@ def find_holders(
     ["model['layers'][0]"]
     """
     search = _Search(frozenset(map(id, arrays)), limit_s, clock)
-    search.run(namespace)
+    search.run(namespace, everywhere)
     return Holders(search.names(), search.complete)
 
 
@@ -83,10 +89,10 @@ class _Search:
         self._holders: dict[int, list[tuple[int, Step]]] = {}
         self._readers: dict[int, tuple[type, Reader | None]] = {}
 
-    def run(self, namespace: dict[str, Any]) -> None:
+    def run(self, namespace: dict[str, Any], everywhere: bool) -> None:
         """Look at all that the namespace leads to, nearest first."""
         self._depths[id(namespace)] = 0
-        self._meet(_NOBODY, 0, roots(namespace), most=sys.maxsize)
+        self._meet(_NOBODY, 0, roots(namespace, everywhere=everywhere), most=sys.maxsize)
         for node in self._queue:  # it grows meanwhile
             if self._over:
                 break

@@ -15,10 +15,12 @@ import os
 import re
 import sys
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Iterator
 from contextlib import AbstractContextManager, nullcontext, suppress
 from types import CodeType, FrameType, FunctionType
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
 
 from ..model.spans import Call
 from .arguments import describe
@@ -32,6 +34,9 @@ CACHE_NOISE = ("PERSISTENT COMPILATION CACHE MISS", "Not writing persistent cach
 
 #: What JAX jits in the place of a function that is given to ``jax.pmap``, by version.
 _PMAPPED = ("_fun", "call_wrapped")
+
+#: Equations of a trace in which constants are looked for, some 10 ms.
+_MOST_EQUATIONS = 10_000
 
 #: How far up the stack a compilation looks for the ``jit`` call that caused it.
 _DEEPEST = 400
@@ -95,8 +100,24 @@ def executables() -> list[Any]:
         return []
 
 
-def notice_programs(notice: Callable[[Any], None]) -> Callable[[], None] | None:
+class Origin(NamedTuple):
+    """What a program was made of.
+
+    Attributes:
+        function: the Python function; ``None`` if it is not known.
+        jaxpr: its trace.
+        lifted: constants that JAX hands over as arguments, by the number of the parameter.
+    """
+
+    function: Any
+    jaxpr: Any
+    lifted: dict[int, Any]
+
+
+def notice_programs(notice: Callable[[Any, Callable[[], Origin | None]], None]) -> Callable[[], None] | None:
     """Call `notice` with each program that is run, at least at its first run from now on.
+
+    Its second argument tells what the program was made of, as long as `notice` has not returned.
 
     A jitted function that has run before is run by C++ code that tells nobody. So what that remembers is forgotten
     here: the next call of each function comes by the Python code that runs a program. That knows it already, traced
@@ -120,7 +141,7 @@ def notice_programs(notice: Callable[[Any], None]) -> Callable[[], None] | None:
     def noticed(self: Any, *args: Any) -> Any:
         if not over:
             with suppress(Exception):
-                notice(self.xla_executable)
+                notice(self.xla_executable, functools.partial(_origin, sys._getframe(1), self))
         return run(self, *args)
 
     def undo() -> None:
@@ -137,6 +158,75 @@ def notice_programs(notice: Callable[[Any], None]) -> Callable[[], None] | None:
         undo()
         raise
     return undo
+
+
+def _origin(frame: FrameType, run: Any) -> Origin | None:
+    """Of the program that is run in this frame; ``None`` where it was compiled ahead of time."""
+    if frame.f_code.co_name != "_pjit_call_impl_python":
+        return None
+    local = frame.f_locals
+    lifted = _lifted(local.get("computation"), run.kept_var_idx)
+    caller: FrameType | None = frame
+    while caller is not None and caller.f_code.co_name != "cache_miss":
+        caller = caller.f_back if caller.f_globals.get("__name__") == "jax._src.pjit" else None
+    function = None if caller is None else caller.f_locals.get("fun")
+    return Origin(function, local.get("jaxpr"), lifted)
+
+
+def origin_of(jitted: Any, traced: Any, lowered: Any) -> Origin:
+    """The same of a function that was traced and lowered, and not run."""
+    lifted: dict[int, Any] = {}
+    with suppress(AttributeError, KeyError):
+        lifted = _lifted(lowered._lowering, lowered._lowering.compile_args["kept_var_idx"])
+    return Origin(getattr(jitted, "__wrapped__", None), getattr(traced, "jaxpr", None), lifted)
+
+
+def _lifted(computation: Any, kept: Collection[int]) -> dict[int, Any]:
+    """Constants that stand in front of the arguments; what nothing needs is no parameter."""
+    constants = getattr(computation, "const_args", None) or ()
+    return {parameter: constants[place] for parameter, place in enumerate(sorted(kept)) if place < len(constants)}
+
+
+def constants(jaxpr: Any) -> Iterator[Any]:
+    """All constants of a trace and of those inside of it: beside it, or simplified ones in its equations."""
+    from jax._src import core
+
+    kinds = (core.Jaxpr, getattr(core, "ClosedJaxpr", core.Jaxpr))  # on 0.12 they are one
+    left = _MOST_EQUATIONS
+    pending, met = [jaxpr], set()
+    while pending:
+        each = pending.pop()
+        if id(each) in met:
+            continue
+        met.add(id(each))
+        yield from getattr(each, "consts", ())
+        for equation in getattr(each, "jaxpr", each).eqns[:left]:
+            left -= 1
+            yield from (operand.val for operand in equation.invars if type(operand) is core.Literal)
+            for parameter in equation.params.values():
+                inner = parameter if type(parameter) in (tuple, list) else (parameter,)
+                # Not isinstance(): an object of the user's would be asked for its class.
+                pending += [one for one in inner if issubclass(type(one), kinds)]
+
+
+def numpy_of(constant: Any) -> Any:
+    """The user's NumPy array, where JAX has put one of its own around it; any other constant is returned as it is."""
+    if type(constant).__name__ != "TypedNdArray":
+        return constant
+    return constant.base if isinstance(constant, np.ndarray) else constant.val  # on 0.8 it is no NumPy array itself
+
+
+def host_copy(array: Any) -> Any:
+    """The numbers of a JAX array where they are at hand; ``None`` where they would have to be fetched from a device.
+
+    A clone is asked, so that the array itself keeps no copy; up to 0.10 to clone a deleted one crashes.
+    """
+    if array.is_deleted():
+        return None
+    if getattr(array, "_npy_value", None) is not None:
+        return array._npy_value
+    (device,) = array.sharding.device_set
+    return np.asarray(array.clone()) if device.platform == "cpu" else None
 
 
 def ran_out_of_memory(error: BaseException) -> bool:

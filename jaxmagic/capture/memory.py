@@ -164,6 +164,7 @@ class MemoryWatch:
 
     def _make_record(self, timeline: MemoryTimeline | None) -> MemoryProfile:
         namespace, value_name = dict(self._namespace()), self._value_name()
+        executables = describe(self._watched, mapped=self._mapped, namespace=dict(namespace))
         if self.value is not None:
             namespace.setdefault(value_name, self.value)
         before = self._before
@@ -178,7 +179,7 @@ class MemoryWatch:
             timing=self._stopwatch.timing,
             before_bytes=() if before is None else before.device_bytes,
             arrays=arrays,
-            executables=describe(self._watched, mapped=self._mapped),
+            executables=executables,
             timeline=timeline,
             suspects=suspects([*self._earlier, arrays]),
             notes=tuple(notes),

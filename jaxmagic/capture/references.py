@@ -23,8 +23,8 @@ Part = tuple[Step, Any]
 Reader = Callable[[Any], Iterable[Part]]
 
 
-def roots(namespace: dict[str, Any]) -> Iterator[Part]:
-    """What a search begins with: names, the last traceback, the last cell's result, and modules of the user's."""
+def roots(namespace: dict[str, Any], *, everywhere: bool = True) -> Iterator[Part]:
+    """What a search begins with: names; and, `everywhere`, the last traceback and result and the user's modules."""
     names = {name: value for name, value in dict.items(namespace) if type(name) is str}
     outputs = names.get("Out")
     cells = dict.items(outputs) if type(outputs) is dict else ()
@@ -35,6 +35,8 @@ def roots(namespace: dict[str, Any]) -> Iterator[Part]:
         again |= name[:1] == "_" and name[1:].isdecimal() and numbers.get(int(name[1:])) == id(value)
         if not again and name not in _INPUTS | _IMPORTED and not name.startswith("__jaxmagic"):
             yield ("name", name), value
+    if not everywhere:
+        return
     for last in ("last_exc", "last_value", "last_traceback"):
         yield ("name", "last traceback"), getattr(sys, last, None)
     get_ipython = names.get("get_ipython")

@@ -56,6 +56,7 @@ _BUFFER = {
     "shape": "string",
     "op_name": "string",
     "source": "string",
+    "captured": "string",
 }
 
 _ARRAY = {
@@ -82,7 +83,8 @@ def buffers(programs: Sequence[Executable]) -> Table:
     rows = [
         (
             *(number, program.name, place, allocation.kind, allocation.aliased, allocation.space),
-            *(getattr(buffer, column) for column in _BUFFER),
+            *(getattr(buffer, column) for column in _BUFFER if column != "captured"),
+            " or ".join(buffer.captured) or None,
         )
         for number, program in enumerate(programs)
         for place, allocation in enumerate(program.allocations or ())

@@ -9,7 +9,7 @@ from os.path import basename
 from .. import units
 from ..analysis.peak import peak_of
 from ..model.arrays import HeldArray, LiveArrays
-from ..model.memory import Executable, MemoryProfile, Suspect
+from ..model.memory import Buffer, Executable, MemoryProfile, Suspect
 from ..model.timeline import MemoryTimeline, Peak
 
 #: For learners, with ``--explain``: five lines.
@@ -20,6 +20,11 @@ EXPLANATION = (
     "Process: what the operating system says is in memory, with Python and JAX.",
     "At least: samples can miss a peak between them; the true one may be higher.",
 )
+
+
+#: Constants that are told of a program, and the bytes from which on one is.
+_MOST_CONSTANTS = 3
+_LEAST_BYTES = 1024
 
 
 def headline(profile: MemoryProfile) -> str:
@@ -112,8 +117,32 @@ def _program_row(program: Executable, aliased: bool) -> tuple[str, ...]:
 
 def about_constants(programs: Sequence[Executable]) -> list[str]:
     """What is built into programs beside that."""
-    built_in = [f"{each.name} {units.size(each.constant_bytes)}" for each in programs if each.constant_bytes]
-    return [f"Beside that, constants are built in: {', '.join(built_in)}."] if built_in else []
+    built_in = [
+        f"{each.name} {units.size(each.constant_bytes)}{_largest_constants(each)}"
+        for each in programs
+        if each.constant_bytes
+    ]
+    return [f"Beside that, constants are built in: {'; '.join(built_in)}."] if built_in else []
+
+
+def _largest_constants(program: Executable) -> str:
+    """A few constants that are large, by their names as far as they are known, and where they are used."""
+    constants = [each for each in program.allocations or () if each.kind == "constant" and each.buffers]
+    large = sorted(constants, key=lambda each: -each.size_bytes)[:_MOST_CONSTANTS]
+    told = [
+        f"{units.size(each.size_bytes)} {_name(each.buffers[0])}" for each in large if each.size_bytes >= _LEAST_BYTES
+    ]
+    return f" ({', '.join(told)})" if told else ""
+
+
+def _name(constant: Buffer) -> str:
+    source = f" at {short_source(constant.source)}" if constant.source else ""
+    return f"{' or '.join(constant.captured) or constant.shape}{source}"
+
+
+def _made_by(buffer: Buffer) -> str:
+    """What a buffer holds: what was captured, or the operation whose result it is."""
+    return " or ".join(buffer.captured) or buffer.op_name or buffer.instruction
 
 
 def about_peak(program: Executable) -> list[str]:
@@ -127,7 +156,7 @@ def about_peak(program: Executable) -> list[str]:
         if peak.instruction.source:
             at += f" ({short_source(peak.instruction.source)})"
     largest = [
-        f"{units.size(buffer.size_bytes)} {allocation.kind} {buffer.shape} {buffer.op_name or buffer.instruction}"
+        f"{units.size(buffer.size_bytes)} {allocation.kind} {buffer.shape} {_made_by(buffer)}"
         + (f" ({short_source(buffer.source)})" if buffer.source else "")
         for allocation, buffer in peak.live[:3]
     ]

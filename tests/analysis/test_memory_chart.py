@@ -44,6 +44,12 @@ def program(steps: int, *allocations: Allocation) -> Executable:
     )
 
 
+def test_what_was_captured_is_told_of_its_rectangle() -> None:
+    found = map_chart(program(4, allocation("argument", 100, buffer(0, 3, 100, captured=("w", "v")))))
+    assert found is not None
+    assert found.boxes[0].lines == ("made.0  f32[2]", "w or v", "cell.py:1", "argument")
+
+
 def test_arguments_are_the_ground_and_temporaries_lie_on_top() -> None:
     found = map_chart(
         program(

@@ -103,6 +103,14 @@ def test_an_error_of_a_magic_holds_nothing_by_its_own_frames(session: Any, monke
     assert "last traceback" not in session.report
 
 
+def test_what_is_built_in_is_told_by_its_name_and_its_line(session: Any) -> None:
+    session.run("params = {'w': jnp.cos(jnp.arange(800.0)).reshape(8, 100)}\ng = jax.jit(lambda x: x @ params['w'])")
+    cell = session.shell.execution_count - 1
+    session.run("%jaxmem g(x);")
+    told = f"constants are built in: jit__lambda 3.12 KiB (3.12 KiB params['w'] at cell {cell}:2)"
+    assert told in " ".join(session.report.split())
+
+
 def test_the_record_can_be_had_in_each_way(session: Any) -> None:
     session.run("%jaxmem -q -v m f(x);")
     assert session.published == []

@@ -71,6 +71,7 @@ def test_one_row_a_buffer_with_its_program_and_its_allocation(memory_profile: An
     assert list(frame["instruction"]) == ["a.1", "b.1", "dot.1", "add.1"]
     assert list(frame["first"]) == [0, 0, 2, 3]
     assert frame["source"][0] is pd.NA
+    assert all(each is pd.NA for each in frame["captured"])
     assert frame["source"][2] == "/home/me/cell.py:3"
     alone = to_frame(executable())
     assert alone["size_bytes"].sum() == executable().peak_bytes

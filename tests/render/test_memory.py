@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from html import unescape
 from html.parser import HTMLParser
 from textwrap import dedent
 from typing import Any
@@ -11,7 +12,7 @@ from typing import Any
 import pytest
 
 from jaxmagic.model.history import History
-from jaxmagic.model.memory import Suspect
+from jaxmagic.model.memory import Allocation, Buffer, Suspect
 from jaxmagic.model.timeline import MemoryTimeline
 from jaxmagic.render import memory_words
 from jaxmagic.render.html import to_html
@@ -129,6 +130,47 @@ def test_donated_memory_and_constants_have_their_place(executable: Any) -> None:
         "  jit_g    3.00 KiB  2.00 KiB  1.00 KiB  1.00 KiB     1.00 KiB  ran",
         "Beside that, constants are built in: jit_g 4.00 KiB.",
     ]
+
+
+def built_in(size_bytes: int, captured: tuple[str, ...] = (), source: str | None = "cell 7:2") -> Allocation:
+    buffer = Buffer(
+        offset_bytes=0,
+        size_bytes=size_bytes,
+        first=0,
+        last=3,
+        instruction="constant.1",
+        shape=f"u8[{size_bytes}]",
+        op_name="",
+        source=source,
+        captured=captured,
+    )
+    return Allocation(kind="constant", size_bytes=size_bytes, aliased=False, space=0, buffers=(buffer,))
+
+
+@pytest.mark.parametrize(
+    ("constants", "told"),
+    [
+        ([built_in(2048, ("params['w']",))], "2.00 KiB params['w'] at cell 7:2"),
+        ([built_in(2048, ("w", "v"))], "2.00 KiB w or v at cell 7:2"),
+        ([built_in(2048, source=None)], "2.00 KiB u8[2048]"),
+        ([built_in(4), built_in(3072, ("v",)), built_in(4096, ("w",), "/me/train.py:3")],
+         "4.00 KiB w at train.py:3, 3.00 KiB v at cell 7:2"),
+        ([built_in(1024 + n, (f"w{n}",), None) for n in range(5)], "1.00 KiB w4, 1.00 KiB w3, 1.00 KiB w2"),
+    ],
+)  # fmt: skip
+def test_large_constants_are_told_by_their_names_and_lines(executable: Any, constants: Any, told: str) -> None:
+    program = executable(allocations=(*executable().allocations, *constants), constant_bytes=4096)
+    sentence = f"Beside that, constants are built in: jit_f 4.00 KiB ({told})."
+    assert sentence in " ".join(to_text(program).split())
+    assert sentence in unescape(to_html(program))
+
+
+def test_an_argument_that_jax_made_of_a_constant_has_its_name(executable: Any) -> None:
+    first, *others = executable().allocations
+    buffers = (replace(first.buffers[0], op_name="", instruction="Arg_0.1", captured=("params['w']",)),)
+    program = executable(allocations=(replace(first, buffers=buffers), *others))
+    assert "1.00 KiB argument f32[256] params['w'];" in " ".join(to_text(program).split())
+    assert "Arg_0" not in to_text(program)
 
 
 @pytest.mark.parametrize(
