@@ -19,6 +19,7 @@ from IPython.core.error import UsageError
 _LONG = re.compile(r"(--[A-Za-z][\w-]*)(=.*)?$", re.S)
 _TWO_WORDS = re.compile(r"\s*([^\s'\"]+\s+\S+)")
 _VALUE = re.compile(r"""\s*("[^"]*"|'[^']*'|\S+)""")
+_QUOTED = re.compile(r"""("[^"]*"|'[^']*')(?=\s|$)""")
 
 
 def split(text: str, parser: argparse.ArgumentParser) -> tuple[list[str], str]:
@@ -70,6 +71,9 @@ def _long_option(text: str, start: int, word: str, known: dict[str, argparse.Act
         close = difflib.get_close_matches(name, [each for each in known if each.startswith("--")], 1)
         advice = f"Did you mean {close[0]}?" if close else f"Options: {', '.join(sorted(known))}."
         raise UsageError(f"there is no option {name}. {advice} If it is code, write -- before it.")
+    if value is not None and (quoted := _QUOTED.match(text, start + len(name) + 1)):
+        words.append(f"{name}={_unquoted(quoted[1])}")
+        return quoted.end()
     end = start + len(word)
     if known[name].nargs == 0 or value is not None:
         words.append(word)
