@@ -1,4 +1,4 @@
-"""Records to and from versioned JSON.
+"""Records to and from versioned JSON, and every other file that the user names.
 
 A loaded record is data, never code: the file names a kind of record out of a fixed table, and every field is
 checked against the type that the record declares. The format is described in ``docs/records.md``.
@@ -10,11 +10,12 @@ import json
 import os
 import tempfile
 import types
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import MISSING, Field, fields, is_dataclass
-from errno import ENOENT
+from errno import EACCES, EISDIR, ENOENT
 from pathlib import Path
-from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
+from typing import IO, Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from .errors import RecordError
 from .model.arrays import LiveArrays
@@ -63,21 +64,55 @@ def save(record: Record, path: str | os.PathLike[str]) -> Path:
             "Pass a record, such as jaxmagic.last() or the timing of a stopwatch."
         )
     document = {"format": _FORMAT, "version": VERSION, "kind": kind, "record": _encode(record)}
+    target = target_of(path)
+    with _replacing(target, "w", encoding="utf-8") as file:
+        json.dump(document, file, indent=1)  # in ASCII: a path need not be valid Unicode
+        file.write("\n")
+    return target
+
+
+def write(data: bytes, path: str | os.PathLike[str]) -> Path:
+    """Write `data` to `path` as they are; a file that is there is replaced, whole or not at all.
+
+    Raises:
+        OSError: the file cannot be written.
+    """
+    target = target_of(path)
+    with _replacing(target, "wb") as file:
+        file.write(data)
+    return target
+
+
+def target_of(path: str | os.PathLike[str]) -> Path:
+    """The path of a file that is to be written, as far as can be told beforehand.
+
+    Raises:
+        OSError: it is a folder, or its own folder is missing or cannot be written into.
+    """
     target = Path(path)
-    if not target.parent.is_dir():  # or else the error names the temporary file
-        raise FileNotFoundError(ENOENT, "There is no such folder", str(target.parent))
+    folder = target.parent
+    if not folder.is_dir():  # the system's own error would name the temporary file
+        raise FileNotFoundError(ENOENT, "There is no such folder", str(folder))
+    if target.is_dir():
+        raise IsADirectoryError(EISDIR, "This is a folder; name a file in it", str(target))
+    if not os.access(folder, os.W_OK):
+        raise PermissionError(EACCES, "Nothing can be written into this folder", str(folder))
+    return target
+
+
+@contextmanager
+def _replacing(target: Path, mode: str, encoding: str | None = None) -> Iterator[IO[Any]]:
+    """A file to write into, which becomes the one at `target` when all of it is written."""
     # In the same directory, so that the last step is a rename within one file system.
     handle, temporary = tempfile.mkstemp(prefix=f".{target.name}.", suffix=".tmp", dir=target.parent)
     try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            json.dump(document, file, indent=1)  # in ASCII: a path need not be valid Unicode
-            file.write("\n")
+        with os.fdopen(handle, mode, encoding=encoding) as file:
+            yield file
         _take_permissions(temporary, target)
         os.replace(temporary, target)
     except BaseException:
         os.unlink(temporary)
         raise
-    return target
 
 
 def load(path: str | os.PathLike[str]) -> Record:
