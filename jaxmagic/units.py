@@ -216,6 +216,17 @@ def size_in(size_bytes: float, unit: str, digits: int = 3) -> str:
     return f"{value:.0f} {unit}" if whole else f"{number(value, digits)} {unit}"
 
 
+def size_change(delta_bytes: int) -> str:
+    """By how much it is more or less than before.
+
+    >>> size_change(2048), size_change(-2048), size_change(0)
+    ('+2.00 KiB', '-2.00 KiB', 'as before')
+    """
+    if not delta_bytes:
+        return "as before"
+    return f"{'+' if delta_bytes > 0 else '-'}{size(abs(delta_bytes))}"
+
+
 #: What work is counted in, as people write it behind "per second".
 WORK = {"items": "items", "bytes": "B", "flops": "FLOP"}
 

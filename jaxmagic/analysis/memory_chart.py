@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -13,6 +12,7 @@ from ..model.chart import Box, Boxes, Mark, Scale, Series
 from ..model.memory import Allocation, Buffer, Executable, MemoryProfile
 from ..model.program import Kind
 from .memory import held, live_bytes, planned
+from .sources import short_source
 
 #: Kinds of allocations, from below to above. What the caller holds is the ground.
 KINDS: tuple[Kind, ...] = ("argument", "output", "temporary")
@@ -89,7 +89,7 @@ def _sources(allocations: Sequence[Allocation]) -> list[str]:
 
 
 def _source(buffer: Buffer) -> str:
-    return os.path.basename(buffer.source) if buffer.source else _OTHERS
+    return short_source(buffer.source) if buffer.source else _OTHERS
 
 
 def _boxes(allocations: list[Allocation], kinds: Sequence[str]) -> Iterator[Box]:
@@ -116,7 +116,7 @@ def _number(kinds: Sequence[str], allocation: Allocation, buffer: Buffer) -> int
 def _lines(allocation: Allocation, buffer: Buffer) -> Iterator[str]:
     yield f"{buffer.instruction}  {buffer.shape}"
     yield " or ".join(buffer.captured) or buffer.op_name
-    yield os.path.basename(buffer.source or "")
+    yield short_source(buffer.source or "")
     yield "donated argument" if allocation.aliased else allocation.kind
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from os.path import basename
 
 from .. import units
 from ..analysis.peak import peak_of
+from ..analysis.sources import short_source
 from ..model.arrays import HeldArray, LiveArrays
 from ..model.memory import Buffer, Executable, MemoryProfile, Suspect
 from ..model.timeline import MemoryTimeline, Peak
@@ -30,7 +30,7 @@ _LEAST_BYTES = 1024
 def headline(profile: MemoryProfile) -> str:
     """How much arrays hold now, how much that is more, and what the hungriest program needs."""
     after, delta = profile.arrays.total_bytes, sum(profile.delta_bytes.values())
-    parts = [f"Arrays: {units.size(after)} after, {change(delta)}"]
+    parts = [f"Arrays: {units.size(after)} after, {units.size_change(delta)}"]
     if profile.peak_bytes is not None:
         most = "a program needs" if len(profile.executables) == 1 else "the hungriest program needs"
         parts.append(f"{most} {units.size(profile.peak_bytes)}")
@@ -46,24 +46,13 @@ def live_headline(live: LiveArrays) -> str:
     return f"{units.count(len(live.arrays), 'array')} {verb} alive: {units.size(live.total_bytes)}"
 
 
-def change(delta_bytes: int) -> str:
-    """By how much it is more or less than before.
-
-    >>> change(2048), change(-2048), change(0)
-    ('+2.00 KiB', '-2.00 KiB', 'as before')
-    """
-    if not delta_bytes:
-        return "as before"
-    return f"{'+' if delta_bytes > 0 else '-'}{units.size(abs(delta_bytes))}"
-
-
 def about_devices(profile: MemoryProfile) -> list[str]:
     """What each device holds, where there are several."""
     after, before, delta = profile.after_bytes, dict(profile.before_bytes), profile.delta_bytes
     if len(delta) < 2:
         return []
     each = [
-        f"{name} {units.size(after.get(name, 0))} ({change(after.get(name, 0) - before.get(name, 0))})"
+        f"{name} {units.size(after.get(name, 0))} ({units.size_change(after.get(name, 0) - before.get(name, 0))})"
         for name in delta
     ]
     return [f"By device: {', '.join(each)}."]
@@ -167,15 +156,6 @@ def about_peak(program: Executable) -> list[str]:
     ]
 
 
-def short_source(source: str) -> str:
-    """File and line without the folder.
-
-    >>> short_source("/home/me/train.py:12"), short_source("cell 7:12")
-    ('train.py:12', 'cell 7:12')
-    """
-    return basename(source)
-
-
 def about_limit(program: Executable) -> list[str]:
     """Whether it fits, where the device says what it has."""
     if program.fits is None or program.limit_bytes is None or program.peak_bytes is None:
@@ -189,7 +169,7 @@ def about_timeline(timeline: MemoryTimeline) -> list[str]:
     sentences = []
     if timeline.rss_start_bytes is not None and timeline.rss_end_bytes is not None:
         peak = f", {at_most(timeline.rss_peak)} at its peak" if timeline.rss_peak else ""
-        delta = change(timeline.rss_end_bytes - timeline.rss_start_bytes)
+        delta = units.size_change(timeline.rss_end_bytes - timeline.rss_start_bytes)
         sentences.append(f"The process: {units.size(timeline.rss_end_bytes)} resident, {delta}{peak}.")
     for device, column in timeline.device_bytes.items():
         seen = [each for each in column if each is not None]

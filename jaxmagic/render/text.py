@@ -216,7 +216,7 @@ def _in_history(record: Record, style: Style) -> tuple[str, str]:
     if isinstance(record, Sweep):
         return "", units.count(len(record), "point")
     if isinstance(record, MemoryProfile):
-        return "", memory_words.change(sum(record.delta_bytes.values()))
+        return "", units.size_change(sum(record.delta_bytes.values()))
     compiled = f"{units.share(record.compile_ns, record.wall_ns)} compile" if record.compile_ns else ""
     return units.time(record.wall_ns, style.digits), compiled
 
