@@ -309,7 +309,52 @@ class Treemap:
     tiles: tuple[Tile, ...]
 
 
-Chart = Curves | Forest | Bars | Boxes | Treemap
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cell:
+    """One call of a flame graph.
+
+    Attributes:
+        x: where it begins and ends to the right; how wide it is, is what it takes.
+        level: how many calls it lies below the whole, which is at 0.
+        name: what is called.
+        lines: what there is to say of it.
+        place: where that is written, in short; empty if it is not known.
+        kind: what it counts as, by its number in the graph's kinds.
+    """
+
+    x: tuple[float, float]
+    level: int
+    name: str
+    lines: tuple[str, ...]
+    place: str = ""
+    kind: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Flame:
+    """A flame graph: a whole, below it the calls that it comes from, and below each of them its own.
+
+    Attributes:
+        title: the whole in a few words.
+        x: what the widths are, from 0.
+        cells: the calls; one that was made by another lies within its width, a level below.
+        kinds: names of what is told apart by colour; empty if nothing is.
+        note: what the picture leaves out; empty if nothing.
+    """
+
+    title: str
+    x: Scale
+    cells: tuple[Cell, ...]
+    kinds: tuple[str, ...] = ()
+    note: str = ""
+
+    @property
+    def levels(self) -> int:
+        """How many rows there are."""
+        return 1 + max((each.level for each in self.cells), default=0)
+
+
+Chart = Curves | Forest | Bars | Boxes | Treemap | Flame
 
 
 def _runs(there: Sequence[bool]) -> tuple[range, ...]:

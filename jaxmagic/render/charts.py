@@ -3,7 +3,8 @@
 Names of the attributes, which ``live.js`` reads: on the whole ``axes``, what is on which axis; on a path ``x`` and
 ``y``, the values of its points, and ``kind``, how they are joined; on a group ``s``, the number of the series it
 belongs to, ``button``, by what name it can be singled out, and ``tip``, what is said of it; on a curve ``curve``, its
-name, with ``low`` and ``high``; on ticks ``ticks``, of which axis, and ``log``, for which kind of it.
+name, with ``low`` and ``high``; on ticks ``ticks``, of which axis, and ``log``, for which kind of it; on words
+``ink``, where they stand on a surface and keep their colour.
 """
 
 from __future__ import annotations
@@ -12,11 +13,11 @@ from collections.abc import Sequence
 from functools import singledispatch
 
 from .. import units
-from ..model.chart import Band, Bar, Bars, Box, Boxes, Curves, Forest, Mark, Row, Scale, Series, Treemap
+from ..model.chart import Band, Bar, Bars, Box, Boxes, Cell, Curves, Flame, Forest, Mark, Row, Scale, Series, Treemap
 from .axis import title
 from .colours import EDGE, GREY, INK, hue, hue_of_part
-from .plot import FONT_TOP, MOST_IN_TITLE, WIDTH, Plot, lay_out, legend, said
-from .svg import FAINT, Drawing, short, width_of
+from .plot import FONT_TOP, MOST_IN_TITLE, WIDTH, Plot, lay_out, legend, names_of, said
+from .svg import FAINT, Drawing, fitting, short, width_of
 
 #: How high curves may rise, and one row of the others, in pixels.
 _RISE = 130
@@ -24,6 +25,9 @@ _ROW = 26
 
 #: How high a map is, in pixels.
 _HEIGHT = 220
+
+#: How high a call of a flame graph is, in pixels.
+_CELL = 18
 
 #: Letters of a name beside its row.
 MOST_IN_NAME = 26
@@ -142,6 +146,34 @@ def _words_inside(drawing: Drawing, lines: Sequence[str], place: tuple[float, fl
     for number, line in enumerate(lines):
         if letters >= 4 and bottom - top >= 16 * (number + 1):
             drawing.words(left + 4, top + 12 + 14 * number, short(line, letters), colour=INK)
+
+
+@draw.register
+def _(chart: Flame) -> Drawing:
+    top = 16 * (lay_out(chart.kinds, 8)[-1][1] + 1) + 6 if chart.kinds else 4
+    bottom = top + _CELL * chart.levels
+    plot = Plot(bottom + 38, chart.title, (chart.x, 8, WIDTH - 8))
+    plot.grid(top, bottom)
+    legend(plot.drawing, [(name, hue(number), False) for number, name in enumerate(chart.kinds)], 8)
+    for cell in chart.cells:
+        _cell(plot, cell, top + _CELL * cell.level)
+    if chart.note:
+        plot.drawing.words(8, bottom + 31, chart.note)
+    return plot.drawing
+
+
+def _cell(plot: Plot, cell: Cell, top: float) -> None:
+    """A rectangle with its name, and with where that is and what it takes as far as there is room."""
+    left, right = cell.x
+    start = plot.x.at(left)
+    room = 0.9 * (plot.x.at(right) - start - 8)  # how wide words are is a guess
+    *longer, name = names_of(cell, plot.scales["x"])
+    text = next((each for each in longer if width_of(each) <= room), fitting(name, room))
+    with plot.drawing.group({"s": cell.kind, "tip": "\n".join(cell.lines)}):
+        corners = [top, top, top + _CELL, top + _CELL, top]
+        plot.path([left, right, right, left, left], corners, colour=EDGE, fill=hue(cell.kind))
+        if text:
+            plot.drawing.words(start + 4, top + 13, text, colour=INK)
 
 
 def _beside(names: Sequence[str]) -> float:

@@ -20,10 +20,10 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch, Rectangle
 from matplotlib.text import Text
 
-from ..model.chart import Bars, Boxes, Chart, Curves, Forest, Mark, Scale, Series, Treemap, Values
+from ..model.chart import Bars, Boxes, Chart, Curves, Flame, Forest, Mark, Scale, Series, Treemap, Values
 from .axis import ticks, title
-from .colours import GREY, hue, hue_of_part
-from .plot import said
+from .colours import GREY, INK, hue, hue_of_part
+from .plot import names_of, said
 from .svg import short
 from .words import printable
 
@@ -162,6 +162,31 @@ def _(chart: Bars, into: Figure) -> None:
     _legend(
         into, [Patch(color=hue_of_part(name, number), label=_name(name)) for number, name in enumerate(chart.names)]
     )
+
+
+@_draw.register
+def _(chart: Flame, into: Figure) -> None:
+    into.set_size_inches(_WIDTH, 1.2 + 0.22 * chart.levels)
+    axes = into.add_subplot()
+    _set_scale(axes.xaxis, chart.x)
+    for cell in chart.cells:
+        left, size = cell.x[0], cell.x[1] - cell.x[0]
+        colour = hue(cell.kind)
+        axes.barh(cell.level, size, left=left, height=1, color=colour, edgecolor="white", linewidth=0.6)
+        most = int(0.85 * _LETTERS * size / (chart.x.high - chart.x.low))
+        *longer, name = map(printable, names_of(cell, chart.x))
+        text = next((each for each in longer if len(each) <= most), short(name, most) if most >= 4 else "")
+        words = axes.text(
+            left + 0.008 * chart.x.high, cell.level, text, color=INK, va="center_baseline", clip_on=True
+        )
+        words.set_in_layout(False)  # how wide they are is a guess, and no reason to make the rest narrower
+    axes.set_ylim(chart.levels - 0.5, -0.5)
+    axes.set_yticks([])
+    axes.spines["left"].set_visible(False)
+    if chart.note:
+        axes.text(0, -0.5, _name(chart.note, 60), va="bottom")
+    if chart.kinds:
+        _legend(into, [Patch(color=hue(number), label=_name(name)) for number, name in enumerate(chart.kinds)])
 
 
 def _curve(axes: Axes, series: Series) -> Line2D:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from math import ceil, log10
 
 from .. import units
-from ..model.chart import Scale
+from ..model.chart import Cell, Scale
 from .axis import Axis, ticks, title, unit_of
 from .svg import FAINT, Drawing, Kind, short, width_of
 
@@ -145,6 +145,13 @@ def lay_out(names: Sequence[str], left: float) -> list[tuple[float, int]]:
         found.append((at, row))
         at += width
     return found
+
+
+def names_of(cell: Cell, scale: Scale) -> tuple[str, ...]:
+    """What may stand on a call of a flame graph, the longest first: for the first one that has room."""
+    size = said(scale, cell.x[1] - cell.x[0])
+    longest = (f"{cell.name} ({cell.place}) {size}",) if cell.place else ()
+    return (*longest, f"{cell.name} {size}", cell.name)
 
 
 def said(scale: Scale, value: float) -> str:

@@ -126,6 +126,18 @@ def width_of(text: str) -> float:
     return 0.56 * FONT_SIZE * sum(2 if east_asian_width(each) in "WF" else 1 for each in text)
 
 
+def fitting(text: str, room: float) -> str:
+    """As much of a text as has room in so many pixels; nothing, if that would be too little to read.
+
+    >>> fitting("train_step", 100), fitting("train_step", 50), fitting("train_step", 20)
+    ('train_step', 'train_s…', '')
+    """
+    if width_of(text) <= room:
+        return text
+    cuts = (short(text, most) for most in range(min(len(text), _MOST_LETTERS), 3, -1))
+    return next((each for each in cuts if width_of(each) <= room), "")
+
+
 def _trail(points: Sequence[tuple[float, float]], kind: Kind) -> str:
     """The commands of a path. live.js has the same rule, for when an axis changes."""
     places = [(f"{x:.1f}".removesuffix(".0"), f"{y:.1f}".removesuffix(".0")) for x, y in points]

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from jaxmagic.model.chart import Bar, Bars, Scale, Series
+from jaxmagic.model.chart import Bar, Bars, Cell, Flame, Scale, Series
 
 
 @pytest.mark.parametrize(
@@ -54,3 +54,10 @@ def test_parts_are_named_once_in_the_order_in_which_they_are_met() -> None:
     bars = (Bar(name="", parts=(("host", 1.0), ("wait", 2.0))), Bar(name="", parts=(("tracing", 1.0), ("host", 2.0))))
     scale = Scale(label="time", quantity="time", low=0.0, high=3.0)
     assert Bars(title="", x=scale, bars=bars).names == ("host", "wait", "tracing")
+
+
+def test_a_flame_graph_has_as_many_levels_as_its_deepest_call() -> None:
+    scale = Scale(label="memory", quantity="size", low=0.0, high=3.0)
+    whole, deep = Cell(x=(0.0, 3.0), level=0, name="all", lines=()), Cell(x=(0.0, 1.0), level=4, name="f", lines=())
+    assert Flame(title="", x=scale, cells=(deep, whole)).levels == 5
+    assert Flame(title="", x=scale, cells=()).levels == 1

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from jaxmagic import units
 from jaxmagic.analysis.charts import chart, latencies
 from jaxmagic.model.benchmark import Benchmark, Trial
-from jaxmagic.model.chart import Band, Bars, Curves, Forest, Mark, Row, Scale, Series, Tile, Treemap
+from jaxmagic.model.chart import Band, Bars, Cell, Curves, Flame, Forest, Mark, Row, Scale, Series, Tile, Treemap
 from jaxmagic.model.comparison import Comparison
 from jaxmagic.render.axis import Axis, ticks, title
 from jaxmagic.render.charts import draw
@@ -206,6 +206,52 @@ def test_a_timing_is_a_bar_whose_parts_touch(timing: Any, compilation: Any) -> N
     assert tips[2] == "compilation: 159 ms, 87 %"
 
 
+def flame_graph(**changes: Any) -> Flame:
+    cells = (
+        Cell(x=(0.0, 4096.0), level=0, name="all", lines=("all", "4.00 KiB")),
+        Cell(x=(0.0, 3000.0), level=1, name="train", place="train.py:30", lines=("train",), kind=1),
+        Cell(x=(3000.0, 3700.0), level=1, name="train_step", place="train.py:17", lines=("train_step",)),
+        Cell(x=(3700.0, 3750.0), level=1, name="log", lines=("log",)),
+    )
+    size = Scale(label="memory held", quantity="size", low=0.0, high=4096.0)
+    values: dict[str, Any] = {"title": "held", "x": size, "cells": cells, "kinds": ("as before", "more")}
+    return Flame(**values | changes)
+
+
+def test_a_call_of_a_flame_graph_has_its_name_its_place_and_its_size_as_far_as_there_is_room() -> None:
+    found = shown(draw(flame_graph()))
+    assert {"all 4.00 KiB", "train (train.py:30) 2.93 KiB", "train_step", "as before", "more"} <= set(found)
+    assert "memory held (KiB)" in found
+    assert not [each for each in found if "log" in each]
+
+
+def test_calls_lie_at_their_sizes_below_each_other_with_words_that_keep_their_colour() -> None:
+    drawing = draw(flame_graph(note="2 smaller calls not drawn"))
+    boxes = [(numbers(each.attrib["d"]), each.attrib["data-x"]) for each in paths(drawing, "x")]
+    (all_, _), (train, told), (step, _), _ = boxes
+    assert told == "0 2.93 2.93 0 0"
+    assert (train[0], train[2]) == (all_[0], step[0])
+    assert all_[5] == train[1] == step[1]
+    inside = [each for each in parsed(drawing).iter(f"{SVG}text") if each.get("data-ink")]
+    assert [each.get("fill") for each in inside] == ["#111"] * 3
+    tips = [each.get("data-tip") for each in parsed(drawing).iter(f"{SVG}g") if each.get("data-tip")]
+    assert tips == ["all\n4.00 KiB", "train", "train_step", "log"]
+    assert "2 smaller calls not drawn" in shown(drawing)
+
+
+def test_without_kinds_there_is_no_legend() -> None:
+    drawing = draw(flame_graph(kinds=()))
+    assert not [each for each in parsed(drawing).iter(f"{SVG}g") if each.get("data-button")]
+    assert drawing.height < draw(flame_graph()).height
+
+
+def test_a_deep_flame_graph_of_many_calls_stays_small() -> None:
+    places = [(level, at) for level in range(20) for at in range(15)]
+    lines = ("f  /home/me/experiments/train.py:117", "4.00 KiB, 10 % of all", "+2.00 KiB")
+    cells = tuple(Cell(x=(15.0 * at, 15.0 * at + 15), level=n, name="f" * 30, lines=lines) for n, at in places)
+    assert len(draw(flame_graph(cells=cells)).to_uri()) < 120_000
+
+
 def hostile_charts() -> list[Any]:
     ratio = Scale(label=HOSTILE, quantity="ratio", low=0.5, high=2.0, log=True)
     series = Series(name=HOSTILE, x=(0.0, 1.0), y=(1e4, 2e4))
@@ -226,6 +272,13 @@ def hostile_charts() -> list[Any]:
         Forest(title=HOSTILE, x=ratio, rows=(row, row), noise=(0.9, 1.1), noise_label=HOSTILE),
         Bars(title=HOSTILE, x=time, bars=()),
         Treemap(title=HOSTILE, kinds=(HOSTILE, "b"), tiles=(tile(0.0, 1.0, name=HOSTILE, lines=(HOSTILE,) * 3),)),
+        Flame(
+            title=HOSTILE,
+            x=time,
+            cells=(Cell(x=(0.0, 2.0), level=0, name=HOSTILE, lines=(HOSTILE,), place=HOSTILE),),
+            kinds=(HOSTILE,),
+            note=HOSTILE,
+        ),
     ]
 
 
