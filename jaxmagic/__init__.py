@@ -63,6 +63,10 @@ _PUBLIC = {
     "Suspect": "model.memory",
     "MemoryTimeline": "model.timeline",
     "Peak": "model.timeline",
+    "HeapDifference": "model.heap",
+    "HeapProfile": "model.heap",
+    "HeapSample": "model.heap",
+    "Frame": "model.heap",
     "LiveArrays": "model.arrays",
     "HeldArray": "model.arrays",
     "Estimate": "model.estimate",
@@ -121,6 +125,10 @@ __all__ = [  # noqa: RUF022 - in the order of the table
     "Suspect",
     "MemoryTimeline",
     "Peak",
+    "HeapDifference",
+    "HeapProfile",
+    "HeapSample",
+    "Frame",
     "LiveArrays",
     "HeldArray",
     "Estimate",
@@ -174,6 +182,7 @@ if TYPE_CHECKING:
     from .model.environment import Environment
     from .model.estimate import Estimate
     from .model.finding import Finding
+    from .model.heap import Frame, HeapDifference, HeapProfile, HeapSample
     from .model.history import History
     from .model.memory import Allocation, Buffer, Executable, MemoryProfile, Suspect
     from .model.timeline import MemoryTimeline, Peak

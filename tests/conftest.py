@@ -31,6 +31,7 @@ from jaxmagic.model.benchmark import Benchmark, Conditions, Trial
 from jaxmagic.model.comparison import Candidate, Comparison
 from jaxmagic.model.compilation import Cause, Compilation
 from jaxmagic.model.environment import Environment
+from jaxmagic.model.heap import Frame, HeapDifference, HeapProfile, HeapSample
 from jaxmagic.model.memory import Allocation, Buffer, Executable, MemoryProfile
 from jaxmagic.model.sweep import Failure, Point, Sweep, Variable
 from jaxmagic.model.timeline import MemoryTimeline
@@ -441,6 +442,24 @@ def held_array(size_bytes: int, names: tuple[str, ...], **changes: Any) -> HeldA
         "names": names,
     }
     return HeldArray(**(values | changes))
+
+
+@pytest.fixture
+def heap_difference() -> Callable[..., HeapDifference]:
+    """Makes a difference in which `x` of 1 KiB was there before, and `step` put 2 KiB there."""
+
+    def make(**changes: Any) -> HeapDifference:
+        cell = Frame(function="<module>", file="/home/me/cell.py", line=3)
+        step = Frame(function="step", file="/home/me/train.py", line=17)
+
+        def held(size_bytes: int, *stack: Frame) -> HeapSample:
+            return HeapSample(size_bytes=size_bytes, count=1, kind="buffer", device="cpu:0", stack=stack)
+
+        before = HeapProfile(samples=(held(1024, cell),), started_at=None)
+        after = HeapProfile(samples=(held(1024, cell), held(2048, cell, step)), started_at=None)
+        return HeapDifference(**({"before": before, "after": after} | changes))
+
+    return make
 
 
 @pytest.fixture

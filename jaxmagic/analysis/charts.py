@@ -9,8 +9,9 @@ from math import exp, log
 
 from ..model.arrays import LiveArrays
 from ..model.benchmark import Benchmark, Trial
-from ..model.chart import Bar, Bars, Boxes, Chart, Curves, Forest, Mark, Row, Scale, Series, Treemap
+from ..model.chart import Bar, Bars, Boxes, Chart, Curves, Flame, Forest, Mark, Row, Scale, Series, Treemap
 from ..model.comparison import Comparison
+from ..model.heap import HeapDifference, HeapProfile
 from ..model.history import History
 from ..model.memory import Executable, MemoryProfile
 from ..model.sweep import Sweep, Variable
@@ -19,6 +20,7 @@ from ..units import time_unit
 from . import report, statistics
 from .arrays_chart import arrays_chart
 from .comparison import ratios
+from .flame_chart import heap_flame
 from .memory_chart import map_chart, mapped
 from .runs import runs, runs_chart
 
@@ -71,6 +73,19 @@ def _(record: LiveArrays) -> Treemap:
     if found is None:
         raise ValueError("there is nothing to draw: no array takes any memory")
     return found
+
+
+@chart.register
+def _(record: HeapDifference) -> Flame:
+    found = heap_flame(record)
+    if found is None:
+        raise ValueError("there is no flame graph: no memory is held")
+    return found
+
+
+@chart.register
+def _(record: HeapProfile) -> Flame:
+    return chart(HeapDifference(before=None, after=record))  # type: ignore[return-value]
 
 
 @chart.register

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 import sysconfig
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TypeVar
 
-from ..model.heap import FlameNode, Frame, HeapChange, HeapProfile, HeapSample, Stack, StackTotal
+from ..model.heap import FlameNode, Frame, HeapChange, HeapDifference, HeapProfile, HeapSample, Stack, StackTotal
 
 _Key = TypeVar("_Key", bound=Hashable)
 
@@ -43,10 +43,16 @@ def without_internals(profile: HeapProfile) -> HeapProfile:
     """The same profile with the user's calls only; stacks without any stay as they are.
 
     JAX takes another way through its own code when a line runs for the first time. Without that, one line of the
-    user's is one stack.
+    user's is one stack. What ``%jaxtimeit`` and ``%%jaxcompare`` have made a function of is called a statement.
     """
-    short = {stack: tuple(filter(is_users, stack)) or stack for stack in {each.stack for each in profile.samples}}
+    found = {each.stack for each in profile.samples}
+    short = {stack: tuple(_renamed(filter(is_users, stack))) or stack for stack in found}
     return replace(profile, samples=tuple(replace(each, stack=short[each.stack]) for each in profile.samples))
+
+
+def _renamed(stack: Iterable[Frame]) -> Iterator[Frame]:
+    for frame in stack:
+        yield replace(frame, function="<statement>") if frame.function.startswith("__jaxmagic_") else frame
 
 
 def by_stack(profile: HeapProfile) -> tuple[StackTotal, ...]:
@@ -56,6 +62,25 @@ def by_stack(profile: HeapProfile) -> tuple[StackTotal, ...]:
     return tuple(sorted(rows, key=lambda row: (-row.size_bytes, -row.count, row.stack)))
 
 
+def stacks(found: HeapDifference) -> tuple[StackTotal, ...]:
+    """What each stack holds and by how much that is more than before.
+
+    What changed comes first, the most first, gone or come; then the rest, the largest first. Stacks that hold no
+    bytes and held none are left out: on the CPU these are the programs.
+    """
+    now = {row.stack: row for row in by_stack(found.after)}
+    if found.before is None:
+        return tuple(row for row in now.values() if row.size_bytes)
+    before = {row.stack: row.size_bytes for row in by_stack(found.before)}
+    gone = [StackTotal(stack=stack, size_bytes=0, count=0) for stack in before.keys() - now.keys()]
+    rows = [
+        replace(row, change_bytes=row.size_bytes - before.get(row.stack, 0))
+        for row in (*now.values(), *gone)
+        if row.size_bytes or before.get(row.stack)
+    ]
+    return tuple(sorted(rows, key=lambda row: (-abs(row.change_bytes or 0), -row.size_bytes, row.stack)))
+
+
 def difference(before: HeapProfile, after: HeapProfile) -> tuple[HeapChange, ...]:
     """What changed, by stack, kind and device: from what grew the most to what shrank the most.
 
@@ -63,13 +88,14 @@ def difference(before: HeapProfile, after: HeapProfile) -> tuple[HeapChange, ...
         before: the earlier profile.
         after: the later one.
     """
+    return tuple(each for each in beside(before, after) if each.change_bytes or each.change_count)
+
+
+def beside(before: HeapProfile, after: HeapProfile) -> tuple[HeapChange, ...]:
+    """The same, and what stayed as it was."""
     old, new = (_sums((_place(each), each) for each in profile.samples) for profile in (before, after))
-    changes = [
-        _change(place, old.get(place, (0, 0)), new.get(place, (0, 0)))
-        for place in old.keys() | new.keys()
-        if old.get(place, (0, 0)) != new.get(place, (0, 0))
-    ]
-    return tuple(sorted(changes, key=_growth))
+    found = [_change(place, old.get(place, (0, 0)), new.get(place, (0, 0))) for place in old.keys() | new.keys()]
+    return tuple(sorted(found, key=_growth))
 
 
 def _place(sample: HeapSample) -> tuple[Stack, str, str | None]:

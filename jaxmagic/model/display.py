@@ -41,8 +41,9 @@ class Displayable:
             of: what a row is. For a :class:`~jaxmagic.Timing` ``"timings"`` or ``"compilations"``, for a
                 :class:`~jaxmagic.Benchmark` ``"samples"``, ``"benchmarks"`` or ``"compilations"``, for the
                 :class:`~jaxmagic.History` ``"timings"``, ``"benchmarks"`` or ``"compilations"``, for a
-                :class:`~jaxmagic.MemoryProfile` ``"executables"``, ``"buffers"``, ``"arrays"``, ``"timeline"`` or
-                ``"compilations"``, for :class:`~jaxmagic.LiveArrays` ``"arrays"``, for an
+                :class:`~jaxmagic.MemoryProfile` ``"executables"``, ``"buffers"``, ``"arrays"``, ``"timeline"``,
+                ``"heap"`` or ``"compilations"``, for a :class:`~jaxmagic.HeapDifference` or
+                :class:`~jaxmagic.HeapProfile` ``"heap"``, for :class:`~jaxmagic.LiveArrays` ``"arrays"``, for an
                 :class:`~jaxmagic.Executable` ``"buffers"``; the first of them if left out.
 
         >>> import jaxmagic
@@ -73,9 +74,10 @@ class Displayable:
 
         For a :class:`~jaxmagic.Timing` the parts of its time, for a :class:`~jaxmagic.Benchmark` the distribution of
         the samples with the median and its interval, for a :class:`~jaxmagic.Comparison` the ratios with their
-        intervals and distributions, for the :class:`~jaxmagic.History` the parts of its last twelve timings, for a
-        :class:`~jaxmagic.MemoryProfile` the memory map of the hungriest program and for an
-        :class:`~jaxmagic.Executable` its own, for :class:`~jaxmagic.LiveArrays` a treemap of what they take.
+        intervals and distributions, for a :class:`~jaxmagic.Sweep` the curves, for the :class:`~jaxmagic.History` the
+        parts of its last twelve timings, for a :class:`~jaxmagic.MemoryProfile` the memory map of the hungriest
+        program and for an :class:`~jaxmagic.Executable` its own, for :class:`~jaxmagic.LiveArrays` a treemap of what
+        they take, for a :class:`~jaxmagic.HeapDifference` or :class:`~jaxmagic.HeapProfile` the flame graph.
 
         The figure belongs to the caller alone: pyplot is not imported and does not list it, and no setting of
         matplotlib is changed.

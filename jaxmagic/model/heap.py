@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TypeVar
 
+from .display import Displayable
+
 _Key = TypeVar("_Key")
 
 
@@ -60,10 +62,11 @@ class HeapSample:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class HeapProfile:
+class HeapProfile(Displayable):
     """All that one backend holds for arrays and programs, at one moment.
 
-    Temporaries of programs that run are not in it, and two arrays that share their memory count once.
+    Temporaries of programs that run are not in it, and two arrays that share their memory count once. An earlier one
+    can be subtracted: the :class:`HeapDifference` tells what came and went.
 
     Attributes:
         samples: what is held, in the order of the profile, which means nothing.
@@ -89,6 +92,9 @@ class HeapProfile:
         """How many allocations there are."""
         return sum(each.count for each in self.samples)
 
+    def __sub__(self, earlier: HeapProfile) -> HeapDifference:
+        return HeapDifference(before=earlier, after=self)
+
     @property
     def by_device(self) -> dict[str | None, int]:
         """Bytes on each device, the fullest first; under ``None`` what lies on no device."""
@@ -107,6 +113,24 @@ class HeapProfile:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class HeapDifference(Displayable):
+    """What is held, and what was held before that.
+
+    Attributes:
+        before: the earlier profile; ``None`` if none was taken.
+        after: the later one.
+    """
+
+    before: HeapProfile | None
+    after: HeapProfile
+
+    @property
+    def change_bytes(self) -> int | None:
+        """By how much it grew, negative where it shrank; ``None`` if that is not known."""
+        return None if self.before is None else self.after.total_bytes - self.before.total_bytes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class StackTotal:
     """What the same calls have put into memory, whatever it is and wherever it lies.
 
@@ -114,11 +138,13 @@ class StackTotal:
         stack: the calls, the outermost first.
         size_bytes: how much.
         count: in how many allocations.
+        change_bytes: by how much that is more, or less, than before; ``None`` if that is not known.
     """
 
     stack: Stack
     size_bytes: int
     count: int
+    change_bytes: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

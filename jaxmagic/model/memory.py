@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from .arrays import LiveArrays
 from .display import Displayable
 from .environment import Environment
+from .heap import HeapDifference
 from .program import Kind
 from .timeline import MemoryTimeline
 from .timing import Timing
@@ -152,6 +153,7 @@ class MemoryProfile(Displayable):
         executables: what each program that ran or was compiled needs, the hungriest first.
         timeline: what was really used meanwhile; ``None`` if it was not sampled.
         suspects: what grew in every look of this session.
+        heap: what was held by call stack before and after, of your own calls; ``None`` if it was not asked for.
         notes: what could not be measured, and why.
     """
 
@@ -161,6 +163,7 @@ class MemoryProfile(Displayable):
     executables: tuple[Executable, ...]
     timeline: MemoryTimeline | None = None
     suspects: tuple[Suspect, ...] = ()
+    heap: HeapDifference | None = None
     notes: tuple[str, ...] = ()
 
     @property

@@ -15,6 +15,7 @@ from ..model.arrays import LiveArrays
 from ..model.benchmark import Benchmark
 from ..model.comparison import Comparison
 from ..model.compilation import Compilation
+from ..model.heap import HeapDifference, HeapProfile
 from ..model.history import History, Record
 from ..model.memory import Executable, MemoryProfile
 from ..model.sweep import Sweep, Variable
@@ -157,6 +158,7 @@ def _(record: MemoryProfile, of: str | None = None) -> pd.DataFrame:
         buffers=lambda: _frame(memory_frames.buffers(record.executables)),
         arrays=lambda: _frame(memory_frames.arrays_since(record.arrays.arrays)),
         timeline=lambda: _frame(memory_frames.timeline(record.timeline)),
+        heap=lambda: _frame(memory_frames.heap(record.heap)),
         compilations=lambda: _compilations([record]),
     )
 
@@ -164,6 +166,16 @@ def _(record: MemoryProfile, of: str | None = None) -> pd.DataFrame:
 @to_frame.register
 def _(record: LiveArrays, of: str | None = None) -> pd.DataFrame:
     return _choose(of, arrays=lambda: _frame(memory_frames.arrays(record.arrays)))
+
+
+@to_frame.register
+def _(record: HeapDifference, of: str | None = None) -> pd.DataFrame:
+    return _choose(of, heap=lambda: _frame(memory_frames.heap(record)))
+
+
+@to_frame.register
+def _(record: HeapProfile, of: str | None = None) -> pd.DataFrame:
+    return to_frame(HeapDifference(before=None, after=record), of)
 
 
 @to_frame.register

@@ -16,6 +16,8 @@ from .. import units
 from ..analysis import report
 from ..analysis.arrays_chart import arrays_chart
 from ..analysis.charts import chart
+from ..analysis.flame_chart import heap_flame
+from ..analysis.heap import stacks
 from ..analysis.memory_chart import MOST_IN_REPORT, map_chart, mapped, still
 from ..analysis.runs import runs
 from ..analysis.timeline_chart import timeline_chart
@@ -25,11 +27,12 @@ from ..model.benchmark import Benchmark
 from ..model.chart import Boxes, Chart
 from ..model.comparison import Comparison
 from ..model.compilation import Compilation
+from ..model.heap import HeapDifference, HeapProfile
 from ..model.history import History
 from ..model.memory import Executable, MemoryProfile
 from ..model.sweep import Sweep
 from ..model.timing import Timing
-from . import benchmark_words, comparison_words, live, memory_words, sweep_words, words, zoom
+from . import benchmark_words, comparison_words, heap_words, live, memory_words, sweep_words, words, zoom
 from .charts import draw
 from .colours import GREY_PARTS, PARTS
 from .style import DEFAULT, Style
@@ -147,6 +150,8 @@ def _(record: MemoryProfile, style: Style = DEFAULT, *, explain: bool = False) -
     if programs:
         told = (*memory_words.about_peak(programs[0]), *memory_words.about_limit(programs[0]))
         pieces += [_line(each) for each in told]
+    if record.heap is not None:
+        pieces.append(to_html(record.heap, style))
     if record.timeline is not None:
         pieces += [_line(each, _FAINT) for each in memory_words.about_timeline(record.timeline)]
     pieces += [_line(f"⚠ {each}") for each in memory_words.about_suspects(record.suspects)]
@@ -164,6 +169,25 @@ def _(record: LiveArrays, style: Style = DEFAULT, *, explain: bool = False) -> s
     if style.picture and len(record.arrays) > 1 and (drawn := arrays_chart(record)) is not None:
         table = chart_to_html(drawn) + table
     return f'<div style="line-height:1.5"><b>{_safe(memory_words.live_headline(record))}</b>{table}{told}</div>'
+
+
+@to_html.register
+def _(record: HeapDifference, style: Style = DEFAULT, *, explain: bool = False) -> str:
+    rows = stacks(record)
+    drawn = heap_flame(record) if style.picture else None
+    told = (*heap_words.about_devices(record), *record.after.notes)
+    pieces = [
+        f"<summary>{_safe(heap_words.headline(record))}</summary>",
+        "" if drawn is None else chart_to_html(drawn),
+        _rows(heap_words.stack_table(rows[: style.rows]), len(rows)),
+        *(_line(each, _FAINT) for each in told),
+    ]
+    return f'<details open style="line-height:1.5">{"".join(pieces)}</details>'
+
+
+@to_html.register
+def _(record: HeapProfile, style: Style = DEFAULT, *, explain: bool = False) -> str:
+    return to_html(HeapDifference(before=None, after=record), style)
 
 
 @to_html.register
@@ -193,7 +217,8 @@ def _rows(table: Sequence[Sequence[str]], there_are: int) -> str:
 
 
 def _cell(text: str) -> str:
-    return f'<td style="{_CELL}">{_safe(_short(text, 90))}</td>'
+    whole = ";white-space:nowrap" if len(text) <= 11 else ""  # a number is not torn from its unit
+    return f'<td style="{_CELL}{whole}">{_safe(_short(text, 90))}</td>'
 
 
 @to_html.register

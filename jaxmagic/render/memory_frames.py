@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+from ..analysis.heap import beside, owner
 from ..model.arrays import HeldArray
+from ..model.heap import HeapDifference, HeapProfile
 from ..model.memory import Executable
 from ..model.timeline import MemoryTimeline
 
@@ -69,6 +71,21 @@ _ARRAY = {
     "names": "string",
 }
 
+_HEAP = {
+    "function": "string",
+    "file": "string",
+    "line": "Int64",
+    "kind": "string",
+    "device": "string",
+    "before_bytes": "Int64",
+    "after_bytes": "Int64",
+    "change_bytes": "Int64",
+    "before_count": "Int64",
+    "after_count": "Int64",
+    "change_count": "Int64",
+    "stack": "string",
+}
+
 
 def executables(programs: Sequence[Executable]) -> Table:
     """A row a program, in bytes on each of its devices."""
@@ -127,3 +144,23 @@ def timeline(sampled: MemoryTimeline | None) -> Table:
     columns |= {f"{device}_bytes": "Int64" for device in sampled.device_bytes}
     rows = zip(sampled.times_ns, sampled.rss_bytes, sampled.array_bytes, *sampled.device_bytes.values(), strict=True)
     return Table(columns, list(rows))
+
+
+def heap(found: HeapDifference | None) -> Table:
+    """A row a call stack, kind and device, with the innermost call of the user's; what grew the most comes first.
+
+    Of the stack the outermost call is the first.
+    """
+    if found is None:
+        return Table(_HEAP, [])
+    nothing = HeapProfile(samples=(), started_at=None)
+    rows = []
+    for each in beside(found.before or nothing, found.after):
+        line = owner(each.stack)
+        place = (None, None, None) if line is None else (line.function, line.file, line.line)
+        values = {name: getattr(each, name, None) for name in list(_HEAP)[3:-1]}
+        if found.before is None:
+            values |= dict.fromkeys(("before_bytes", "change_bytes", "before_count", "change_count"))
+        stack = "; ".join(f"{frame.function} ({frame.location})" for frame in each.stack)
+        rows.append((*place, *values.values(), stack))
+    return Table(_HEAP, rows)

@@ -9,15 +9,17 @@ from functools import singledispatch
 
 from .. import units
 from ..analysis import report
+from ..analysis.heap import stacks
 from ..model.arrays import HeldArray, LiveArrays
 from ..model.benchmark import Benchmark
 from ..model.comparison import Comparison
 from ..model.compilation import Compilation
+from ..model.heap import HeapDifference, HeapProfile
 from ..model.history import History, Record
 from ..model.memory import Executable, MemoryProfile
 from ..model.sweep import Sweep
 from ..model.timing import Timing
-from . import benchmark_words, comparison_words, memory_words, sweep_words, words
+from . import benchmark_words, comparison_words, heap_words, memory_words, sweep_words, words
 from .style import DEFAULT, Style
 
 #: Functions that are told one by one; the rest is told as a sum.
@@ -125,6 +127,8 @@ def _(record: MemoryProfile, style: Style = DEFAULT, *, explain: bool = False) -
         lines += _more(len(programs), style.rows, "program")
         lines += _sentences(memory_words.about_constants(programs[: style.rows]), style)
         lines += _sentences([*memory_words.about_peak(programs[0]), *memory_words.about_limit(programs[0])], style)
+    if record.heap is not None:
+        lines += to_text(record.heap, style).splitlines()
     lines += _sentences(memory_words.about_timeline(record.timeline) if record.timeline else [], style)
     lines += _sentences([f"Warning: {each}" for each in memory_words.about_suspects(record.suspects)], style)
     if record.timing.fetch_ns is not None:
@@ -139,6 +143,24 @@ def _(record: LiveArrays, style: Style = DEFAULT, *, explain: bool = False) -> s
     if style.form == "line":
         return lines[0]
     return "\n".join(lines + _arrays(record.arrays, style) + _sentences(record.notes, style))
+
+
+@to_text.register
+def _(record: HeapDifference, style: Style = DEFAULT, *, explain: bool = False) -> str:
+    first = heap_words.headline(record)
+    if style.form == "line":
+        return first
+    rows = stacks(record)
+    lines = _sentences([f"{first}{':' if rows else '.'}"], style)
+    if rows:
+        lines += _table(heap_words.stack_table(rows[: style.rows]), style.width, widest=style.width)
+        lines += _more(len(rows), style.rows, "stack")
+    return "\n".join(lines + _sentences([*heap_words.about_devices(record), *record.after.notes], style))
+
+
+@to_text.register
+def _(record: HeapProfile, style: Style = DEFAULT, *, explain: bool = False) -> str:
+    return to_text(HeapDifference(before=None, after=record), style)
 
 
 @to_text.register
@@ -164,15 +186,16 @@ def _sentences(sentences: Iterable[str], style: Style) -> list[str]:
     return [line for each in sentences for line in _wrapped(words.printable(each), style, "", "  ")]
 
 
-def _table(rows: Iterable[Sequence[str]], most: int | None = None) -> list[str]:
+def _table(rows: Iterable[Sequence[str]], most: int | None = None, widest: int = 44) -> list[str]:
     """Rows in columns as wide as they have to be, the first row the heads.
 
     Args:
         rows: their cells.
         most: columns of text for all of it: where they are too few, the widest cells are cut.
+        widest: columns for a cell.
     """
     printable = [[words.printable(each) for each in row] for row in rows]
-    widths = [min(max(map(len, column)), 44) for column in zip(*printable, strict=True)]
+    widths = [min(max(map(len, column)), widest) for column in zip(*printable, strict=True)]
     while most is not None and sum(widths) + 2 * len(widths) > most and max(widths) > _NARROWEST:
         widths[widths.index(max(widths))] -= 1
     return [

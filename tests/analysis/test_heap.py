@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jaxmagic.analysis.heap import by_stack, difference, flame, is_users, owner, without_internals
-from jaxmagic.model.heap import FlameNode, Frame, HeapChange, HeapProfile, HeapSample, Stack
+from jaxmagic.analysis.heap import beside, by_stack, difference, flame, is_users, owner, stacks, without_internals
+from jaxmagic.model.heap import FlameNode, Frame, HeapChange, HeapDifference, HeapProfile, HeapSample, Stack
 
 MAIN = Frame(function="<module>", file="/home/me/train.py", line=30)
 STEP = Frame(function="step", file="/home/me/train.py", line=17)
@@ -90,6 +90,12 @@ def test_one_line_is_one_stack_without_internals() -> None:
     assert rows == {(MAIN, STEP): 30, (FULL, CALL): 1, (): 2}
 
 
+def test_a_statement_that_a_magic_made_a_function_of_is_called_one() -> None:
+    made = Frame(function="__jaxmagic_body0__", file="cell.py", line=2)
+    (row,) = by_stack(without_internals(profile(((MAIN, made, STEP), 10))))
+    assert row.stack == (MAIN, Frame(function="<statement>", file="cell.py", line=2), STEP)
+
+
 @given(profiles)
 def test_nothing_is_lost_without_internals(one: HeapProfile) -> None:
     short = without_internals(one)
@@ -158,6 +164,45 @@ def test_changes_add_up_and_are_undone_backwards(before: HeapProfile, after: Hea
     assert all(each.change_bytes or each.change_count for each in changes)
     back = {(each.stack, each.kind, each.device): -each.change_bytes for each in difference(after, before)}
     assert back == {(each.stack, each.kind, each.device): each.change_bytes for each in changes}
+
+
+@given(profiles, profiles)
+def test_beside_each_other_stands_all_of_both(before: HeapProfile, after: HeapProfile) -> None:
+    rows = beside(before, after)
+    assert sum(each.before_bytes for each in rows) == before.total_bytes
+    assert sum(each.after_bytes for each in rows) == after.total_bytes
+    assert {(each.stack, each.kind, each.device) for each in rows} == {
+        (each.stack, each.kind, each.device) for one in (before, after) for each in one.samples
+    }
+    assert [each for each in rows if each.change_bytes or each.change_count] == list(difference(before, after))
+
+
+def test_stacks_that_changed_come_before_those_that_stayed() -> None:
+    before = profile(((MAIN,), 100), ((STEP,), 40), ((FULL,), 3), ((MAIN, STEP), 5))
+    after = profile(((MAIN,), 100), ((FULL,), 13), ((MAIN, STEP), 5), ((CALL,), 7))
+    rows = stacks(after - before)
+    assert [(row.stack, row.size_bytes, row.count, row.change_bytes) for row in rows] == [
+        ((STEP,), 0, 0, -40),
+        ((FULL,), 13, 1, 10),
+        ((CALL,), 7, 1, 7),
+        ((MAIN,), 100, 1, 0),
+        ((MAIN, STEP), 5, 1, 0),
+    ]
+
+
+def test_without_an_earlier_profile_no_change_is_known() -> None:
+    after = profile(((MAIN,), 1), ((STEP,), 4), ((CALL,), 0))
+    rows = stacks(HeapDifference(before=None, after=after))
+    assert [(row.stack, row.size_bytes, row.change_bytes) for row in rows] == [((STEP,), 4, None), ((MAIN,), 1, None)]
+
+
+@given(profiles, profiles)
+def test_the_changes_of_stacks_add_up(before: HeapProfile, after: HeapProfile) -> None:
+    rows = stacks(after - before)
+    assert sum(row.size_bytes for row in rows) == after.total_bytes
+    assert sum(row.change_bytes or 0 for row in rows) == after.total_bytes - before.total_bytes
+    assert all(row.size_bytes or row.change_bytes for row in rows)
+    assert len({row.stack for row in rows}) == len(rows)
 
 
 def nodes(root: FlameNode, path: Stack = ()) -> Iterator[tuple[Stack, FlameNode]]:

@@ -6,7 +6,7 @@ from dataclasses import FrozenInstanceError, replace
 
 import pytest
 
-from jaxmagic.model.heap import FlameNode, Frame, HeapChange, HeapProfile, HeapSample
+from jaxmagic.model.heap import FlameNode, Frame, HeapChange, HeapDifference, HeapProfile, HeapSample
 
 FRAME = Frame(function="step", file="train.py", line=17)
 
@@ -42,6 +42,14 @@ def test_equal_sums_come_in_the_order_of_their_names() -> None:
 def test_a_profile_of_nothing_has_zeros() -> None:
     nothing = HeapProfile(samples=(), started_at="2026-01-02T03:04:05+00:00")
     assert (nothing.total_bytes, nothing.count, nothing.by_device, nothing.by_kind) == (0, 0, {}, {})
+
+
+def test_an_earlier_profile_is_subtracted_from_a_later_one() -> None:
+    earlier = replace(PROFILE, samples=PROFILE.samples[:1])
+    found = PROFILE - earlier
+    assert found == HeapDifference(before=earlier, after=PROFILE)
+    assert (found.change_bytes, (earlier - PROFILE).change_bytes) == (558, -558)
+    assert HeapDifference(before=None, after=PROFILE).change_bytes is None
 
 
 @pytest.mark.parametrize("name", ["size_bytes", "count"])

@@ -14,7 +14,7 @@ from matplotlib.text import Text
 
 from jaxmagic.analysis.charts import chart
 from jaxmagic.model.benchmark import Benchmark
-from jaxmagic.model.chart import Band, Bar, Bars, Curves, Forest, Mark, Row, Scale, Series, Tile, Treemap
+from jaxmagic.model.chart import Band, Bar, Bars, Cell, Curves, Flame, Forest, Mark, Row, Scale, Series, Tile, Treemap
 from jaxmagic.model.comparison import Comparison
 from jaxmagic.model.history import History
 from jaxmagic.render.figures import figure, to_png
@@ -85,6 +85,17 @@ def test_gaps_stay_gaps_and_a_compiling_curve_is_dashed_in_the_same_hue() -> Non
     assert mark.get_label() == "crossing 50"
 
 
+def test_a_flame_graph_has_the_whole_on_top_and_what_it_comes_from_below(heap_difference: Any) -> None:
+    found = heap_difference().figure()
+    (axes,) = found.axes
+    assert axes.get_xlabel() == "memory held (KiB)"
+    assert axes.get_ylim()[0] > axes.get_ylim()[1]
+    boxes = [(each.get_y() + 0.5, each.get_x(), each.get_width()) for each in axes.patches]
+    assert boxes == [(0, 0, 3072), (1, 0, 3072), (2, 0, 2048)]
+    assert {"all 3.00 KiB", "<module> (cell.py:3) 3.00 KiB", "step (train.py:17) 2.00 KiB"} <= set(texts(found))
+    assert "more than before" in texts(found)
+
+
 def test_it_is_as_wide_as_a_paper_and_legible(comparison: Comparison) -> None:
     found = comparison.figure()
     assert found.get_size_inches()[0] == pytest.approx(6.4)
@@ -112,6 +123,13 @@ def hostile_charts() -> list[Any]:
         Treemap(title=HOSTILE, kinds=(HOSTILE, "b"), tiles=(tile,)),
         Forest(title=HOSTILE, x=ratio, rows=(Row(name=HOSTILE, value=1.0),), noise=(0.9, 1.1), noise_label=HOSTILE),
         Bars(title=HOSTILE, x=time, bars=(Bar(name=HOSTILE, parts=((HOSTILE, 2.0),)),)),
+        Flame(
+            title=HOSTILE,
+            x=time,
+            cells=(Cell(x=(0.0, 2.0), level=0, name=HOSTILE, lines=(HOSTILE,), place=HOSTILE),),
+            kinds=(HOSTILE,),
+            note=HOSTILE,
+        ),
     ]
 
 

@@ -1,0 +1,57 @@
+"""What is said about memory by call stack, in every medium."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from .. import units
+from ..analysis.sources import short_source
+from ..model.heap import HeapDifference, Stack, StackTotal
+
+#: Calls of a stack that a row of a table names; the rest is left to the flame graph and the frame.
+_MOST_CALLS = 3
+
+
+def headline(found: HeapDifference) -> str:
+    """How much is held, how much that is more, and what it is where it is not arrays alone."""
+    after = found.after
+    if not after.total_bytes and not found.change_bytes:
+        return "By call stack: nothing is held"
+    kinds = {kind: size for kind, size in after.by_kind.items() if size}
+    what = f" ({', '.join(f'{kind} {units.size(size)}' for kind, size in kinds.items())})" if len(kinds) > 1 else ""
+    delta = "" if found.change_bytes is None else f", {units.size_change(found.change_bytes)}"
+    return f"By call stack: {units.size(after.total_bytes)} held{what}{delta}"
+
+
+def stack_table(rows: Sequence[StackTotal]) -> list[tuple[str, ...]]:
+    """Stacks as rows below their heads; how much changed only where that is known."""
+    compared = any(row.change_bytes is not None for row in rows)
+    heads = ("held", *(("change",) if compared else ()), "put there by")
+    return [heads, *(_row(each, compared) for each in rows)]
+
+
+def _row(row: StackTotal, compared: bool) -> tuple[str, ...]:
+    change = (units.size_change(row.change_bytes or 0),) if compared else ()
+    return units.size(row.size_bytes), *change, calls(row.stack)
+
+
+def calls(stack: Stack) -> str:
+    """The innermost calls, the innermost first.
+
+    >>> from jaxmagic.model.heap import Frame
+    >>> train = Frame(function="train", file="/home/me/train.py", line=30)
+    >>> calls((train, Frame(function="step", file="/home/me/train.py", line=17)))
+    'step (train.py:17) ← train (train.py:30)'
+    >>> calls(())
+    'not known'
+    """
+    inner = [f"{frame.function} ({short_source(frame.location)})" for frame in reversed(stack[-_MOST_CALLS:])]
+    more = ["…"] if len(stack) > _MOST_CALLS else []
+    return " ← ".join([*inner, *more]) or "not known"
+
+
+def about_devices(found: HeapDifference) -> Iterator[str]:
+    """What lies on each device, where there are several."""
+    devices = {name: size for name, size in found.after.by_device.items() if name is not None}
+    if len(devices) > 1:
+        yield f"By device: {', '.join(f'{name} {units.size(size)}' for name, size in devices.items())}."
