@@ -13,6 +13,7 @@ import jax
 import pytest
 
 import jaxmagic
+from jaxmagic.capture.heap import read_heap
 from jaxmagic.model.history import History
 
 
@@ -93,6 +94,29 @@ def test_memory_tells_what_a_function_needs_and_keeps_its_record(x: Any) -> None
     assert [each.names for each in found.arrays.made] == [("(the value, not kept)",)]
     assert found.timeline is not None
     assert found.code is not None
+
+
+def test_memory_by_call_stack_is_taken_and_its_raw_profile_kept_where_that_is_asked_for(
+    x: Any, tmp_path: Any
+) -> None:
+    kept: list[Any] = []
+    assert jaxmagic.memory(lambda: kept.append(x + 1)).heap is None
+    gc.collect()  # what other tests have left would go away meanwhile
+    first = jaxmagic.memory(lambda: kept.append(x + 2), pprof=True).heap
+    path = tmp_path / "heap.pb.gz"
+    second = jaxmagic.memory(lambda: kept.append(x + 3), pprof=str(path)).heap
+    assert first is not None
+    assert second is not None
+    assert (second.after - first.after).change_bytes == second.change_bytes == x.nbytes
+    assert read_heap(path.read_bytes()).total_bytes == second.after.total_bytes
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_memory_runs_nothing_where_its_file_cannot_be_written(tmp_path: Any) -> None:
+    ran: list[int] = []
+    with pytest.raises(FileNotFoundError, match="There is no such folder"):
+        jaxmagic.memory(lambda: ran.append(1), pprof=tmp_path / "none" / "heap.pb.gz")
+    assert ran == []
 
 
 def test_memory_holds_nothing_of_the_call(x: Any) -> None:

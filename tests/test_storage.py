@@ -207,7 +207,7 @@ def test_bytes_are_written_as_they_are_and_replace_what_was_there(tmp_path: Any,
 
 
 @pytest.fixture
-def profile(memory_profile: Any, executable: Any) -> Any:
+def profile(memory_profile: Any, executable: Any, heap_difference: Any) -> Any:
     """A record with something in each of its fields."""
     usual = memory_profile()
     programs = (executable(), executable(name="jit_g", allocations=None, steps=None, ran=None, notes=("why",)))
@@ -219,7 +219,8 @@ def profile(memory_profile: Any, executable: Any) -> Any:
         rss_high_water_bytes=(5, 9),
     )
     suspects = (Suspect(path="losses[*]", bytes_seen=(1, 2, 3), arrays=3),)
-    return replace(usual, executables=programs, timeline=sampled, suspects=suspects, notes=("a note",))
+    heap = heap_difference()
+    return replace(usual, executables=programs, timeline=sampled, suspects=suspects, heap=heap, notes=("a note",))
 
 
 def test_where_memory_went_comes_back_equal(profile: Any, live_arrays: Any, tmp_path: Any) -> None:
@@ -233,7 +234,8 @@ def test_where_memory_went_comes_back_equal(profile: Any, live_arrays: Any, tmp_
 def test_a_real_profile_comes_back_equal(tmp_path: Any, x: Any) -> None:
     import jax
 
-    found = jaxmagic.memory(jax.jit(lambda x: x @ x), x)
+    found = jaxmagic.memory(jax.jit(lambda x: x @ x), x, pprof=True)
+    assert found.heap is not None
     assert jaxmagic.load(found.save(tmp_path / "memory.json")) == found
 
 
@@ -273,6 +275,14 @@ def test_a_real_profile_comes_back_equal(tmp_path: Any, x: Any) -> None:
         (["arrays", "arrays", 0, "size_bytes"], -1, 'field "record.arrays.arrays[0]": the bytes of an array cannot'),
         (["arrays", "started_at"], "today", 'field "record.arrays": Invalid isoformat string'),
         (["timing"], None, 'field "record.timing": expected an object; found null'),
+        (["heap", "after"], None, 'field "record.heap.after": expected an object; found null'),
+        (["heap", "after", "samples", 0, "size_bytes"], -1, 'field "record.heap.after.samples[0]": size_bytes is an'),
+        (["heap", "before", "started_at"], "today", 'field "record.heap.before": Invalid isoformat string'),
+        (
+            ["heap", "after", "samples", 0, "stack", 0, "line"],
+            "3",
+            'field "record.heap.after.samples[0].stack[0].line": expected a whole number; found "3"',
+        ),
     ],
 )
 def test_a_broken_profile_is_told_by_its_field(profile: Any, tmp_path: Any, keys: Any, to: Any, message: str) -> None:
@@ -285,9 +295,9 @@ def test_a_broken_profile_is_told_by_its_field(profile: Any, tmp_path: Any, keys
 
 def test_a_profile_without_what_was_not_measured_is_read(profile: Any, tmp_path: Any) -> None:
     path = jaxmagic.save(profile, tmp_path / "memory.json")
-    for name in ("timeline", "suspects", "notes"):
+    for name in ("timeline", "suspects", "heap", "notes"):
         change(path, "record", name, to=...)
-    assert jaxmagic.load(path) == replace(profile, timeline=None, suspects=(), notes=())
+    assert jaxmagic.load(path) == replace(profile, timeline=None, suspects=(), heap=None, notes=())
 
 
 @given(json_values)

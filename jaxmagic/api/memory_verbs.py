@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -9,28 +10,39 @@ from typing import Any
 from ..capture.functions import name_of
 from ..capture.jax_version import require_jax
 from ..capture.memory import MemoryWatch
+from ..capture.snapshots import HeapWatch
 from ..model.arrays import LiveArrays
 from ..model.memory import Executable, MemoryProfile
+from ..storage import target_of, write
 from .session import history
 
 
-def memory(fn: Callable[..., Any], *args: Any, interval_s: float = 0.001, **kwargs: Any) -> MemoryProfile:
+def memory(
+    fn: Callable[..., Any],
+    *args: Any,
+    interval_s: float = 0.001,
+    pprof: bool | str | os.PathLike[str] = False,
+    **kwargs: Any,
+) -> MemoryProfile:
     """Call a function once, and tell where the memory went.
 
     Args:
         fn: the function, jitted or not. Everything that it starts is waited for. What it returns is thrown away.
         args: its positional arguments.
         interval_s: how far apart the samples of the timeline lie, in seconds.
+        pprof: whether to take JAX's heap profile before and after, for bytes by call stack; the name of a file keeps
+            the later one there, for the ``pprof`` tool.
         kwargs: keyword arguments of `fn`.
 
     Returns:
         The record: ``executables``, what each program that ran needs, with its memory map; ``arrays``, what is alive
-        afterwards and which of the caller's names hold it; ``timeline``, what was really used meanwhile. It is in
-        :func:`history` as well.
+        afterwards and which of the caller's names hold it; ``timeline``, what was really used meanwhile; ``heap``,
+        what is held by call stack, if that was asked for. It is in :func:`history` as well.
 
     Raises:
         TypeError: `fn` cannot be called.
         ValueError: `interval_s` is not positive.
+        OSError: the file of `pprof` cannot be written, as far as that is seen beforehand; later it becomes a note.
         JaxNotAvailable: JAX is not installed or too old.
 
     >>> import jax, jax.numpy as jnp, jaxmagic
@@ -38,6 +50,14 @@ def memory(fn: Callable[..., Any], *args: Any, interval_s: float = 0.001, **kwar
     >>> program = profile.executables[0]
     >>> program.argument_bytes, program.output_bytes, program.peak_bytes
     (40000, 40000, 80000)
+
+    What has come and gone from one profile to a later one is their difference:
+
+    >>> kept = []
+    >>> earlier = jaxmagic.memory(lambda: kept.append(jnp.zeros((100, 100))), pprof=True)
+    >>> later = jaxmagic.memory(lambda: kept.append(jnp.zeros((200, 100))), pprof=True)
+    >>> (later.heap.after - earlier.heap.after).change_bytes
+    80000
     """
     from .checks import positive
 
@@ -49,7 +69,7 @@ def memory(fn: Callable[..., Any], *args: Any, interval_s: float = 0.001, **kwar
         )
     namespace = sys._getframe(1).f_globals
     interval_ns = max(round(positive("interval_s", interval_s) * 1e9), 1)
-    watch = memory_watch(lambda: namespace, interval_ns=interval_ns)
+    watch = memory_watch(lambda: namespace, interval_ns=interval_ns, pprof=pprof)
     watch.start()
     error: BaseException | None = None
     try:
@@ -74,8 +94,19 @@ def memory_watch(
     interval_ns: int = 1_000_000,
     mapped: bool = True,
     fetch: bool = False,
+    pprof: bool | str | os.PathLike[str] = False,
 ) -> MemoryWatch:
-    """What ``%jaxmem`` runs: it keeps its record in the session's history."""
+    """What ``%jaxmem`` runs: it keeps its record in the session's history.
+
+    Raises:
+        OSError: the file that `pprof` names cannot be written.
+    """
+    heap = None
+    if not isinstance(pprof, bool):
+        target = target_of(pprof)
+        heap = HeapWatch(keep=lambda data: write(data, target))
+    elif pprof:
+        heap = HeapWatch()
     earlier = [record.arrays for record in history() if isinstance(record, MemoryProfile)]
     return MemoryWatch(
         namespace,
@@ -84,6 +115,7 @@ def memory_watch(
         mapped=mapped,
         fetch=fetch,
         earlier=earlier,
+        heap=heap,
         record=history().append,
     )
 

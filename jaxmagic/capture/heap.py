@@ -9,6 +9,7 @@ from __future__ import annotations
 import gzip
 import zlib
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import cache
 from io import BytesIO
@@ -54,14 +55,17 @@ def take_heap(backend: str | None = None) -> tuple[HeapProfile, bytes]:
     Args:
         backend: the name of a platform, such as ``"cpu"``; the default one if left out.
     """
-    now = timestamp()
+    now, (data, notes) = timestamp(), heap_data(backend)
+    return replace(read_heap(data, now), notes=notes), data
+
+
+def heap_data(backend: str | None = None) -> tuple[bytes, tuple[str, ...]]:
+    """The profile that ``pprof`` reads, unread, and what has to be said of it."""
     if backends_started() is False:
-        note = "no backend of JAX had been started, so there was no memory to look into"
-        return HeapProfile(samples=(), started_at=now, notes=(note,)), _empty()
+        return _empty(), ("No backend of JAX had been started, so there was no memory to look into.",)
     import jax
 
-    data: bytes = jax.profiler.device_memory_profile(backend)
-    return read_heap(data, now), data
+    return jax.profiler.device_memory_profile(backend), ()
 
 
 def read_heap(data: bytes, started_at: str | None = None) -> HeapProfile:

@@ -20,6 +20,7 @@ from .arrays import Snapshot, look, snapshot
 from .executables import Watched, describe, watch
 from .fence import shared
 from .jax_version import require_jax
+from .snapshots import HeapWatch
 from .stopwatch import Stopwatch
 from .timeline import MemorySampler
 
@@ -34,6 +35,7 @@ class MemoryWatch:
         mapped: whether to read where the buffers of each program lie, and for how long.
         fetch: as of the stopwatch.
         earlier: the looks of this session, the newest last: what grew in all of them is suspected to leak.
+        heap: takes heap profiles, before and after; none are taken without.
         record: told of the record.
 
     Attributes:
@@ -49,6 +51,7 @@ class MemoryWatch:
         mapped: bool = True,
         fetch: bool = False,
         earlier: Sequence[LiveArrays] = (),
+        heap: HeapWatch | None = None,
         record: Callable[[MemoryProfile], None] | None = None,
     ) -> None:
         self.value: Any = None
@@ -56,6 +59,7 @@ class MemoryWatch:
         self._value_name = value_name
         self._mapped = mapped
         self._earlier = earlier
+        self._heap = heap
         self._record = record
         self._stopwatch = Stopwatch(fetch=fetch)
         self._sampler = MemorySampler(interval_ns=interval_ns)
@@ -109,6 +113,8 @@ class MemoryWatch:
         try:
             with suppress(Exception):  # the stopwatch says what stands in the way
                 shared.prepare()  # here, or else the timeline has what that takes
+            if self._heap is not None:
+                self._heap.start()
             self._before = snapshot()
             programs = watch()
             self._watched = programs.__enter__()
@@ -172,7 +178,10 @@ class MemoryWatch:
         del namespace
         if timeline is not None:
             timeline = replace(timeline, clock_ns=self._stopwatch.started_ns - self._sampler.started_ns)
-        notes = []
+        heap, notes = None, []
+        if self._heap is not None:
+            heap = self._heap.stop()
+            notes += self._heap.notes
         if self._watched.ran is None:
             notes.append("Which programs ran is not known on this JAX: those that were compiled are listed.")
         return MemoryProfile(
@@ -182,6 +191,7 @@ class MemoryWatch:
             executables=executables,
             timeline=timeline,
             suspects=suspects([*self._earlier, arrays]),
+            heap=heap,
             notes=tuple(notes),
         )
 

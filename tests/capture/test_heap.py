@@ -142,7 +142,7 @@ def test_no_backend_is_started() -> None:
         from jaxmagic.capture.internals import backends_started
         profile, data = take_heap()
         assert backends_started() is False
-        assert profile.samples == () and "no backend" in profile.notes[0], profile
+        assert profile.samples == () and "No backend" in profile.notes[0], profile
         assert read_heap(data).samples == ()
     """
     subprocess.run([sys.executable, "-c", program], check=True)

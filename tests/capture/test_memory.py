@@ -15,6 +15,7 @@ from jax._src.interpreters import pxla
 from jaxmagic.capture import memory as module
 from jaxmagic.capture.fence import shared
 from jaxmagic.capture.memory import MemoryWatch
+from jaxmagic.capture.snapshots import HeapWatch
 from jaxmagic.errors import JaxNotAvailable
 
 
@@ -121,6 +122,53 @@ def test_what_grew_since_earlier_looks_is_suspected(x: Any) -> None:
     (suspect,) = found.suspects
     assert suspect.path == "losses[*]"
     assert suspect.bytes_seen == (x.nbytes, 2 * x.nbytes, 3 * x.nbytes)
+
+
+def test_what_the_code_has_put_there_is_found_by_call_stack_where_that_is_wanted(x: Any) -> None:
+    made: list[Any] = []
+    gc.collect()  # what other tests have left would go away meanwhile
+    found = watched(lambda: made.append(x + 1), heap=HeapWatch())
+    assert found.heap.change_bytes == x.nbytes
+    assert found.notes == ()
+    assert watched(lambda: x + 1).heap is None
+
+
+def test_heap_profiles_are_taken_outside_of_the_clock(x: Any, monkeypatch: Any) -> None:
+    events = []
+
+    class Recorded(HeapWatch):
+        def start(self) -> None:
+            events.append("heap before")
+            super().start()
+
+        def stop(self) -> Any:
+            events.append("heap after")
+            return super().stop()
+
+    def note(name: str, act: Any) -> Any:
+        return lambda *args, **kwargs: (events.append(name), act(*args, **kwargs))[1]
+
+    for owner, name in ((module.Stopwatch, "start"), (module.Stopwatch, "stop"), (module.MemorySampler, "start")):
+        monkeypatch.setattr(owner, name, note(f"{owner.__name__} {name}", getattr(owner, name)))
+    watched(lambda: events.append("the code"), heap=Recorded())
+    assert events == [
+        "heap before",
+        "MemorySampler start",
+        "Stopwatch start",
+        "the code",
+        "Stopwatch stop",
+        "heap after",
+    ]
+
+
+def test_without_a_heap_profile_the_rest_of_the_report_comes(x: Any, monkeypatch: Any) -> None:
+    monkeypatch.setattr(jax.profiler, "device_memory_profile", lambda *_: b"hello")
+    found = watched(lambda: x + 1, heap=HeapWatch())
+    assert found.heap is None
+    assert found.arrays.made
+    (note,) = found.notes
+    assert note.startswith("JAX's heap profile could not be read: heap profile: ")
+    assert note in " ".join(str(found).split())
 
 
 def test_where_jax_does_not_tell_what_ran_that_is_said(x: Any, monkeypatch: Any) -> None:

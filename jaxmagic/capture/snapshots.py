@@ -1,0 +1,62 @@
+"""Heap profiles before and after some code. What stands in the way is told, and stops nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from ..analysis.heap import without_internals
+from ..model.heap import HeapDifference, HeapProfile
+from .clock import timestamp
+from .heap import heap_data, read_heap
+
+
+class HeapWatch:
+    """Takes a profile before the code and one behind it; both outside of its clock.
+
+    Args:
+        keep: told of the later profile, as ``pprof`` reads it.
+
+    Attributes:
+        notes: what could not be done, and why; a sentence each.
+    """
+
+    def __init__(self, keep: Callable[[bytes], object] | None = None) -> None:
+        self.notes: list[str] = []
+        self._keep = keep
+        self._before: tuple[bytes, str, tuple[str, ...]] | None = None
+
+    def start(self) -> None:
+        """Take the earlier one. It is read later: what Python needs for that would be in the timeline."""
+        self._before = self._take("before the code")
+
+    def stop(self) -> HeapDifference | None:
+        """Take the later one, keep it, and read both; ``None`` if that one could not be had."""
+        taken, before = self._take("after the code"), self._before
+        self._before = None
+        if taken is None:
+            return None
+        if self._keep is not None:
+            try:
+                self._keep(taken[0])
+            except OSError as error:
+                self.notes.append(f"The raw heap profile could not be written: {error}.")
+        after = self._read(*taken)
+        return None if after is None else HeapDifference(before=before and self._read(*before), after=after)
+
+    def _take(self, when: str) -> tuple[bytes, str, tuple[str, ...]] | None:
+        now = timestamp()
+        try:
+            data, notes = heap_data()
+        except Exception as error:  # whatever a backend raises that has none
+            self.notes.append(f"JAX gave no heap profile {when}: {type(error).__name__}: {error}.")
+            return None
+        return data, now, notes
+
+    def _read(self, data: bytes, started_at: str, notes: tuple[str, ...]) -> HeapProfile | None:
+        """The profile, of the user's own calls: those of JAX are not the same whenever a line runs."""
+        try:
+            return replace(without_internals(read_heap(data, started_at)), notes=notes)
+        except Exception as error:
+            self.notes.append(f"JAX's heap profile could not be read: {error}.")
+            return None
