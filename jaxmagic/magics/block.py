@@ -10,6 +10,7 @@ from dataclasses import replace
 from types import FrameType, GeneratorType, NoneType, TracebackType
 from typing import Any, Protocol
 
+from IPython.core.error import UsageError
 from IPython.core.getipython import get_ipython
 from IPython.core.interactiveshell import InteractiveShell
 from IPython.display import display
@@ -239,13 +240,18 @@ def _memory_watch(shell: InteractiveShell, arguments: argparse.Namespace, shown:
         kept = shown and not arguments.o and not silenced(shell)
         return f"Out[{shell.displayhook.prompt_count}]" if kept else "(the value)"  # of which more is not known here
 
-    return api.memory_watch(
-        lambda: shell.user_ns,
-        value_name=value_name,
-        interval_ns=arguments.interval,
-        mapped=arguments.map,
-        fetch=arguments.fetch,
-    )
+    pprof = shell.var_expand(arguments.pprof) if isinstance(arguments.pprof, str) else arguments.pprof
+    try:
+        return api.memory_watch(
+            lambda: shell.user_ns,
+            value_name=value_name,
+            interval_ns=arguments.interval,
+            mapped=arguments.map,
+            fetch=arguments.fetch,
+            pprof=pprof,
+        )
+    except OSError as error:
+        raise UsageError(f"--pprof={pprof}: {error.strerror}: {error.filename}. Nothing was run.") from None
 
 
 #: What measures the block of each magic.

@@ -26,7 +26,7 @@ def run_memory(
     """Run the code and report, or only report what is alive.
 
     Raises:
-        UsageError: a wrong option, nothing to run, or ``--before`` with something to run.
+        UsageError: a wrong option, nothing to run, or ``--before`` with something to run or to write.
     """
     __tracebackhide__ = True
     words, rest = options.split(line, parser)
@@ -36,6 +36,8 @@ def run_memory(
     below = [rest] if cell is None else [rest, *cell.splitlines()] if isinstance(cell, str) else None
     if below is None or not all(map(options.only_comment, below)):  # None where code follows a marker
         raise UsageError("%jaxmem --before runs nothing; found code behind it. Put the code on a line of its own.")
+    if arguments.pprof:
+        raise UsageError("%jaxmem --before only lists arrays; found --pprof beside it. Leave one of them out.")
     found = api.live(shell.user_ns)
     if arguments.v:
         shell.user_ns[arguments.v] = found

@@ -20,6 +20,10 @@ _LONG = re.compile(r"(--[A-Za-z][\w-]*)(=.*)?$", re.S)
 _TWO_WORDS = re.compile(r"\s*([^\s'\"]+\s+\S+)")
 _VALUE = re.compile(r"""\s*("[^"]*"|'[^']*'|\S+)""")
 _QUOTED = re.compile(r"""("[^"]*"|'[^']*')(?=\s|$)""")
+_WORD = re.compile(r"""\s*("[^"]*"|'[^']*'|[^\s'"]+)(?=\s|$)""")
+
+#: How files of heap profiles are called, by pprof and by JAX's manual.
+PPROF_ENDINGS = (".pb.gz", ".pprof", ".prof")
 
 
 def split(text: str, parser: argparse.ArgumentParser) -> tuple[list[str], str]:
@@ -78,7 +82,7 @@ def _long_option(text: str, start: int, word: str, known: dict[str, argparse.Act
     if known[name].nargs == 0 or value is not None:
         words.append(word)
         return end
-    given = _value(text, end, known[name])
+    given = (_file if known[name].nargs == "?" else _value)(text, end, known[name])
     words += [name, *([_unquoted(given[1])] if given else [])]
     return given.end() if given else end
 
@@ -112,6 +116,12 @@ def _value(text: str, at: int, action: argparse.Action) -> re.Match[str] | None:
     """The value of an option: a word, or two where the option takes them only together, as in ``50 ms``."""
     one, two = _VALUE.match(text, at), _TWO_WORDS.match(text, at)
     return two if one and two and not _fits(action, one[1]) and _fits(action, two[1]) else one
+
+
+def _file(text: str, at: int, action: argparse.Action) -> re.Match[str] | None:
+    """The value of an option that can do without: a word that is a file by its ending, and so no code."""
+    found = _WORD.match(text, at)
+    return found if found and _unquoted(found[1]).endswith(PPROF_ENDINGS) else None
 
 
 def _fits(action: argparse.Action, value: str) -> bool:
@@ -157,6 +167,13 @@ def duration_ns(text: str) -> int:
 def only_comment(text: str) -> bool:
     """Whether nothing is left to run in `text`."""
     return not text.strip() or text.lstrip().startswith("#")
+
+
+def file(text: str) -> str:
+    """The type of an option that names a file."""
+    if not text.strip():
+        raise argparse.ArgumentTypeError(f"a file's name is wanted; found {text!r}. Write for example =heap.pb.gz")
+    return text
 
 
 def positive_int(text: str) -> int:

@@ -139,6 +139,16 @@ class JaxMagics(Magics):
         default=10**6,
         help="How far apart the samples of the timeline lie; 1ms if left out.",
     )
+    @argument(
+        "--pprof",
+        metavar="FILE",
+        nargs="?",
+        const=True,
+        default=False,
+        type=options.file,
+        help="Add what is held by call stack, before and after; --pprof=FILE keeps JAX's own profile in FILE, too. "
+        "Behind a space it is a FILE if it ends in .pb.gz, .pprof or .prof; else it is code.",
+    )
     @argument("--before", action="store_true", help="Run nothing: only look at what is alive now, and who holds it.")
     @line_cell_magic
     def jaxmem(self, line: str, cell: str | None = None, local_ns: dict[str, Any] | None = None) -> Any:

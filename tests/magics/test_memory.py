@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import re
 import sys
 import weakref
@@ -14,6 +15,7 @@ from IPython.core.error import UsageError
 from jax._src.interpreters import pxla
 
 import jaxmagic
+from jaxmagic.capture.heap import read_heap
 from jaxmagic.model.arrays import LiveArrays
 from jaxmagic.model.memory import MemoryProfile
 
@@ -237,6 +239,9 @@ def test_the_next_cell_runs_where_an_error_is_not_to_be_raised(session: Any) -> 
         ("%jaxmem --nomap f(x)", "there is no option --nomap. Did you mean --no-map"),
         ("%jaxmem -z f(x)", "no option -z"),
         ("%jaxmem --before f(x)", "--before runs nothing; found code behind it. Put the code on a line of its own."),
+        ("%jaxmem --before --pprof", "--before only lists arrays; found --pprof beside it. Leave one of them out."),
+        ("%jaxmem --pprof= f(x)", "argument --pprof: a file's name is wanted; found ''"),
+        ("%%jaxmem --pprof heap.bin\n1", "takes options only; found 'heap.bin'"),
         ("%%jaxmem --before\nnever = 1", "--before runs nothing; found code behind it"),
         ("if True:\n    %jaxmem --before f(x)", "--before runs nothing; found code behind it"),
     ],
@@ -248,10 +253,137 @@ def test_a_wrong_option_says_what_to_write(session: Any, cell: str, message: str
     assert session.published == []
 
 
+# --- by call stack -----------------------------------------------------------------------------------------------
+
+STEP = "def step(n):\n    return f(jnp.ones((n, n)))"
+
+
+@pytest.mark.parametrize("cell", ["%jaxmem --pprof z = step(100)", "%%jaxmem --pprof\nz = step(100)"])
+def test_what_a_call_has_put_there_is_told_by_its_lines(session: Any, cell: str) -> None:
+    session.run(STEP)
+    gc.collect()  # what other tests have left would go away meanwhile
+    session.run(cell)
+    row = r"  39\.1 KiB  \+39\.1 KiB  step \(In\[\d+\]:2\) ← <.*> \(In\[\d+\]:[12]\)"
+    assert re.search(rf"By call stack: .* held, \+39\.1 KiB:\n  held .*\n{row}", session.report)
+    assert wide_lines(session.report) == []
+    html = session.published[-1]["text/html"]
+    assert html.count('<img alt="memory that is held, by call stack"') == 1
+    assert "put there by" in html
+    session.run("%jaxmem step(100);")
+    assert "By call stack" not in session.report
+
+
+def test_a_run_that_frees_what_was_there_says_so(session: Any) -> None:
+    session.run(f"{STEP}\nz = step(100)")
+    gc.collect()
+    session.run("%jaxmem --pprof -v m z = None")
+    assert re.search(r"  0 B +-39\.1 KiB  step \(", session.report)
+    assert session.run("m.heap.change_bytes") == -40_000
+
+
+def test_a_statement_that_was_repeated_has_no_name_of_ours(session: Any) -> None:
+    session.run("kept = []\n%jaxtimeit -q -n 1 -r 2 kept.append(jnp.ones((300, 300)))")
+    session.run("%jaxmem --pprof --top 99 f(x);")
+    assert "  as before  <statement> (In[" in session.report
+    assert "jaxmagic" not in session.report
+
+
+def test_two_records_can_be_subtracted(session: Any) -> None:
+    session.run(STEP)
+    gc.collect()
+    session.run("%jaxmem -q --pprof -v first a = step(100)")
+    session.run("b = step(50)")
+    session.run("%jaxmem -q --pprof -v second c = step(10)")
+    found = session.run("second.heap.after - first.heap.after")
+    assert found.change_bytes == 10_400
+    assert "put there by" in str(found)
+
+
+@pytest.mark.parametrize(
+    "cell",
+    [
+        "%jaxmem --pprof={path} f(x);",
+        "%jaxmem --pprof={path} -q f(x)",
+        "%jaxmem --pprof {path} z = f(x)",
+        "%%jaxmem --pprof {path}\nf(x);",
+        "%%jaxmem --pprof='{path}'\nf(x);",
+        "path = '{path}'\n%jaxmem --pprof=$path f(x);",
+        "def g():\n    %jaxmem --pprof={path} z = f(x)\ng()",
+        "get_ipython().run_line_magic('jaxmem', '--pprof={path} f(x)');",
+    ],
+)
+def test_the_raw_profile_is_written_where_that_is_asked_for(session: Any, tmp_path: Any, cell: str) -> None:
+    path = tmp_path / "heap.pb.gz"
+    path.write_bytes(b"what was there")
+    session.run(cell.format(path=path))
+    assert read_heap(path.read_bytes()).total_bytes == jaxmagic.last().heap.after.total_bytes
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_no_file_appears_that_nobody_asked_for(session: Any, tmp_path: Any, monkeypatch: Any) -> None:
+    monkeypatch.chdir(tmp_path)
+    session.run("%jaxmem --pprof f(x);")
+    session.run("%jaxmem --pprof obj.prof", fails=UsageError)  # a file, and nothing to run
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("none/heap.pb.gz", "There is no such folder: {path}/none. Nothing was run."),
+        (".", "This is a folder; name a file in it: {path}. Nothing was run."),
+    ],
+)
+def test_a_file_that_cannot_be_written_is_told_before_the_code_runs(
+    session: Any, tmp_path: Any, name: str, message: str
+) -> None:
+    error = session.run(f"%jaxmem --pprof={tmp_path}/{name} never = 1", fails=UsageError)
+    assert str(error).endswith(message.format(path=tmp_path))
+    assert "never" not in session.shell.user_ns
+    assert session.published == []
+
+
+def test_a_disk_that_is_full_is_a_sentence_in_the_report(session: Any, tmp_path: Any, monkeypatch: Any) -> None:
+    def full(*_: Any) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("jaxmagic.api.memory_verbs.write", full)
+    assert session.run(f"%jaxmem --pprof={tmp_path}/heap.prof f(x)").shape == (8, 8)
+    told = " ".join(session.report.split())
+    assert "The raw heap profile could not be written: [Errno 28] No space left on device." in told
+    assert "put there by" in session.report
+
+
+def test_a_broken_profile_costs_nothing_of_the_report(session: Any, tmp_path: Any, monkeypatch: Any) -> None:
+    session.run("%jaxmem f(x);")
+    usual = session.report.splitlines()
+    monkeypatch.setattr(jax.profiler, "device_memory_profile", lambda *_: b"hello")
+    session.run(f"%jaxmem --pprof={tmp_path}/heap.prof f(x);")
+    told = " ".join(session.report.split())
+    assert "JAX's heap profile could not be read: heap profile: a whole pprof profile of memory is wanted" in told
+    assert [line.split()[0] for line in session.report.splitlines()[:6]] == [line.split()[0] for line in usual[:6]]
+    assert (tmp_path / "heap.prof").read_bytes() == b"hello"
+
+
+def test_an_error_of_the_code_leaves_what_it_had_put_there_in_the_report(session: Any) -> None:
+    session.run(STEP)
+    session.run("%%jaxmem --pprof\nz = step(100)\n1/0", fails=ZeroDivisionError)
+    assert re.search(r"\+39\.1 KiB  step \(", session.report)
+
+
 def test_help_is_made_from_the_parser() -> None:
     from jaxmagic.magics.timing import JaxMagics
 
-    for option in ("-q", "-v NAME", "--top N", "--no-map", "--interval TIME", "--before", "--max-time TIME"):
+    for option in (
+        "-q",
+        "-v NAME",
+        "--top N",
+        "--no-map",
+        "--interval TIME",
+        "--pprof",
+        "--before",
+        "--max-time TIME",
+    ):
         assert option in JaxMagics.jaxmem.__doc__
 
 
@@ -341,6 +473,9 @@ def test_values_that_are_thrown_away_are_not_suspected(session: Any) -> None:
         ("%jaxmem -q jax.random.key(0);", None),
         ("%jaxmem -q (n for n in range(3));", None),
         ("%jaxmem -q compile_beside()", None),
+        ("%jaxmem --pprof -q f(x);", None),
+        ("%jaxmem --pprof -q 1/0", ZeroDivisionError),
+        ("%jaxmem --pprof -q interrupt()", KeyboardInterrupt),
         ("%jaxmem --before -q", None),
         ("%jaxmem --before f(x)", UsageError),
         ("%%jaxmem -q\n%jaxmem -q f(x);\n%jaxmem -q 1/0", ZeroDivisionError),
@@ -373,6 +508,8 @@ def test_the_session_is_as_before(session: Any, state: Any, cell: str, error: An
         "capture.memory.look",
         "capture.memory.describe",
         "capture.memory.snapshot",
+        "capture.memory.HeapWatch.start",
+        "capture.memory.HeapWatch.stop",
         "capture.memory.watch",
         "capture.memory.MemorySampler.start",
         "capture.memory.MemorySampler._make_record",
@@ -389,7 +526,7 @@ def test_an_interrupt_in_one_of_our_own_lines_is_an_interrupt(
     before = state()
     with monkeypatch.context() as patch:
         patch.setattr(f"jaxmagic.{where}", interrupt)
-        session.run("%jaxmem f(x)", fails=KeyboardInterrupt)
+        session.run("%jaxmem --pprof f(x)", fails=KeyboardInterrupt)
     forget_errors(session)
     assert not [name for name in session.shell.user_ns if name.startswith("__jaxmagic")]
     assert state() == before

@@ -55,6 +55,47 @@ def test_leading_options_are_split_from_code(text: str, words: list[str], code: 
     assert options.split(text, PARSER) == (words, code)
 
 
+@pytest.mark.parametrize(
+    ("text", "words", "code", "value"),
+    [
+        ("f(x)", [], "f(x)", False),
+        ("--pprof f(x)", ["--pprof"], "f(x)", True),
+        ("--pprof", ["--pprof"], "", True),
+        ("--pprof -q f(x)", ["--pprof", "-q"], "f(x)", True),
+        ("--pprof 'a' + b", ["--pprof"], "'a' + b", True),
+        ("--pprof heap + 1", ["--pprof"], "heap + 1", True),
+        ("--pprof heap.pb.gz f(x)", ["--pprof", "heap.pb.gz"], "f(x)", "heap.pb.gz"),
+        ("--pprof=heap.pb.gz f(x)", ["--pprof=heap.pb.gz"], "f(x)", "heap.pb.gz"),
+        ("--pprof=anything f(x)", ["--pprof=anything"], "f(x)", "anything"),
+        ("--pprof='a folder/heap' f(x)", ["--pprof=a folder/heap"], "f(x)", "a folder/heap"),
+        ("--pprof ../heap.prof", ["--pprof", "../heap.prof"], "", "../heap.prof"),
+        ("--pprof 'a folder/heap.pprof' -q f(x)", ["--pprof", "a folder/heap.pprof", "-q"], "f(x)", ...),
+        ("--pprof -- obj.prof", ["--pprof"], "obj.prof", True),
+        ("--pprof obj.prof()", ["--pprof"], "obj.prof()", True),
+        ("--pprof 'a.prof'.split()", ["--pprof"], "'a.prof'.split()", True),
+        ("--pprof g('a.prof')", ["--pprof"], "g('a.prof')", True),
+        ("--pprof save('a b.prof')", ["--pprof"], "save('a b.prof')", True),
+        ("--pprof x = a.prof", ["--pprof"], "x = a.prof", True),
+    ],
+)
+def test_a_file_that_may_be_left_out_is_never_code(text: str, words: list[str], code: str, value: object) -> None:
+    parser = JaxMagics.jaxmem.parser
+    assert options.split(text, parser) == (words, code)
+    assert options.parse(words, parser).pprof == (words[1] if value is ... else value)
+
+
+@given(st.text(max_size=60).filter(lambda text: not text.lstrip().startswith("-") and "." not in text))
+def test_code_behind_an_option_without_its_file_is_untouched(code: str) -> None:
+    assert options.split(f"--pprof {code}", JaxMagics.jaxmem.parser) == (["--pprof"], code.lstrip())
+
+
+@pytest.mark.parametrize("text", ["--pprof= f(x)", "--pprof='' f(x)"])
+def test_a_file_without_a_name_says_what_to_write(text: str) -> None:
+    parser = JaxMagics.jaxmem.parser
+    with pytest.raises(UsageError, match="--pprof: a file's name is wanted; found ''. Write for example"):
+        options.parse(options.split(text, parser)[0], parser)
+
+
 @given(st.text(max_size=60).filter(lambda text: not text.lstrip().startswith("-")))
 def test_code_without_options_is_untouched(code: str) -> None:
     assert options.split(code, PARSER) == ([], code.lstrip())
