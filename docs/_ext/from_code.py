@@ -85,7 +85,8 @@ class MagicOptions(FromCode):
         """A table."""
         rows = []
         for option in _options(self.arguments[0]):
-            words = [f"{name} {option.metavar}" if option.metavar else name for name in option.option_strings]
+            value = f"[{option.metavar}]" if option.nargs == "?" else option.metavar
+            words = [f"{name} {value}" if value else name for name in option.option_strings]
             rows.append((", ".join(f"`{each}`" for each in words), option.help))
         return _table(("Option", "What it does"), rows)
 
