@@ -6,9 +6,10 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from ..analysis.heap import without_internals
-from ..model.heap import HeapDifference, HeapProfile
+from ..model.heap import Frame, HeapDifference, HeapProfile
 from .clock import timestamp
 from .heap import heap_data, read_heap
+from .sources import known_as
 
 
 class HeapWatch:
@@ -56,7 +57,19 @@ class HeapWatch:
     def _read(self, data: bytes, started_at: str, notes: tuple[str, ...]) -> HeapProfile | None:
         """The profile, of the user's own calls: those of JAX are not the same whenever a line runs."""
         try:
-            return replace(without_internals(read_heap(data, started_at)), notes=notes)
+            return replace(_named(without_internals(read_heap(data, started_at))), notes=notes)
         except Exception as error:
             self.notes.append(f"JAX's heap profile could not be read: {error}.")
             return None
+
+
+def _named(profile: HeapProfile) -> HeapProfile:
+    """The same, with the cells that the session knows."""
+    stacks = {each.stack for each in profile.samples}
+    names = {file: known_as(file) for file in {frame.file for stack in stacks for frame in stack}}
+
+    def named(frame: Frame) -> Frame:
+        return frame if names[frame.file] == frame.file else replace(frame, cell=names[frame.file])
+
+    known = {stack: tuple(map(named, stack)) for stack in stacks}
+    return replace(profile, samples=tuple(replace(each, stack=known[each.stack]) for each in profile.samples))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TypeVar
 
@@ -20,16 +20,19 @@ class Frame:
         function: the name of the function that was running, ``"<module>"`` at the top of a file or cell.
         file: where it is written, as Python names the file.
         line: the line that was running; 0 if it is not known.
+        cell: whose code the file is, such as ``"cell 12"``; ``None`` if that is no cell, or not known. It makes no
+            difference whether two calls are the same: a cell that is run again is another one, with the same code.
     """
 
     function: str
     file: str
     line: int
+    cell: str | None = field(default=None, compare=False)
 
     @property
     def location(self) -> str:
-        """File and line, such as ``"train.py:17"``."""
-        return f"{self.file}:{self.line}"
+        """File and line, such as ``"train.py:17"``, or cell and line."""
+        return f"{self.cell or self.file}:{self.line}"
 
 
 #: Calls from the outermost to the innermost.

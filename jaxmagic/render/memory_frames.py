@@ -75,6 +75,7 @@ _HEAP = {
     "function": "string",
     "file": "string",
     "line": "Int64",
+    "cell": "string",
     "kind": "string",
     "device": "string",
     "before_bytes": "Int64",
@@ -157,8 +158,8 @@ def heap(found: HeapDifference | None) -> Table:
     rows = []
     for each in beside(found.before or nothing, found.after):
         line = owner(each.stack)
-        place = (None, None, None) if line is None else (line.function, line.file, line.line)
-        values = {name: getattr(each, name, None) for name in list(_HEAP)[3:-1]}
+        place = (None,) * 4 if line is None else (line.function, line.file, line.line, line.cell)
+        values = {name: getattr(each, name, None) for name in list(_HEAP)[4:-1]}
         if found.before is None:
             values |= dict.fromkeys(("before_bytes", "change_bytes", "before_count", "change_count"))
         stack = "; ".join(f"{frame.function} ({frame.location})" for frame in each.stack)

@@ -14,10 +14,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from jaxmagic.analysis.heap import is_users, stacks
-from jaxmagic.capture import snapshots
+from jaxmagic.capture import snapshots, sources
 from jaxmagic.capture.heap import read_heap
 from jaxmagic.capture.snapshots import HeapWatch
-from jaxmagic.model.heap import HeapDifference
+from jaxmagic.model.heap import Frame, HeapDifference
 
 
 def watched(act: Callable[[], Any], **options: Any) -> tuple[HeapDifference | None, list[str]]:
@@ -45,6 +45,22 @@ def test_what_the_code_has_put_there_comes_first_and_by_its_line() -> None:
         act.__code__.co_firstlineno + 1,
     )
     assert all(map(is_users, row.stack))
+
+
+def test_the_code_of_a_cell_is_in_its_cell(monkeypatch: Any) -> None:
+    def naming(file: str) -> str | None:
+        return "cell 12" if file == __file__ else None
+
+    def act() -> Any:
+        return jnp.full((1000,), 7.0, jnp.float32)
+
+    monkeypatch.setattr(sources, "_namings", [])
+    sources.add_naming(naming)
+    found, _ = watched(act)
+    assert found is not None
+    frame = stacks(found)[0].stack[-1]
+    assert frame == Frame(function="act", file=__file__, line=act.__code__.co_firstlineno + 1)
+    assert frame.location == f"cell 12:{frame.line}"
 
 
 def test_the_later_profile_is_kept_as_jax_gave_it() -> None:

@@ -71,6 +71,13 @@ def test_a_record_cannot_be_changed() -> None:
 
 def test_a_frame_says_where_it_is() -> None:
     assert FRAME.location == "train.py:17"
+    assert replace(FRAME, cell="cell 12").location == "cell 12:17"
+
+
+def test_the_same_code_in_another_cell_is_the_same_call() -> None:
+    here, there = replace(FRAME, cell="cell 3"), replace(FRAME, cell="cell 7")
+    assert here == there
+    assert hash(here) == hash(there)
 
 
 def test_a_change_has_a_sign() -> None:

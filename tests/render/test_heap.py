@@ -158,7 +158,16 @@ def test_what_is_not_known_is_missing_and_never_zero(heap_difference: Any) -> No
     for column in ("before_bytes", "change_bytes", "before_count", "change_count"):
         assert all(each is pd.NA for each in frame[column])
     nobody = to_frame(held(sample(3, device=None)))
-    assert all(nobody[column][0] is pd.NA for column in ("function", "file", "line", "device"))
+    assert all(nobody[column][0] is pd.NA for column in ("function", "file", "line", "cell", "device"))
+
+
+def test_a_cell_is_told_beside_the_file_that_it_was_run_as() -> None:
+    frame = Frame(function="f", file="/tmp/ipykernel_7/12.py", line=2, cell="cell 3")
+    after = held(replace(sample(8), stack=(frame,)))
+    assert "f (cell 3:2)" in to_text(after)
+    row = to_frame(after).loc[0]
+    assert (row["file"], row["cell"], row["line"]) == ("/tmp/ipykernel_7/12.py", "cell 3", 2)
+    assert row["stack"] == "f (cell 3:2)"
 
 
 def test_without_a_heap_profile_the_frame_is_empty_and_has_its_columns(
