@@ -88,7 +88,7 @@ def memory(
 
 
 def memory_watch(
-    namespace: Callable[[], Mapping[str, Any]],
+    namespace: Callable[[], dict[str, Any]],
     *,
     value_name: Callable[[], str] = lambda: "(the value, not kept)",
     interval_ns: int = 1_000_000,

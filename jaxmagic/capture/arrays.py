@@ -53,21 +53,29 @@ def snapshot() -> Snapshot:
 
 
 def look(
-    namespace: dict[str, Any], *, before: Snapshot | None = None, limit_s: float = 0.5, clock: Clock = now_ns
+    namespace: dict[str, Any],
+    *,
+    before: Snapshot | None = None,
+    beside: dict[str, Any] | None = None,
+    limit_s: float = 0.5,
+    clock: Clock = now_ns,
 ) -> LiveArrays:
     """The arrays that are alive now, the one that takes most first, and where `namespace` holds them.
 
     Starts no backend: where none has been started there are no arrays.
 
     Args:
-        namespace: names and values, such as a notebook's.
+        namespace: names and values, such as a notebook's; the very one of a module, and that is not looked at again.
         before: which arrays are not new.
+        beside: other values, by how each can be found.
         limit_s: of the search for names.
         clock: of that limit.
     """
     started_at = timestamp()
     facts = survey(alive())
-    holders = find_holders([fact.array for fact in facts], namespace, limit_s=limit_s, clock=clock)
+    holders = find_holders(
+        [fact.array for fact in facts], namespace, beside=beside or {}, limit_s=limit_s, clock=clock
+    )
     facts = share(facts, holders.names)
     listed = [fact for fact in facts if not fact.is_piece or id(fact.array) in holders.names]
     arrays = [

@@ -11,6 +11,7 @@ import sys
 from collections.abc import Iterable
 from contextlib import suppress
 from heapq import heappop, heappush
+from itertools import chain
 from typing import Any, NamedTuple
 
 from .clock import Clock, now_ns
@@ -51,6 +52,7 @@ def find_holders(
     arrays: Iterable[Any],
     namespace: dict[str, Any],
     *,
+    beside: dict[str, Any] | None = None,
     limit_s: float = 0.5,
     clock: Clock = now_ns,
     everywhere: bool = True,
@@ -60,6 +62,7 @@ def find_holders(
     Args:
         arrays: JAX arrays. Nothing refers to them any more when this has returned.
         namespace: names and values, such as a notebook's.
+        beside: other values, by how each can be found.
         limit_s: of the whole search. What was found until then is named.
         clock: another one in a test.
         everywhere: whether to look into the last traceback and into modules as well.
@@ -70,7 +73,7 @@ def find_holders(
     ["model['layers'][0]"]
     """
     search = _Search(frozenset(map(id, arrays)), limit_s, clock)
-    search.run(namespace, everywhere)
+    search.run(namespace, beside or {}, everywhere)
     return Holders(search.names(), search.complete)
 
 
@@ -89,10 +92,11 @@ class _Search:
         self._holders: dict[int, list[tuple[int, Step]]] = {}
         self._readers: dict[int, tuple[type, Reader | None]] = {}
 
-    def run(self, namespace: dict[str, Any], everywhere: bool) -> None:
+    def run(self, namespace: dict[str, Any], beside: dict[str, Any], everywhere: bool) -> None:
         """Look at all that the namespace leads to, nearest first."""
         self._depths[id(namespace)] = 0
-        self._meet(_NOBODY, 0, roots(namespace, everywhere=everywhere), most=sys.maxsize)
+        begin = chain(roots(namespace, everywhere=everywhere), ((("name", name), beside[name]) for name in beside))
+        self._meet(_NOBODY, 0, begin, most=sys.maxsize)
         for node in self._queue:  # it grows meanwhile
             if self._over:
                 break

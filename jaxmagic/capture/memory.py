@@ -6,7 +6,7 @@ and JAX tells which programs it runs.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, suppress
 from dataclasses import replace
 from typing import Any
@@ -44,7 +44,7 @@ class MemoryWatch:
 
     def __init__(
         self,
-        namespace: Callable[[], Mapping[str, Any]],
+        namespace: Callable[[], dict[str, Any]],
         *,
         value_name: Callable[[], str] = lambda: "(the value, not kept)",
         interval_ns: int = 1_000_000,
@@ -169,13 +169,11 @@ class MemoryWatch:
                 programs.__exit__(None, None, None)
 
     def _make_record(self, timeline: MemoryTimeline | None) -> MemoryProfile:
-        namespace, value_name = dict(self._namespace()), self._value_name()
-        executables = describe(self._watched, mapped=self._mapped, namespace=dict(namespace))
-        if self.value is not None:
-            namespace.setdefault(value_name, self.value)
-        before = self._before
-        arrays = _named(look(namespace, before=before), value_name, namespace.get("__name__"))
-        del namespace
+        namespace, value_name = self._namespace(), self._value_name()
+        executables = describe(self._watched, mapped=self._mapped, namespace=namespace)
+        before, value = self._before, {} if self.value is None else {value_name: self.value}
+        arrays = _named(look(namespace, before=before, beside=value), value_name)
+        del value
         if timeline is not None:
             timeline = replace(timeline, clock_ns=self._stopwatch.started_ns - self._sampler.started_ns)
         heap, notes = None, []
@@ -196,19 +194,10 @@ class MemoryWatch:
         )
 
 
-def _named(arrays: LiveArrays, value_name: str, module: object) -> LiveArrays:
-    """Where a variable holds an array of the value, that is its name.
-
-    Args:
-        arrays: those that were found, with their names.
-        value_name: how the value can be found.
-        module: whose names were looked through: beginning with it, all of them were found a second time, and with
-            them the block that measures.
-    """
-    again = (f"{module}.",) if type(module) is str else ()
+def _named(arrays: LiveArrays, value_name: str) -> LiveArrays:
+    """Where a variable holds an array of the value, that is its name."""
 
     def names(found: tuple[str, ...]) -> tuple[str, ...]:
-        found = tuple(each for each in found if not each.startswith(again))
         return tuple(each for each in found if not each.startswith(value_name)) or found
 
     return replace(arrays, arrays=tuple(replace(each, names=names(each.names)) for each in arrays.arrays))

@@ -39,18 +39,29 @@ def roots(namespace: dict[str, Any], *, everywhere: bool = True) -> Iterator[Par
         return
     for last in ("last_exc", "last_value", "last_traceback"):
         yield ("name", "last traceback"), getattr(sys, last, None)
-    get_ipython = names.get("get_ipython")
-    if type(get_ipython) is types.MethodType:  # the result of a cell whose value was not shown
-        shell = get_ipython.__self__
-        read = _attributes_of(type(shell))
-        for step, value in read(shell) if read is not None else ():
-            if step[1] == "last_execution_result":
-                yield ("name", "get_ipython().last_execution_result"), value
+    yield from _of_shell(names)
     for name, module in list(sys.modules.items()):
         if type(name) is str and issubclass(type(module), types.ModuleType):
             held = _dict_of(module)
             if held is not namespace and _is_users_module(held):
                 yield ("name", name), module
+
+
+def _of_shell(names: dict[str, Any]) -> Iterator[Part]:
+    """What IPython holds by itself: the result of the last cell, and the last three values after ``%reset out``."""
+    get_ipython = names.get("get_ipython")
+    if type(get_ipython) is not types.MethodType:
+        return
+    shell = get_ipython.__self__
+    read = _attributes_of(type(shell))
+    for (_, name), value in read(shell) if read is not None else ():
+        if name == "last_execution_result":
+            yield ("name", "get_ipython().last_execution_result"), value
+        elif name == "user_ns_hidden" and type(value) is dict:
+            hidden = [(key, each) for key, each in dict.items(value) if type(key) is str and key in _LAST_VALUES]
+            for key, each in hidden:
+                if each is not names.get(key):
+                    yield ("name", f"get_ipython().user_ns_hidden[{key!r}]"), each
 
 
 def reader_of(kind: type) -> Reader | None:
@@ -256,6 +267,8 @@ def _python_paths() -> tuple[str, ...]:
 _SHELL = frozenset(("IPython", "ipykernel", "traitlets", "zmq", "tornado"))
 _AROUND_MAGICS = _SHELL | {"decorator"}  # with which IPython 7 makes them
 _LIBRARIES = _SHELL | {"jax", "jaxlib", "jaxmagic", "builtins"}
+#: What IPython calls the last values; it keeps them beside the namespace, too.
+_LAST_VALUES = ("_", "__", "___")
 _INPUTS = frozenset(("In", "_ih", "_dh", "_i", "_ii", "_iii"))
 
 #: Behind what a module was loaded with lies whoever loaded it: under pytest, everything.

@@ -202,13 +202,14 @@ def about_suspects(suspects: Sequence[Suspect]) -> list[str]:
 def remedy(path: str) -> str:
     """How to let go of what is held under a path.
 
-    >>> remedy("Out[*]")
-    'Out keeps the value of every cell: end the line with a semicolon, or run %reset -f out.'
     >>> remedy("losses[*]"), remedy("model.w")
     ('If they are no longer needed: losses.clear().', 'If they are no longer needed: del model.w.')
     """
     if path.startswith("Out[*]"):
-        return "Out keeps the value of every cell: end the line with a semicolon, or run %reset -f out."
+        return (
+            "Out keeps the value of every cell: end the line with a semicolon, or run %reset -f out, which lets go "
+            "of all but the last three; these go with the next three."
+        )
     if path.startswith("last traceback"):
         return "The last exception keeps the variables of its functions: run del sys.last_traceback, sys.last_value."
     if re.fullmatch(r"[\w.]+", name := path.removesuffix("[*]")):

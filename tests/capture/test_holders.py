@@ -47,7 +47,7 @@ def no_last_traceback(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def names(array: Any, namespace: dict[str, Any]) -> list[str]:
-    found = find_holders([array], namespace)
+    found = find_holders([array], namespace, limit_s=60)  # the modules of all tests are searched as well
     assert found.complete
     return found.names.get(id(array), [])
 
@@ -257,6 +257,29 @@ def test_the_shell_is_not_searched_but_for_the_last_result(a: Any) -> None:
     assert names(a, namespace) == []
     shell.last_execution_result = types.SimpleNamespace(result=a)  # type: ignore[attr-defined]
     assert names(a, namespace) == ["get_ipython().last_execution_result.result"]
+
+
+def test_what_ipython_keeps_when_out_was_reset_is_named(a: Any) -> None:
+    class Shell:
+        def get_ipython(self) -> Any: ...
+
+    shell = Shell()
+    shell.user_ns_hidden = {"_": a, "__": "", "_3": a}  # type: ignore[attr-defined]
+    namespace = {"get_ipython": shell.get_ipython}
+    assert names(a, namespace)[0] == "get_ipython().user_ns_hidden['_']"
+    assert names(a, namespace | {"_": a})[0] == "_"
+
+
+def test_values_beside_the_namespace_have_the_names_they_are_given(a: Any) -> None:
+    assert find_holders([a], {}, beside={"Out[7]": [a]}).names[id(a)] == ["Out[7][0]"]
+
+
+def test_the_module_whose_names_are_searched_is_not_searched_again(a: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    module = types.ModuleType("__main__")
+    module.x = a  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "__main__", module)
+    monkeypatch.setitem(sys.modules, "__mp_main__", module)  # as multiprocessing has it
+    assert names(a, vars(module)) == ["x"]
 
 
 def test_all_holders_are_named_the_shortest_first(a: Any) -> None:

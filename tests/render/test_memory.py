@@ -205,11 +205,17 @@ def test_a_peak_of_a_device_is_told_with_what_it_has(memory_profile: Any) -> Non
     assert "gpu:0: 512 KiB in use, 2.00 MiB at its peak, of 1.00 GiB." in text
 
 
+_OF_OUT = (
+    "Out keeps the value of every cell: end the line with a semicolon, or run %reset -f out, which lets go "
+    "of all but the last three; these go with the next three."
+)
+
+
 @pytest.mark.parametrize(
     ("path", "advice"),
     [
-        ("Out[*]", "Out keeps the value of every cell: end the line with a semicolon, or run %reset -f out."),
-        ("Out[*].w", "Out keeps the value of every cell: end the line with a semicolon, or run %reset -f out."),
+        ("Out[*]", _OF_OUT),
+        ("Out[*].w", _OF_OUT),
         ("losses[*]", "If they are no longer needed: losses.clear()."),
         ("model.cache[*]", "If they are no longer needed: model.cache.clear()."),
         ("w", "If they are no longer needed: del w."),
