@@ -8,7 +8,7 @@ import os
 import subprocess
 import sys
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import jax
@@ -22,17 +22,33 @@ from jaxmagic.capture.executables import describe, requirement, watch
 from jaxmagic.capture.functions import compiled_for
 from jaxmagic.model.memory import Executable
 
-x = jnp.ones((4, 32))
+#: What functions take from around them; made when the tests begin.
+x: Any = None
+around: Any = None
+again: Any = None
+of_numpy: Any = None
+params: Any = None
+model: Any = None
 
 
 def table(seed: int, *sizes: int) -> Any:
     return jnp.asarray(np.random.default_rng(seed).normal(size=sizes or (32, 16)), jnp.float32)
 
 
-around = table(0)
-params = {"layers": [{"w": table(1)}]}
-again = around + 0
-of_numpy = np.random.default_rng(2).normal(size=(32, 16)).astype(np.float32)
+@pytest.fixture(scope="module", autouse=True)
+def surroundings() -> Iterator[None]:
+    made = {
+        "x": jnp.ones((4, 32)),
+        "around": table(0),
+        "again": table(0),
+        "of_numpy": np.random.default_rng(2).normal(size=(32, 16)).astype(np.float32),
+        "params": {"layers": [{"w": table(1)}]},
+        "model": Model(),
+    }
+    globals().update(made)
+    yield
+    for name in made:
+        globals()[name] = None
 
 
 class Model:
@@ -46,11 +62,11 @@ class Model:
         return x @ self.w
 
 
-model = Model()
+def with_default() -> Callable[..., Any]:
+    def f(x: Any, w: Any = table(17)) -> Any:  # noqa: B008
+        return x @ w
 
-
-def with_default(x: Any, w: Any = params["layers"][0]["w"]) -> Any:
-    return x @ w
+    return lambda x: f(x)
 
 
 def closure() -> Callable[..., Any]:
@@ -61,11 +77,6 @@ def closure() -> Callable[..., Any]:
 def scanned(x: Any) -> Any:
     square = jnp.ones((16, 16))
     return jax.lax.scan(lambda c, _: (jnp.tanh(c @ square + (x @ around)), None), x @ around, None, length=3)[0]
-
-
-@functools.wraps(with_default)
-def wrapper(x: Any) -> Any:
-    return with_default(x)
 
 
 def names(found: Executable) -> list[tuple[str, ...]]:
@@ -87,24 +98,26 @@ def ran(function: Any, *arguments: Any, namespace: dict[str, Any] | None = None)
 
 
 @pytest.mark.parametrize(
-    ("function", "name"),
+    ("make", "name"),
     [
-        pytest.param(lambda x: x @ params["layers"][0]["w"], "params['layers'][0]['w']", id="container"),
-        pytest.param(lambda x: x @ of_numpy, "of_numpy", id="numpy"),
-        pytest.param(lambda x: x @ of_numpy.T.reshape(32, 16), None, id="another-array"),
-        pytest.param(closure(), "hidden", id="closure"),
-        pytest.param(model, "self.w", id="object"),
-        pytest.param(model.apply, "self.w", id="method"),
-        pytest.param(functools.partial(lambda w, x: x @ w, table(5)), "w", id="partial"),
-        pytest.param(functools.partial(lambda x, w: x @ w, w=table(5)), "w", id="partial-keyword"),
-        pytest.param(lambda x: jax.jit(lambda y: y @ model.w)(x), "model.w", id="inner"),
-        pytest.param(lambda x: table(6, 16, 32) @ x.T, None, id="nobody-holds-it"),
-        pytest.param(lambda x: x.T @ (x @ model.w) + model.w, "model.w", id="another-layout"),
-        pytest.param(lambda x: x @ table(7, 48, 32).T, None, id="nobody-holds-it-transposed"),
-        pytest.param(lambda x: x @ jnp.abs(model.w), None, id="folded"),
+        pytest.param(lambda: lambda x: x @ params["layers"][0]["w"], "params['layers'][0]['w']", id="container"),
+        pytest.param(lambda: lambda x: x @ of_numpy, "of_numpy", id="numpy"),
+        pytest.param(lambda: lambda x: x @ of_numpy.T.reshape(32, 16), None, id="another-array"),
+        pytest.param(closure, "hidden", id="closure"),
+        pytest.param(lambda: model, "self.w", id="object"),
+        pytest.param(lambda: model.apply, "self.w", id="method"),
+        pytest.param(lambda: functools.partial(lambda w, x: x @ w, table(5)), "w", id="partial"),
+        pytest.param(lambda: functools.partial(lambda x, w: x @ w, w=table(5)), "w", id="partial-keyword"),
+        pytest.param(with_default, "f (default: w)", id="default"),
+        pytest.param(lambda: lambda x: jax.jit(lambda y: y @ model.w)(x), "model.w", id="inner"),
+        pytest.param(lambda: lambda x: table(6, 16, 32) @ x.T, None, id="nobody-holds-it"),
+        pytest.param(lambda: lambda x: x.T @ (x @ model.w) + model.w, "model.w", id="another-layout"),
+        pytest.param(lambda: lambda x: x @ table(7, 48, 32).T, None, id="nobody-holds-it-transposed"),
+        pytest.param(lambda: lambda x: x @ jnp.abs(model.w), None, id="folded"),
     ],
 )
-def test_a_constant_has_the_name_that_its_function_has_for_it(function: Any, name: str | None) -> None:
+def test_a_constant_has_the_name_that_its_function_has_for_it(make: Any, name: str | None) -> None:
+    function = make()
     found = ran(jax.jit(function), x)
     assert {each for names in found for each in names} == ({name} if name else set())
     program, origin = compiled_for(jax.jit(function), (x,), {})
