@@ -106,6 +106,44 @@ def test_the_comparisons_run_and_their_claims_hold() -> None:
     assert "--each" in "".join(output.get("text", "") for output in donated.outputs)
 
 
+#: And that of ``memory.ipynb``.
+MEMORY_CLAIMS = """
+# Remat saves memory, and how much is the same number in the comparison, the table and the map.
+kept_bytes, remat_bytes = (remats.candidate(label).memory_bytes for label in ("kept", "remat"))
+assert remat_bytes * 2 < kept_bytes
+assert (kept_bytes, remat_bytes) == (before.executables[0].peak_bytes, after.executables[0].peak_bytes)
+for profile, size_bytes in ((before, kept_bytes), (after, remat_bytes)):
+    planned = {each for each in profile.executables[0].allocations if each.kind != "constant"}
+    assert sum(each.size_bytes for each in planned if each.kind != "thread-local") == size_bytes
+analysis = grad_remat.lower(params, batch).compile().memory_analysis()
+assert analysis.temp_size_in_bytes == remats.candidate("remat").memory.temporary_bytes
+
+# Donation saves what is donated, and parts of a batch need less than all of it.
+assert saved == parameters
+sizes = points["memory_bytes"].tolist()
+assert sizes == sorted(sizes, reverse=True) and len(sizes) >= 2 and sizes[1] * 2 < sizes[0]
+
+# The leak was suspected, found by its name, and freed.
+assert [each.path for each in look_3.suspects] == ["Out[*]"]
+assert [each.names[0] for each in held.arrays if "Out[" in "".join(each.names)] == ["_", "__", "___"]
+assert freed >= 3 * batch[0].nbytes
+assert view.look_at.value == "cells of the session" and len(jaxmagic.api.cells()) > 10
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.long
+def test_memory_is_found_and_its_claims_hold() -> None:
+    document = executed("memory", then=MEMORY_CLAIMS)
+    assert not any("raises-exception" in cell.metadata.get("tags", []) for cell in document.cells)
+    (step,) = (cell for cell in document.cells if cell.source.startswith("%jaxmem -v kept"))
+    ((text, html),) = shown(step)
+    assert "jit_train needs most at step" in text
+    assert "data-map=" in html
+    (compared,) = (cell for cell in document.cells if "-v remats" in cell.source)
+    assert 'alt="memory against time"' in shown(compared)[-1][1]
+
+
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 def test_a_notebook_is_kept_without_outputs(path: Path) -> None:
     document = nbformat.read(path, as_version=4)
@@ -116,4 +154,4 @@ def test_a_notebook_is_kept_without_outputs(path: Path) -> None:
 
 
 def test_each_notebook_has_a_test_of_its_own() -> None:
-    assert [path.stem for path in NOTEBOOKS] == ["compare", "quickstart"]
+    assert [path.stem for path in NOTEBOOKS] == ["compare", "memory", "quickstart"]

@@ -207,8 +207,8 @@ def remedy(path: str) -> str:
     """
     if path.startswith("Out[*]"):
         return (
-            "Out keeps the value of every cell: end the line with a semicolon, or run %reset -f out, which lets go "
-            "of all but the last three; these go with the next three."
+            "Out keeps the value of every cell: end the line with a semicolon, or run %reset -f out. The last three "
+            "IPython keeps elsewhere as well: get_ipython().user_ns_hidden.update(_=0, __=0, ___=0)."
         )
     if path.startswith("last traceback"):
         return "The last exception keeps the variables of its functions: run del sys.last_traceback, sys.last_value."

@@ -206,8 +206,8 @@ def test_a_peak_of_a_device_is_told_with_what_it_has(memory_profile: Any) -> Non
 
 
 _OF_OUT = (
-    "Out keeps the value of every cell: end the line with a semicolon, or run %reset -f out, which lets go "
-    "of all but the last three; these go with the next three."
+    "Out keeps the value of every cell: end the line with a semicolon, or run %reset -f out. The last three "
+    "IPython keeps elsewhere as well: get_ipython().user_ns_hidden.update(_=0, __=0, ___=0)."
 )
 
 
