@@ -141,6 +141,7 @@ def _(record: MemoryProfile, style: Style = DEFAULT, *, explain: bool = False) -
     pieces += [_line(each) for each in (*memory_words.about_devices(record), memory_words.about_made(record))]
     made, programs = record.arrays.made, record.executables
     pieces.append(_rows(memory_words.array_table(made[: style.rows]), len(made)))
+    pieces += [_line(each) for each in memory_words.about_deleted(record.arrays.deleted)]
     pieces.append(_rows(memory_words.program_table(programs[: style.rows]), len(programs)))
     if style.picture:
         program = mapped(record)
