@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import weakref
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -40,6 +41,11 @@ class Snapshot:
         """Whether this very array was there; another one may have got its address."""
         reference = self.references.get(id(array))
         return reference is not None and reference() is array
+
+    def deleted(self) -> list[Any]:
+        """Those that somebody still holds, and that were donated or deleted since."""
+        arrays = [reference() for reference in self.references.values()]
+        return [array for array in arrays if array is not None and array.is_deleted()]
 
 
 def snapshot() -> Snapshot:
@@ -73,14 +79,14 @@ def look(
     """
     started_at = timestamp()
     facts = survey(alive())
-    holders = find_holders(
-        [fact.array for fact in facts], namespace, beside=beside or {}, limit_s=limit_s, clock=clock
-    )
+    deleted = [] if before is None else before.deleted()
+    wanted = [*(fact.array for fact in facts), *deleted]
+    holders = find_holders(wanted, namespace, beside=beside, limit_s=limit_s, clock=clock)
     facts = share(facts, holders.names)
     listed = [fact for fact in facts if not fact.is_piece or id(fact.array) in holders.names]
     arrays = [
         HeldArray(
-            shape=f"{words_for(fact.array.dtype).short}[{','.join(map(str, fact.array.shape))}]",
+            shape=_shape(fact.array),
             dtype=words_for(fact.array.dtype).long,
             sharding=fact.place.words,
             size_bytes=fact.size_bytes,
@@ -93,11 +99,29 @@ def look(
     ]
     return LiveArrays(
         arrays=tuple(arrays),
+        deleted=tuple(_deleted(each, names) for each in deleted if (names := holders.names.get(id(each)))),
         started_at=started_at,
         search_complete=holders.complete,
         notes=_notes(len(facts) - len(listed), holders.complete),
         environment=probe(),
     )
+
+
+def _deleted(array: Any, names: Sequence[str]) -> HeldArray:
+    """What is left of it: what it was, and its names."""
+    return HeldArray(
+        shape=_shape(array),
+        dtype=words_for(array.dtype).long,
+        sharding="none any more",
+        size_bytes=array.size * array.dtype.itemsize,
+        device_bytes=(),
+        names=tuple(names),
+    )
+
+
+def _shape(array: Any) -> str:
+    """Type and sizes, as JAX writes them."""
+    return f"{words_for(array.dtype).short}[{','.join(map(str, array.shape))}]"
 
 
 def _notes(pieces: int, complete: bool) -> tuple[str, ...]:

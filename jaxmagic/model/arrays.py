@@ -53,6 +53,8 @@ class LiveArrays(Displayable):
     Attributes:
         arrays: the one that takes most first.
         started_at: when, in ISO 8601 with the time zone.
+        deleted: those that were donated or deleted since the snapshot although names still lead to them: they take
+            no memory, and to read them is an error. None where there was no snapshot.
         search_complete: whether everything that the names lead to was looked at. Where it was not, an array without
             a name may have one.
         notes: what a reader must know to understand the list, a sentence each.
@@ -61,6 +63,7 @@ class LiveArrays(Displayable):
 
     arrays: tuple[HeldArray, ...]
     started_at: str
+    deleted: tuple[HeldArray, ...] = ()
     search_complete: bool
     notes: tuple[str, ...] = ()
     environment: Environment

@@ -123,6 +123,7 @@ def _(record: Sweep, style: Style = DEFAULT, *, explain: bool = False) -> str:
         f"<div><b>{_safe(headline)}</b></div>",
         _picture(draw(chart(record)), headline) if style.picture and record.curves else "",
         f'<table style="border-collapse:collapse;margin:4px 0">{"".join(rows)}</table>',
+        _tradeoff(record) if style.picture and is_worth_a_picture(record) else "",
     ]
     if len(shown) < len(record.points):
         more = units.count(len(record.points) - len(shown), "more point")

@@ -12,6 +12,9 @@ from ..model.arrays import HeldArray, LiveArrays
 from ..model.memory import Buffer, Executable, MemoryProfile, Suspect
 from ..model.timeline import MemoryTimeline, Peak
 
+#: Deleted arrays that are told by name.
+_MOST_DELETED = 5
+
 #: For learners, with ``--explain``: five lines.
 EXPLANATION = (
     "Arrays: what all JAX arrays hold that are alive when the work is done.",
@@ -68,6 +71,17 @@ def about_made(profile: MemoryProfile) -> str:
     return f"{units.count(len(made), 'array')} {verb} made here and {verb} still held when all work was done: {size}."
 
 
+def about_deleted(deleted: Sequence[HeldArray]) -> list[str]:
+    """Which names lead to arrays that are no more."""
+    if not deleted:
+        return []
+    told = [
+        f"{holders(each.names)} ({each.shape}, {units.size(each.size_bytes)})" for each in deleted[:_MOST_DELETED]
+    ]
+    more = f", and {len(deleted) - len(told)} more" if len(deleted) > len(told) else ""
+    return [f"Donated or deleted here, and still named: {', '.join(told)}{more}. To read them is an error."]
+
+
 def array_table(arrays: Sequence[HeldArray]) -> list[tuple[str, ...]]:
     """Arrays as rows below their heads; where all lie on the same device, that is not repeated."""
     several = len({each.sharding for each in arrays}) > 1 or any(len(each.device_bytes) > 1 for each in arrays)
@@ -111,7 +125,9 @@ def about_constants(programs: Sequence[Executable]) -> list[str]:
         for each in programs
         if each.constant_bytes
     ]
-    return [f"Beside that, constants are built in: {'; '.join(built_in)}."] if built_in else []
+    sentences = [f"Beside that, constants are built in: {'; '.join(built_in)}."] if built_in else []
+    code = [f"{each.name} {units.size(each.generated_code_bytes)}" for each in programs if each.generated_code_bytes]
+    return [*sentences, f"Their machine code takes: {'; '.join(code)}."] if code else sentences
 
 
 def _largest_constants(program: Executable) -> str:

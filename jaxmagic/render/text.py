@@ -122,6 +122,7 @@ def _(record: MemoryProfile, style: Style = DEFAULT, *, explain: bool = False) -
     told = [*memory_words.about_devices(record), memory_words.about_made(record)]
     made, programs = record.arrays.made, record.executables
     lines += _sentences(told, style) + _arrays(made, style)
+    lines += _sentences(memory_words.about_deleted(record.arrays.deleted), style)
     if programs:
         lines += _table(memory_words.program_table(programs[: style.rows]), style.width)
         lines += _more(len(programs), style.rows, "program")

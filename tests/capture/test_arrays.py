@@ -196,6 +196,22 @@ def test_deleted_and_donated_arrays_are_left_out() -> None:
     assert found(record, "result").shape == "f32[72]"
 
 
+def test_what_was_donated_or_deleted_since_a_snapshot_is_told_with_the_names_that_are_left() -> None:
+    long_ago, deleted, donated, gone = jnp.ones(71), jnp.ones(72), jnp.ones(73), jnp.ones(74)
+    long_ago.delete()
+    before = snapshot()
+    deleted.delete()
+    gone.delete()
+    result = jax.jit(lambda x: x + 1, donate_argnums=0)(donated)
+    names = {"long_ago": long_ago, "deleted": deleted, "state": {"donated": donated}, "result": result}
+    record = look(names, before=before)
+    told = {each.names[0]: (each.shape, each.size_bytes, each.device_bytes) for each in record.deleted}
+    assert told == {"deleted": ("f32[72]", 288, ()), "state['donated']": ("f32[73]", 292, ())}
+    assert look(names).deleted == ()
+    del deleted, names
+    assert [each.names for each in look({"donated": donated}, before=before).deleted] == [("donated",)]
+
+
 def test_an_array_that_is_deleted_after_it_was_listed_is_left_out() -> None:
     deleted, stays = jnp.ones(71), jnp.ones(71)
     deleted.delete()

@@ -623,3 +623,11 @@ def test_jax_arrays_that_nobody_names_are_told_as_such(session: Any) -> None:
     (row,) = [line for line in session.report.splitlines() if "f32[3,5]" in line]
     assert row.endswith("not found from the namespace")
     del held
+
+
+def test_an_argument_that_was_donated_is_named(session: Session) -> None:
+    session.run("g = jax.jit(lambda x: x + 1, donate_argnums=0)\nz = jnp.ones(500)")
+    session.run("%jaxmem w = g(z)")
+    assert "still named: z (f32[500], 1.95 KiB)" in " ".join(session.report.split())
+    session.run("import jaxmagic")
+    assert session.run("jaxmagic.last().arrays.deleted[0].names") == ("z",)

@@ -368,3 +368,20 @@ def test_the_history_says_how_much_more_the_arrays_hold(memory_profile: Any) -> 
     history.append(memory_profile())
     assert "+2.00 KiB" in to_text(history)
     assert "f(x)" in to_text(history)
+
+
+def test_names_of_arrays_that_are_no_more_are_told(memory_profile: Any, live_arrays: Any) -> None:
+    gone = tuple(replace(live_arrays((4096, (f"x{n}",))).arrays[0], device_bytes=()) for n in range(7))
+    record = memory_profile(arrays=live_arrays((1024, ("y",)), deleted=gone))
+    told = "Donated or deleted here, and still named: x0 (f32[1024], 4.00 KiB), x1"
+    assert told in " ".join(to_text(record).split())
+    assert "x4 (f32[1024], 4.00 KiB), and 2 more. To read them is an error." in " ".join(to_text(record).split())
+    assert told in Tags(to_html(record, PLAIN)).text
+    assert "Donated" not in to_text(memory_profile())
+
+
+def test_machine_code_is_told_where_it_is_counted(executable: Any) -> None:
+    assert memory_words.about_constants([executable(constant_bytes=0, generated_code_bytes=2048)]) == [
+        "Their machine code takes: jit_f 2.00 KiB."
+    ]
+    assert memory_words.about_constants([executable(constant_bytes=0, generated_code_bytes=0)]) == []
