@@ -1,4 +1,4 @@
-"""Records as HTML: the only file with a tag in it, and the one that escapes.
+"""Records as HTML, put together of the pieces in ``tags``.
 
 What is drawn here is saved in notebooks, reopened without a kernel and untrusted, and shown in light and dark.
 So there is no ``<style>``, no class and no outside address: only inline styles that JupyterLab's sanitiser keeps, no
@@ -8,7 +8,6 @@ script that makes it live; whatever removes the script leaves the picture.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import singledispatch
 from html import escape
 
@@ -18,13 +17,12 @@ from ..analysis.arrays_chart import arrays_chart
 from ..analysis.charts import chart
 from ..analysis.flame_chart import heap_flame
 from ..analysis.heap import stacks
-from ..analysis.memory_chart import MOST_IN_REPORT, map_chart, mapped, still
+from ..analysis.memory_chart import MOST_IN_REPORT, map_chart, mapped
 from ..analysis.runs import runs
 from ..analysis.timeline_chart import timeline_chart
 from ..analysis.tradeoff import is_worth_a_picture, tradeoff
 from ..model.arrays import LiveArrays
 from ..model.benchmark import Benchmark
-from ..model.chart import Boxes, Chart
 from ..model.comparison import Comparison
 from ..model.compilation import Compilation
 from ..model.heap import HeapDifference, HeapProfile
@@ -32,19 +30,15 @@ from ..model.history import History
 from ..model.memory import Executable, MemoryProfile
 from ..model.sweep import Sweep
 from ..model.timing import Timing
-from . import benchmark_words, comparison_words, heap_words, live, memory_words, sweep_words, words, zoom
+from . import benchmark_words, comparison_words, heap_words, memory_words, sweep_words, tags, words
 from .charts import draw
 from .colours import GREY_PARTS, PARTS
 from .style import DEFAULT, Style
-from .svg import Drawing
+from .tags import CELL, FAINT, NUMBER, chart_to_html, safe, short
 from .text import to_text
 
 #: Functions in the table; the rest is told as a sum. Keeps the saved notebook small.
 MOST_FUNCTIONS = 5
-
-_FAINT = "opacity:.75"
-_CELL = "padding-right:9px;text-align:left"
-_NUMBER = "padding-right:9px;text-align:right"
 
 
 @singledispatch
@@ -56,14 +50,14 @@ def to_html(record: object, style: Style = DEFAULT, *, explain: bool = False) ->
 @to_html.register
 def _(record: Timing, style: Style = DEFAULT, *, explain: bool = False) -> str:
     pieces = [_headline(record, style), _bar(record, style)]
-    pieces += [_line(sentence) for sentence in words.about_time(record, style.digits)]
+    pieces += [tags.line(sentence) for sentence in words.about_time(record, style.digits)]
     pieces.append(_table(record, style))
     user, system = record.cpu_user_ns, record.cpu_system_ns
     cpu = [units.time(each, style.digits) for each in (user, system, user + system)]
-    pieces.append(_line(f"CPU times: user {cpu[0]}, sys {cpu[1]}, total {cpu[2]}", _FAINT))
-    pieces += [_line(note) for note in words.notes(record, style.digits)]
+    pieces.append(tags.line(f"CPU times: user {cpu[0]}, sys {cpu[1]}, total {cpu[2]}", FAINT))
+    pieces += [tags.line(note) for note in words.notes(record, style.digits)]
     if explain:
-        pieces += [_line(line, _FAINT) for line in words.EXPLANATION]
+        pieces += [tags.line(line, FAINT) for line in words.EXPLANATION]
     return f'<div style="line-height:1.5;max-width:52em">{"".join(pieces)}</div>'
 
 
@@ -71,18 +65,18 @@ def _(record: Timing, style: Style = DEFAULT, *, explain: bool = False) -> str:
 def _(record: Benchmark, style: Style = DEFAULT, *, explain: bool = False) -> str:
     digits = style.digits
     headline = benchmark_words.headline(record, digits)
-    pieces = [f"<div><b>{_safe(headline)}</b></div>"]
+    pieces = [f"<div><b>{safe(headline)}</b></div>"]
     if style.picture and len(record.samples_ns) > 1:
-        pieces.append(_picture(draw(chart(record)), headline))
-    pieces += [_line(each) for each in benchmark_words.about_samples(record, digits)]
+        pieces.append(tags.picture(draw(chart(record)), headline))
+    pieces += [tags.line(each) for each in benchmark_words.about_samples(record, digits)]
     told = (
         benchmark_words.about_pipelined(record, digits),
         benchmark_words.about_device(record, digits),
         benchmark_words.about_first_call(record, digits),
         benchmark_words.about_end(record, digits),
     )
-    pieces += [_line(sentence) for sentence in told if sentence]
-    pieces += [_line(f"⚠ {finding}") for finding in record.warnings]
+    pieces += [tags.line(sentence) for sentence in told if sentence]
+    pieces += [tags.line(f"⚠ {finding}") for finding in record.warnings]
     return f'<div style="line-height:1.5;max-width:52em">{"".join(pieces)}</div>'
 
 
@@ -92,85 +86,85 @@ def _(record: Comparison, style: Style = DEFAULT, *, explain: bool = False) -> s
     for each in record.candidates:
         details = comparison_words.details(record, each, style.digits)
         rows.append(
-            f'<tr style="vertical-align:top"><td style="{_CELL}"><code>{_safe(_short(each.label, 40))}</code></td>'
-            f'<td style="{_NUMBER};white-space:nowrap">{escape(comparison_words.call_time(each, style.digits))}</td>'
-            f'<td style="{_CELL}">{_safe(comparison_words.row(record, each))}'
-            f'<br><span style="{_FAINT}">{_safe(details)}</span></td></tr>'
+            f'<tr style="vertical-align:top"><td style="{CELL}"><code>{safe(short(each.label, 40))}</code></td>'
+            f'<td style="{NUMBER};white-space:nowrap">{escape(comparison_words.call_time(each, style.digits))}</td>'
+            f'<td style="{CELL}">{safe(comparison_words.row(record, each))}'
+            f'<br><span style="{FAINT}">{safe(details)}</span></td></tr>'
         )
     headline = comparison_words.headline(record)
     pieces = [
-        f"<div><b>{_safe(headline)}</b></div>",
-        _picture(draw(chart(record)), headline) if style.picture else "",
+        f"<div><b>{safe(headline)}</b></div>",
+        tags.picture(draw(chart(record)), headline) if style.picture else "",
         f'<table style="border-collapse:collapse;margin:4px 0">{"".join(rows)}</table>',
         _tradeoff(record) if style.picture and is_worth_a_picture(record) else "",
-        _line(comparison_words.about_rounds(record), _FAINT),
-        *(_line(sentence) for sentence in comparison_words.about_outputs(record)),
-        *(_line(f"⚠ {finding}") for finding in record.warnings),
+        tags.line(comparison_words.about_rounds(record), FAINT),
+        *(tags.line(sentence) for sentence in comparison_words.about_outputs(record)),
+        *(tags.line(f"⚠ {finding}") for finding in record.warnings),
     ]
     return f'<div style="line-height:1.5;max-width:52em">{"".join(pieces)}</div>'
 
 
 @to_html.register
 def _(record: Sweep, style: Style = DEFAULT, *, explain: bool = False) -> str:
-    headline = _short(sweep_words.headline(record), 400)
+    headline = short(sweep_words.headline(record), 400)
     shown = record.points[: sweep_words.MOST_POINTS]
-    rows = [f"<tr>{''.join(_head(_safe(_short(each, 40)), _NUMBER) for each in sweep_words.heads(record))}</tr>"]
+    rows = [f"<tr>{''.join(tags.head(safe(short(each, 40)), NUMBER) for each in sweep_words.heads(record))}</tr>"]
     for point in shown:
         cells = sweep_words.cells(record, point, style.digits)
-        row = "".join(f'<td style="{_NUMBER};white-space:nowrap">{_safe(_short(each, 60))}</td>' for each in cells)
+        row = "".join(f'<td style="{NUMBER};white-space:nowrap">{safe(short(each, 60))}</td>' for each in cells)
         rows.append(f"<tr>{row}</tr>")
     pieces = [
-        f"<div><b>{_safe(headline)}</b></div>",
-        _picture(draw(chart(record)), headline) if style.picture and record.curves else "",
+        f"<div><b>{safe(headline)}</b></div>",
+        tags.picture(draw(chart(record)), headline) if style.picture and record.curves else "",
         f'<table style="border-collapse:collapse;margin:4px 0">{"".join(rows)}</table>',
         _tradeoff(record) if style.picture and is_worth_a_picture(record) else "",
     ]
     if len(shown) < len(record.points):
         more = units.count(len(record.points) - len(shown), "more point")
-        pieces.append(_line(f"… and {more}: see to_frame()", _FAINT))
-    pieces += [_line(each, _FAINT) for each in sweep_words.about_work(record)]
-    pieces += [_line(each) for each in (*sweep_words.about_growth(record), *sweep_words.about_crossings(record))]
-    pieces += [_line(each, _FAINT) for each in sweep_words.about_compiling(record, style.digits)]
+        pieces.append(tags.line(f"… and {more}: see to_frame()", FAINT))
+    pieces += [tags.line(each, FAINT) for each in sweep_words.about_work(record)]
+    pieces += [tags.line(each) for each in (*sweep_words.about_growth(record), *sweep_words.about_crossings(record))]
+    pieces += [tags.line(each, FAINT) for each in sweep_words.about_compiling(record, style.digits)]
     ended = (*sweep_words.about_end(record, style.digits), *sweep_words.about_conditions(record))
-    pieces += [_line(f"⚠ {each}") for each in ended]
+    pieces += [tags.line(f"⚠ {each}") for each in ended]
     return f'<div style="line-height:1.5;max-width:52em">{"".join(pieces)}</div>'
 
 
 @to_html.register
 def _(record: MemoryProfile, style: Style = DEFAULT, *, explain: bool = False) -> str:
-    pieces = [f"<div><b>{_safe(memory_words.headline(record))}</b></div>"]
-    pieces += [_line(each) for each in (*memory_words.about_devices(record), memory_words.about_made(record))]
+    pieces = [f"<div><b>{safe(memory_words.headline(record))}</b></div>"]
+    pieces += [tags.line(each) for each in (*memory_words.about_devices(record), memory_words.about_made(record))]
     made, programs = record.arrays.made, record.executables
-    pieces.append(_rows(memory_words.array_table(made[: style.rows]), len(made)))
-    pieces += [_line(each) for each in memory_words.about_deleted(record.arrays.deleted)]
-    pieces.append(_rows(memory_words.program_table(programs[: style.rows]), len(programs)))
+    pieces.append(tags.table(memory_words.array_table(made[: style.rows]), len(made)))
+    pieces += [tags.line(each) for each in memory_words.about_deleted(record.arrays.deleted)]
+    pieces.append(tags.table(memory_words.program_table(programs[: style.rows]), len(programs)))
     if style.picture:
         program = mapped(record)
         drawn = None if program is None else map_chart(program, most=MOST_IN_REPORT)
         pieces += [chart_to_html(each) for each in (drawn, timeline_chart(record)) if each is not None]
-    pieces += [_line(each) for each in memory_words.about_constants(programs[: style.rows])]
+    pieces += [tags.line(each) for each in memory_words.about_constants(programs[: style.rows])]
     if programs:
         told = (*memory_words.about_peak(programs[0]), *memory_words.about_limit(programs[0]))
-        pieces += [_line(each) for each in told]
+        pieces += [tags.line(each) for each in told]
     if record.heap is not None:
         pieces.append(to_html(record.heap, style))
     if record.timeline is not None:
-        pieces += [_line(each, _FAINT) for each in memory_words.about_timeline(record.timeline)]
-    pieces += [_line(f"⚠ {each}") for each in memory_words.about_suspects(record.suspects)]
+        pieces += [tags.line(each, FAINT) for each in memory_words.about_timeline(record.timeline)]
+    pieces += [tags.line(f"⚠ {each}") for each in memory_words.about_suspects(record.suspects)]
     told_last = memory_words.notes(record)
     if record.timing.fetch_ns is not None:
         told_last = [words.about_fetch(record.timing, style.digits), *told_last]
-    pieces += [_line(each, _FAINT) for each in (*told_last, *(memory_words.EXPLANATION if explain else ()))]
+    pieces += [tags.line(each, FAINT) for each in (*told_last, *(memory_words.EXPLANATION if explain else ()))]
     return f'<div style="line-height:1.5;max-width:60em">{"".join(pieces)}</div>'
 
 
 @to_html.register
 def _(record: LiveArrays, style: Style = DEFAULT, *, explain: bool = False) -> str:
-    table = _rows(memory_words.array_table(record.arrays[: style.rows]), len(record.arrays))
-    told = "".join(_line(each, _FAINT) for each in record.notes)
+    table = tags.table(memory_words.array_table(record.arrays[: style.rows]), len(record.arrays))
+    told = "".join(tags.line(each, FAINT) for each in record.notes)
     if style.picture and len(record.arrays) > 1 and (drawn := arrays_chart(record)) is not None:
         table = chart_to_html(drawn) + table
-    return f'<div style="line-height:1.5"><b>{_safe(memory_words.live_headline(record))}</b>{table}{told}</div>'
+    return f'<div style="line-height:1.5"><b>{safe(memory_words.live_headline(record))}</b>{table}{told}</div>'
 
 
 @to_html.register
@@ -179,10 +173,10 @@ def _(record: HeapDifference, style: Style = DEFAULT, *, explain: bool = False) 
     drawn = heap_flame(record) if style.picture else None
     told = (*heap_words.about_devices(record), *record.after.notes)
     pieces = [
-        f"<summary>{_safe(heap_words.headline(record))}</summary>",
+        f"<summary>{safe(heap_words.headline(record))}</summary>",
         "" if drawn is None else chart_to_html(drawn),
-        _rows(heap_words.stack_table(rows[: style.rows]), len(rows)),
-        *(_line(each, _FAINT) for each in told),
+        tags.table(heap_words.stack_table(rows[: style.rows]), len(rows)),
+        *(tags.line(each, FAINT) for each in told),
     ]
     return f'<details open style="line-height:1.5">{"".join(pieces)}</details>'
 
@@ -200,71 +194,16 @@ def _(record: Executable, style: Style = DEFAULT, *, explain: bool = False) -> s
         *memory_words.about_limit(record),
         *record.notes,
     )
-    table = _rows(memory_words.program_table([record]), 1)
+    table = tags.table(memory_words.program_table([record]), 1)
     if style.picture and (drawn := map_chart(record, most=MOST_IN_REPORT)) is not None:
         table += chart_to_html(drawn)
-    return f'<div style="line-height:1.5">{table}{"".join(_line(each) for each in told)}</div>'
-
-
-def _rows(table: Sequence[Sequence[str]], there_are: int) -> str:
-    """A table whose first row are its heads; how many rows it might have had is said below."""
-    heads, *rows = table
-    if not rows:
-        return ""
-    head = "".join(_head(_safe(each), _CELL) for each in heads)
-    body = "".join("<tr>" + "".join(map(_cell, row)) + "</tr>" for row in rows)
-    rest = there_are - len(rows)
-    more = _line(f"… and {rest} more: see to_frame()", _FAINT) if rest > 0 else ""
-    return f'<table style="border-collapse:collapse;margin:4px 0"><tr>{head}</tr>{body}</table>{more}'
-
-
-def _cell(text: str) -> str:
-    whole = ";white-space:nowrap" if len(text) <= 11 else ""  # a number is not torn from its unit
-    return f'<td style="{_CELL}{whole}">{_safe(_short(text, 90))}</td>'
+    return f'<div style="line-height:1.5">{table}{"".join(tags.line(each) for each in told)}</div>'
 
 
 @to_html.register
 def _(record: History, style: Style = DEFAULT, *, explain: bool = False) -> str:
-    picture = _picture(draw(chart(record)), "where the time of the last runs went") if runs(list(record)) else ""
+    picture = tags.picture(draw(chart(record)), "where the time of the last runs went") if runs(list(record)) else ""
     return f"{picture}<pre>{escape(to_text(record, style))}</pre>"
-
-
-def chart_to_html(found: Chart) -> str:
-    """A chart alone, as a picture that becomes live where scripts run."""
-    return _map(found) if isinstance(found, Boxes) else _picture(draw(found), found.title)
-
-
-def beside_to_html(pieces: Sequence[str]) -> str:
-    """Pieces beside each other, and below each other where the page is narrow."""
-    cells = "".join(f'<div style="flex:1 1 330px;min-width:0">{each}</div>' for each in pieces)
-    return f'<div style="display:flex;flex-wrap:wrap;gap:16px">{cells}</div>'
-
-
-def error_to_html(message: str) -> str:
-    """What went wrong, in the place of what was to be shown."""
-    lines = "\n".join(map(_safe, message.splitlines()))
-    return f'<pre style="white-space:pre-wrap">{lines}</pre>'
-
-
-def _picture(drawing: Drawing, alt: str) -> str:
-    """A picture that becomes live where scripts run. The box is as wide as the picture: places in it are the same."""
-    key = live.key_of(drawing)
-    return (
-        f'<div data-jaxmagic="{key}" style="position:relative;max-width:{drawing.width}px">'
-        f'<img alt="{_safe(alt)}" src="{drawing.to_uri()}" style="display:block;max-width:100%">'
-        f"<script>{live.script(key)}</script></div>"
-    )
-
-
-def _map(chart: Boxes) -> str:
-    """A still map, which becomes one to zoom into, with a cursor, where scripts run."""
-    packed = zoom.pack(chart)
-    key, picture = zoom.key_of(packed), draw(still(chart)).to_uri()
-    return (
-        f'<div data-jaxmagic="{key}" data-map="{packed}" style="position:relative;max-width:900px">'
-        f'<img data-still="1" alt="{_safe(chart.title)}" src="{picture}" style="display:block;max-width:100%">'
-        f"<script>{zoom.script(key)}</script></div>"
-    )
 
 
 def _tradeoff(record: Comparison | Sweep) -> str:
@@ -303,44 +242,24 @@ def _table(timing: Timing, style: Style) -> str:
     if shown:
         unit = units.time_unit(max(each.total_ns for each in shown))
         stages = [(label, field) for label, field in words.STAGES if any(getattr(each, field) for each in shown)]
-        heads = "".join(_head(label, _NUMBER) for label, _ in stages)
-        head = f"<tr>{_head('compiled', _CELL)}{heads}{_head('why', _CELL)}</tr>"
+        heads = "".join(tags.head(label, NUMBER) for label, _ in stages)
+        head = f"<tr>{tags.head('compiled', CELL)}{heads}{tags.head('why', CELL)}</tr>"
         rows = "".join(_row(each, [field for _, field in stages], unit, style) for each in shown)
         table = f'<table style="border-collapse:collapse;margin:4px 0">{head}{rows}</table>'
     sentences = words.about_compilations(timing, len(rest), report.total_ns(rest), style.digits)
-    return table + "".join(_line(sentence) for sentence in sentences)
-
-
-def _head(label: str, cell: str) -> str:
-    return f'<th style="{cell};font-weight:600">{label}</th>'
+    return table + "".join(tags.line(sentence) for sentence in sentences)
 
 
 def _row(each: Compilation, stages: list[str], unit: str, style: Style) -> str:
-    numbers = "".join(f'<td style="{_NUMBER}">{_number(getattr(each, stage), unit, style)}</td>' for stage in stages)
-    why = escape(_short(words.reason(each, style.digits), 130))
+    numbers = "".join(f'<td style="{NUMBER}">{_number(getattr(each, stage), unit, style)}</td>' for stage in stages)
+    why = escape(short(words.reason(each, style.digits), 130))
     if each.cause.remedy:
-        why += f'<br><span style="{_FAINT}">→ {escape(each.cause.remedy)}</span>'
-    where = f' title="{escape(_short(each.location, 80))}"' if each.location else ""
-    name = f"<code{where}>{escape(_short(words.printable(each.function), 40))}</code>"
-    return (
-        f'<tr style="vertical-align:top"><td style="{_CELL}">{name}</td>{numbers}<td style="{_CELL}">{why}</td></tr>'
-    )
+        why += f'<br><span style="{FAINT}">→ {escape(each.cause.remedy)}</span>'
+    where = f' title="{escape(short(each.location, 80))}"' if each.location else ""
+    name = f"<code{where}>{escape(short(words.printable(each.function), 40))}</code>"
+    return f'<tr style="vertical-align:top"><td style="{CELL}">{name}</td>{numbers}<td style="{CELL}">{why}</td></tr>'
 
 
 def _number(time_ns: int, unit: str, style: Style) -> str:
     """A time that is not broken at its space, or nothing where there was none."""
     return escape(units.time_in(time_ns, unit, style.digits)).replace(" ", "&nbsp;") if time_ns else ""
-
-
-def _line(sentence: str, style: str = "") -> str:
-    attribute = f' style="{style}"' if style else ""
-    return f"<div{attribute}>{_safe(_short(sentence, 400))}</div>"
-
-
-def _safe(text: str) -> str:
-    """Text of one line as HTML: escaped, and nothing in it that a page or a file cannot hold."""
-    return escape(words.printable(text))
-
-
-def _short(text: str, most: int) -> str:
-    return text if len(text) <= most else text[: most - 1] + "…"

@@ -9,8 +9,9 @@ from typing import Any
 import ipywidgets
 
 from ..model.chart import Chart
-from ..render.html import chart_to_html, error_to_html, to_html
+from ..render.html import to_html
 from ..render.style import Style
+from ..render.tags import chart_to_html, error_to_html
 
 #: So that a label is never cut.
 _WHOLE = {"description_width": "initial"}

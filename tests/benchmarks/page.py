@@ -11,7 +11,7 @@ from large_map import program
 from playwright.sync_api import Page, sync_playwright
 
 from jaxmagic.analysis.memory_chart import map_chart
-from jaxmagic.render.html import chart_to_html
+from jaxmagic.render.tags import chart_to_html
 
 #: Times between the frames of a drag, as the browser draws them.
 _DRAG = """async canvas => {

@@ -12,7 +12,8 @@ from jaxmagic.analysis.charts import chart, latencies
 from jaxmagic.model.comparison import Comparison
 from jaxmagic.render import live
 from jaxmagic.render.charts import draw
-from jaxmagic.render.html import _picture, to_html
+from jaxmagic.render.html import to_html
+from jaxmagic.render.tags import picture
 
 
 @pytest.mark.parametrize("name", ["benchmark", "comparison"])
@@ -28,7 +29,7 @@ def test_the_html_holds_the_picture_and_the_script_and_no_address(request: Any, 
 def test_eight_candidates_of_a_thousand_rounds_stay_small(named: Any) -> None:
     record = named(*(f"candidate_{number}" for number in range(8)), rounds=1000)
     assert len(to_html(record).encode()) < 40_000
-    assert len(_picture(draw(latencies(record)), "").encode()) < 40_000
+    assert len(picture(draw(latencies(record)), "").encode()) < 40_000
 
 
 def test_the_script_knows_nothing_but_its_key(named: Any, hostile: str) -> None:

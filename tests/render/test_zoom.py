@@ -15,7 +15,7 @@ from benchmarks.large_map import program
 from jaxmagic.analysis.memory_chart import MOST_IN_VIEW, map_chart
 from jaxmagic.model.chart import Box, Boxes, Mark, Scale, Series
 from jaxmagic.render import zoom
-from jaxmagic.render.html import chart_to_html
+from jaxmagic.render.tags import chart_to_html
 
 HOSTILE = "</script><img src=x onerror=alert(1)>\"'&\u2028\ud800"
 
