@@ -132,7 +132,11 @@ def _warm_up(runner: Runner, plan: Plan, clock: Clock) -> tuple[tuple[int, ...],
     Of several programs the largest says nothing about all of them together.
     """
     __tracebackhide__ = True
-    with watch() as watched:
+    if runner.repeatable:
+        with watch() as watched:
+            warmups = warm_up(runner, plan, clock)
+    else:  # what makes the arguments of each call runs programs, too
+        watched = runner.call_within(watch())
         warmups = warm_up(runner, plan, clock)
     ran = [each for each in describe(watched, mapped=False) if each.ran]
     return warmups, ran[0] if len(ran) == 1 else None

@@ -9,17 +9,18 @@ from __future__ import annotations
 import gc
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from types import FunctionType
-from typing import Any
+from typing import Any, TypeVar
 
 from ..model.timing import Timing
 from .clock import Clock, now_ns
 from .fence import Fence, shared
-from .profile import mark_call
 from .results import find_arrays
 from .stopwatch import Stopwatch
 from .waiting import search_and_wait, waiter_for
+
+_Watched = TypeVar("_Watched")
 
 #: What a call may leave running behind its result, as a share of its time, before the fence has to wait for it.
 _LEFT_RUNNING = 0.03
@@ -135,15 +136,16 @@ class Runner:
         self.value = value
         return total_ns
 
-    def marked_call(self) -> None:
-        """One call, waited for, that a recording of the profiler can tell from what is around it."""
+    def call_within(self, watching: AbstractContextManager[_Watched]) -> _Watched:
+        """One call, waited for, and what was entered when its arguments had been made."""
         __tracebackhide__ = True
         self._prepare_sample()
-        with mark_call():
+        with watching as watched:
             self.value = self._call()
             self._wait(self.value)
             if self.fenced:
                 self._end_of_all()
+        return watched
 
     def pipelined_sample(self, calls: int) -> int:
         """The time of `calls` calls that are enqueued one after the other, with one wait at the end."""

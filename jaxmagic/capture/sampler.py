@@ -13,7 +13,7 @@ from . import internals
 from .clock import Clock, now_ns, resolution, timestamp
 from .compilation import CompileLog
 from .environment import probe
-from .profile import take_device_time
+from .profile import mark_call, take_device_time
 from .results import find_arrays
 from .runner import Runner
 from .surroundings import Surroundings
@@ -149,7 +149,7 @@ def warm_up(runner: Runner, plan: Plan, clock: Clock) -> tuple[int, ...]:
 def _profile(runner: Runner, call_ns: float) -> DeviceTime:
     __tracebackhide__ = True
     calls = min(max(int(_PROFILED_NS / max(call_ns, 1)), _FEWEST_PROFILED), _MOST_PROFILED)
-    return take_device_time(runner.marked_call, calls)
+    return take_device_time(lambda: runner.call_within(mark_call()), calls)
 
 
 def _sample(

@@ -120,6 +120,14 @@ def test_what_a_candidate_compiles_and_wants_of_memory_is_its_own() -> None:
     assert known.peak_bytes == 2 * x.nbytes  # that it had been compiled before makes no difference
 
 
+def test_what_makes_the_arguments_is_no_program_of_the_candidates() -> None:
+    x = jnp.ones((64, 64))
+    f, made = jax.jit(lambda x: x @ x), []
+    runner = Runner(lambda: f(made[-1]), each=lambda: made.append(x * 2 + 1))
+    found = take_comparison({"a": Entry(runner)}, Plan(samples=2), baseline="a", check="none")
+    assert found.candidate("a").memory_bytes == 2 * x.nbytes
+
+
 def test_of_several_programs_there_is_no_requirement() -> None:
     x = jnp.ones((64, 64))
     f, g = jax.jit(lambda x: x @ x), jax.jit(lambda x: x + 1)
