@@ -63,7 +63,7 @@ def _(record: MemoryProfile) -> Boxes:
     program = mapped(record)
     found = None if program is None else map_chart(program)
     if found is None:
-        raise ValueError("there is no map: no program ran whose buffers are known")
+        raise ValueError("there is no map: no program ran whose buffers are known and take memory")
     return found
 
 

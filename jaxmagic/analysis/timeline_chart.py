@@ -35,6 +35,7 @@ def timeline_chart(profile: MemoryProfile) -> Curves | None:
     if not drawn:
         return None
     series = tuple(_series(name, hue, found) for hue, (name, found) in enumerate(drawn))
+    label = "more than at the start" if len(series) > 1 else f"{drawn[0][0]}, more than at first"  # without a legend
     heights = [y for each in series for y in each.y if y is not None]
     low, high = min(heights), max(heights)
     room = max((high - low) * 0.06, _LEAST_BYTES)
@@ -42,7 +43,7 @@ def timeline_chart(profile: MemoryProfile) -> Curves | None:
     return Curves(
         title="memory while the code ran",
         x=Scale(label="time", quantity="time", low=0.0, high=end),
-        y=Scale(label="more than at the start", quantity="size", low=low - room, high=high + room),
+        y=Scale(label=label, quantity="size", low=low - room, high=high + room),
         series=series,
         bands=tuple(_bands(profile.timing.compilations, timeline.clock_ns, end)),
         bands_name="compiling",

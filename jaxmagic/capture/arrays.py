@@ -98,7 +98,7 @@ def look(
         for fact in listed
     ]
     return LiveArrays(
-        arrays=tuple(arrays),
+        arrays=tuple(sorted(arrays, key=lambda each: -each.own_bytes)),
         deleted=tuple(_deleted(each, names) for each in deleted if (names := holders.names.get(id(each)))),
         started_at=started_at,
         search_complete=holders.complete,
@@ -129,7 +129,7 @@ def _notes(pieces: int, complete: bool) -> tuple[str, ...]:
     if pieces:
         notes.append(
             f"Not listed: {pieces} of jax.live_arrays(), without a name and in the memory of another array, "
-            "such as the pieces of a sharded array."
+            "such as the pieces of a sharded array, or what JAX makes to print one."
         )
     if not complete:
         notes.append("The search for names was cut short: an array without one may have one.")

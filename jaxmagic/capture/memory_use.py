@@ -99,12 +99,25 @@ def array_bytes(devices: Sequence[Any] | None) -> int | None:
     """What the living arrays of `devices` take on them; ``None`` if it is not known which devices there are."""
     if devices is None:
         return None
-    total = 0
+    total, addresses = 0, set()
     for client in {id(device.client): device.client for device in devices}.values():
         arrays = client.live_arrays()
         while arrays:  # let each go at once: its owner may wait for the memory
-            total += _size_of(arrays.pop())
+            array = arrays.pop()
+            address = _address_of(array)
+            if address is None or address not in addresses:  # what is printed has an alias ever after
+                total += _size_of(array)
+                addresses.add(address)
+            del array
     return total
+
+
+def _address_of(array: Any) -> int | None:
+    """Where its memory begins; ``None`` for one on several devices, or that was deleted. Waits for nothing."""
+    try:
+        return int(array.unsafe_buffer_pointer())
+    except Exception:
+        return None
 
 
 def _size_of(array: Any) -> int:

@@ -27,6 +27,9 @@ _SHARE = 0.003
 #: Processor time that it may take beyond that share, so that a short block is seen in detail.
 _ALLOWANCE_NS = 300_000
 
+#: Samples that are so many times as far apart as was asked for are told of.
+_WORTH_A_NOTE = 1.2
+
 #: A thread that has not ended after so long hangs in a driver, and is left alone.
 _JOIN_S = 10.0
 
@@ -227,8 +230,9 @@ class _Sampling:
         """What could not be measured, and what was measured less often than asked for."""
         looks = [look.problem for look in (self._process, self._arrays, self._in_use) if look.problem]
         taken = self.samples.taken
-        if self.spared > taken:
-            apart, asked = units.time(self.samples.times[-1] / taken, 2), units.time_short(self._asked_ns)
+        apart_ns = self.samples.times[-1] / taken
+        if self.spared > taken and apart_ns > _WORTH_A_NOTE * self._asked_ns:
+            apart, asked = units.time(apart_ns, 2), units.time_short(self._asked_ns)
             self.notes.append(f"Samples are {apart} apart, not {asked}: to wake for more would slow the code down.")
         if self._interval_ns > self._asked_ns:
             self.notes.append(

@@ -62,6 +62,10 @@ class Allocation:
     buffers: tuple[Buffer, ...]
 
 
+#: Far beyond what compilers make: a record from a file must not keep a reader busy for hours.
+MOST_STEPS = 10**7
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Executable(Displayable):
     """A compiled program and the memory that it needs on each device.
@@ -99,6 +103,8 @@ class Executable(Displayable):
     notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
+        if (self.steps or 0) > MOST_STEPS:
+            raise ValueError(f"a schedule has {MOST_STEPS} steps at most; found {self.steps}")
         lives = ((each.first, each.last) for allocation in self.allocations or () for each in allocation.buffers)
         if self.steps is not None and any(not 0 <= first <= last < (self.steps or 0) for first, last in lives):
             raise ValueError(f"a buffer is needed from a step to a later one of {self.steps}")

@@ -41,7 +41,7 @@ def draw(chart: object) -> Drawing:
 
 @draw.register
 def _(chart: Curves) -> Drawing:
-    legend_left = 24 + width_of(short(chart.y.label, MOST_IN_TITLE))
+    legend_left = 24 + width_of(short(title(chart.y, log=chart.y.log), MOST_IN_TITLE))
     entries = [(each.name, _colour(each), each.dashed) for each in chart.series]
     if chart.bands:
         entries.append((chart.bands_name, GREY, False))

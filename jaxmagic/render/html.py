@@ -155,7 +155,7 @@ def _(record: MemoryProfile, style: Style = DEFAULT, *, explain: bool = False) -
     if record.timing.fetch_ns is not None:
         told_last = [words.about_fetch(record.timing, style.digits), *told_last]
     pieces += [tags.line(each, FAINT) for each in (*told_last, *(memory_words.EXPLANATION if explain else ()))]
-    return f'<div style="line-height:1.5;max-width:60em">{"".join(pieces)}</div>'
+    return f'<div style="line-height:1.5;max-width:60em;overflow-wrap:break-word">{"".join(pieces)}</div>'
 
 
 @to_html.register

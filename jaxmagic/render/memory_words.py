@@ -11,6 +11,7 @@ from ..analysis.sources import short_source
 from ..model.arrays import HeldArray, LiveArrays
 from ..model.memory import Buffer, Executable, MemoryProfile, Suspect
 from ..model.timeline import MemoryTimeline, Peak
+from .svg import short
 
 #: Deleted arrays that are told by name.
 _MOST_DELETED = 5
@@ -153,7 +154,7 @@ def _made_by(buffer: Buffer) -> str:
 def about_peak(program: Executable) -> list[str]:
     """Where a program is at its peak, and what is largest then."""
     peak = peak_of(program)
-    if peak is None or not peak.live:
+    if peak is None or not peak.live_bytes:
         return []
     at = f"step {peak.step + 1} of {program.steps}"
     if peak.instruction is not None:
@@ -161,15 +162,20 @@ def about_peak(program: Executable) -> list[str]:
         if peak.instruction.source:
             at += f" ({short_source(peak.instruction.source)})"
     largest = [
-        f"{units.size(buffer.size_bytes)} {allocation.kind} {buffer.shape} {_made_by(buffer)}"
+        f"{units.size(buffer.size_bytes)} {allocation.kind} {buffer.shape} {short(_made_by(buffer), 80)}"
         + (f" ({short_source(buffer.source)})" if buffer.source else "")
         for allocation, buffer in peak.live[:3]
     ]
     estimate = " (an estimate: this backend does not say where its buffers lie)" if program.estimated else ""
-    return [
-        f"{program.name} needs most at {at}: {units.size(peak.live_bytes)}{estimate}. "
-        f"The largest then: {'; '.join(largest)}."
-    ]
+    used = units.size(peak.live_bytes) + _of_all(program, peak.live_bytes)
+    return [f"{short(program.name, 60)} uses most at {at}: {used}{estimate}. The largest then: {'; '.join(largest)}."]
+
+
+def _of_all(program: Executable, live_bytes: int) -> str:
+    """What the program gets, where that is more: buffers that are never needed together have room of their own."""
+    if program.peak_bytes is None or live_bytes >= program.peak_bytes:
+        return ""
+    return f" of the {units.size(program.peak_bytes)} that it gets"
 
 
 def about_limit(program: Executable) -> list[str]:

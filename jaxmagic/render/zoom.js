@@ -57,9 +57,10 @@ const upgrade = async root => {
   const vx = p => view.x[0] + (p - LEFT) / (right() - LEFT) * (view.x[1] - view.x[0]);
   const vy = p => view.y[0] + (low - p) / (low - TOP) * (view.y[1] - view.y[0]);
 
-  const ticks = (axis, [from, to], most) => {
+  const ticks = (axis, [from, to], most, least = 0) => {
     const unit = (axis.units.find(u => to >= .9995 * u[1]) || axis.units.at(-1))[1], rough = (to - from) / unit / most;
-    const size = 10 ** Math.floor(Math.log10(rough)), step = [1, 2, 5, 10].find(s => s * size >= rough) * size * unit;
+    const size = 10 ** Math.floor(Math.log10(rough));
+    const step = Math.max(least, [1, 2, 5, 10].find(s => s * size >= rough) * size) * unit;
     const found = [];
     for (let v = Math.ceil(from / step) * step; v <= to; v += step) found.push(v);
     return [found, unit];
@@ -79,12 +80,13 @@ const upgrade = async root => {
     pen.fillText(`${Y.label}${name && ` (${name.trim()})`}`, 0, 11);
     pen.textAlign = 'right';
     for (const v of ups) {
-      pen.fillText(+(v / unit).toPrecision(4), LEFT - 6, py(v) + 4);
+      pen.fillText(+(v / unit).toPrecision(6), LEFT - 6, py(v) + 4);
       pen.strokeRect(LEFT, Math.round(py(v)) + .5, right() - LEFT, 0);
     }
     pen.fillText(X.label, right(), HEIGHT - 3);
     pen.textAlign = 'center';
-    for (const v of ticks(X, view.x, 8)[0]) pen.fillText(+v.toPrecision(6), px(v), low + 14);
+    // The first step lies between 0 and 1: its number stands in the middle.
+    for (const v of ticks(X, view.x.map(v => v + .5), 8, 1)[0]) if (v > 0) pen.fillText(+v.toPrecision(8), px(v - .5), low + 14);
     pen.save();
     pen.beginPath();
     pen.rect(LEFT, TOP, right() - LEFT, low - TOP);
@@ -140,7 +142,7 @@ const upgrade = async root => {
     const known = curve.x.length > X.high, sum = there.reduce((s, i) => s + y1[i] - y0[i], 0);
     table.replaceChildren();
     make(table, 'div', 'margin:2px 0', `step ${cursor} of ${X.high}: ` +
-      (known ? say(Y, curve.y[cursor - 1]) : `at least ${say(Y, sum)}`) + ` in ${there.length} buffers` +
+      (known ? say(Y, curve.y[cursor - 1]) : `at least ${say(Y, sum)}`) + ` in ${there.length} buffer${there.length === 1 ? '' : 's'}` +
       (cursor === map.mark ? ', the peak' : ''));
     const grid = make(table, 'table', 'border-collapse:collapse');
     for (const i of there.slice(0, ROWS)) {

@@ -157,6 +157,17 @@ def test_a_copy_on_each_device_counts_on_each() -> None:
     assert array_bytes(devices) == before
 
 
+def test_what_has_been_printed_counts_once() -> None:
+    x = jnp.ones(5000)
+    before = array_bytes([jax.devices()[0]])
+    alive = len(jax.live_arrays())
+    repr(x)
+    copy = x.clone() if len(jax.live_arrays()) == alive else x  # what printing makes on JAX up to 0.10
+    assert len(jax.live_arrays()) > alive
+    assert array_bytes([jax.devices()[0]]) == before
+    del copy
+
+
 def test_deleted_arrays_take_nothing_and_are_not_asked() -> None:
     def never() -> int:
         raise AssertionError

@@ -187,9 +187,9 @@ def test_without_a_map_the_sums_are_known(session: Any) -> None:
     (program,) = session.run("m.executables")
     assert program.allocations is None
     assert program.peak_bytes == 512
-    assert "needs most at" not in session.report
+    assert "uses most at" not in session.report
     session.run("%jaxmem --map f(x);")
-    assert "needs most at" in session.report
+    assert "uses most at" in session.report
 
 
 def test_the_interval_is_that_of_the_samples(session: Any) -> None:

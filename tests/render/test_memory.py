@@ -66,7 +66,7 @@ def test_a_profile(memory_profile: Any) -> None:
           2.00 KiB  f32[512]  y, model.w
           program  needs =   argument  + output  + temporary
           jit_f    4.00 KiB  2.00 KiB  1.00 KiB  1.00 KiB     ran
-        jit_f needs most at step 4 of 4, add.1 (cell.py:3): 4.00 KiB. The largest then:
+        jit_f uses most at step 4 of 4, add.1 (cell.py:3): 4.00 KiB. The largest then:
           1.00 KiB argument f32[256] a; 1.00 KiB argument f32[256] b; 1.00 KiB temporary
           f32[256] jit(f)/dot.1 (cell.py:3).
         The process: 101 MiB resident, +1.00 MiB, at least 103 MiB at its peak.
@@ -321,7 +321,7 @@ def test_html_says_what_text_says(memory_profile: Any) -> None:
     for word in ("2.00 KiB", "f32[512]", "y, model.w", "jit_f", "4.00 KiB", "at least 103 MiB at its peak"):
         assert word in told
     assert Tags(to_html(found.arrays, PLAIN)).text.startswith("2 arrays are alive: 3.00 KiB")
-    assert "jit_f needs most at step 4 of 4" in Tags(to_html(found.executables[0], PLAIN)).text
+    assert "jit_f uses most at step 4 of 4" in Tags(to_html(found.executables[0], PLAIN)).text
 
 
 def test_everything_from_the_user_is_escaped(
@@ -385,3 +385,19 @@ def test_machine_code_is_told_where_it_is_counted(executable: Any) -> None:
         "Their machine code takes: jit_f 2.00 KiB."
     ]
     assert memory_words.about_constants([executable(constant_bytes=0, generated_code_bytes=0)]) == []
+
+
+def test_what_a_program_uses_is_told_beside_what_it_gets(executable: Any) -> None:
+    (told,) = memory_words.about_peak(
+        executable(argument_bytes=2**20, output_bytes=0, temporary_bytes=0, alias_bytes=0)
+    )
+    assert "4.00 KiB of the 1.00 MiB that it gets" in told
+    (told,) = memory_words.about_peak(
+        executable(argument_bytes=4096, output_bytes=0, temporary_bytes=0, alias_bytes=0)
+    )
+    assert "that it gets" not in told
+
+
+def test_a_long_name_is_cut_in_a_sentence(executable: Any) -> None:
+    (told,) = memory_words.about_peak(executable(name="jit_" + "s" * 5000))
+    assert len(told) < 400
