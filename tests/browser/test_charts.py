@@ -30,7 +30,7 @@ def notebook(new_notebook: Callable[..., Notebook]) -> Notebook:
 
 
 def picture(notebook: Notebook, index: int) -> Any:
-    found = notebook.cell(index).locator("[data-jaxmagic]")
+    found = notebook.cell(index).locator("[data-jaxmagic]").first
     found.locator("svg").wait_for()
     return found
 

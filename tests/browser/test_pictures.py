@@ -16,7 +16,8 @@ from jaxmagic.analysis.charts import chart, latencies
 from jaxmagic.model.comparison import Comparison
 from jaxmagic.render import live
 from jaxmagic.render.charts import draw
-from jaxmagic.render.html import _picture, to_html
+from jaxmagic.render.html import to_html
+from jaxmagic.render.tags import picture as picture_to_html
 
 
 def is_like(path: str, other: str) -> bool:
@@ -104,7 +105,7 @@ def test_the_mouse_is_told_the_nearest_point_and_what_a_row_comes_to(
 
 
 def test_a_click_singles_a_series_out_and_another_one_restores(comparison: Comparison, show: Any) -> None:
-    both = [_picture(draw(latencies(comparison)), ""), to_html(comparison)]
+    both = [picture_to_html(draw(latencies(comparison)), ""), to_html(comparison)]
     page = show(*both)
     entry = page.page.locator("[data-button=jit]").first
     entry.click()
@@ -137,7 +138,7 @@ def test_the_keyboard_does_the_same_and_is_told_the_same(comparison: Comparison,
 def test_the_script_draws_what_the_still_picture_shows_also_after_switching_to_and_fro(
     comparison: Comparison, show: Any, still: Any, kind: str
 ) -> None:
-    html = to_html(comparison) if kind == "forest" else _picture(draw(latencies(comparison)), "")
+    html = to_html(comparison) if kind == "forest" else picture_to_html(draw(latencies(comparison)), "")
     drawn = [
         path.attrib["d"]
         for path in ET.fromstring(still(html)).iter("{http://www.w3.org/2000/svg}path")
@@ -177,7 +178,7 @@ def test_running_twice_and_running_without_the_picture_do_nothing(comparison: Co
 
 def test_whatever_a_name_holds_is_only_text(named: Any, show: Any, hostile: str) -> None:
     record = named("numpy", hostile)
-    page = show(to_html(record), _picture(draw(latencies(record)), hostile))
+    page = show(to_html(record), picture_to_html(draw(latencies(record)), hostile))
     assert page.page.evaluate("window.evil") is None
     assert page.page.locator("img").count() == 0
     assert page.page.locator("script").count() == 2
