@@ -78,6 +78,16 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     return Scheduling(config, log)
 
 
+@pytest.fixture(autouse=True)
+def no_modules_of_tests(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The search for who holds an array looks into the user's modules: here these would be all tests, with pytest.
+
+    That takes longer with every test there is, and the search has a limit. Its own tests do without one.
+    """
+    if request.path.name != "test_holders.py":
+        monkeypatch.setattr("jaxmagic.capture.references._is_users_module", lambda _: False)
+
+
 @dataclass
 class Work:
     """Work that lasts tens of milliseconds, on one device or sharded over all.

@@ -68,9 +68,3 @@ def session(bare: Session) -> Session:
     bare.run("%load_ext jaxmagic")
     bare.run("import jax, jax.numpy as jnp\nf = jax.jit(lambda x: x * 2)\nx = jnp.ones((8, 8))\ny = f(x)")
     return bare
-
-
-@pytest.fixture(autouse=True)
-def no_modules_of_tests(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The search for who holds an array looks into the user's modules: here these would be all tests, with pytest."""
-    monkeypatch.setattr("jaxmagic.capture.references._is_users_module", lambda _: False)
