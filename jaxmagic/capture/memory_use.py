@@ -113,7 +113,12 @@ def array_bytes(devices: Sequence[Any] | None) -> int | None:
 
 
 def _address_of(array: Any) -> int | None:
-    """Where its memory begins; ``None`` for one on several devices, or that was deleted. Waits for nothing."""
+    """Where its memory begins; ``None`` for one on several devices, or that was deleted. Waits for nothing.
+
+    Nor is it told by JAX before 0.10, which would make another array of the same memory to tell it, and keep that.
+    """
+    if getattr(sys.modules.get("jax"), "__version_info__", ()) < (0, 10):
+        return None
     try:
         return int(array.unsafe_buffer_pointer())
     except Exception:

@@ -36,7 +36,8 @@ class MemoryTimeline:
         interval_ns: the distance of samples that was asked for. It is larger where a sample costs too much for it.
         times_ns: when, since the start of the window.
         rss_bytes: resident set size of the process: its pages that are in memory.
-        array_bytes: what the living JAX arrays take on the local devices. Two that share memory count twice.
+        array_bytes: what the living JAX arrays take on the local devices. Pieces of a sharded array that somebody
+            looked at count again, and before JAX 0.10 all arrays that share memory do.
         device_bytes: the same column for each device that tells how much of its memory is in use.
         device_peak_bytes: for each device, the most that was ever in use, as it said before the window and after it.
             Nothing resets that. 0 for a device that was started in the window, ``None`` where it did not say.
