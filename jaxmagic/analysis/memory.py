@@ -25,7 +25,7 @@ def memory_map(
         table: when each instruction runs.
         captured: names of the arrays that were built into it, by the numbers of instructions.
     """
-    lives = lifetimes(program, (value.places[0] for value in assignment.values.values()), table)
+    lives = lifetimes(program, (value.made_at for value in assignment.values.values()), table)
     end = len(table.order) - 1
     makers = dict(program.instructions)
     for number, source in _where_constants_are_used(program, table).items():
@@ -58,7 +58,7 @@ def _allocation(
     throughout = region.kind == "constant" or (region.kind == "argument" and not region.aliased)
     buffers = []
     for each in region.assigned:
-        place = assignment.values[each.value].places[0]
+        place = assignment.values[each.value].made_at
         life = Lifetime(0, end) if throughout else lives.get(place)
         maker = makers.get(place.instruction)
         if life is not None and maker is not None:

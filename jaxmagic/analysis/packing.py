@@ -20,12 +20,12 @@ def packed(program: Program, table: Timetable) -> Assignment:
     """Allocations for the values of a scheduled program: one for each argument and output, one for the rest."""
     made = dict(_made(program, table))
     lives = lifetimes(program, made, table)
-    values = {number: Value(size, (place,)) for number, (place, size) in enumerate(made.items())}
+    values = {number: Value(size, place) for number, (place, size) in enumerate(made.items())}
     regions: list[Region] = []
     returned: dict[Index, list[Assigned]] = {}
     temporary: list[tuple[int, int, Lifetime]] = []
     for number, value in values.items():
-        maker, life = program.instructions[value.places[0].instruction], lives[value.places[0]]
+        maker, life = program.instructions[value.made_at.instruction], lives[value.made_at]
         whole = Assigned(number, 0, value.size_bytes)
         if maker.opcode == "parameter":
             regions.append(Region(value.size_bytes, "argument", False, maker.parameter, 0, (whole,)))

@@ -17,6 +17,7 @@ from ..model.arrays import HeldArray, LiveArrays
 from .clock import Clock, now_ns, timestamp
 from .environment import probe
 from .holders import find_holders
+from .sizes import bytes_of
 from .survey import alive, share, survey, words_for
 
 
@@ -113,7 +114,7 @@ def _deleted(array: Any, names: Sequence[str]) -> HeldArray:
         shape=_shape(array),
         dtype=words_for(array.dtype).long,
         sharding="none any more",
-        size_bytes=array.size * array.dtype.itemsize,
+        size_bytes=bytes_of(array.size, array.dtype),
         device_bytes=(),
         names=tuple(names),
     )

@@ -14,6 +14,7 @@ from ..model.memory import Allocation, Executable
 from ..model.program import Assignment, Program
 from . import internals
 from .captured import NOTHING, Captured, Named, captured, name_all, names_in
+from .collector import held_back
 from .program import read_assignment, read_program
 
 _Read = TypeVar("_Read")
@@ -142,7 +143,8 @@ def _with_map(plan: _Plan, executable: Executable, named: Named) -> Executable:
     if plan.module is None:
         return executable
     notes = list(executable.notes)
-    found = _read_plan(plan, named, notes)
+    with held_back():
+        found = _read_plan(plan, named, notes)
     return replace(executable, notes=tuple(notes), **found)
 
 

@@ -10,6 +10,7 @@ from io import FileIO
 from typing import Any
 
 from . import internals
+from .sizes import bytes_of, device_bytes
 
 #: What is not known where devices do not say it, with a place for their names.
 _IN_USE = "How much memory of {} is in use is not known"
@@ -130,9 +131,9 @@ def _size_of(array: Any) -> int:
     if array.is_deleted():
         return 0
     try:
-        return int(array.on_device_size_in_bytes())
+        return device_bytes(array)
     except Exception:  # another thread has donated it since, or its backend does not say
-        return 0 if array.is_deleted() else int(array.nbytes)
+        return 0 if array.is_deleted() else bytes_of(array.size, array.dtype)
 
 
 class Devices:

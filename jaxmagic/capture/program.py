@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from math import prod
 from typing import Any
 
@@ -20,18 +20,8 @@ from ..model.program import (
     Value,
 )
 from .literals import read_literal
-from .messages import read
+from .messages import element_of, entry, read, text
 from .sources import known_as
-
-#: XLA's numbers of element types, with their bits. https://github.com/openxla/xla/blob/main/xla/xla_data.proto
-_ELEMENTS: Mapping[int, tuple[str, int]] = {
-    1: ("pred", 8), 2: ("s8", 8), 3: ("s16", 16), 4: ("s32", 32), 5: ("s64", 64), 6: ("u8", 8), 7: ("u16", 16),
-    8: ("u32", 32), 9: ("u64", 64), 10: ("f16", 16), 11: ("f32", 32), 12: ("f64", 64), 15: ("c64", 64),
-    16: ("bf16", 16), 17: ("token", 0), 18: ("c128", 128), 19: ("f8e5m2", 8), 20: ("f8e4m3fn", 8), 21: ("s4", 4),
-    22: ("u4", 4), 23: ("f8e4m3b11fnuz", 8), 24: ("f8e5m2fnuz", 8), 25: ("f8e4m3fnuz", 8), 26: ("s2", 2),
-    27: ("u2", 2), 28: ("f8e4m3", 8), 29: ("f8e3m4", 8), 30: ("s1", 1), 31: ("u1", 1), 32: ("f4e2m1fn", 4),
-    33: ("f8e8m0fnu", 8),
-}  # fmt: skip
 
 _TUPLE = 13
 
@@ -52,10 +42,10 @@ def read_program(data: bytes, *, literals: bool = False) -> Program:
     """
     module = read("HloModule", data)
     sources = _Sources(module.frames)
-    order = {entry.key: tuple(entry.value.ids) for entry in module.schedule.sequences}
+    order = {each.key: tuple(each.value.ids) for each in module.schedule.sequences}
     computations = {each.id: Computation(order.get(each.id, ()), each.root) for each in module.computations}
-    entry = computations.get(module.entry)
-    if entry is None or not entry.order:
+    first = computations.get(module.entry)
+    if first is None or not first.order:
         raise ValueError("the module has no schedule: it is not what a compiler left")
     shapes: dict[bytes, tuple[Part, ...]] = {}
     instructions = {
@@ -72,7 +62,7 @@ def read_program(data: bytes, *, literals: bool = False) -> Program:
         for each in computation.instructions
         if literals and each.id in instructions and (literal := read_literal(each.literal)) is not None
     }
-    return Program(_text(module.name), module.entry, computations, instructions, found)
+    return Program(text(module.name), module.entry, computations, instructions, found)
 
 
 def read_assignment(data: bytes) -> Assignment:
@@ -83,11 +73,7 @@ def read_assignment(data: bytes) -> Assignment:
         ValueError: an allocation holds a value that is not there, or one of a negative size.
     """
     message = read("BufferAssignment", data)
-    places = {each.id: [_place(each.defined_at)] for each in message.values}
-    for alias in message.aliases:
-        if alias.value in places:
-            places[alias.value].append(_place(alias.location))
-    values = {each.id: Value(each.size, tuple(places[each.id])) for each in message.values}
+    values = {each.id: Value(each.size, _place(each.defined_at)) for each in message.values}
     regions = tuple(map(_region, message.allocations))
     for region in regions:
         for each in region.assigned:
@@ -102,26 +88,21 @@ class _Sources:
     def __init__(self, frames: Any) -> None:
         self._known: dict[bytes, str] = {}
         files = [self._file(each) for each in frames.files]
-        locations = [(_at(files, each.file), each.line) for each in frames.locations]
-        self._frames = [_at(locations, each.location) for each in frames.frames]
+        locations = [(entry(files, each.file), each.line) for each in frames.locations]
+        self._frames = [entry(locations, each.location) for each in frames.frames]
 
     def of(self, metadata: Any) -> str | None:
         """``"train.py:3"`` or ``"cell 12:3"``, or ``None`` if it is not known."""
         if metadata.file:
             return f"{self._file(metadata.file)}:{metadata.line}"
-        found = _at(self._frames, metadata.frame)
+        found = entry(self._frames, metadata.frame)
         return f"{found[0]}:{found[1]}" if found and found[0] else None
 
     def _file(self, name: bytes) -> str:
         """As people know it; found out once, because all instructions come from a few files."""
         if name not in self._known:
-            self._known[name] = known_as(_text(name))
+            self._known[name] = known_as(text(name))
         return self._known[name]
-
-
-def _at(table: list[Any], position: int) -> Any:
-    """Positions begin at 1; 0 stands for none."""
-    return table[position - 1] if 0 < position <= len(table) else None
 
 
 def _instruction(message: Any, sources: _Sources, shapes: dict[bytes, tuple[Part, ...]]) -> Instruction:
@@ -130,15 +111,15 @@ def _instruction(message: Any, sources: _Sources, shapes: dict[bytes, tuple[Part
     if parts is None:
         parts = shapes[key] = _parts(message.shape)
     return Instruction(
-        name=_text(message.name),
-        opcode=_text(message.opcode),
+        name=text(message.name),
+        opcode=text(message.opcode),
         shape=parts[0].shape,
         parts=parts,
         operands=tuple(message.operands),
         called=tuple(message.called),
         tuple_index=message.tuple_index,
         parameter=message.parameter,
-        op_name=_text(message.metadata.op_name),
+        op_name=text(message.metadata.op_name),
         source=sources.of(message.metadata),
     )
 
@@ -146,12 +127,12 @@ def _instruction(message: Any, sources: _Sources, shapes: dict[bytes, tuple[Part
 def _parts(message: Any, index: Index = ()) -> tuple[Part, ...]:
     if message.element == _TUPLE:
         inner = [_parts(part, (*index, number)) for number, part in enumerate(message.parts)]
-        text = f"({', '.join(parts[0].shape for parts in inner)})"
-        own = Part(index, text, _POINTER_BYTES * len(inner))
+        words = f"({', '.join(parts[0].shape for parts in inner)})"
+        own = Part(index, words, _POINTER_BYTES * len(inner))
         return (own, *(part for parts in inner for part in parts))
-    name, bits = _ELEMENTS.get(message.element, ("?", 0))
-    text = f"{name}[{','.join(map(str, message.dimensions))}]"
-    return (Part(index, text, -(-prod(message.dimensions) * bits // 8)),)
+    name, bits = element_of(message.element)
+    words = f"{name}[{','.join(map(str, message.dimensions))}]"
+    return (Part(index, words, -(-prod(message.dimensions) * bits // 8)),)
 
 
 def _place(message: Any) -> Place:
@@ -182,7 +163,3 @@ def _kind(message: Any) -> Kind:
 def _assigned(messages: Iterable[Any]) -> Iterable[Assigned]:
     for each in messages:
         yield Assigned(each.value, each.offset, each.size)
-
-
-def _text(data: bytes) -> str:
-    return data.decode(errors="replace")

@@ -12,8 +12,8 @@ from ..model.device_time import DeviceTime
 from . import internals
 from .clock import Clock, now_ns, resolution, timestamp
 from .compilation import CompileLog
+from .device_time import mark_call, take_device_time
 from .environment import probe
-from .profile import mark_call, take_device_time
 from .results import find_arrays
 from .runner import Runner
 from .surroundings import Surroundings

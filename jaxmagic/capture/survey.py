@@ -7,9 +7,11 @@ from collections import Counter
 from collections.abc import Container, Iterable
 from contextlib import suppress
 from dataclasses import dataclass
+from math import prod
 from typing import Any, NamedTuple
 
 from . import internals
+from .sizes import bytes_of, device_bytes
 
 
 class _Place(NamedTuple):
@@ -85,22 +87,19 @@ def _fact(array: Any, places: dict[Any, _Place]) -> Fact:
     place = places.get(sharding)
     if place is None:
         place = places[sharding] = _place(sharding)
-    return Fact(array, place, array.nbytes, _piece_bytes(array, place))
+    return Fact(array, place, bytes_of(array.size, array.dtype), _piece_bytes(array, place))
 
 
 def _piece_bytes(array: Any, place: _Place) -> int:
     """What it takes of each of its devices; pieces are of one size.
 
-    Asked of the backend, which knows of padding and of numbers of four bits, or else reckoned. Never of the pieces:
-    JAX would make arrays of them, and keep those as long as this one.
+    Asked of the backend, which knows of padding, or else reckoned. Never of the pieces: JAX would make arrays of
+    them, and keep those as long as this one.
     """
     try:
-        return int(array.on_device_size_in_bytes()) // place.devices
+        return device_bytes(array) // place.devices
     except Exception:
-        elements = 1
-        for size in array.sharding.shard_shape(array.shape):
-            elements *= size
-        return elements * int(array.dtype.itemsize)
+        return bytes_of(prod(array.sharding.shard_shape(array.shape)), array.dtype)
 
 
 def _place(sharding: Any) -> _Place:

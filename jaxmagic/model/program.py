@@ -108,11 +108,11 @@ class Value(NamedTuple):
 
     Attributes:
         size_bytes: of it.
-        places: where it is made, first, and all other places that stand for the same bytes.
+        made_at: where.
     """
 
     size_bytes: int
-    places: tuple[Place, ...]
+    made_at: Place
 
 
 #: What an allocation is for.

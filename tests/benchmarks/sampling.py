@@ -34,7 +34,7 @@ def main(rounds: int) -> dict[str, Any]:
             found[who].append(ends[-1] - ends[0])
             if sampler is not None:
                 sampling = sampler._sampling
-                times = [sampling._start_ns + each for each in sampler.stop().times_ns[1:-1]]
+                times = [sampling.start_ns + each for each in sampler.stop().times_ns[1:-1]]
                 found["samples"].append(len(times))
                 found["cpu"].append(sampling._used_ns / (ends[-1] - ends[0]))
             elif who == "again":  # the same at moments in which nothing was done: long steps contain more of them

@@ -283,7 +283,7 @@ def test_arrays_of_other_processes_count_here_with_what_lies_here() -> None:
             return (shape[0] // 2,)
 
     class Array:
-        shape, nbytes, dtype, sharding = (8,), 32, np.dtype("float32"), Sharding()
+        shape, size, dtype, sharding = (8,), 8, np.dtype("float32"), Sharding()
 
         def is_deleted(self) -> bool:
             return False

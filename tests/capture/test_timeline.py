@@ -181,8 +181,9 @@ def test_deleted_arrays_take_nothing_and_are_not_asked() -> None:
         raise AssertionError
 
     deleted = SimpleNamespace(is_deleted=lambda: True, on_device_size_in_bytes=never)
-    alive = SimpleNamespace(is_deleted=lambda: False, on_device_size_in_bytes=lambda: 5)
-    does_not_say = SimpleNamespace(is_deleted=lambda: False, on_device_size_in_bytes=never, nbytes=7)
+    bytes_of = {"size": 7, "dtype": np.dtype("uint8")}
+    alive = SimpleNamespace(is_deleted=lambda: False, on_device_size_in_bytes=lambda: 5, **bytes_of)
+    does_not_say = SimpleNamespace(is_deleted=lambda: False, on_device_size_in_bytes=never, **bytes_of)
     donated = SimpleNamespace(is_deleted=iter([False, True]).__next__, on_device_size_in_bytes=never)
     one = device(None, arrays=[deleted, alive, does_not_say, donated])
     other = SimpleNamespace(client=one.client)
