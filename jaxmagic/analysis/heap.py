@@ -9,7 +9,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TypeVar
 
-from ..model.heap import FlameNode, Frame, HeapChange, HeapDifference, HeapProfile, HeapSample, Stack, StackTotal
+from ..model.frame import Frame, Stack
+from ..model.heap import FlameNode, HeapChange, HeapDifference, HeapProfile, HeapSample, StackTotal
 
 _Key = TypeVar("_Key", bound=Hashable)
 

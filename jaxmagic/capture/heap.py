@@ -15,7 +15,8 @@ from functools import cache
 from io import BytesIO
 from typing import Any
 
-from ..model.heap import Frame, HeapProfile, HeapSample, Stack
+from ..model.frame import Frame, Stack
+from ..model.heap import HeapProfile, HeapSample
 from .clock import timestamp
 from .internals import backends_started
 from .messages import classes_of

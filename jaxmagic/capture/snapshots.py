@@ -6,7 +6,8 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from ..analysis.heap import without_internals
-from ..model.heap import Frame, HeapDifference, HeapProfile
+from ..model.frame import Frame
+from ..model.heap import HeapDifference, HeapProfile
 from .clock import timestamp
 from .heap import heap_data, read_heap
 from .sources import known_as

@@ -6,7 +6,8 @@ from collections.abc import Iterator, Sequence
 
 from .. import units
 from ..analysis.sources import short_source
-from ..model.heap import HeapDifference, Stack, StackTotal
+from ..model.frame import Stack
+from ..model.heap import HeapDifference, StackTotal
 
 #: Calls of a stack that a row of a table names; the rest is left to the flame graph and the frame.
 _MOST_CALLS = 3
@@ -38,7 +39,7 @@ def _row(row: StackTotal, compared: bool) -> tuple[str, ...]:
 def calls(stack: Stack) -> str:
     """The innermost calls, the innermost first.
 
-    >>> from jaxmagic.model.heap import Frame
+    >>> from jaxmagic.model.frame import Frame
     >>> train = Frame(function="train", file="/home/me/train.py", line=30)
     >>> calls((train, Frame(function="step", file="/home/me/train.py", line=17)))
     'step (train.py:17) ← train (train.py:30)'

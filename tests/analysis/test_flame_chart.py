@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from jaxmagic.analysis.charts import chart
 from jaxmagic.analysis.flame_chart import KINDS, heap_flame
 from jaxmagic.model.chart import Cell, Flame
-from jaxmagic.model.heap import Frame, HeapDifference, HeapProfile, HeapSample, Stack
+from jaxmagic.model.frame import Frame, Stack
+from jaxmagic.model.heap import HeapDifference, HeapProfile, HeapSample
 
 A, B, C = (Frame(function=name, file=f"/home/me/{name}.py", line=1) for name in "abc")
 

@@ -12,7 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jaxmagic.analysis.heap import beside, by_stack, difference, flame, is_users, owner, stacks, without_internals
-from jaxmagic.model.heap import FlameNode, Frame, HeapChange, HeapDifference, HeapProfile, HeapSample, Stack
+from jaxmagic.model.frame import Frame, Stack
+from jaxmagic.model.heap import FlameNode, HeapChange, HeapDifference, HeapProfile, HeapSample
 
 MAIN = Frame(function="<module>", file="/home/me/train.py", line=30)
 STEP = Frame(function="step", file="/home/me/train.py", line=17)

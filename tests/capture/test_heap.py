@@ -22,7 +22,8 @@ from jax.sharding import Mesh, NamedSharding, PartitionSpec
 from jaxmagic.analysis.heap import by_stack, difference, owner, without_internals
 from jaxmagic.capture import heap
 from jaxmagic.capture.heap import read_heap, take_heap
-from jaxmagic.model.heap import Frame, HeapChange, HeapProfile
+from jaxmagic.model.frame import Frame
+from jaxmagic.model.heap import HeapChange, HeapProfile
 
 WANTED = "heap profile: a whole pprof profile of memory is wanted; found "
 ADVICE = ". Pass what jax.profiler.device_memory_profile() returned"

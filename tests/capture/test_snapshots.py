@@ -17,7 +17,8 @@ from jaxmagic.analysis.heap import is_users, stacks
 from jaxmagic.capture import snapshots, sources
 from jaxmagic.capture.heap import read_heap
 from jaxmagic.capture.snapshots import HeapWatch
-from jaxmagic.model.heap import Frame, HeapDifference
+from jaxmagic.model.frame import Frame
+from jaxmagic.model.heap import HeapDifference
 
 
 def watched(act: Callable[[], Any], **options: Any) -> tuple[HeapDifference | None, list[str]]:

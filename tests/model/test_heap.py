@@ -6,7 +6,8 @@ from dataclasses import FrozenInstanceError, replace
 
 import pytest
 
-from jaxmagic.model.heap import FlameNode, Frame, HeapChange, HeapDifference, HeapProfile, HeapSample
+from jaxmagic.model.frame import Frame
+from jaxmagic.model.heap import FlameNode, HeapChange, HeapDifference, HeapProfile, HeapSample
 
 FRAME = Frame(function="step", file="train.py", line=17)
 

@@ -10,7 +10,8 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from jaxmagic.model.heap import Frame, HeapDifference, HeapProfile, HeapSample
+from jaxmagic.model.frame import Frame
+from jaxmagic.model.heap import HeapDifference, HeapProfile, HeapSample
 from jaxmagic.render.frames import to_frame
 from jaxmagic.render.html import to_html
 from jaxmagic.render.style import Style
