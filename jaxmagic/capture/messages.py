@@ -11,6 +11,7 @@ many in a row stand there as they do in memory, or as one varint behind the othe
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any
 
@@ -18,11 +19,15 @@ from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
 
 #: Message: fields, as name, number and type; ``*`` stands for any number of them.
 _XLA = """
+HloProto: module 1 HloModule
 HloModule: name 1 bytes, entry 6 int64, computations 3 *HloComputation, schedule 7 HloSchedule, id 5 int64,
     frames 17 StackFrameIndex
 HloComputation: name 1 bytes, instructions 2 *HloInstruction, id 5 int64, root 6 int64
 HloInstruction: name 1 bytes, opcode 2 bytes, shape 3 Shape, metadata 7 OpMetadata, literal 8 Literal,
-    parameter 9 int64, tuple_index 13 int64, id 35 int64, operands 36 *int64, called 38 *int64
+    parameter 9 int64, tuple_index 13 int64, convolution 16 ConvolutionNumbers, target 28 bytes, dot 30 DotNumbers,
+    id 35 int64, operands 36 *int64, called 38 *int64
+DotNumbers: contracted 1 *int64
+ConvolutionNumbers: kernel_outputs 4 int64
 Shape: element 2 int32, dimensions 3 *int64, parts 4 *Shape, layout 5 Layout
 Layout: order 1 *int64
 Literal: shape 1 Shape, preds 2 bytes, u8s 3 bytes, s32s 4 bytes, s64s 5 bytes, u32s 6 bytes, u64s 7 bytes,
@@ -35,15 +40,24 @@ InstructionSequence: ids 1 *int64
 StackFrameIndex: files 1 *bytes, functions 2 *bytes, locations 3 *FileLocation, frames 4 *StackFrame
 FileLocation: file 1 int32, function 2 int32, line 3 int32
 StackFrame: location 1 int32, parent 2 int32
-BufferAssignment: values 1 *LogicalBuffer, aliases 2 *BufferAlias, allocations 3 *BufferAllocation
+BufferAssignment: values 1 *LogicalBuffer, allocations 3 *BufferAllocation
 LogicalBuffer: id 1 int64, size 2 int64, defined_at 3 Location, space 4 int64
 Location: instruction 4 int64, index 3 *int64
-BufferAlias: value 1 int64, location 2 Location
 BufferAllocation: index 1 int64, size 2 int64, is_thread_local 3 bool, is_tuple 11 bool, is_parameter 5 bool,
     is_constant 12 bool, parameter 6 int64, parameter_index 10 *int64, maybe_live_out 7 bool, space 8 int64,
     assigned 9 *Assigned
 Assigned: value 1 int64, offset 2 int64, size 3 int64
 """
+
+#: XLA's numbers of element types, with their bits. https://github.com/openxla/xla/blob/main/xla/xla_data.proto
+_ELEMENTS: Mapping[int, tuple[str, int]] = {
+    1: ("pred", 8), 2: ("s8", 8), 3: ("s16", 16), 4: ("s32", 32), 5: ("s64", 64), 6: ("u8", 8), 7: ("u16", 16),
+    8: ("u32", 32), 9: ("u64", 64), 10: ("f16", 16), 11: ("f32", 32), 12: ("f64", 64), 15: ("c64", 64),
+    16: ("bf16", 16), 17: ("token", 0), 18: ("c128", 128), 19: ("f8e5m2", 8), 20: ("f8e4m3fn", 8), 21: ("s4", 4),
+    22: ("u4", 4), 23: ("f8e4m3b11fnuz", 8), 24: ("f8e5m2fnuz", 8), 25: ("f8e4m3fnuz", 8), 26: ("s2", 2),
+    27: ("u2", 2), 28: ("f8e4m3", 8), 29: ("f8e3m4", 8), 30: ("s1", 1), 31: ("u1", 1), 32: ("f4e2m1fn", 4),
+    33: ("f8e8m0fnu", 8),
+}  # fmt: skip
 
 _FIELD = descriptor_pb2.FieldDescriptorProto
 _SCALARS = {
@@ -51,6 +65,7 @@ _SCALARS = {
     "int64": _FIELD.TYPE_INT64,
     "int32": _FIELD.TYPE_INT32,
     "bool": _FIELD.TYPE_BOOL,
+    "fixed64": _FIELD.TYPE_FIXED64,
 }
 
 
@@ -63,6 +78,29 @@ def read(name: str, data: bytes) -> Any:
     message = _messages()[name]()
     message.ParseFromString(data)
     return message
+
+
+def element_of(number: int) -> tuple[str, int]:
+    """The name of an element type and its bits; 0 bits where it takes no memory, or is not known.
+
+    >>> element_of(11)
+    ('f32', 32)
+    """
+    return _ELEMENTS.get(number, ("?", 0))
+
+
+def entry(table: Sequence[Any], position: int) -> Any:
+    """What a message refers to: positions begin at 1; ``None`` for 0, which stands for none, and beyond the end.
+
+    >>> entry(["a.py", "b.py"], 2)
+    'b.py'
+    """
+    return table[position - 1] if 0 < position <= len(table) else None
+
+
+def text(data: bytes) -> str:
+    """A name, whatever bytes it has."""
+    return data.decode(errors="replace")
 
 
 @cache

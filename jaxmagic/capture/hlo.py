@@ -1,0 +1,117 @@
+"""Reads a compiled module as it lies in a recording, for what a profile needs of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from math import prod
+from typing import Any
+
+from ..model.frame import Frame, Stack
+from ..model.hlo import HloInstruction, Module
+from .messages import element_of, entry, read, text
+from .sources import known_as
+
+
+def read_module(data: bytes) -> Module:
+    """The module in a serialized ``HloProto``.
+
+    Raises:
+        google.protobuf.message.DecodeError: it is none.
+    """
+    module = read("HloProto", data).module
+    messages = {each.id: each for computation in module.computations for each in computation.instructions}
+    reader = _Reader(module.frames, messages)
+    instructions = {number: reader.instruction(each) for number, each in messages.items()}
+    computations = {each.id: tuple(one.id for one in each.instructions) for each in module.computations}
+    named = {each.name: number for number, each in instructions.items()}
+    return Module(text(module.name), instructions, computations, named)
+
+
+class _Reader:
+    """Reads instructions. What many of them have in common, texts, shapes and stacks, is made once."""
+
+    def __init__(self, frames: Any, messages: Mapping[int, Any]) -> None:
+        self._messages = messages
+        self._cells: dict[bytes, str | None] = {}
+        self._calls = [
+            self._call(
+                entry(frames.files, each.file) or b"", entry(frames.functions, each.function) or b"", each.line
+            )
+            for each in frames.locations
+        ]
+        self._frames = [(each.location, each.parent) for each in frames.frames]
+        self._stacks: dict[int, Stack] = {}
+        self._shapes: dict[bytes, tuple[str, int, int]] = {}
+
+    def instruction(self, message: Any) -> HloInstruction:
+        opcode = text(message.opcode)
+        shape, elements, size_bytes = self._shape(message.shape)
+        return HloInstruction(
+            name=text(message.name),
+            opcode=opcode,
+            shape=shape,
+            elements=elements,
+            size_bytes=size_bytes,
+            operands=tuple(message.operands),
+            called=tuple(message.called),
+            target=text(message.target),
+            products=self._products(opcode, message),
+            op_name=text(message.metadata.op_name),
+            stack=self._stack(message.metadata),
+        )
+
+    def _products(self, opcode: str, message: Any) -> int:
+        if opcode == "dot" and message.operands:
+            sizes = self._sizes(message.operands[0])
+            return prod(sizes[at] for at in message.dot.contracted if 0 <= at < len(sizes))
+        if opcode == "convolution" and len(message.operands) > 1:
+            sizes = self._sizes(message.operands[1])
+            features = entry(list(sizes), message.convolution.kernel_outputs + 1)
+            return prod(sizes) // features if features else 0
+        return 0
+
+    def _sizes(self, number: int) -> tuple[int, ...]:
+        message = self._messages.get(number)
+        return () if message is None else tuple(message.shape.dimensions)
+
+    def _stack(self, metadata: Any) -> Stack:
+        """From the module's table; older compilers name the innermost line only."""
+        if metadata.frame and metadata.frame not in self._stacks:
+            self._stacks[metadata.frame] = self._calls_of(metadata.frame)
+        found = self._stacks.get(metadata.frame, ())
+        return found or ((self._call(metadata.file, b"", metadata.line),) if metadata.file else ())
+
+    def _calls_of(self, number: int) -> Stack:
+        found: list[Frame] = []
+        seen = set()
+        while 0 < number <= len(self._frames) and number not in seen:  # a broken table may lead in a circle
+            seen.add(number)
+            location, number = self._frames[number - 1]
+            call = entry(self._calls, location)
+            if call is not None:
+                found.append(call)
+        return tuple(reversed(found))
+
+    def _call(self, file: bytes, function: bytes, line: int) -> Frame:
+        if file not in self._cells:
+            name = text(file)
+            known = known_as(name)
+            self._cells[file] = None if known == name else known
+        return Frame(function=text(function), file=text(file), line=line, cell=self._cells[file])
+
+    def _shape(self, message: Any) -> tuple[str, int, int]:
+        key = message.SerializeToString()
+        if key not in self._shapes:
+            self._shapes[key] = _shape(message)
+        return self._shapes[key]
+
+
+def _shape(message: Any) -> tuple[str, int, int]:
+    """In words, and how many elements and bytes it has."""
+    if message.parts:
+        parts = [_shape(each) for each in message.parts]
+        words = f"({', '.join(each[0] for each in parts)})"
+        return words, sum(each[1] for each in parts), sum(each[2] for each in parts)
+    name, bits = element_of(message.element)
+    elements = prod(message.dimensions) if bits else 0
+    return f"{name}[{','.join(map(str, message.dimensions))}]", elements, -(-elements * bits // 8)

@@ -1,0 +1,54 @@
+"""A compiled module as a profile needs it: what each instruction does, how much, and from which lines it comes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from .frame import Stack
+
+
+class HloInstruction(NamedTuple):
+    """One instruction of a module.
+
+    Attributes:
+        name: as in the text of the module, without ``%``.
+        opcode: what it does, in XLA's words, such as ``"dot"`` or ``"fusion"``.
+        shape: of its result, such as ``"f32[256,512]"``.
+        elements: of its result, altogether.
+        size_bytes: of its result, altogether.
+        operands: numbers of the instructions whose results it takes.
+        called: numbers of the computations that it runs, or that say how it combines two numbers.
+        target: what a ``custom-call`` calls; empty for others.
+        products: of a ``dot`` or ``convolution``, how many products are added up for each number.
+        op_name: the path of JAX's operation, such as ``"jit(f)/layer/dot_general"``.
+        stack: the calls of Python that wrote it; older compilers tell the innermost alone. Empty if not known.
+    """
+
+    name: str
+    opcode: str
+    shape: str
+    elements: int
+    size_bytes: int
+    operands: tuple[int, ...]
+    called: tuple[int, ...]
+    target: str
+    products: int
+    op_name: str
+    stack: Stack
+
+
+class Module(NamedTuple):
+    """A compiled module.
+
+    Attributes:
+        name: such as ``"jit_f"``.
+        instructions: of all its computations, by their numbers.
+        computations: the numbers of the instructions of each, by its own number.
+        named: the number of an instruction, by its name.
+    """
+
+    name: str
+    instructions: Mapping[int, HloInstruction]
+    computations: Mapping[int, tuple[int, ...]]
+    named: Mapping[str, int]

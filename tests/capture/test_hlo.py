@@ -1,0 +1,91 @@
+"""What is read of a compiled module for a profile: what instructions do, how much, and where they were written."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import pytest
+from google.protobuf.message import DecodeError
+from hypothesis import given
+from hypothesis import strategies as st
+from recordings import module_of, wrapped
+
+from jaxmagic.capture.hlo import read_module
+from jaxmagic.model.hlo import HloInstruction, Module
+
+
+def all_of(module: Module, opcode: str) -> list[HloInstruction]:
+    return [each for each in module.instructions.values() if each.opcode == opcode]
+
+
+def inner(x: Any) -> Any:
+    return jnp.sort(x)
+
+
+def outer(x: Any) -> Any:
+    return inner(x * 2)
+
+
+def test_an_instruction_has_the_calls_that_wrote_it_the_outermost_first() -> None:
+    (sort,) = all_of(module_of(outer, jnp.ones(300)), "sort")
+    names = [frame.function for frame in sort.stack]
+    assert sort.stack[-1].file == __file__
+    assert sort.stack[-1].line == inner.__code__.co_firstlineno + 1
+    if jax.__version_info__ >= (0, 10):  # before, the innermost line alone is told, without the function's name
+        assert names[-2:] == ["outer", "inner"]
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "equation", "products"),
+    [
+        ((3, 5), (5, 7), "ij,jk->ik", 5),
+        ((2, 3, 5), (2, 5, 7), "bij,bjk->bik", 5),
+        ((3, 5, 4), (5, 4, 7), "ijl,jlk->ik", 20),
+    ],
+)
+def test_a_product_knows_how_many_products_it_adds_up(left: Any, right: Any, equation: str, products: int) -> None:
+    module = module_of(lambda x, y: jnp.einsum(equation, x, y), jnp.ones(left), jnp.ones(right))
+    dots = all_of(module, "dot")
+    assert [each.products for each in dots] == [products]
+
+
+def test_a_convolution_knows_how_many_products_it_adds_up() -> None:
+    x, kernel = jnp.ones((2, 6, 8, 8)), jnp.ones((4, 6, 3, 3))
+    module = module_of(lambda x, k: jax.lax.conv(x, k, (1, 1), "SAME"), x, kernel)
+    assert {each.products for each in all_of(module, "convolution")} == {6 * 3 * 3}
+
+
+def test_sizes_are_those_of_the_shape() -> None:
+    module = module_of(lambda x: (jnp.sort(x), x[0]), jnp.ones((3, 300), jnp.int16))
+    (sort,) = all_of(module, "sort")
+    assert (sort.shape, sort.elements, sort.size_bytes) == ("s16[3,300]", 900, 1800)
+
+
+def test_an_instruction_is_found_by_its_name_and_computations_have_theirs() -> None:
+    module = module_of(outer, jnp.ones(300))
+    for name, number in module.named.items():
+        assert module.instructions[number].name == name
+    assert sorted(each for one in module.computations.values() for each in one) == sorted(module.instructions)
+
+
+MODULE = wrapped(
+    jax.jit(outer)
+    .lower(jnp.ones(300))
+    .compile()
+    .runtime_executable()
+    .hlo_modules()[0]
+    .as_serialized_hlo_module_proto()
+)
+
+
+@given(st.data())
+def test_whatever_is_in_it_is_read_or_refused(data: st.DataObject) -> None:
+    broken = bytearray(MODULE[: data.draw(st.integers(0, len(MODULE)))])
+    for _ in range(data.draw(st.integers(0, 5))):
+        if broken:
+            broken[data.draw(st.integers(0, len(broken) - 1))] = data.draw(st.integers(0, 255))
+    with suppress(DecodeError):
+        read_module(bytes(broken))

@@ -1,0 +1,142 @@
+"""Recordings as the profiler writes them: fabricated ones, real ones of three kinds of devices, and broken ones."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from pathlib import Path
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from google.protobuf.message import DecodeError
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from recordings import operation, space, trace
+
+from jaxmagic.capture.xspace import read_recording
+from jaxmagic.model.recording import Recording, Track
+
+
+def rows(recording: Recording, track: Track) -> list[tuple[str, int, int]]:
+    names = [recording.kinds[each].name for each in track.kinds]
+    return list(zip(names, track.start_ps.tolist(), track.end_ps.tolist(), strict=True))
+
+
+def test_events_of_a_thread_are_those_of_the_devices_whose_operations_it_runs_and_the_rest_is_the_hosts() -> None:
+    events = [
+        ("f", 0, 900, []),
+        ("dot.1", 10, 20, operation(1)),
+        ("dot.1", 40, 20, operation(2, device=1)),
+        ("end: dot.1", 60, 0, operation(2)),
+        ("dot.1", 70, 0, operation(3)),
+    ]
+    found = read_recording([("", space({"name": "/host:CPU", "lines": {"thread": events}, "start_ns": 2}))])
+    by_device = {track.device: rows(found, track) for track in found.tracks}
+    assert by_device == {
+        None: [("f", 2000, 2900), ("end: dot.1", 2060, 2060)],
+        "CPU:0": [("dot.1", 2010, 2030)],
+        "CPU:1": [("dot.1", 2040, 2060)],
+    }
+    assert {track.role for track in found.tracks if track.device} == {"operations"}
+
+
+def test_events_are_of_one_kind_where_all_that_is_wanted_is_the_same() -> None:
+    events = [("dot.1", at * 10, 5, operation(run=at)) for at in range(1000)]
+    events += [("dot.1", 10_000 + at, 1, [*operation(1), {"name": 5, "text": b"%d" % (at % 2)}]) for at in range(10)]
+    found = read_recording([("", space({"name": "/host:CPU", "lines": {"thread": events}}))])
+    assert all(each.facts.items() >= {"hlo_op": "dot.1", "device_ordinal": 0}.items() for each in found.kinds)
+    (track,) = found.tracks
+    counts = np.bincount(track.kinds).tolist()
+    assert {each.facts.get("size"): counts[at] for at, each in enumerate(found.kinds)} == {None: 1000, "0": 5, "1": 5}
+
+
+def test_values_of_all_types_are_read() -> None:
+    stats = [
+        {"name": 5, "number": int(np.float64(0.5).view(np.uint64))},
+        {"name": 3, "signed": -7},
+        {"name": 6, "text": "ä".encode()},
+    ]
+    found = read_recording([("", space({"name": "/host:CPU", "lines": {"thread": [("f", 0, 1, stats)]}}))])
+    assert dict(found.kinds[0].facts) == {"size": 0.5, "device_ordinal": -7, "hlo_module": "ä"}
+
+
+def test_events_are_in_order_and_the_longer_of_two_that_begin_at_once_comes_first() -> None:
+    events = [("b", 5, 1, []), ("a", 0, 2, []), ("outer", 5, 9, [])]
+    found = read_recording([("", space({"name": "/host:CPU", "lines": {"thread": events}}))])
+    assert [name for name, *_ in rows(found, found.tracks[0])] == ["a", "outer", "b"]
+
+
+def test_streams_count_and_not_what_is_made_of_them_and_the_host_only_launches() -> None:
+    kernels = [("kernel", 0, 9, operation(1))]
+    device = {"name": "/device:GPU:0", "lines": {"Stream #1(Kernel)": kernels, "XLA Ops": kernels}}
+    host = {"name": "/host:CPU", "lines": {"thread": [("launch", 0, 1, operation(1))]}}
+    found = read_recording([("", space(device, host))])
+    assert [(track.name, track.device) for track in found.tracks] == [
+        ("Stream #1(Kernel)", "GPU:0"),
+        ("thread", None),
+    ]
+
+
+def test_hosts_are_told_apart() -> None:
+    data = space({"name": "/device:TPU:0", "lines": {"XLA Ops": [("dot", 0, 9, [])]}})
+    found = read_recording([("a", data), ("b", data)])
+    assert sorted(found.devices) == ["a TPU:0", "b TPU:0"]
+
+
+def test_a_recording_of_this_machine_has_its_modules_and_its_operations(tmp_path: Path) -> None:
+    f, x = jax.jit(lambda x: jnp.sort(x + 1)), jnp.ones(3000)
+    jax.block_until_ready(f(x))
+    options = jax.profiler.ProfileOptions()
+    options.host_tracer_level, options.python_tracer_level = 2, 0
+    with jax.profiler.trace(str(tmp_path), profiler_options=options):
+        jax.block_until_ready(f(x))
+    (file,) = tmp_path.rglob("*.xplane.pb")
+    found = read_recording([("", file.read_bytes())])
+    (module,) = found.modules.values()
+    operations = {str(each.facts["hlo_op"]) for each in found.kinds if "hlo_op" in each.facts}
+    assert any(module.instructions[module.named[each]].opcode == "sort" for each in operations)
+    assert not found.unread
+    of_two = read_recording([("a", file.read_bytes()), ("b", file.read_bytes())])
+    ((_, number),) = found.modules
+    assert sorted(of_two.modules) == [("a", number), ("b", number)]
+    assert {each.host for each in of_two.kinds} == {"a", "b"}
+
+
+def test_the_recording_of_a_gpu(benchmark_gpu: Recording) -> None:
+    assert sorted(benchmark_gpu.devices) == [f"GPU:{number}" for number in range(8)]
+    assert benchmark_gpu.devices["GPU:3"]["memory_bandwidth"] == 2662400000000
+    assert [each.name for each in benchmark_gpu.modules.values()] == ["jit_forward_3d_conv"]
+
+
+def test_the_recording_of_a_tpu(benchmark_tpu: Recording) -> None:
+    assert benchmark_tpu.devices["TPU:2"]["peak_teraflops_per_second"] == 918.0
+    roles = {(track.device, track.role) for track in benchmark_tpu.tracks if track.device}
+    assert {("TPU:0", "operations"), ("TPU:0", "asynchronous"), ("TPU:3", "programs")} <= roles
+
+
+@pytest.fixture(scope="session")
+def benchmark_gpu() -> Recording:
+    return read_recording([("", trace("gpu_mi300_8dev_conv").read_bytes())])
+
+
+@pytest.fixture(scope="session")
+def benchmark_tpu() -> Recording:
+    return read_recording([("", trace("tpu_v6e_4dev_inference").read_bytes())])
+
+
+WHOLE = space(
+    {"name": "/host:CPU", "lines": {"thread": [("dot.1", at, 5, operation(at)) for at in range(20)]}},
+    {"name": "/device:GPU:0", "lines": {"Stream #1(Kernel)": [("kernel", 0, 9, operation(1))]}},
+)
+
+
+@settings(max_examples=300)
+@given(st.data())
+def test_a_broken_recording_is_read_or_refused(data: st.DataObject) -> None:
+    broken = bytearray(WHOLE[: data.draw(st.integers(0, len(WHOLE)))])
+    for _ in range(data.draw(st.integers(0, 6))):
+        if broken:
+            broken[data.draw(st.integers(0, len(broken) - 1))] = data.draw(st.integers(0, 255))
+    with suppress(DecodeError):
+        read_recording([("", bytes(broken))])

@@ -1,0 +1,82 @@
+"""Recordings of the JAX profiler that several tests share: real ones, and fabricated ones."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import jax
+import pytest
+
+from jaxmagic.capture import xspace
+from jaxmagic.capture.hlo import read_module
+from jaxmagic.model.hlo import Module
+
+_TRACES = Path(__file__).parents[2] / "shared" / "data" / "traces"
+
+#: A fact that differs from event to event and one that does not, a name for a value, and the module of a program.
+NAMES = {1: "hlo_op", 2: "run_id", 3: "device_ordinal", 4: "dot.1", 5: "size", 6: "hlo_module", 7: "jit_f"}
+
+
+def space(*planes: dict[str, Any]) -> bytes:
+    """Planes as their name and, for each line, its events: name, offset, duration, and statistics."""
+    made = xspace._messages()["XSpace"]()
+    event_message = _writable()
+    for plane in planes:
+        message = made.planes.add(name=plane["name"].encode())
+        for key, name in NAMES.items():
+            message.names.add(key=key).value.name = name.encode()
+        numbers: dict[str, int] = {}
+        for name, events in plane["lines"].items():
+            line = message.lines.add(name=name.encode(), start_ns=plane.get("start_ns", 0))
+            for kind, offset, duration, stats in events:
+                number = numbers.setdefault(kind, len(numbers) + 1)
+                line.events.append(event_message(number, offset, duration, stats))
+        for kind, number in numbers.items():
+            message.events.add(key=number).value.name = kind.encode()
+    return bytes(made.SerializeToString())
+
+
+def _writable() -> Any:
+    def event(kind: int, offset: int, duration: int, stats: list[dict[str, Any]]) -> bytes:
+        made = xspace._messages()["XEvent"](kind=kind)
+        for stat in stats:
+            made.stats.append(xspace._messages()["XStat"](**stat).SerializeToString())
+        return bytes(made.SerializeToString()) + _number(2, offset) + _number(3, duration)
+
+    return event
+
+
+def _number(field: int, value: int) -> bytes:
+    found = bytearray([field << 3])
+    while value > 127:
+        found.append(value & 127 | 128)
+        value >>= 7
+    return bytes((*found, value))
+
+
+def operation(run: int, device: int = 0) -> list[dict[str, Any]]:
+    return [{"name": 1, "reference": 4}, {"name": 2, "signed": run}, {"name": 3, "signed": device}]
+
+
+def trace(name: str) -> Path:
+    """The file of a real recording, which is not in every checkout."""
+    file = _TRACES / f"{name}.xplane.pb"
+    if not file.exists():
+        pytest.skip("the recordings are not beside this checkout")
+    return file
+
+
+def module_of(function: Any, *args: Any) -> Module:
+    """The compiled module of a function, read as out of a recording."""
+    made = jax.jit(function).lower(*args).compile().runtime_executable()
+    return read_module(wrapped(made.hlo_modules()[0].as_serialized_hlo_module_proto()))
+
+
+def wrapped(module: bytes) -> bytes:
+    """A module as it lies in a recording: field 1 of an ``HloProto``."""
+    size, length = len(module), b""
+    while size > 127:
+        length += bytes((size & 127 | 128,))
+        size >>= 7
+    return b"\x0a" + length + bytes((size,)) + module
