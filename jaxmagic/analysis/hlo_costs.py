@@ -1,0 +1,181 @@
+"""What kind of work an instruction is, how much of it, and how that is divided among the lines that it comes from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import log2
+from typing import Literal as OneOf
+
+from ..model.frame import Stack
+from ..model.hlo import HloInstruction, Module
+
+#: What operations are sorted into.
+Category = OneOf[
+    "matmul", "convolution", "elementwise fusion", "elementwise", "reduce", "sort", "fft", "random numbers", "gather",
+    "copy", "collective", "host callback", "infeed", "custom call", "control flow", "other",
+]  # fmt: skip
+
+_COLLECTIVES = (
+    "all-reduce", "all-gather", "all-to-all", "reduce-scatter", "collective-permute", "collective-broadcast",
+    "ragged-all-to-all", "send", "recv",
+)  # fmt: skip
+
+#: By the first part of the name before ``-start`` and ``-done``.
+_BY_OPCODE: dict[str, Category] = {
+    **dict.fromkeys(_COLLECTIVES, "collective"),
+    **dict.fromkeys(("copy", "transpose", "concatenate", "pad", "slice", "reverse", "reshape", "bitcast"), "copy"),
+    **dict.fromkeys(("gather", "scatter", "dynamic-slice", "dynamic-update-slice"), "gather"),
+    **dict.fromkeys(("reduce", "reduce-window", "select-and-scatter"), "reduce"),
+    **dict.fromkeys(("rng", "rng-bit-generator", "rng-get-and-update-state"), "random numbers"),
+    **dict.fromkeys(("infeed", "outfeed"), "infeed"),
+    **dict.fromkeys(("while", "conditional", "call", "async"), "control flow"),
+    "dot": "matmul",
+    "convolution": "convolution",
+    "sort": "sort",
+    "fft": "fft",
+    "custom-call": "custom call",
+}
+
+#: What parts of the names of called functions tell, the first that is found.
+_BY_TARGET: tuple[tuple[str, Category], ...] = (
+    ("callback", "host callback"),
+    ("gemm", "matmul"),
+    ("matmul", "matmul"),
+    ("conv", "convolution"),
+    ("topk", "sort"),
+    ("sort", "sort"),
+    ("fft", "fft"),
+)
+
+#: What tables and wires are made of: no work.
+_NO_WORK = frozenset((
+    "parameter", "constant", "tuple", "get-tuple-element", "bitcast", "broadcast", "iota", "reshape", "after-all",
+    "opt-barrier", "domain", "partition-id", "replica-id", "add-dependency",
+))  # fmt: skip
+
+#: Elementwise instructions that take several multiplications each, about as many as said.
+_HARD = {
+    **dict.fromkeys(("divide", "remainder", "sqrt", "rsqrt"), 4),
+    **dict.fromkeys(("exponential", "exponential-minus-one", "log", "log-plus-one", "tanh", "logistic"), 16),
+    **dict.fromkeys(("sine", "cosine", "tan"), 16),
+    **dict.fromkeys(("power", "atan2", "erf", "cbrt"), 32),
+}
+
+#: How far instructions are looked into that run others.
+_DEEPEST = 20
+
+
+def category(module: Module, instruction: HloInstruction) -> Category:
+    """What kind of work it is; of a fusion, what most of its work is."""
+    if instruction.opcode == "fusion":
+        kinds: dict[Category, float] = {}
+        for inner in _inside(module, instruction):
+            kind = _own_category(inner)
+            kinds[kind] = kinds.get(kind, 0) + work(module, inner)
+        heaviest: Category = max(kinds, key=lambda each: kinds[each], default="other")
+        return "elementwise fusion" if heaviest in ("elementwise", "other") else heaviest
+    return _own_category(instruction)
+
+
+def _own_category(instruction: HloInstruction) -> Category:
+    opcode = instruction.opcode.removesuffix("-start").removesuffix("-done").removesuffix("-update")
+    found = _BY_OPCODE.get(opcode)
+    if found == "custom call":
+        target = instruction.target.lower()
+        return next((kind for part, kind in _BY_TARGET if part in target), "custom call")
+    if found is not None:
+        return found
+    return "other" if opcode in _NO_WORK else "elementwise"
+
+
+def work(module: Module, instruction: HloInstruction) -> float:
+    """About how much it computes, in additions: to compare the parts of one fusion with each other."""
+    opcode, elements = instruction.opcode, instruction.elements
+    if opcode in _NO_WORK:
+        return 0
+    if instruction.products:
+        return 2 * elements * instruction.products
+    if opcode == "sort":
+        return elements * log2(max(elements, 2))
+    if opcode in ("reduce", "reduce-window"):
+        return sum(_elements(module, each) for each in instruction.operands[: len(instruction.operands) // 2 or 1])
+    if opcode in ("scatter", "dynamic-update-slice"):
+        written = instruction.operands[2:] if opcode == "scatter" else instruction.operands[1:2]
+        return sum(_elements(module, each) for each in written)
+    return elements * _HARD.get(opcode, 1)
+
+
+def _elements(module: Module, number: int) -> int:
+    found = module.instructions.get(number)
+    return 0 if found is None else found.elements
+
+
+def flops(module: Module, instruction: HloInstruction) -> int | None:
+    """How many floating-point operations one run takes, each multiplication and addition of a product for itself.
+
+    ``None`` where that cannot be said from the module: what is called outside XLA, loops, and what sorts.
+    An exponential counts as one, as in XLA's own analysis.
+    """
+    if instruction.opcode in ("custom-call", "while", "conditional", "call", "sort", "fft"):
+        return None
+    if instruction.opcode == "fusion":
+        parts = [flops(module, each) for each in _inside(module, instruction)]
+        return None if None in parts else sum(each or 0 for each in parts)
+    if instruction.opcode in _NO_WORK or _own_category(instruction) in ("copy", "gather", "collective"):
+        return 0
+    return round(work(module, instruction) / _HARD.get(instruction.opcode, 1))
+
+
+def bytes_accessed(module: Module, instruction: HloInstruction) -> int | None:
+    """How many bytes one run reads and writes at least: operands and result, each once; ``None`` for loops."""
+    if instruction.opcode in ("while", "conditional", "call"):
+        return None
+    read = sum(found.size_bytes for each in instruction.operands if (found := module.instructions.get(each)))
+    if instruction.opcode in ("dynamic-slice", "gather", "slice"):
+        read = instruction.size_bytes
+    return read + instruction.size_bytes
+
+
+def shares(module: Module, instruction: HloInstruction) -> dict[tuple[Stack, str], float]:
+    """How its time is divided among the places that it comes from; the shares add up to 1, or there are none.
+
+    A fusion is divided by the work of its instructions. What the compiler has put in belongs to where its operands
+    come from.
+    """
+    found: dict[tuple[Stack, str], float] = {}
+    for inner in _inside(module, instruction) if instruction.opcode == "fusion" else ():
+        if inner.stack and (cost := work(module, inner)):
+            place = inner.stack, inner.op_name
+            found[place] = found.get(place, 0) + cost
+    total = sum(found.values())
+    if total:
+        return {place: cost / total for place, cost in found.items()}
+    written = instruction if instruction.stack else _origin(module, instruction) or instruction
+    return {(written.stack, written.op_name): 1.0} if written.stack or written.op_name else {}
+
+
+def _origin(module: Module, instruction: HloInstruction) -> HloInstruction | None:
+    """The nearest of its operands, and of theirs, that was written somewhere."""
+    todo = list(instruction.operands)
+    seen: set[int] = set()
+    while todo and len(seen) < _DEEPEST:
+        number = todo.pop(0)
+        found = module.instructions.get(number)
+        if found is None or number in seen:
+            continue
+        if found.stack:
+            return found
+        seen.add(number)
+        todo.extend(found.operands)
+    return None
+
+
+def _inside(module: Module, instruction: HloInstruction, depth: int = 0) -> Iterator[HloInstruction]:
+    """The instructions of a fusion, and of fusions in it."""
+    for computation in instruction.called if depth < _DEEPEST else ():
+        for number in module.computations.get(computation, ()):
+            inner = module.instructions[number]
+            if inner.opcode == "fusion":
+                yield from _inside(module, inner, depth + 1)
+            else:
+                yield inner

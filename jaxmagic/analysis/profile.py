@@ -1,0 +1,281 @@
+"""From a recording to the times of its operations, places and devices."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple
+
+import numpy as np
+
+from ..model.profile import DeviceUse, OperationTime, PlaceTime
+from ..model.recording import Fact, Recording, Track
+from .attribution import (
+    BESIDE,
+    COLLECTIVE,
+    COMPUTE,
+    COPY,
+    Floats,
+    Ints,
+    Segments,
+    divide,
+    innermost,
+    joined,
+    union_of,
+)
+from .heap import owner
+from .recorded import Place, Recorded, recorded
+
+
+class Window(NamedTuple):
+    """From when to when, in picoseconds since the recording began."""
+
+    start_ps: int
+    end_ps: int
+
+
+class Times(NamedTuple):
+    """What :class:`~jaxmagic.Profile` says of the devices."""
+
+    recorded_ns: int
+    device_uses: tuple[DeviceUse, ...]
+    operation_times: tuple[OperationTime, ...]
+    place_times: tuple[PlaceTime, ...]
+
+
+def summarize(recording: Recording, windows: Sequence[Window] | None = None) -> Times:
+    """What devices did.
+
+    Args:
+        recording: it.
+        windows: what counts, in order and apart from each other; from the first operation to the end of the last if
+            left out.
+    """
+    by_device: dict[str, list[Track]] = {}
+    for track in recording.tracks:
+        if track.device is not None and track.role in ("operations", "asynchronous"):
+            by_device.setdefault(track.device, []).append(track)
+    if windows is None:
+        windows = _from_first_to_last([each for tracks in by_device.values() for each in tracks])
+    recorded_ps = sum(each.end_ps - each.start_ps for each in windows)
+    kinds = _Kinds(recording)
+    uses, operations, places = [], [], _Places()
+    for device, tracks in sorted(by_device.items()):
+        work = _Work(tracks, windows, kinds)
+        if not work.count.any():  # nothing, or only programs of ours
+            continue
+        uses.append(_use(device, work, recorded_ps, recording.devices.get(device, {})))
+        operations += _operations(device, work, kinds)
+        for number in np.flatnonzero(work.count).tolist():
+            places.add(kinds.of(number), float(work.time_ps[number]), int(work.count[number]))
+    return Times(
+        recorded_ns=-(-recorded_ps // 1000),
+        device_uses=tuple(uses),
+        operation_times=tuple(sorted(operations, key=lambda each: -each.time_ns)),
+        place_times=places.times(sum(each.busy_ns for each in uses)),
+    )
+
+
+def _from_first_to_last(tracks: Sequence[Track]) -> list[Window]:
+    if not tracks:
+        return []
+    return [Window(min(int(each.start_ps[0]) for each in tracks), max(int(each.end_ps.max()) for each in tracks))]
+
+
+class _Kinds:
+    """What the kinds of events of devices are, found out for those that occur."""
+
+    def __init__(self, recording: Recording) -> None:
+        self._recording = recording
+        self._known: dict[int, Recorded] = {}
+        self.number = len(recording.kinds)
+
+    def of(self, number: int) -> Recorded:
+        if number not in self._known:
+            self._known[number] = recorded(self._recording.kinds[number], self._recording.modules)
+        return self._known[number]
+
+    def ranks(self, kinds: Ints) -> Ints:
+        """Of each event; -1 for what is ours."""
+        found = np.full(self.number, -1)
+        for number in np.unique(kinds).tolist():
+            mine = self.of(number)
+            found[number] = -1 if mine.ours else mine.rank
+        return found[kinds]
+
+
+class _Work:
+    """What one device did.
+
+    Attributes:
+        count: of each kind of event, how often it ran.
+        total_ps: of each kind, how long that took, one added to the other.
+        self_ps: of each kind, the same without what ran inside of it.
+        time_ps: of each kind, what of the device's time is its own.
+        busy: the time of the device.
+        copy_ps: for how long it copied, whatever else it did.
+    """
+
+    def __init__(self, tracks: Sequence[Track], windows: Sequence[Window], kinds: _Kinds) -> None:
+        parts: list[Segments] = []
+        self.count = np.zeros(kinds.number, np.int64)
+        self.total_ps = np.zeros(kinds.number)
+        ranks_of = []
+        for track in tracks:
+            ranks = kinds.ranks(track.kinds)
+            mine = ranks >= 0
+            events, start, end = track.kinds[mine], track.start_ps[mine], track.end_ps[mine]
+            start, end, chosen = _within(start, end, windows)
+            events, ranks = events[chosen], ranks[mine][chosen]
+            self.count += np.bincount(events, minlength=kinds.number)
+            self.total_ps += np.bincount(events, weights=end - start, minlength=kinds.number)
+            alone = track.role == "asynchronous"
+            found = Segments(start, end, np.arange(len(start))) if alone else innermost(start, end)
+            ranks_of.append(np.full(len(found.event), BESIDE) if alone else ranks[found.event])
+            parts.append(found._replace(event=events[found.event]))
+        segments = joined(parts)
+        ranks = np.concatenate(ranks_of)
+        self.busy = divide(segments.start, segments.end, ranks)
+        copies = (ranks == COPY) | (ranks == BESIDE)
+        copied = union_of(segments.start[copies], segments.end[copies])
+        self.copy_ps = int((copied.end - copied.start).sum())
+        self.self_ps = self._by_kind(segments.event, segments.end - segments.start, kinds.number)
+        self.time_ps = self._by_kind(segments.event, self.busy.share, kinds.number)
+
+    @staticmethod
+    def _by_kind(kinds: Ints, values: Ints | Floats, number: int) -> Floats:
+        return np.bincount(kinds, weights=values, minlength=number).astype(np.float64)
+
+
+def _within(start: Ints, end: Ints, windows: Sequence[Window]) -> tuple[Ints, Ints, Ints]:
+    """The parts of events that lie in windows, and which event each is part of."""
+    if len(windows) == 1 and len(start) and windows[0].start_ps <= start[0] and end.max() <= windows[0].end_ps:
+        return start, end, np.arange(len(start))
+    pieces = []
+    for window in windows:
+        chosen = np.flatnonzero((start < window.end_ps) & (end > window.start_ps))
+        pieces.append((np.maximum(start[chosen], window.start_ps), np.minimum(end[chosen], window.end_ps), chosen))
+    if not pieces:
+        nothing = np.zeros(0, np.int64)
+        return nothing, nothing, nothing
+    found_start, found_end, chosen = (np.concatenate(each) for each in zip(*pieces, strict=True))
+    return found_start, found_end, chosen
+
+
+def _use(device: str, work: _Work, recorded_ps: int, facts: Mapping[str, Fact]) -> DeviceUse:
+    busy, exposed = work.busy, work.busy.exposed
+    return DeviceUse(
+        device=device,
+        busy_ns=busy.total // 1000,
+        compute_ns=busy.ranks[COMPUTE] // 1000,
+        copy_ns=work.copy_ps // 1000,
+        collective_ns=busy.ranks[COLLECTIVE] // 1000,
+        exposed_copy_ns=(exposed[COPY] + exposed[BESIDE]) // 1000,
+        exposed_collective_ns=exposed[COLLECTIVE] // 1000,
+        idle_ns=(recorded_ps - busy.total) // 1000,
+        peak_flops=_peak(facts, "peak_teraflops_per_second", 1e12),
+        peak_bytes=_peak(facts, "peak_hbm_bw_gigabytes_per_second", 1e9) or _peak(facts, "memory_bandwidth", 1),
+    )
+
+
+def _peak(facts: Mapping[str, Fact], name: str, unit: float) -> float | None:
+    found = facts.get(name)
+    return found * unit if isinstance(found, int | float) and found > 0 else None
+
+
+def _operations(device: str, work: _Work, kinds: _Kinds) -> list[OperationTime]:
+    """Kinds of events that are one operation are one row. The times add up to that in which the device was busy."""
+    numbers = np.flatnonzero(work.count)
+    times = _whole(work.time_ps[numbers], work.busy.total // 1000)
+    found: dict[tuple[str, str], OperationTime] = {}
+    for number, time_ns in zip(numbers.tolist(), times, strict=True):
+        mine = kinds.of(number)
+        key = mine.module, mine.name
+        row = OperationTime(
+            name=mine.name,
+            module=mine.module,
+            category=mine.category,
+            device=device,
+            count=int(work.count[number]),
+            total_ns=round(work.total_ps[number] / 1000),
+            self_ns=round(work.self_ps[number] / 1000),
+            time_ns=time_ns,
+            shape=mine.shape,
+            scope=_most(mine)[1],
+            source=_source(_most(mine)),
+            flops=mine.flops,
+            accessed_bytes=mine.accessed_bytes,
+        )
+        same = found.get(key)
+        found[key] = (
+            row
+            if same is None
+            else replace(
+                same,
+                count=same.count + row.count,
+                total_ns=same.total_ns + row.total_ns,
+                self_ns=same.self_ns + row.self_ns,
+                time_ns=same.time_ns + row.time_ns,
+            )
+        )
+    return list(found.values())
+
+
+def _most(work: Recorded) -> Place:
+    """The place that most of its time belongs to."""
+    return max(work.places, key=lambda each: work.places[each], default=((), ""))
+
+
+def _source(place: Place) -> str | None:
+    stack, _ = place
+    frame = owner(stack) or (stack[-1] if stack else None)
+    return None if frame is None else frame.location
+
+
+def _whole(values: Floats, total: int) -> list[int]:
+    """Whole numbers that are what the values are to each other, and add up to the total."""
+    passed = np.cumsum(values)
+    if not len(passed) or not passed[-1]:
+        return [0] * len(passed)
+    whole = np.round(np.concatenate([[0.0], passed]) * (total / passed[-1])).astype(np.int64)
+    return [int(each) for each in np.diff(whole)]
+
+
+@dataclass(slots=True)
+class _Place:
+    time_ps: float = 0.0
+    count: int = 0
+    split: bool = False
+    operations: dict[str, float] = field(default_factory=dict)
+
+
+class _Places:
+    """Time by place, of all devices."""
+
+    def __init__(self) -> None:
+        self._found: dict[Place, _Place] = {}
+
+    def add(self, work: Recorded, time_ps: float, count: int) -> None:
+        """What an operation took, for each of its places."""
+        for place, share in (work.places or {((), ""): 1.0}).items():
+            found = self._found.setdefault(place, _Place())
+            found.time_ps += time_ps * share
+            found.count = max(found.count, count)
+            found.split |= work.split
+            found.operations[work.name] = found.operations.get(work.name, 0.0) + time_ps * share
+
+    def times(self, total_ns: int) -> tuple[PlaceTime, ...]:
+        """They add up to the total; what took most comes first."""
+        rows = sorted(self._found.items(), key=lambda each: -each[1].time_ps)
+        times = _whole(np.array([each.time_ps for _, each in rows]), total_ns)
+        return tuple(
+            PlaceTime(
+                stack=stack,
+                scope=scope,
+                time_ns=time_ns,
+                count=found.count,
+                operations=tuple(sorted(found.operations, key=lambda each: -found.operations[each])),
+                split=found.split,
+            )
+            for ((stack, scope), found), time_ns in zip(rows, times, strict=True)
+        )

@@ -1,0 +1,158 @@
+"""What the operations of a recording are: from its modules, or from what the profiler itself wrote beside them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from ..model.frame import Frame, Stack
+from ..model.hlo import Module
+from ..model.recording import EventKind, Fact, ProgramKey
+from .attribution import COLLECTIVE, COMPUTE, CONTROL, COPY
+from .hlo_costs import bytes_accessed, category, flops, shares
+
+#: Where an operation comes from: the calls that wrote it, and the path of JAX's operation.
+Place = tuple[Stack, str]
+
+#: Names of our own programs.
+_OURS = "jaxmagic_fence"
+
+#: An instruction as the profiler of a TPU names its events: ``%name = shape opcode(operands)``.
+_TEXT = re.compile(r"%(?P<name>[\w.-]+) = (?P<rest>.*)", re.DOTALL)
+
+#: What parts of the names of kernels tell, and of the words of a TPU's profiler, the first that is found.
+_BY_NAME = (
+    ("memcpy", "copy"),
+    ("copybuffer", "copy"),
+    ("memset", "copy"),
+    ("nccl", "collective"),
+    ("rccl", "collective"),
+    ("all-reduce", "collective"),
+    ("all-gather", "collective"),
+    ("all-to-all", "collective"),
+    ("reduce-scatter", "collective"),
+    ("collective", "collective"),
+    ("copy-start", "copy"),
+    ("copy-done", "copy"),
+)
+
+#: Words of a TPU's profiler that have another name here.
+_CATEGORIES = {
+    "loop fusion": "elementwise fusion",
+    "output fusion": "matmul",
+    "convolution fusion": "matmul",
+    "while": "control flow",
+    "conditional": "control flow",
+    "call": "control flow",
+    "data formatting": "copy",
+}
+
+#: Where a line begins to be a path and a number: ``"train.py:3:8"``, the column not always there.
+_LINE = re.compile(r"(?P<file>.+?):(?P<line>\d+)(?::\d+)?")
+
+
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """What an event of a device is.
+
+    Attributes:
+        name: of the instruction, or of the kernel.
+        module: the name of its program; empty if not known.
+        category: what kind of work it is.
+        rank: which of the ranks of :mod:`jaxmagic.analysis.attribution`.
+        ours: whether it belongs to a program of this package.
+        split: whether it belongs to several places.
+        places: how its time is divided among the places that it comes from; empty if they are not known.
+        shape: of its result.
+        flops: of one run.
+        accessed_bytes: of one run.
+    """
+
+    name: str
+    module: str = ""
+    category: str = "other"
+    rank: int = COMPUTE
+    ours: bool = False
+    split: bool = False
+    places: Mapping[Place, float] = field(default_factory=dict)
+    shape: str = ""
+    flops: int | None = None
+    accessed_bytes: int | None = None
+
+
+def recorded(kind: EventKind, modules: Mapping[ProgramKey, Module]) -> Recorded:
+    """What an event of this kind is.
+
+    Args:
+        kind: it.
+        modules: those of the recording.
+    """
+    text = _TEXT.match(kind.name)
+    ended_by = _word(kind.facts.get("hlo_op"))
+    name = text["name"] if text else ended_by or kind.name
+    module = None if kind.program is None else modules.get(kind.program)
+    title = _word(kind.facts.get("hlo_module")) or (module.name if module else "")
+    number = None if module is None else module.named.get(name)
+    if text and ended_by not in ("", name):  # what goes on beside the operations, from its start to its end
+        return _by_facts(kind, f"{name} to {ended_by}", title)
+    if module is None or number is None:
+        return _by_facts(kind, name, title)
+    instruction = module.instructions[number]
+    kind_of_work: str = category(module, instruction)
+    places = shares(module, instruction)
+    return Recorded(
+        name=instruction.name,
+        module=title,
+        category=kind_of_work,
+        rank=_rank(kind_of_work, instruction.opcode),
+        ours=_OURS in title,
+        split=len({stack[-1:] for stack, _ in places}) > 1,
+        places=places,
+        shape=instruction.shape,
+        flops=flops(module, instruction),
+        accessed_bytes=bytes_accessed(module, instruction),
+    )
+
+
+def _by_facts(kind: EventKind, name: str, module: str) -> Recorded:
+    """Without the instruction: its category and its source stand with the event, on a TPU, or its name has to do."""
+    said = _word(kind.facts.get("hlo_category"))
+    lower = f"{said} {kind.name}".lower() if not said else said.lower()
+    found = next((category for part, category in _BY_NAME if part in lower), _CATEGORIES.get(said, said or "other"))
+    stack = _stack(_word(kind.facts.get("source_stack")) or _word(kind.facts.get("source")))
+    scope = _word(kind.facts.get("tf_op")).rstrip(":")
+    return Recorded(
+        name=name,
+        module=module,
+        category=found,
+        rank=_rank(found, said),
+        ours=_OURS in module,
+        places={(stack, scope): 1.0} if stack or scope else {},
+        shape=_word(kind.facts.get("shape_with_layout")),
+        flops=_number(kind.facts.get("flops")),
+        accessed_bytes=_number(kind.facts.get("bytes_accessed")),
+    )
+
+
+def _rank(category: str, opcode: str) -> int:
+    """A copy that is computed, such as a transposition, is computation."""
+    if category == "control flow":
+        return CONTROL
+    if category == "collective":
+        return COLLECTIVE
+    moved = category in ("copy", "infeed") and opcode in ("", "copy", "copy-start", "copy-done", "infeed", "outfeed")
+    return COPY if moved else COMPUTE
+
+
+def _stack(text: str) -> Stack:
+    lines = (_LINE.fullmatch(each.strip()) for each in text.splitlines())
+    return tuple(Frame(function="", file=each["file"], line=int(each["line"])) for each in lines if each)
+
+
+def _word(fact: Fact | None) -> str:
+    return fact if isinstance(fact, str) else ""
+
+
+def _number(fact: Fact | None) -> int | None:
+    return fact if isinstance(fact, int) else None

@@ -1,0 +1,203 @@
+"""Where devices spent their time: by line, by operation, by scope and by device."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from .compilation import Compilation
+from .display import Displayable
+from .environment import Environment
+from .frame import Stack
+from .timing import Timing
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OperationTime:
+    """All runs of one operation of one program on one device.
+
+    Attributes:
+        name: of the instruction in the compiled module, such as ``"dot.3"``; of the kernel where no program is known.
+        module: of the program, such as ``"jit_f"``; empty if that is not known.
+        category: what kind of work it is, such as ``"matmul"`` or ``"elementwise fusion"``.
+        device: where it ran, such as ``"GPU:0"``.
+        count: how often it ran.
+        total_ns: how long all runs took, one added to the other.
+        self_ns: the same without what ran inside of it on the same thread, such as the body of a loop.
+        time_ns: what of the time of the device is its own: a moment in which several ran counts once, and what was
+            hidden behind computation does not count. All of a device's add up to the time in which it was busy.
+        shape: type and sizes of the result, such as ``"f32[256,512]"``; empty if not known.
+        scope: the path of JAX's operation, such as ``"jit(f)/layer/dot_general"``; empty if not known.
+        source: the line that it comes from, or most of it, such as ``"cell 12:3"``; ``None`` if not known.
+        flops: floating-point operations of one run; ``None`` where that cannot be said.
+        accessed_bytes: what one run reads and writes; ``None`` where that cannot be said.
+    """
+
+    name: str
+    module: str
+    category: str
+    device: str
+    count: int
+    total_ns: int
+    self_ns: int
+    time_ns: int
+    shape: str = ""
+    scope: str = ""
+    source: str | None = None
+    flops: int | None = None
+    accessed_bytes: int | None = None
+
+    @property
+    def mean_ns(self) -> float:
+        """How long one run took."""
+        return self.total_ns / self.count
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlaceTime:
+    """A place in the program, and the time that devices spent on it.
+
+    Attributes:
+        stack: the calls that wrote it, the outermost first; empty for time that reaches no line.
+        scope: the path of JAX's operation; empty if not known.
+        time_ns: of all devices. Those of a profile add up to the time in which devices were busy.
+        count: how often the operation ran that ran most.
+        operations: the names of the operations, the one that took longest first.
+        split: whether some of this is the share of a fusion that belongs to other places as well.
+    """
+
+    stack: Stack
+    scope: str
+    time_ns: int
+    count: int
+    operations: tuple[str, ...]
+    split: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeviceUse:
+    """What one device did in the time of the recording. Times of what overlaps are unions, not sums.
+
+    Attributes:
+        device: its name, such as ``"GPU:0"``; behind the name of its host where there are several.
+        busy_ns: how long it did anything.
+        compute_ns: how long it computed.
+        copy_ns: how long it copied.
+        collective_ns: how long it exchanged data with others.
+        exposed_copy_ns: how long it copied and neither computed nor exchanged data.
+        exposed_collective_ns: how long it exchanged data and did not compute.
+        idle_ns: the rest of the recording.
+        peak_flops: floating-point operations that it can do in a second, as the recording tells; ``None`` if it does
+            not.
+        peak_bytes: bytes that its memory can move in a second, in the same way.
+    """
+
+    device: str
+    busy_ns: int
+    compute_ns: int
+    copy_ns: int
+    collective_ns: int
+    exposed_copy_ns: int
+    exposed_collective_ns: int
+    idle_ns: int
+    peak_flops: float | None = None
+    peak_bytes: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Code:
+    """The source of a function that devices spent time on, as it was when it ran.
+
+    Attributes:
+        file: its name, as Python has it.
+        cell: whose code it is, such as ``"cell 12"``; ``None`` if it is no cell's.
+        first: the number of its first line.
+        lines: the text.
+    """
+
+    file: str
+    cell: str | None
+    first: int
+    lines: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Profile(Displayable):
+    """Where devices spent their time, as the JAX profiler recorded it.
+
+    Attributes:
+        code: the source that was run; ``None`` for a recording that was made elsewhere.
+        runs: how often it ran in the recording; ``None`` for one that was made elsewhere.
+        warm_up: the first run, with what it compiled, without the profiler; ``None`` if there was none.
+        unprofiled: the last run without the profiler, which is the first one if that compiled nothing; ``None`` if
+            there was none.
+        recorded_ns: how long the recording is: all runs, under the profiler; of one that was made elsewhere from the
+            first operation of a device to the end of the last.
+        device_uses: what each device did.
+        operation_times: what ran, on each device, what took most of its time first.
+        place_times: the same time by place in the program.
+        codes: the source of the functions of these places, as far as it was found.
+        compilations: what compiled meanwhile, as in a :class:`Timing`.
+        kept: the folder in which the recording was kept, for TensorBoard and XProf; ``None`` if it was not.
+        started_at: when, in ISO 8601 with the time zone; ``None`` if not known.
+        error: the type of the exception that ended the code, ``None`` if none did.
+        notes: what a reader must know to understand the numbers, a sentence each.
+        environment: under which this was recorded; ``None`` for a recording that was made elsewhere.
+    """
+
+    code: str | None = None
+    runs: int | None = None
+    warm_up: Timing | None = None
+    unprofiled: Timing | None = None
+    recorded_ns: int
+    device_uses: tuple[DeviceUse, ...]
+    operation_times: tuple[OperationTime, ...]
+    place_times: tuple[PlaceTime, ...]
+    codes: tuple[Code, ...] = ()
+    compilations: tuple[Compilation, ...] = ()
+    kept: str | None = None
+    started_at: str | None = None
+    error: str | None = None
+    notes: tuple[str, ...] = ()
+    environment: Environment | None = None
+
+    def __post_init__(self) -> None:
+        if any(each.busy_ns > self.recorded_ns for each in self.device_uses):
+            raise ValueError("no device works longer than the recording is")
+
+    @property
+    def wall_ns(self) -> int | None:
+        """How long one run took without the profiler; ``None`` if that was not measured."""
+        return None if self.unprofiled is None else self.unprofiled.wall_ns
+
+    @property
+    def device_ns(self) -> int:
+        """How long devices were busy, one added to the other, each at most as long as the recording."""
+        return sum(each.busy_ns for each in self.device_uses)
+
+    def lines(self) -> DataFrame:
+        """Time by line: ``file``, ``line``, ``function``, ``time_ns``, ``share``, ``count`` and more.
+
+        A row is a line of the user's code, or of a library's where none of the user's had called. The last row, whose
+        ``file`` is missing, is the time that reaches no line: together they are :attr:`device_ns`.
+        """
+        return self.to_frame("lines")
+
+    def scopes(self) -> DataFrame:
+        """Time by scope: the path that :func:`jax.named_scope`, functions and transformations have made."""
+        return self.to_frame("scopes")
+
+    def operations(self) -> DataFrame:
+        """Time by operation and device: ``operation``, ``category``, ``device``, ``count``, ``total_ns`` and more."""
+        return self.to_frame("operations")
+
+    def devices(self) -> DataFrame:
+        """What each device did: ``device``, ``busy_ns``, ``compute_ns``, ``copy_ns`` and more."""
+        return self.to_frame("devices")
+
+    def without_values(self) -> Profile:
+        """The record itself: it holds no value of the user's."""
+        return self

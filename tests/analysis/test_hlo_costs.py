@@ -1,0 +1,94 @@
+"""What kind of work instructions are, how much, and whose: of real modules."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax.numpy as jnp
+import pytest
+from recordings import module_of
+
+from jaxmagic.analysis.hlo_costs import bytes_accessed, category, flops, shares, work
+from jaxmagic.model.frame import Frame
+from jaxmagic.model.hlo import HloInstruction, Module
+
+HERE, THERE = (Frame(function="f", file="a.py", line=line) for line in (1, 2))
+
+
+def instruction(opcode: str, elements: int = 10, operands: tuple[int, ...] = (), **changes: Any) -> HloInstruction:
+    values: dict[str, Any] = {
+        "name": opcode, "shape": "", "size_bytes": 4 * elements, "called": (), "target": "", "products": 0,
+        "op_name": opcode, "stack": (HERE,),
+    }  # fmt: skip
+    return HloInstruction(opcode=opcode, elements=elements, operands=operands, **(values | changes))
+
+
+def module(*instructions: HloInstruction, inside: tuple[int, ...] = ()) -> Module:
+    return Module("jit_f", dict(enumerate(instructions)), {7: inside}, {})
+
+
+@pytest.mark.parametrize(
+    ("opcode", "target", "kind"),
+    [
+        ("dot", "", "matmul"),
+        ("convolution", "", "convolution"),
+        ("all-reduce-start", "", "collective"),
+        ("copy-done", "", "copy"),
+        ("while", "", "control flow"),
+        ("tanh", "", "elementwise"),
+        ("parameter", "", "other"),
+        ("custom-call", "__cublas$gemm", "matmul"),
+        ("custom-call", "__cudnn$convForward", "convolution"),
+        ("custom-call", "xla_python_cpu_callback", "host callback"),
+        ("custom-call", "lapack_sgetrf_ffi", "custom call"),
+    ],
+)
+def test_instructions_are_sorted_by_what_they_do(opcode: str, target: str, kind: str) -> None:
+    assert category(module(), instruction(opcode, target=target)) == kind
+
+
+def test_a_fusion_is_what_most_of_its_work_is() -> None:
+    fusion = instruction("fusion", called=(7,))
+    dot, add = instruction("dot", products=100), instruction("add")
+    assert category(module(dot, add, inside=(0, 1)), fusion) == "matmul"
+    assert category(module(add, inside=(0,)), fusion) == "elementwise fusion"
+
+
+def test_a_fusion_is_divided_among_its_lines_by_their_work() -> None:
+    fusion = instruction("fusion", called=(7,))
+    add, tanh = instruction("add"), instruction("tanh", stack=(THERE,))
+    found = shares(module(add, tanh, inside=(0, 1)), fusion)
+    assert {stack: share for (stack, _), share in found.items()} == {(HERE,): 1 / 17, (THERE,): 16 / 17}
+
+
+def test_what_the_compiler_has_put_in_belongs_to_where_its_operands_come_from() -> None:
+    written, between = instruction("add", stack=(THERE,)), instruction("bitcast", operands=(0,), stack=())
+    copy = instruction("copy", operands=(1,), stack=(), op_name="")
+    assert shares(module(written, between), copy) == {((THERE,), "add"): 1.0}
+    assert shares(module(), copy) == {}
+
+
+def test_a_circle_of_operands_is_no_endless_search() -> None:
+    one, other = (instruction("copy", operands=(number,), stack=(), op_name="") for number in (1, 0))
+    assert shares(module(one, other), one) == {}
+
+
+def test_what_is_called_outside_xla_has_no_count() -> None:
+    assert flops(module(), instruction("custom-call")) is None
+    assert flops(module(), instruction("while")) is None
+    assert bytes_accessed(module(), instruction("while")) is None
+
+
+def test_products_count_twice_and_an_exponential_once() -> None:
+    found = module_of(lambda x, w: x @ w, jnp.ones((3, 5)), jnp.ones((5, 7)))
+    total = [flops(found, each) for each in found.instructions.values() if each.opcode == "dot"]
+    assert total == [2 * 3 * 5 * 7]
+    assert flops(module(), instruction("exponential", elements=10)) == 10
+    assert work(module(), instruction("exponential", elements=10)) == 160
+
+
+@pytest.mark.parametrize("opcode", ["scatter", "dynamic-update-slice", "reduce", "dynamic-slice", "fusion"])
+def test_a_broken_instruction_without_operands_costs_nothing(opcode: str) -> None:
+    found = instruction(opcode, elements=0)
+    assert work(module(), found) == 0
+    assert flops(module(), found) == 0
