@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import tempfile
 import types
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import MISSING, Field, fields, is_dataclass
 from errno import EACCES, EISDIR, ENOENT
+from itertools import count
 from pathlib import Path
 from typing import IO, Any, Literal, Union, get_args, get_origin, get_type_hints
 
@@ -23,15 +25,19 @@ from .model.benchmark import Benchmark
 from .model.comparison import Comparison
 from .model.history import Record
 from .model.memory import MemoryProfile
+from .model.profile import Profile
 from .model.sweep import Sweep
 from .model.timing import Timing
 
 #: Raised by one when a field changes its meaning, so that an old program refuses a new file.
 VERSION = 1
 
+#: How the files end that the JAX profiler writes.
+RECORDING = ".xplane.pb"
+
 _FORMAT = "jaxmagic"
 _KINDS: dict[str, type] = {
-    each.__name__: each for each in (Timing, Benchmark, Comparison, Sweep, MemoryProfile, LiveArrays)
+    each.__name__: each for each in (Timing, Benchmark, Comparison, Sweep, MemoryProfile, LiveArrays, Profile)
 }
 _MOST_BYTES = 256 * 2**20
 
@@ -63,12 +69,65 @@ def save(record: Record, path: str | os.PathLike[str]) -> Path:
             f"save() writes one record; found {kind}. "
             "Pass a record, such as jaxmagic.last() or the timing of a stopwatch."
         )
-    document = {"format": _FORMAT, "version": VERSION, "kind": kind, "record": _encode(record)}
+    document = {"format": _FORMAT, "version": VERSION, "kind": kind, "record": encode(record)}
     target = target_of(path)
     with _replacing(target, "w", encoding="utf-8") as file:
         json.dump(document, file, indent=1)  # in ASCII: a path need not be valid Unicode
         file.write("\n")
     return target
+
+
+def recordings(path: Path) -> list[tuple[str, bytes]]:
+    """The recordings of the JAX profiler in a file, or anywhere below a folder, with the names of their hosts.
+
+    A recording that stands alone needs no name. Below a folder with several runs the newest counts.
+
+    Raises:
+        FileNotFoundError: there is none.
+    """
+    if not path.exists():
+        raise FileNotFoundError(ENOENT, os.strerror(ENOENT), str(path))
+    files = [path] if path.is_file() else sorted(path.rglob(f"*{RECORDING}"))
+    if not files:
+        raise FileNotFoundError(ENOENT, f"no file that ends in {RECORDING} lies below", str(path))
+    newest = max((each.parent for each in files), key=lambda folder: (folder.stat().st_mtime, folder))
+    files = [each for each in files if each.parent == newest]
+    return [(each.name.removesuffix(RECORDING) if len(files) > 1 else "", each.read_bytes()) for each in files]
+
+
+def copy_folder(source: Path, into: Path) -> Path:
+    """Copy a folder into another one, whole or not at all; where it is now. A name that is taken gets a number.
+
+    Raises:
+        OSError: it cannot be written.
+    """
+    with tempfile.TemporaryDirectory(prefix=".", suffix=".tmp", dir=into, ignore_cleanup_errors=True) as temporary:
+        copied = shutil.copytree(source, Path(temporary) / source.name)
+        for number in count(1):
+            target = into / (source.name if number == 1 else f"{source.name}_{number}")
+            if not target.exists():
+                return copied.rename(target)
+    raise AssertionError
+
+
+def append_entry(path: Path, entry: Mapping[str, Any]) -> None:
+    """Add an entry to the list in a JSON file, which begins as an empty one.
+
+    Raises:
+        RecordError: the file is there, and is no list.
+        OSError: it cannot be read or written.
+    """
+    entries: object = []
+    if path.exists():
+        try:
+            entries = json.loads(path.read_text(encoding="utf-8"))
+        except ValueError as error:
+            raise RecordError(f"{path}: this is no JSON ({error}). It was left as it is; move it away.") from error
+    if not isinstance(entries, list):
+        raise RecordError(f"{path}: expected a list of runs; found {_short(entries)}. Move the file away.")
+    with _replacing(path, "w", encoding="utf-8") as file:
+        json.dump([*entries, entry], file, indent=1)
+        file.write("\n")
 
 
 def write(data: bytes, path: str | os.PathLike[str]) -> Path:
@@ -148,14 +207,14 @@ def load(path: str | os.PathLike[str]) -> Record:
         raise RecordError(f"{source}: not a record of jaxmagic, because it is nested too deeply") from None
 
 
-def _encode(value: Any) -> Any:
-    """A record as dictionaries, without what is not saved: the value of the user's that it may hold."""
+def encode(value: Any) -> Any:
+    """A record as dictionaries and lists, without what is not saved: the value of the user's that it may hold."""
     if is_dataclass(value):
-        return {each.name: _encode(getattr(value, each.name)) for each in _saved(value)}
+        return {each.name: encode(getattr(value, each.name)) for each in _saved(value)}
     if isinstance(value, tuple):
-        return [_encode(each) for each in value]
+        return [encode(each) for each in value]
     if isinstance(value, dict):
-        return {key: _encode(each) for key, each in value.items()}
+        return {key: encode(each) for key, each in value.items()}
     return value
 
 

@@ -58,7 +58,7 @@ def change(path: Any, *keys: Any, to: Any) -> None:
         (
             ["kind"],
             "Code",
-            'field "kind": expected one of Timing, Benchmark, Comparison, Sweep, MemoryProfile, LiveArrays; '
+            'field "kind": expected one of Timing, Benchmark, Comparison, Sweep, MemoryProfile, LiveArrays, Profile; '
             'found "Code"',
         ),
         (["record"], [], 'field "record": expected an object; found []'),

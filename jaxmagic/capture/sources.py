@@ -6,6 +6,7 @@ only the session can tell, as long as it lasts: it is asked when a record is mad
 
 from __future__ import annotations
 
+import linecache
 import weakref
 from collections.abc import Callable
 
@@ -38,6 +39,15 @@ def known_as(file: str) -> str:
         if name is not None:
             return name
     return file
+
+
+def text_of(file: str) -> list[str]:
+    """The lines of a file; of a cell as people have typed it, with its magics. None where it cannot be read."""
+    for each in _namings:
+        text = getattr(each(), "text", lambda _: None)(file)
+        if text is not None:
+            return list(text)
+    return [line.rstrip("\n") for line in linecache.getlines(file)]
 
 
 def place_known_as(place: str | None) -> str | None:

@@ -1,0 +1,270 @@
+"""Some code under the JAX profiler: a run to warm up, one that is timed without it, and those that are recorded."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Generator, Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from .. import units
+from ..analysis.heap import is_users
+from ..analysis.profile import Times, summarize
+from ..errors import NotMeasured, RecordError
+from ..model.profile import Profile
+from ..model.recording import Recording
+from ..model.timing import Timing
+from .clock import timestamp
+from .environment import probe
+from .jax_version import require_jax
+from .logdir import LogDir
+from .profiler import RECORDS_CPU, Profiler, mark_run, windows_of
+from .source_text import codes_of
+from .stopwatch import Stopwatch
+
+
+class ProfileWatch:
+    """Runs some code several times, and makes a :class:`~jaxmagic.Profile`.
+
+    Args:
+        runs: how many runs are recorded.
+        cold: whether the first run is recorded already, with all that it compiles; then nothing is timed without the
+            profiler.
+        fetch: as of the stopwatch.
+        logdir: where the recording is kept; it goes when it has been read without one.
+        recorded: told of the recording; an ``OSError`` of it becomes a note.
+        record: told of the record.
+
+    Attributes:
+        result: what the code evaluated to; set after each run, and forgotten at the end.
+        dropped: a value that the code threw away, kept until its run ends.
+    """
+
+    def __init__(
+        self,
+        *,
+        runs: int = 1,
+        cold: bool = False,
+        fetch: bool = False,
+        logdir: LogDir | None = None,
+        recorded: Callable[[Recording], object] = lambda _: None,
+        record: Callable[[Profile], None] | None = None,
+    ) -> None:
+        self.result: Any = None
+        self.dropped: Any = None
+        self._runs = runs
+        self._cold = cold
+        self._fetch = fetch
+        self._logdir = logdir
+        self._told = recorded
+        self._kept: Path | None = None
+        self._record = record
+        self._profiler = Profiler()
+        self._watch: Stopwatch | None = None
+        self._warm_up: Timing | None = None
+        self._unprofiled: Timing | None = None
+        self._recorded: list[Timing] = []
+        self._running: Generator[None, None, None] | None = None
+        self._profile: Profile | None = None
+
+    @property
+    def done(self) -> bool:
+        """Whether there is a record."""
+        return self._profile is not None
+
+    @property
+    def record(self) -> Profile:
+        """The record, once the code has ended."""
+        assert self._profile is not None
+        return self._profile
+
+    @property
+    def timing(self) -> Timing:
+        """Of a run without the profiler; of one with it where there is none."""
+        found = self._unprofiled or self._warm_up or next(iter(self._recorded), None)
+        if found is None:
+            raise NotMeasured("There is no timing: no run has ended.")
+        return found
+
+    def start(self) -> None:
+        """Look whether the profiler is there to be used.
+
+        Raises:
+            JaxNotAvailable: JAX is not installed or too old.
+            NotMeasured: the profiler is running already.
+        """
+        require_jax()
+        self._started_at = timestamp()
+        self._profiler.start()  # somebody else's is found before anything has run
+        if not self._cold:
+            self._profiler.cancel()
+
+    def runs(self) -> Iterator[None]:
+        """The code runs once between each of these and the next, and :meth:`returned` is called behind it.
+
+        Raises:
+            NotMeasured: the profiler cannot be started.
+            Exception: what the computation itself raised while it was waited for.
+        """
+        __tracebackhide__ = True
+        self._running = self._all_runs()
+        return self._running
+
+    def _all_runs(self) -> Generator[None, None, None]:
+        __tracebackhide__ = True
+        if not self._cold:
+            yield from self._run()
+            self._warm_up = self._unprofiled = self._ended()
+            if any(each.compiled for each in self._warm_up.compilations):
+                yield from self._run()
+                self._unprofiled = self._ended()
+            self._profiler.start()
+        for number in range(self._runs):
+            with mark_run(number):
+                yield from self._run()
+                self._recorded.append(self._ended())
+
+    def _run(self) -> Iterator[None]:
+        self._watch = Stopwatch(fetch=self._fetch)
+        self._watch.start()
+        yield
+
+    def _ended(self) -> Timing:
+        __tracebackhide__ = True
+        watch, self._watch = self._watch, None
+        assert watch is not None
+        watch.result, self.result = self.result, None
+        watch.dropped, self.dropped = self.dropped, None
+        return watch.stop()
+
+    def returned(self, value: Any = None) -> int:
+        """As of the stopwatch, for the run that ends."""
+        return 0 if self._watch is None else self._watch.returned(value)
+
+    def stop(self, *, error: BaseException | None = None, code: str | None = None) -> Timing | None:
+        """Make the record of what was recorded, also where the code has failed."""
+        __tracebackhide__ = True
+        try:
+            if self._watch is not None:  # the run was not ended: an exception is on its way
+                self._cut_short(error)
+            if self._running is not None:
+                self._running.close()
+            self._profile = self._noted(self._make_record(error, code))
+            if self._record is not None:
+                self._record(self._profile)
+        finally:
+            self.cancel()
+        return self._unprofiled
+
+    def _cut_short(self, error: BaseException | None) -> None:
+        """Wait for what the code has started before it failed."""
+        watch, self._watch = self._watch, None
+        assert watch is not None
+        try:
+            watch.stop(error=error)
+        finally:
+            watch.cancel()
+
+    def cancel(self) -> None:
+        """Record no longer; does nothing where all has ended."""
+        watch, self._watch = self._watch, None
+        if watch is not None:
+            watch.cancel()
+        if self._running is not None:
+            self._running.close()
+            self._running = None
+        self.result = self.dropped = None
+        self._profiler.cancel()
+
+    def _make_record(self, error: BaseException | None, code: str | None) -> Profile:
+        notes: list[str] = []
+        times, recording = Times(0, (), (), ()), None
+        if not self._profiler.running:
+            notes.append("Nothing was recorded: the code did not come so far.")
+        else:
+            try:
+                recording = self._profiler.stop(lambda folder: self._keep(folder, notes))
+                times = summarize(recording, windows_of(recording))
+                self._told(recording)
+            except NotMeasured as problem:
+                notes.append(str(problem))
+            except OSError as problem:
+                notes.append(f"Not written: {problem}.")
+            except Exception as problem:
+                notes.append(f"The recording cannot be read ({type(problem).__name__}: {problem}).")
+        return make_profile(
+            times,
+            recording,
+            code=code,
+            runs=self._runs if error is None else len(self._recorded),
+            warm_up=self._warm_up,
+            unprofiled=self._unprofiled,
+            compilations=tuple(each for timing in self._recorded for each in timing.compilations),
+            kept=None if self._kept is None else str(self._kept),
+            started_at=self._started_at,
+            error=None if error is None else type(error).__name__,
+            notes=notes,
+        )
+
+    def _keep(self, folder: Path, notes: list[str]) -> None:
+        if self._logdir is not None:
+            try:
+                self._kept = self._logdir.keep(folder)
+            except (OSError, shutil.Error, ValueError) as problem:
+                notes.append(f"The recording could not be kept: {problem}.")
+
+    def _noted(self, record: Profile) -> Profile:
+        """The record, when it stands in the list of its folder."""
+        if self._logdir is not None:
+            try:
+                self._logdir.note(record)
+            except (OSError, RecordError) as problem:
+                return replace(record, notes=(*record.notes, f"The run could not be added to the list: {problem}"))
+        return record
+
+
+def make_profile(
+    times: Times, recording: Recording | None, *, here: bool = True, notes: Sequence[str] = (), **more: Any
+) -> Profile:
+    """The record of a recording that was made here, with the source of what took time.
+
+    Args:
+        times: what the devices did.
+        recording: what that is from; ``None`` if there is none.
+        here: whether it was made in this process.
+        notes: what else a reader must know.
+        more: the other fields of the record.
+    """
+    frames = dict.fromkeys(found for each in times.place_times for found in each.stack if is_users(found))
+    codes = codes_of(frames, trusted=here)
+    told = [*notes, *_notes(recording, here)]
+    if codes and not here:
+        told.append("The source is that of the files as they are on this machine now; the recording has none.")
+    return Profile(
+        recorded_ns=times.recorded_ns,
+        device_uses=times.device_uses,
+        operation_times=times.operation_times,
+        place_times=times.place_times,
+        codes=codes,
+        notes=tuple(told),
+        environment=probe() if here else None,
+        **more,
+    )
+
+
+def _notes(recording: Recording | None, here: bool) -> list[str]:
+    if recording is None:
+        return []
+    found = list(recording.notes)
+    if recording.unread:
+        found.append(
+            f"Of {units.count(len(recording.unread), 'program')} the module could not be read: their operations have "
+            f"no lines ({', '.join(sorted(set(recording.unread.values())))})."
+        )
+    if here and any(device.startswith("CPU") for device in recording.devices):
+        import jax
+
+        if jax.__version_info__ < RECORDS_CPU:
+            found.append("JAX before 0.10 does not record all operations of the CPU, such as matrix products.")
+    return found

@@ -1,0 +1,125 @@
+"""Runs the JAX profiler for a while, and reads what it has recorded."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+import numpy as np
+
+from ..analysis.profile import Window
+from ..errors import NotMeasured
+from ..model.recording import Recording
+from ..storage import recordings
+from .xspace import read_recording
+
+#: Older ones record some operations of the CPU only; matrix products, for one, are missing.
+RECORDS_CPU = (0, 10)
+
+#: What marks a run in a recording.
+_RUN = "jaxmagic: run"
+
+
+class Profiler:
+    """One recording of the JAX profiler, in a folder of its own that goes when it has been read.
+
+    There is one profiler in a process: where it is running already, it is somebody's, and left alone.
+    """
+
+    def __init__(self) -> None:
+        self._folder: tempfile.TemporaryDirectory[str] | None = None
+
+    @property
+    def running(self) -> bool:
+        """Whether it records."""
+        return self._folder is not None
+
+    def start(self) -> None:
+        """Begin to record.
+
+        Raises:
+            NotMeasured: the profiler is running already, or cannot be started.
+        """
+        import jax
+
+        options = jax.profiler.ProfileOptions()
+        options.python_tracer_level = 0  # a call of Python takes longer with it than without
+        options.host_tracer_level = 2  # on the CPU operations are on this level
+        folder = tempfile.TemporaryDirectory(prefix="jaxmagic-", ignore_cleanup_errors=True)
+        try:
+            jax.profiler.start_trace(folder.name, profiler_options=options)
+        except BaseException as error:
+            folder.cleanup()
+            if not isinstance(error, Exception):
+                raise
+            raise NotMeasured(_why_not("started", error)) from error
+        self._folder = folder
+
+    def stop(self, keep: Callable[[Path], object] = lambda _: None) -> Recording:
+        """End, and read what was recorded.
+
+        Args:
+            keep: called with the folder of the recording before that goes.
+
+        Raises:
+            NotMeasured: the profiler has written nothing that can be read.
+        """
+        import jax
+
+        folder, self._folder = self._folder, None
+        assert folder is not None
+        try:
+            try:
+                jax.profiler.stop_trace()
+            except Exception as error:
+                raise NotMeasured(_why_not("stopped", error)) from error
+            keep(Path(folder.name))
+            return read_recording(recordings(Path(folder.name)))
+        except FileNotFoundError as error:
+            raise NotMeasured("The profiler has written nothing.") from error
+        finally:
+            folder.cleanup()
+
+    def cancel(self) -> None:
+        """End, and forget what was recorded; does nothing where it does not record."""
+        if self._folder is not None:
+            import jax
+
+            folder, self._folder = self._folder, None
+            try:
+                jax.profiler.stop_trace()
+            except Exception:  # somebody else has stopped it
+                pass
+            finally:
+                folder.cleanup()
+
+
+@contextmanager
+def mark_run(number: int) -> Iterator[None]:
+    """Mark what runs within as one run, which :func:`windows_of` finds in the recording."""
+    import jax
+
+    with jax.profiler.StepTraceAnnotation(_RUN, step_num=number):
+        yield
+
+
+def windows_of(recording: Recording) -> Sequence[Window]:
+    """When the runs were that were marked, in order."""
+    wanted = {number for number, kind in enumerate(recording.kinds) if kind.name.startswith(_RUN)}
+    found: list[Window] = []
+    for track in recording.tracks if wanted else ():
+        if track.role == "host":
+            chosen = np.isin(track.kinds, list(wanted))
+            found += map(Window, track.start_ps[chosen].tolist(), track.end_ps[chosen].tolist())
+    return sorted(found)
+
+
+def _why_not(done: str, error: Exception) -> str:
+    if "already" in str(error) or "one profile" in str(error).lower():
+        return (
+            "The JAX profiler is running already, and there is one in a process: it was left alone, and nothing was "
+            "recorded here. Stop it with jax.profiler.stop_trace() first."
+        )
+    return f"The JAX profiler could not be {done}: {error}. Nothing was recorded."

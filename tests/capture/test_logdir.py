@@ -1,0 +1,111 @@
+"""Recordings that are kept: in the layout of TensorBoard and XProf, with a list of the runs, whole or not at all."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import pytest
+
+import jaxmagic
+from jaxmagic.capture import logdir
+from jaxmagic.capture.logdir import LogDir
+
+pytestmark = pytest.mark.filterwarnings("error::pytest.PytestUnraisableExceptionWarning")
+
+
+@pytest.fixture
+def f() -> Any:
+    return jax.jit(lambda x: jnp.sort(x * 79))
+
+
+def results(folder: Path) -> list[dict[str, Any]]:
+    found = json.loads((folder / "results.json").read_text())
+    assert isinstance(found, list)
+    return found
+
+
+def test_each_run_has_a_folder_and_an_entry_and_can_be_opened_again(tmp_path: Path, f: Any, x: Any) -> None:
+    first = jaxmagic.profile(f, x, logdir=tmp_path)
+    second = jaxmagic.profile(f, x, logdir=tmp_path, label="lcam")
+    third = jaxmagic.profile(f, x, logdir=tmp_path, label="lcam")
+    kept = [Path(each.kept) for each in (first, second, third) if each.kept]
+    assert [each.parent for each in kept] == [
+        tmp_path / "plugins" / "profile",
+        tmp_path / "lcam" / "plugins" / "profile",
+        tmp_path / "lcam" / "plugins" / "profile",
+    ]
+    assert len(set(kept)) == 3
+    assert jaxmagic.read_profile(kept[2]).operation_times
+    entries = results(tmp_path)
+    assert [tmp_path / each["recording"] for each in entries] == kept
+    assert [each["label"] for each in entries] == [None, "lcam", "lcam"]
+    assert entries[1]["execution_time_ns"] == second.wall_ns
+    assert entries[1]["environment"]["jax"] == jax.__version__
+    assert all(each["success"] for each in entries)
+
+
+def test_a_run_that_fails_is_in_the_list(tmp_path: Path) -> None:
+    with pytest.raises(ZeroDivisionError):
+        jaxmagic.profile(lambda: 1 / 0, logdir=tmp_path)
+    (entry,) = results(tmp_path)
+    assert (entry["success"], entry["error"], entry["recording"]) == (False, "ZeroDivisionError", None)
+
+
+@pytest.mark.parametrize("label", ["", "..", "a/b", "/tmp", "a\0b"])
+def test_a_label_is_the_name_of_a_folder(tmp_path: Path, label: str) -> None:
+    with pytest.raises(ValueError, match="the name of a folder"):
+        LogDir(tmp_path, label)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_label_needs_a_folder(f: Any, x: Any) -> None:
+    with pytest.raises(ValueError, match="without a folder"):
+        jaxmagic.profile(f, x, label="lcam")
+
+
+def test_nothing_is_run_where_nothing_can_be_written(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("in the way")
+    ran: list[int] = []
+    with pytest.raises(OSError, match="file"):
+        jaxmagic.profile(lambda: ran.append(1), logdir=tmp_path / "file")
+    assert ran == []
+
+
+@pytest.mark.parametrize("content", ["no JSON", '{"a": 1}'])
+def test_a_file_that_is_no_list_is_left_as_it_is_and_the_record_says_so(
+    tmp_path: Path, f: Any, x: Any, content: str
+) -> None:
+    (tmp_path / "results.json").write_text(content)
+    record = jaxmagic.profile(f, x, logdir=tmp_path)
+    assert (tmp_path / "results.json").read_text() == content
+    assert any("could not be added to the list" in each for each in record.notes)
+    assert record.device_uses
+
+
+def test_a_full_disk_leaves_no_part_of_a_recording_and_the_record_says_so(
+    tmp_path: Path, f: Any, x: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(source: Path, into: Path) -> Path:
+        raise OSError(28, os.strerror(28))
+
+    monkeypatch.setattr(logdir, "copy_folder", full)
+    record = jaxmagic.profile(f, x, logdir=tmp_path)
+    assert record.kept is None
+    assert any("could not be kept" in each for each in record.notes)
+    assert record.device_uses
+    assert list((tmp_path / "plugins" / "profile").iterdir()) == []
+
+
+def test_a_name_that_is_taken_gets_a_number(tmp_path: Path) -> None:
+    recorded = tmp_path / "recorded" / "plugins" / "profile" / "2026"
+    recorded.mkdir(parents=True)
+    (recorded / "host.xplane.pb").write_bytes(b"data")
+    kept = [LogDir(tmp_path / "kept").keep(tmp_path / "recorded") for _ in range(3)]
+    assert [each.name for each in kept] == ["2026", "2026_2", "2026_3"]
+    assert {(each / "host.xplane.pb").read_bytes() for each in kept} == {b"data"}
+    assert sorted(each.name for each in kept[0].parent.iterdir()) == ["2026", "2026_2", "2026_3"]

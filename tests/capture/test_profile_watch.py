@@ -1,0 +1,348 @@
+"""The line that takes the time is found, however the program is written; and the parts add up."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from jax.sharding import Mesh
+from jax.sharding import PartitionSpec as P
+
+import jaxmagic
+from jaxmagic.analysis.profile_lines import line_times
+from jaxmagic.capture.profile_watch import ProfileWatch
+from jaxmagic.capture.profiler import RECORDS_CPU
+from jaxmagic.errors import NotMeasured
+from jaxmagic.model.profile import Profile
+
+records_cpu = pytest.mark.skipif(
+    jax.__version_info__ < RECORDS_CPU, reason="this JAX does not record all operations of the CPU"
+)
+
+N = 400
+Program = tuple[Callable[..., Any], Callable[..., Any]]
+
+
+def matmul_among_cheap_lines() -> Program:
+    def f(x: Any) -> Any:
+        y = x + 1
+        y = x @ (x @ (x @ y))  # hot
+        y = y * 2
+        return y - x
+
+    return f, f
+
+
+def sort_in_a_helper() -> Program:
+    def helper(x: Any) -> Any:
+        return jnp.sort(x, axis=1)  # hot
+
+    def f(x: Any) -> Any:
+        left = helper(x)
+        right = helper(x.T)
+        return left + right
+
+    return f, helper
+
+
+def inside_scan() -> Program:
+    def step(carry: Any, _: None) -> Any:
+        carry = carry + 1
+        return jnp.sort(carry, axis=1)[::-1], None  # hot
+
+    def f(x: Any) -> Any:
+        return jax.lax.scan(step, x, None, length=3)[0]
+
+    return f, step
+
+
+def inside_while() -> Program:
+    def body(state: Any) -> Any:
+        number, x = state
+        x = jnp.sort(x, axis=1)[::-1] * 0.5  # hot
+        return number + 1, x
+
+    def f(x: Any) -> Any:
+        return jax.lax.while_loop(lambda state: state[0] < 3, body, (0, x))
+
+    return f, body
+
+
+def inside_vmap() -> Program:
+    def row(x: Any) -> Any:
+        y = x * 2
+        return jnp.sort(y)  # hot
+
+    def f(x: Any) -> Any:
+        return jax.vmap(row)(x)
+
+    return f, row
+
+
+def inside_grad() -> Program:
+    def loss(x: Any) -> Any:
+        y = jnp.tanh(x)
+        z = jnp.cumsum(jnp.sort(y, axis=1), axis=1)  # hot
+        return (z * z).sum()
+
+    return jax.grad(loss), loss
+
+
+def inside_checkpoint() -> Program:
+    @jax.checkpoint
+    def layer(x: Any) -> Any:
+        y = jnp.sin(x)
+        return jnp.sort(y, axis=1)  # hot
+
+    def loss(x: Any) -> Any:
+        return layer(x).sum()
+
+    return jax.value_and_grad(loss), layer
+
+
+def over_devices() -> Program:
+    mesh = Mesh(np.array(jax.devices()), "d")
+
+    def local(x: Any) -> Any:
+        y = jnp.sort(x, axis=1)  # hot
+        return jax.lax.psum(y.sum(), "d")
+
+    shard_map = getattr(jax, "shard_map", None) or partial(__import__("jax.experimental.shard_map").shard_map)
+    return shard_map(local, mesh=mesh, in_specs=P("d"), out_specs=P()), local
+
+
+def in_a_lambda() -> Program:
+    g = lambda x: jnp.sort(x, axis=1)  # noqa: E731 # hot
+
+    def f(x: Any) -> Any:
+        return g(x) + 1
+
+    return f, g
+
+
+class Model:
+    def __init__(self) -> None:
+        self.scale = 2.0
+
+    def layer(self, x: Any) -> Any:
+        y = x * self.scale
+        return jnp.sort(y, axis=1)  # hot
+
+    def __call__(self, x: Any) -> Any:
+        return self.layer(x) + 1
+
+
+def method_of_a_class() -> Program:
+    return Model().__call__, Model.layer
+
+
+PROGRAMS = [
+    matmul_among_cheap_lines,
+    sort_in_a_helper,
+    inside_scan,
+    inside_while,
+    inside_vmap,
+    inside_grad,
+    inside_checkpoint,
+    over_devices,
+    in_a_lambda,
+    method_of_a_class,
+]
+
+
+def hot_line(function: Callable[..., Any]) -> int:
+    lines, first = inspect.getsourcelines(function)
+    return first + next(number for number, line in enumerate(lines) if "# hot" in line)
+
+
+def undisturbed(function: Callable[..., Any], as_wanted: Callable[[Profile], bool]) -> Profile:
+    """A profile as it is wanted, or the fifth that is not.
+
+    Where other processes take the processor away, that is the time of whatever ran just then.
+    """
+    x = jax.random.normal(jax.random.key(0), (N, N))
+    for _ in range(5):
+        profile = jaxmagic.profile(function, x, n=2)
+        if as_wanted(profile):
+            break
+    return profile
+
+
+@records_cpu
+@pytest.mark.parametrize("make", PROGRAMS, ids=lambda make: make.__name__)
+def test_the_line_that_takes_the_time_is_first(make: Callable[[], Program]) -> None:
+    function, where = make()
+    hot = (__file__, hot_line(getattr(where, "__wrapped__", where)))
+
+    def is_first(profile: Profile) -> bool:
+        frame = line_times(profile)[0].frame
+        return frame is not None and (frame.file, frame.line) == hot
+
+    profile = undisturbed(jax.jit(function), is_first)
+    lines = line_times(profile)
+    assert is_first(profile)
+    assert sum(each.time_ns for each in lines) == profile.device_ns
+    nowhere = sum(each.time_ns for each in lines if each.frame is None)
+    assert nowhere <= 0.1 * profile.device_ns
+    assert all(each.busy_ns <= profile.recorded_ns for each in profile.device_uses)
+
+
+@records_cpu
+def test_a_helpers_time_is_seen_at_its_callers_as_well() -> None:
+    function, helper = sort_in_a_helper()
+    begin = function.__code__.co_firstlineno
+
+    def totals(profile: Profile) -> list[int]:
+        lines = {each.frame.line: each for each in line_times(profile) if each.frame and each.frame.file == __file__}
+        return [lines[number].total_ns for number in (begin + 1, begin + 2, hot_line(helper))]
+
+    def as_wanted(profile: Profile) -> bool:
+        left, right, inside = totals(profile)
+        return min(left, right) > 0.2 * inside and left + right == pytest.approx(inside, rel=0.1)
+
+    assert as_wanted(undisturbed(jax.jit(function), as_wanted))
+
+
+def runs_of(watch: ProfileWatch, function: Callable[[], Any]) -> Profile:
+    watch.start()
+    error: BaseException | None = None
+    try:
+        for _ in watch.runs():
+            watch.result = function()
+            watch.returned(watch.result)
+    except BaseException as raised:
+        error = raised
+    watch.stop(error=error)
+    return watch.record
+
+
+def test_a_run_that_compiles_is_not_the_one_that_is_timed(x: Any) -> None:
+    calls: list[int] = []
+    f = jax.jit(lambda x: x * 53)
+
+    def call() -> Any:
+        calls.append(1)
+        return f(x)
+
+    record = runs_of(ProfileWatch(runs=3), call)
+    assert len(calls) == 1 + 1 + 3
+    assert record.warm_up is not None
+    assert record.unprofiled is not None
+    assert record.warm_up.compilations
+    assert not record.unprofiled.compilations
+    assert record.wall_ns == record.unprofiled.wall_ns
+    warm = runs_of(ProfileWatch(), call)
+    assert warm.warm_up is warm.unprofiled
+    assert len(calls) == 5 + 2
+
+
+def test_a_cold_run_is_recorded_with_what_it_compiles_and_nothing_is_timed(x: Any) -> None:
+    calls: list[int] = []
+    f = jax.jit(lambda x: x * 59)
+    record = runs_of(ProfileWatch(cold=True), lambda: (calls.append(1), f(x)))
+    assert len(calls) == 1
+    assert (record.warm_up, record.wall_ns) == (None, None)
+    assert [each.function for each in record.compilations] == ["<lambda>"]
+
+
+def test_what_was_recorded_before_an_error_is_kept_and_the_profiler_is_free(x: Any) -> None:
+    calls: list[int] = []
+    f = jax.jit(lambda x: jnp.sort(x * 61))
+    f(jnp.ones((N, N)))
+
+    def call() -> Any:
+        calls.append(1)
+        value = jax.block_until_ready(f(jnp.ones((N, N))))
+        if len(calls) == 3:
+            raise KeyboardInterrupt
+        return value
+
+    record = runs_of(ProfileWatch(runs=5), call)
+    assert (record.error, record.runs) == ("KeyboardInterrupt", 1)
+    assert record.device_ns > 0
+    assert runs_of(ProfileWatch(), lambda: f(x)).error is None
+
+
+def test_an_error_before_anything_is_recorded_is_said() -> None:
+    record = runs_of(ProfileWatch(), lambda: 1 / 0)
+    assert (record.error, record.device_uses) == ("ZeroDivisionError", ())
+    assert record.notes == ("Nothing was recorded: the code did not come so far.",)
+
+
+def test_somebodys_own_profile_is_left_alone(tmp_path: Any, x: Any) -> None:
+    jax.profiler.start_trace(str(tmp_path))
+    try:
+        with pytest.raises(NotMeasured, match="running already"):
+            jaxmagic.profile(jax.jit(jnp.sin), x)
+    finally:
+        jax.profiler.stop_trace()
+    assert list(tmp_path.rglob("*.xplane.pb"))
+
+
+def test_nothing_stays_on_disk_and_no_array_is_kept(tmp_path: Any, monkeypatch: pytest.MonkeyPatch, x: Any) -> None:
+    import gc
+    import tempfile
+    import weakref
+
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    made: list[weakref.ref[Any]] = []
+
+    def call() -> Any:
+        value = jnp.sin(x)
+        made.append(weakref.ref(value))
+        return value
+
+    record = jaxmagic.profile(call)
+    gc.collect()
+    assert not list(tmp_path.iterdir())
+    assert [each() for each in made] == [None] * len(made)
+    assert jaxmagic.last() is record
+
+
+def test_a_block_is_recorded(x: Any) -> None:
+    f = jax.jit(lambda x: jnp.sort(x * 67))
+    jax.block_until_ready(f(jnp.ones((N, N))))
+    with jaxmagic.profiler() as p:
+        f(jnp.ones((N, N)))
+    assert p.profile is not None
+    assert p.profile.device_ns > 0
+    assert p.profile.runs == 1
+
+
+def test_a_block_that_fails_is_recorded_up_to_there(x: Any) -> None:
+    with pytest.raises(ZeroDivisionError), jaxmagic.profiler() as p:
+        jax.block_until_ready(jnp.sort(jnp.ones((N, N)) * 71))
+        1 / 0  # noqa: B018
+    assert p.profile is not None
+    assert p.profile.error == "ZeroDivisionError"
+    assert p.profile.device_ns > 0
+
+
+def test_a_profiler_that_cannot_be_stopped_is_said_to_be_that(x: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    stop = jax.profiler.stop_trace
+
+    def fails() -> None:
+        stop()
+        raise OSError(28, "No space left on device")
+
+    watch = ProfileWatch(cold=True)
+    watch.start()
+    monkeypatch.setattr(jax.profiler, "stop_trace", fails)
+    next(iter(watch.runs()))
+    watch.stop()
+    assert any("could not be stopped: [Errno 28] No space left" in each for each in watch.record.notes)
+
+
+def test_a_recording_that_is_cancelled_leaves_the_profiler_free(x: Any) -> None:
+    watch = ProfileWatch(cold=True)
+    watch.start()
+    next(iter(watch.runs()))
+    watch.cancel()
+    assert not watch.done
+    assert jaxmagic.profile(jnp.sin, x).error is None
