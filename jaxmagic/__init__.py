@@ -35,6 +35,9 @@ _PUBLIC = {
     "memory": "api",
     "live": "api",
     "memory_requirement": "api",
+    "profile": "api",
+    "profiler": "api",
+    "read_profile": "api",
     "explore": "api",
     "save": "api",
     "load": "api",
@@ -66,7 +69,12 @@ _PUBLIC = {
     "HeapDifference": "model.heap",
     "HeapProfile": "model.heap",
     "HeapSample": "model.heap",
-    "Frame": "model.heap",
+    "Frame": "model.frame",
+    "Profile": "model.profile",
+    "OperationTime": "model.profile",
+    "PlaceTime": "model.profile",
+    "DeviceUse": "model.profile",
+    "Code": "model.profile",
     "LiveArrays": "model.arrays",
     "HeldArray": "model.arrays",
     "Estimate": "model.estimate",
@@ -97,6 +105,9 @@ __all__ = [  # noqa: RUF022 - in the order of the table
     "memory",
     "live",
     "memory_requirement",
+    "profile",
+    "profiler",
+    "read_profile",
     "explore",
     "save",
     "load",
@@ -129,6 +140,11 @@ __all__ = [  # noqa: RUF022 - in the order of the table
     "HeapProfile",
     "HeapSample",
     "Frame",
+    "Profile",
+    "OperationTime",
+    "PlaceTime",
+    "DeviceUse",
+    "Code",
     "LiveArrays",
     "HeldArray",
     "Estimate",
@@ -160,6 +176,9 @@ if TYPE_CHECKING:
         load,
         memory,
         memory_requirement,
+        profile,
+        profiler,
+        read_profile,
         save,
         stopwatch,
     )
@@ -182,9 +201,11 @@ if TYPE_CHECKING:
     from .model.environment import Environment
     from .model.estimate import Estimate
     from .model.finding import Finding
-    from .model.heap import Frame, HeapDifference, HeapProfile, HeapSample
+    from .model.frame import Frame
+    from .model.heap import HeapDifference, HeapProfile, HeapSample
     from .model.history import History
     from .model.memory import Allocation, Buffer, Executable, MemoryProfile, Suspect
+    from .model.profile import Code, DeviceUse, OperationTime, PlaceTime, Profile
     from .model.timeline import MemoryTimeline, Peak
     from .model.timing import Timing
 

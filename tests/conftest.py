@@ -31,7 +31,8 @@ from jaxmagic.model.benchmark import Benchmark, Conditions, Trial
 from jaxmagic.model.comparison import Candidate, Comparison
 from jaxmagic.model.compilation import Cause, Compilation
 from jaxmagic.model.environment import Environment
-from jaxmagic.model.heap import Frame, HeapDifference, HeapProfile, HeapSample
+from jaxmagic.model.frame import Frame
+from jaxmagic.model.heap import HeapDifference, HeapProfile, HeapSample
 from jaxmagic.model.memory import Allocation, Buffer, Executable, MemoryProfile
 from jaxmagic.model.sweep import Failure, Point, Sweep, Variable
 from jaxmagic.model.timeline import MemoryTimeline

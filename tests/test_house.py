@@ -34,7 +34,7 @@ def offenders(pattern: str, *homes: str) -> list[str]:
         (r"jax\._src", ("capture/internals.py",)),
         (r"import pandas", ("render/frames.py", "model/display.py")),
         (r"tqdm", ("render/progress.py",)),
-        (r"</?(div|table|td|span)\b", ("render/html.py", "render/tags.py")),
+        (r"</?(div|table|td|span)\b", ("render/html.py", "render/profile_html.py", "render/tags.py")),
         (r"matplotlib|pyplot", ("render/figures.py", "model/display.py")),
         (r"(import|from) (IPython|traitlets)", ("magics/", "render/progress.py")),
         (r"\bopen\(|write_text|write_bytes|read_text|read_bytes", ("storage.py", "render/script.py")),

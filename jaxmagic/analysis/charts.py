@@ -14,6 +14,7 @@ from ..model.comparison import Comparison
 from ..model.heap import HeapDifference, HeapProfile
 from ..model.history import History
 from ..model.memory import Executable, MemoryProfile
+from ..model.profile import Profile
 from ..model.sweep import Sweep, Variable
 from ..model.timing import Timing
 from ..units import time_unit
@@ -22,6 +23,7 @@ from .arrays_chart import arrays_chart
 from .comparison import ratios
 from .flame_chart import heap_flame
 from .memory_chart import map_chart, mapped
+from .profile_tree import profile_flame
 from .runs import runs, runs_chart
 
 #: A distribution is drawn through so many of its quantiles, and a hill at so many places: more would not be seen.
@@ -64,6 +66,14 @@ def _(record: MemoryProfile) -> Boxes:
     found = None if program is None else map_chart(program)
     if found is None:
         raise ValueError("there is no map: no program ran whose buffers are known and take memory")
+    return found
+
+
+@chart.register
+def _(record: Profile) -> Flame:
+    found = profile_flame(record)
+    if found is None:
+        raise ValueError("there is nothing to draw: no device time was recorded")
     return found
 
 

@@ -4,6 +4,7 @@ from ..capture.fence import fence
 from ..storage import load, save
 from .comparison import compare, sweep
 from .memory_verbs import live, memory, memory_requirement, memory_watch
+from .profile_verbs import profile, profile_watch, profiler, read_profile
 from .session import cells, history, keep, last, note_cell
 from .timing import benchmark, stopwatch
 from .views import explore
@@ -23,6 +24,10 @@ __all__ = [
     "memory_requirement",
     "memory_watch",
     "note_cell",
+    "profile",
+    "profile_watch",
+    "profiler",
+    "read_profile",
     "save",
     "stopwatch",
     "sweep",

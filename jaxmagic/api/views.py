@@ -9,6 +9,7 @@ from ..model.benchmark import Benchmark
 from ..model.comparison import Comparison
 from ..model.history import History, Record
 from ..model.memory import Executable, MemoryProfile
+from ..model.profile import Profile
 from ..model.sweep import Sweep
 from ..model.timing import Timing
 from .session import cells, history
@@ -25,7 +26,8 @@ def explore(record: Record | Executable | History | None = None, *beside: Memory
     candidates, and measuring again. Of a benchmark: the distribution, or the calls in their order. Of a sweep: its
     points. Of a memory profile: the map of each program, by kind or by source line and in a unit of choice, alone or
     beside that of another program or profile, to zoom into and with a cursor that lists what is needed at a step;
-    what was used while it ran; the arrays that are alive; and what arrays took after each cell of the session.
+    what was used while it ran; the arrays that are alive; and what arrays took after each cell of the session. Of a
+    profile: the device time by scope or by call stack.
 
     Args:
         record: what to look at; the history if left out.
@@ -47,6 +49,7 @@ def explore(record: Record | Executable | History | None = None, *beside: Memory
     from ..widgets.comparison import ComparisonView
     from ..widgets.history import HistoryView
     from ..widgets.memory import MemoryView
+    from ..widgets.profile import ProfileView
     from ..widgets.sweep import SweepView
 
     if isinstance(record, MemoryProfile | Executable):
@@ -62,6 +65,7 @@ def explore(record: Record | Executable | History | None = None, *beside: Memory
         Benchmark: BenchmarkView,
         Comparison: ComparisonView,
         Sweep: SweepView,
+        Profile: ProfileView,
     }
     if type(record) not in views:
         raise TypeError(

@@ -6,9 +6,10 @@ import argparse
 import inspect
 import linecache
 import sys
+from collections.abc import Iterator
 from dataclasses import replace
 from types import FrameType, GeneratorType, NoneType, TracebackType
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
 from IPython.core.error import UsageError
 from IPython.core.getipython import get_ipython
@@ -19,6 +20,7 @@ from .. import api, units
 from ..model.arrays import LiveArrays
 from ..model.history import Record
 from ..model.memory import MemoryProfile
+from ..model.profile import Profile
 from ..model.timing import Timing
 from ..render.bundle import outputs
 from ..render.style import DEFAULT, Style
@@ -44,7 +46,7 @@ class Watch(Protocol):
         """How long it took."""
 
     @property
-    def record(self) -> Timing | MemoryProfile:
+    def record(self) -> Timing | MemoryProfile | Profile:
         """What there is to show."""
 
     def start(self) -> None:
@@ -53,11 +55,18 @@ class Watch(Protocol):
     def returned(self, value: Any = None) -> int:
         """The code has returned."""
 
-    def stop(self, *, error: BaseException | None = None, code: str | None = None) -> Timing:
+    def stop(self, *, error: BaseException | None = None, code: str | None = None) -> object:
         """Wait, and make the record."""
 
     def cancel(self) -> None:
         """End without a record."""
+
+
+class RepeatedWatch(Watch, Protocol):
+    """What measures a block that runs several times."""
+
+    def runs(self) -> Iterator[None]:
+        """The code runs between one of these and the next."""
 
 
 class Block:
@@ -70,6 +79,7 @@ class Block:
         kept: values of earlier expressions, where the shell is set to display all of them.
         dropped: the value of the last expression that nobody keeps: its arrays tell when the work on them is done.
         record: after the block.
+        run: the number of the run, where there are several.
     """
 
     def __init__(
@@ -89,7 +99,8 @@ class Block:
         self.unpacked: Any = None
         self.kept: list[Any] = []
         self.dropped: Any = None
-        self.record: Timing | MemoryProfile | None = None
+        self.record: Timing | MemoryProfile | Profile | None = None
+        self.run = 0
         self._shell = shell
         self._name = name
         self._arguments = arguments
@@ -106,6 +117,18 @@ class Block:
             self._code = _source(frame, self._place)
         self._watch.start()
         return self
+
+    def runs(self) -> Iterator[int]:
+        """The code runs once for each of these; called by the code that is made of a magic that repeats it."""
+        __tracebackhide__ = True
+        watch = cast(RepeatedWatch, self._watch)
+        for number, _ in enumerate(watch.runs()):
+            self.value = self.reached = self.unpacked = None
+            self.kept.clear()
+            yield number
+            watch.returned(self._at_hand())
+            watch.result = self._result()
+            watch.dropped, self.dropped = self.dropped, None
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
@@ -226,8 +249,7 @@ def open_block(name: str, magic: str, text: str, place: Place, shown: bool) -> B
     parser = getattr(JaxMagics, magic).parser
     arguments = options.parse(options.split(text, parser)[0], parser)
     watch, style = _WATCHES[magic](shell, arguments, shown), current_style(shell)
-    if magic == "jaxmem":
-        style = replace(style, rows=arguments.top)
+    style = replace(style, rows=getattr(arguments, "top", style.rows))
     return Block(shell, name, arguments, watch, style=style, place=place, shown=shown)
 
 
@@ -254,8 +276,26 @@ def _memory_watch(shell: InteractiveShell, arguments: argparse.Namespace, shown:
         raise UsageError(f"--pprof={pprof}: {error.strerror}: {error.filename}. Nothing was run.") from None
 
 
+def _profile_watch(shell: InteractiveShell, arguments: argparse.Namespace, shown: bool) -> Watch:
+    given = (arguments.logdir, arguments.label, arguments.perfetto)
+    logdir, label, perfetto = (shell.var_expand(each) if each else None for each in given)
+    try:
+        return api.profile_watch(
+            runs=arguments.n,
+            cold=arguments.cold,
+            fetch=arguments.fetch,
+            logdir=logdir,
+            label=label,
+            perfetto=perfetto,
+        )
+    except ValueError as error:
+        raise UsageError(f"--label: {error}. Nothing was run.") from None
+    except OSError as error:
+        raise UsageError(f"--logdir or --perfetto: {error}. Nothing was run.") from None
+
+
 #: What measures the block of each magic.
-_WATCHES = {"jaxtime": _stopwatch, "jaxmem": _memory_watch}
+_WATCHES = {"jaxtime": _stopwatch, "jaxmem": _memory_watch, "jaxprof": _profile_watch}
 
 
 def silenced(shell: InteractiveShell) -> bool:

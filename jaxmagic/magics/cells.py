@@ -34,6 +34,16 @@ class Cells:
             return None
         return None if number is None else f"cell {number}"
 
+    def text(self, file: str) -> list[str] | None:
+        """The lines of a cell as they were typed; ``None`` where it is no cell's, or its lines are others by now."""
+        try:
+            number = self._number(file)
+            typed = [] if number is None else self._shell.history_manager.input_hist_raw[number].splitlines()
+        except Exception:
+            return None
+        run = _without_end([line.rstrip("\n") for line in linecache.getlines(file)])
+        return typed if typed and len(_without_end(typed)) == len(run) else None
+
     def _number(self, file: str) -> int | None:
         code = [line.rstrip("\n") for line in linecache.getlines(file)]
         if not code or "IPYKERNEL_CELL_NAME" in os.environ:  # then all cells have the same name

@@ -24,7 +24,7 @@ def load_ipython_extension(shell: InteractiveShell) -> None:
     if _NAME in shell.magics_manager.registry:
         return
     magics = JaxMagics(shell=shell)
-    parsers: Parsers = {name: getattr(JaxMagics, name).parser for name in ("jaxtime", "jaxmem")}
+    parsers: Parsers = {name: getattr(JaxMagics, name).parser for name in ("jaxtime", "jaxmem", "jaxprof")}
     magics.replaced = {
         (kind, name): found
         for kind, known in shell.magics_manager.magics.items()

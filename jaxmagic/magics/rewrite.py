@@ -29,6 +29,9 @@ from .calls import LineCall, Parsers, line_call, magic_call, read_marker
 
 _numbers = count(1)
 
+#: Magics that run their code more than once.
+_SEVERAL = frozenset({"jaxprof"})
+
 
 class BlockRewriter(ast.NodeTransformer):
     """Turns our magics in a cell's syntax tree into ``with`` blocks, wherever they stand.
@@ -156,6 +159,8 @@ class BlockRewriter(ast.NodeTransformer):
         place = (first.lineno, first.col_offset, end.end_lineno, end.end_col_offset)
         shown = last and not targets and not silent
         kept = self._keep_values(name, body, last)
+        if magic in _SEVERAL:
+            body = [_every_run(name, body)]
         opened = ast.withitem(_open_block(name, magic, text.strip(), place, shown), ast.Name(name, ast.Store()))
         out: list[ast.stmt] = [ast.With([opened], body)]
         if arguments.v:
@@ -188,6 +193,12 @@ class BlockRewriter(ast.NodeTransformer):
         else:
             body[-1] = _keep_dropped(name, end)
         return kept
+
+
+def _every_run(name: str, body: list[ast.stmt]) -> ast.stmt:
+    """``for block.run in block.runs(): body``: no name of the user's is taken for the number of the run."""
+    run = ast.Attribute(ast.Name(name, ast.Load()), "run", ast.Store())
+    return ast.copy_location(ast.For(run, _call(_attribute(name, "runs")), body, []), body[0])
 
 
 def _keep_dropped(name: str, statement: ast.stmt) -> ast.stmt:

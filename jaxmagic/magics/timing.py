@@ -173,6 +173,46 @@ class JaxMagics(Magics):
 
     @no_var_expand
     @needs_local_scope
+    @magic_arguments("jaxprof")
+    @_of_all_that_run_once
+    @argument("-n", metavar="N", type=options.positive_int, default=1, help="Record N runs; 1 if left out.")
+    @argument(
+        "--cold",
+        action="store_true",
+        help="Record the first run already, with all that it compiles; nothing is timed without the profiler then.",
+    )
+    @argument(
+        "--logdir",
+        metavar="DIR",
+        help="Keep the recording in DIR as TensorBoard and XProf read it, and add the run to DIR/results.json.",
+    )
+    @argument("--label", metavar="NAME", help="Keep it in the folder NAME of DIR, with others that belong to it.")
+    @argument(
+        "--perfetto", metavar="FILE", help="Write a trace to FILE that ui.perfetto.dev opens; compressed if .gz."
+    )
+    @argument("--top", metavar="N", type=options.positive_int, default=10, help="Rows of a table; 10 if left out.")
+    @line_cell_magic
+    def jaxprof(self, line: str, cell: str | None = None, local_ns: dict[str, Any] | None = None) -> Any:
+        """Show which lines of the jitted functions that the code calls a device spends its time on.
+
+        In line mode::
+
+            %jaxprof [options] statement
+
+        In cell mode, over the cell::
+
+            %%jaxprof [options]
+            …
+
+        The code runs once to warm up, once more to be timed if that compiled anything, and then under the JAX
+        profiler; so it runs two or three times. Its value is that of the last run.
+        """
+        from .direct import run_called
+
+        return run_called(self.shell, "jaxprof", type(self).jaxprof.parser, line, cell, local_ns)
+
+    @no_var_expand
+    @needs_local_scope
     @magic_arguments("jaxtimeit")
     @argument(
         "-n", metavar="N", type=options.positive_int, help="Calls in a sample; as many as are needed if left out."

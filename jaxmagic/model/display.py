@@ -44,7 +44,8 @@ class Displayable:
                 :class:`~jaxmagic.MemoryProfile` ``"executables"``, ``"buffers"``, ``"arrays"``, ``"timeline"``,
                 ``"heap"`` or ``"compilations"``, for a :class:`~jaxmagic.HeapDifference` or
                 :class:`~jaxmagic.HeapProfile` ``"heap"``, for :class:`~jaxmagic.LiveArrays` ``"arrays"``, for an
-                :class:`~jaxmagic.Executable` ``"buffers"``; the first of them if left out.
+                :class:`~jaxmagic.Executable` ``"buffers"``, for a :class:`~jaxmagic.Profile` ``"lines"``,
+                ``"operations"``, ``"scopes"``, ``"devices"`` or ``"compilations"``; the first of them if left out.
 
         >>> import jaxmagic
         >>> with jaxmagic.stopwatch() as t:
@@ -77,7 +78,8 @@ class Displayable:
         intervals and distributions, for a :class:`~jaxmagic.Sweep` the curves, for the :class:`~jaxmagic.History` the
         parts of its last twelve timings, for a :class:`~jaxmagic.MemoryProfile` the memory map of the hungriest
         program and for an :class:`~jaxmagic.Executable` its own, for :class:`~jaxmagic.LiveArrays` a treemap of what
-        they take, for a :class:`~jaxmagic.HeapDifference` or :class:`~jaxmagic.HeapProfile` the flame graph.
+        they take, for a :class:`~jaxmagic.HeapDifference` or :class:`~jaxmagic.HeapProfile` the flame graph, for a
+        :class:`~jaxmagic.Profile` that of the device time by scope.
 
         The figure belongs to the caller alone: pyplot is not imported and does not list it, and no setting of
         matplotlib is changed.

@@ -10,11 +10,12 @@ from .benchmark import Benchmark
 from .comparison import Comparison
 from .display import Displayable
 from .memory import MemoryProfile
+from .profile import Profile
 from .sweep import Sweep
 from .timing import Timing
 
 #: What a measurement leaves behind.
-Record = Timing | Benchmark | Comparison | Sweep | MemoryProfile
+Record = Timing | Benchmark | Comparison | Sweep | MemoryProfile | Profile
 
 #: Records that a session keeps. One is a few kilobytes; a loop of ``%jaxtime`` must not fill the memory.
 CAPACITY = 1000

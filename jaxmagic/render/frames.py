@@ -18,9 +18,10 @@ from ..model.compilation import Compilation
 from ..model.heap import HeapDifference, HeapProfile
 from ..model.history import History, Record
 from ..model.memory import Executable, MemoryProfile
+from ..model.profile import Profile
 from ..model.sweep import Sweep, Variable
 from ..model.timing import Timing
-from . import memory_frames
+from . import memory_frames, profile_frames
 
 _TIMING_COLUMNS = (
     "started_at",
@@ -159,6 +160,18 @@ def _(record: MemoryProfile, of: str | None = None) -> pd.DataFrame:
         arrays=lambda: _frame(memory_frames.arrays_since(record.arrays.arrays)),
         timeline=lambda: _frame(memory_frames.timeline(record.timeline)),
         heap=lambda: _frame(memory_frames.heap(record.heap)),
+        compilations=lambda: _compilations([record]),
+    )
+
+
+@to_frame.register
+def _(record: Profile, of: str | None = None) -> pd.DataFrame:
+    return _choose(
+        of,
+        lines=lambda: _frame(profile_frames.lines(record)),
+        operations=lambda: _frame(profile_frames.operations(record)),
+        scopes=lambda: _frame(profile_frames.scopes(record)),
+        devices=lambda: _frame(profile_frames.devices(record)),
         compilations=lambda: _compilations([record]),
     )
 

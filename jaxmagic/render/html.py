@@ -28,11 +28,13 @@ from ..model.compilation import Compilation
 from ..model.heap import HeapDifference, HeapProfile
 from ..model.history import History
 from ..model.memory import Executable, MemoryProfile
+from ..model.profile import Profile
 from ..model.sweep import Sweep
 from ..model.timing import Timing
 from . import benchmark_words, comparison_words, heap_words, memory_words, sweep_words, tags, words
 from .charts import draw
 from .colours import GREY_PARTS, PARTS
+from .profile_html import profile_report
 from .style import DEFAULT, Style
 from .tags import CELL, FAINT, NUMBER, chart_to_html, safe, short
 from .text import to_text
@@ -156,6 +158,11 @@ def _(record: MemoryProfile, style: Style = DEFAULT, *, explain: bool = False) -
         told_last = [words.about_fetch(record.timing, style.digits), *told_last]
     pieces += [tags.line(each, FAINT) for each in (*told_last, *(memory_words.EXPLANATION if explain else ()))]
     return f'<div style="line-height:1.5;max-width:60em;overflow-wrap:break-word">{"".join(pieces)}</div>'
+
+
+@to_html.register
+def _(record: Profile, style: Style = DEFAULT, *, explain: bool = False) -> str:
+    return profile_report(record, style, explain=explain)
 
 
 @to_html.register

@@ -1,4 +1,4 @@
-"""The pieces that reports are made of: lines, tables and pictures. With ``html``, the only file with a tag in it."""
+"""The pieces that reports are made of: lines, tables, pictures. Tags stand here, in ``html`` and ``profile_html``."""
 
 from __future__ import annotations
 

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import re
-import textwrap
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from functools import singledispatch
 
 from .. import units
@@ -17,9 +15,12 @@ from ..model.compilation import Compilation
 from ..model.heap import HeapDifference, HeapProfile
 from ..model.history import History, Record
 from ..model.memory import Executable, MemoryProfile
+from ..model.profile import Profile
 from ..model.sweep import Sweep
 from ..model.timing import Timing
-from . import benchmark_words, comparison_words, heap_words, memory_words, sweep_words, words
+from . import benchmark_words, comparison_words, heap_words, memory_words, profile_words, sweep_words, words
+from .columns import more, sentences, table, wrapped
+from .profile_text import profile_report
 from .style import DEFAULT, Style
 
 #: Functions that are told one by one; the rest is told as a sum.
@@ -38,14 +39,14 @@ def _(record: Timing, style: Style = DEFAULT, *, explain: bool = False) -> str:
     if style.form == "line":
         return lines[0]
     for sentence in words.about_time(record, style.digits):
-        lines += _wrapped(sentence, style, "  ")
+        lines += wrapped(sentence, style, "  ")
     lines += _compilations(record, style)
     lines.append(_cpu_times(record, style))
     for note in words.notes(record, style.digits):
-        lines += _wrapped(note, style, "")
+        lines += wrapped(note, style, "")
     if explain:
         for line in words.EXPLANATION:
-            lines += _wrapped(line, style, "  ")
+            lines += wrapped(line, style, "  ")
     return "\n".join(lines)
 
 
@@ -55,16 +56,16 @@ def _(record: Benchmark, style: Style = DEFAULT, *, explain: bool = False) -> st
     if style.form == "line":
         return lines[0]
     for sentence in benchmark_words.about_samples(record, style.digits):
-        lines += _wrapped(sentence, style, "  ", "    ")
+        lines += wrapped(sentence, style, "  ", "    ")
     if line := benchmark_words.histogram(record, style.digits):
         lines.append(f"  {line}")
-    lines += _wrapped(benchmark_words.about_pipelined(record, style.digits), style, "  ", "    ")
+    lines += wrapped(benchmark_words.about_pipelined(record, style.digits), style, "  ", "    ")
     if device := benchmark_words.about_device(record, style.digits):
-        lines += _wrapped(device, style, "  ", "    ")
-    lines += _wrapped(benchmark_words.about_first_call(record, style.digits), style, "  ", "    ")
-    lines += _wrapped(benchmark_words.about_end(record, style.digits), style, "")
+        lines += wrapped(device, style, "  ", "    ")
+    lines += wrapped(benchmark_words.about_first_call(record, style.digits), style, "  ", "    ")
+    lines += wrapped(benchmark_words.about_end(record, style.digits), style, "")
     for finding in record.warnings:
-        lines += _wrapped(f"Warning: {finding}", style, "", "  ")
+        lines += wrapped(f"Warning: {finding}", style, "", "  ")
     return "\n".join(lines)
 
 
@@ -82,12 +83,12 @@ def _(record: Comparison, style: Style = DEFAULT, *, explain: bool = False) -> s
         label = words.printable(each.label)[:widest].ljust(widest)
         lines.append(f"  {label}  {times[each.label].rjust(aligned)}  {verdict}")
         details = comparison_words.details(record, each, style.digits)
-        lines += _wrapped(details, style, "    " + " " * widest)
-    lines += _wrapped(comparison_words.about_rounds(record), style, "")
+        lines += wrapped(details, style, "    " + " " * widest)
+    lines += wrapped(comparison_words.about_rounds(record), style, "")
     for sentence in comparison_words.about_outputs(record):
-        lines += _wrapped(words.printable(sentence), style, "", "  ")
+        lines += wrapped(words.printable(sentence), style, "", "  ")
     for finding in record.warnings:
-        lines += _wrapped(words.printable(f"Warning: {finding}"), style, "", "  ")
+        lines += wrapped(words.printable(f"Warning: {finding}"), style, "", "  ")
     return "\n".join(lines)
 
 
@@ -98,7 +99,7 @@ def _(record: Sweep, style: Style = DEFAULT, *, explain: bool = False) -> str:
         return first
     shown = record.points[: sweep_words.MOST_POINTS]
     rows = [sweep_words.heads(record), *(sweep_words.cells(record, point, style.digits) for point in shown)]
-    lines = [first, *_table(rows)]
+    lines = [first, *table(rows)]
     if len(shown) < len(record.points):
         lines.append(f"  … and {units.count(len(record.points) - len(shown), 'more point')}: see to_frame()")
     for sentence in (
@@ -109,7 +110,7 @@ def _(record: Sweep, style: Style = DEFAULT, *, explain: bool = False) -> str:
         *sweep_words.about_end(record, style.digits),
         *(f"Warning: {each}" for each in sweep_words.about_conditions(record)),
     ):
-        lines += _wrapped(words.printable(sentence), style, "", "  ")
+        lines += wrapped(words.printable(sentence), style, "", "  ")
     return "\n".join(lines)
 
 
@@ -118,24 +119,32 @@ def _(record: MemoryProfile, style: Style = DEFAULT, *, explain: bool = False) -
     first = words.printable(memory_words.headline(record))
     if style.form == "line":
         return first
-    lines = _wrapped(first, style, "", "  ")
+    lines = wrapped(first, style, "", "  ")
     told = [*memory_words.about_devices(record), memory_words.about_made(record)]
     made, programs = record.arrays.made, record.executables
-    lines += _sentences(told, style) + _arrays(made, style)
-    lines += _sentences(memory_words.about_deleted(record.arrays.deleted), style)
+    lines += sentences(told, style) + _arrays(made, style)
+    lines += sentences(memory_words.about_deleted(record.arrays.deleted), style)
     if programs:
-        lines += _table(memory_words.program_table(programs[: style.rows]), style.width)
-        lines += _more(len(programs), style.rows, "program")
-        lines += _sentences(memory_words.about_constants(programs[: style.rows]), style)
-        lines += _sentences([*memory_words.about_peak(programs[0]), *memory_words.about_limit(programs[0])], style)
+        lines += table(memory_words.program_table(programs[: style.rows]), style.width)
+        lines += more(len(programs), style.rows, "program")
+        lines += sentences(memory_words.about_constants(programs[: style.rows]), style)
+        lines += sentences([*memory_words.about_peak(programs[0]), *memory_words.about_limit(programs[0])], style)
     if record.heap is not None:
         lines += to_text(record.heap, style).splitlines()
-    lines += _sentences(memory_words.about_timeline(record.timeline) if record.timeline else [], style)
-    lines += _sentences([f"Warning: {each}" for each in memory_words.about_suspects(record.suspects)], style)
+    lines += sentences(memory_words.about_timeline(record.timeline) if record.timeline else [], style)
+    lines += sentences([f"Warning: {each}" for each in memory_words.about_suspects(record.suspects)], style)
     if record.timing.fetch_ns is not None:
-        lines += _sentences([words.about_fetch(record.timing, style.digits)], style)
-    lines += _sentences(memory_words.notes(record), style)
-    return "\n".join(lines + _sentences(memory_words.EXPLANATION if explain else (), style))
+        lines += sentences([words.about_fetch(record.timing, style.digits)], style)
+    lines += sentences(memory_words.notes(record), style)
+    return "\n".join(lines + sentences(memory_words.EXPLANATION if explain else (), style))
+
+
+@to_text.register
+def _(record: Profile, style: Style = DEFAULT, *, explain: bool = False) -> str:
+    first = words.printable(profile_words.headline(record))
+    if style.form == "line":
+        return first
+    return "\n".join([*wrapped(first, style, "", "  "), *profile_report(record, style, explain=explain)])
 
 
 @to_text.register
@@ -143,7 +152,7 @@ def _(record: LiveArrays, style: Style = DEFAULT, *, explain: bool = False) -> s
     lines = [memory_words.live_headline(record)]
     if style.form == "line":
         return lines[0]
-    return "\n".join(lines + _arrays(record.arrays, style) + _sentences(record.notes, style))
+    return "\n".join(lines + _arrays(record.arrays, style) + sentences(record.notes, style))
 
 
 @to_text.register
@@ -152,11 +161,11 @@ def _(record: HeapDifference, style: Style = DEFAULT, *, explain: bool = False) 
     if style.form == "line":
         return first
     rows = stacks(record)
-    lines = _sentences([f"{first}{':' if rows else '.'}"], style)
+    lines = sentences([f"{first}{':' if rows else '.'}"], style)
     if rows:
-        lines += _table(heap_words.stack_table(rows[: style.rows]), style.width, widest=style.width)
-        lines += _more(len(rows), style.rows, "stack")
-    return "\n".join(lines + _sentences([*heap_words.about_devices(record), *record.after.notes], style))
+        lines += table(heap_words.stack_table(rows[: style.rows]), style.width, widest=style.width)
+        lines += more(len(rows), style.rows, "stack")
+    return "\n".join(lines + sentences([*heap_words.about_devices(record), *record.after.notes], style))
 
 
 @to_text.register
@@ -168,49 +177,14 @@ def _(record: HeapProfile, style: Style = DEFAULT, *, explain: bool = False) -> 
 def _(record: Executable, style: Style = DEFAULT, *, explain: bool = False) -> str:
     told = [*memory_words.about_constants([record]), *memory_words.about_peak(record)]
     told += [*memory_words.about_limit(record), *record.notes]
-    return "\n".join(_table(memory_words.program_table([record]), style.width) + _sentences(told, style))
+    return "\n".join(table(memory_words.program_table([record]), style.width) + sentences(told, style))
 
 
 def _arrays(arrays: Sequence[HeldArray], style: Style) -> list[str]:
     if not arrays:
         return []
-    table = _table(memory_words.array_table(arrays[: style.rows]), style.width)
-    return table + _more(len(arrays), style.rows, "array")
-
-
-def _more(there_are: int, shown: int, noun: str) -> list[str]:
-    rest = there_are - shown
-    return [f"  … and {units.count(rest, f'more {noun}')}: see to_frame()"] if rest > 0 else []
-
-
-def _sentences(sentences: Iterable[str], style: Style) -> list[str]:
-    return [line for each in sentences for line in _wrapped(words.printable(each), style, "", "  ")]
-
-
-def _table(rows: Iterable[Sequence[str]], most: int | None = None, widest: int = 44) -> list[str]:
-    """Rows in columns as wide as they have to be, the first row the heads.
-
-    Args:
-        rows: their cells.
-        most: columns of text for all of it: where they are too few, the widest cells are cut.
-        widest: columns for a cell.
-    """
-    printable = [[words.printable(each) for each in row] for row in rows]
-    widths = [min(max(map(len, column)), widest) for column in zip(*printable, strict=True)]
-    while most is not None and sum(widths) + 2 * len(widths) > most and max(widths) > _NARROWEST:
-        widths[widths.index(max(widths))] -= 1
-    return [
-        ("  " + "  ".join(_cut(each, width).ljust(width) for each, width in zip(row, widths, strict=True))).rstrip()
-        for row in printable
-    ]
-
-
-def _cut(text: str, most: int) -> str:
-    return text if len(text) <= most else f"{text[: most - 1]}…"
-
-
-#: A cell is not cut any further: a number has to stay whole.
-_NARROWEST = 11
+    rows = table(memory_words.array_table(arrays[: style.rows]), style.width)
+    return rows + more(len(arrays), style.rows, "array")
 
 
 @to_text.register
@@ -241,6 +215,8 @@ def _in_history(record: Record, style: Style) -> tuple[str, str]:
         return "", units.count(len(record), "point")
     if isinstance(record, MemoryProfile):
         return "", units.size_change(sum(record.delta_bytes.values()))
+    if isinstance(record, Profile):
+        return "" if record.wall_ns is None else units.time(record.wall_ns, style.digits), "profiled"
     compiled = f"{units.share(record.compile_ns, record.wall_ns)} compile" if record.compile_ns else ""
     return units.time(record.wall_ns, style.digits), compiled
 
@@ -267,7 +243,7 @@ def _compilations(timing: Timing, style: Style) -> list[str]:
         lines += _function(each, widest, unit, style)
     rest = compiled.functions[MOST_FUNCTIONS:]
     for sentence in words.about_compilations(timing, len(rest), report.total_ns(rest), style.digits):
-        lines += _wrapped(sentence, style, "  ")
+        lines += wrapped(sentence, style, "  ")
     return lines
 
 
@@ -279,9 +255,9 @@ def _function(each: Compilation, widest: int, unit: str, style: Style) -> list[s
     reason, remedy = words.reason(each, style.digits), each.cause.remedy
     if len(first) + 3 + len(reason) <= style.width and remedy is None:
         return [f"{first}   {reason}"]
-    lines = [first, *_wrapped(reason, style, "    ")]
+    lines = [first, *wrapped(reason, style, "    ")]
     if remedy:
-        lines += _wrapped(f"→ {remedy}", style, "    ", "      ")
+        lines += wrapped(f"→ {remedy}", style, "    ", "      ")
     return lines
 
 
@@ -289,20 +265,3 @@ def _cpu_times(timing: Timing, style: Style) -> str:
     user, system = timing.cpu_user_ns, timing.cpu_system_ns
     shown = [units.time(each, style.digits) for each in (user, system, user + system)]
     return f"CPU times: user {shown[0]}, sys: {shown[1]}, total: {shown[2]}"
-
-
-def _wrapped(sentence: str, style: Style, indent: str, further: str | None = None) -> list[str]:
-    width = max(style.width, 40)
-    if sentence.isprintable() and len(indent) + len(sentence) <= width:
-        return [indent + sentence]
-    lines = textwrap.wrap(
-        _BEFORE_UNIT.sub("\N{NO-BREAK SPACE}", sentence),
-        width,
-        initial_indent=indent,
-        subsequent_indent=indent if further is None else further,
-    )
-    return [line.replace("\N{NO-BREAK SPACE}", " ") for line in lines]
-
-
-#: A number is not torn from its unit.
-_BEFORE_UNIT = re.compile(r"(?<=\d) (?=(ns|µs|ms|s|%|B|[KMGT]iB)(?!\w))")

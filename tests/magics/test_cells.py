@@ -126,3 +126,15 @@ def test_of_a_shell_that_is_another_one_inside_nothing_is_known(session: Any) ->
     assert Cells(session.shell)(file) is not None
     without: Any = SimpleNamespace(compile=session.shell.compile)
     assert Cells(without)(file) is None
+
+
+def test_the_text_of_a_cell_is_what_was_typed(session: Any) -> None:
+    session.run("%%jaxtime -q\ndef inside():\n    return 1")
+    assert sources.text_of(file_of(session, "inside")) == ["%%jaxtime -q", "def inside():", "    return 1"]
+
+
+def test_the_text_of_a_file_is_what_python_knows(tmp_path: Any) -> None:
+    file = tmp_path / "code.py"
+    file.write_text("a = 1\nb = 2\n")
+    assert sources.text_of(str(file)) == ["a = 1", "b = 2"]
+    assert sources.text_of(str(tmp_path / "none.py")) == []

@@ -1,0 +1,198 @@
+"""Where devices spend their time: of a call, of a block, and of recordings that were made elsewhere."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from ..capture.functions import name_of
+from ..capture.logdir import LogDir
+from ..capture.profile_watch import ProfileWatch
+from ..model.profile import Profile
+from ..model.recording import Recording
+from ..render.perfetto import perfetto as to_perfetto
+from ..storage import target_of, write
+from .session import history
+
+
+def profile(
+    fn: Callable[..., Any],
+    *args: Any,
+    n: int = 1,
+    cold: bool = False,
+    logdir: str | os.PathLike[str] | None = None,
+    label: str | None = None,
+    perfetto: str | os.PathLike[str] | None = None,
+    **kwargs: Any,
+) -> Profile:
+    """Call a function under the JAX profiler, and tell which lines, operations and devices its time went to.
+
+    It is called once to warm up, once more to be timed if that compiled anything, and then `n` times under the
+    profiler. Everything that it starts is waited for.
+
+    Args:
+        fn: the function, jitted or not. What it returns is thrown away.
+        args: its positional arguments.
+        n: how many calls are recorded.
+        cold: whether the first call is recorded already, with all that it compiles; then nothing is timed without the
+            profiler, and ``wall_ns`` is None.
+        logdir: a folder in which the recording is kept as TensorBoard and XProf read it, and a line about it is added
+            to ``results.json``; without one nothing is left on disk.
+        label: the name of a folder in `logdir` for recordings that belong together.
+        perfetto: a file to write that Perfetto opens, compressed if its name ends in ``.gz``.
+        kwargs: keyword arguments of `fn`.
+
+    Returns:
+        The record. It is in :func:`history` as well.
+
+    Raises:
+        TypeError: `fn` cannot be called.
+        ValueError: `n` is no number of calls, or `label` no name of a folder.
+        OSError: nothing can be written into `logdir`, or where `perfetto` is to be; nothing is run then.
+        NotMeasured: the JAX profiler is running already.
+        JaxNotAvailable: JAX is not installed or too old.
+
+    >>> import jax, jax.numpy as jnp, jaxmagic
+    >>> p = jaxmagic.profile(jax.jit(lambda x: jnp.sort(x @ x)), jnp.ones((200, 200)))
+    >>> frame = p.lines()
+    >>> int(frame["time_ns"].sum()) == p.device_ns
+    True
+    """
+    __tracebackhide__ = True
+    if not callable(fn):
+        raise TypeError(
+            f"profile() takes a function and its arguments; found {type(fn).__name__}, which cannot be called. "
+            "Write profile(f, x), not profile(f(x))."
+        )
+    if not isinstance(n, int) or isinstance(n, bool) or n < 1:
+        raise ValueError(f"n: a whole number of calls from 1 on is wanted; found {n!r}")
+    watch = profile_watch(runs=n, cold=cold, logdir=logdir, label=label, perfetto=perfetto)
+    watch.start()
+    error: BaseException | None = None
+    try:
+        for _ in watch.runs():
+            watch.result = fn(*args, **kwargs)
+            watch.returned(watch.result)
+    except BaseException as raised:
+        error = raised
+        raise
+    finally:
+        try:
+            watch.stop(error=error, code=name_of(fn))
+        finally:
+            watch.cancel()
+            del error  # with its frames it holds this one, and so the arguments
+    return watch.record
+
+
+def profile_watch(
+    *,
+    runs: int = 1,
+    cold: bool = False,
+    fetch: bool = False,
+    logdir: str | os.PathLike[str] | None = None,
+    label: str | None = None,
+    perfetto: str | os.PathLike[str] | None = None,
+) -> ProfileWatch:
+    """What ``%jaxprof`` runs: it keeps its record in the session's history.
+
+    Raises:
+        ValueError: there is a label and no folder, or it is no name of a folder.
+        OSError: nothing can be written into `logdir`, or where `perfetto` is to be.
+    """
+    if logdir is None and label is not None:
+        raise ValueError(f"a label names recordings that are kept; found {label!r} without a folder. Give logdir too")
+    kept = None if logdir is None else LogDir(logdir, label)
+    file = None if perfetto is None else target_of(perfetto)
+
+    def recorded(recording: Recording) -> None:
+        if file is not None:
+            write(to_perfetto(recording, compressed=file.suffix == ".gz"), file)
+
+    return ProfileWatch(runs=runs, cold=cold, fetch=fetch, logdir=kept, recorded=recorded, record=history().append)
+
+
+class Profiled:
+    """A block under the JAX profiler; see :func:`jaxmagic.profiler`.
+
+    Attributes:
+        profile: the record, once the block has ended; ``None`` before.
+    """
+
+    def __init__(self) -> None:
+        self.profile: Profile | None = None
+        self._watch = profile_watch(cold=True)
+
+    def __enter__(self) -> Profiled:
+        self._watch.start()
+        self._runs = self._watch.runs()
+        next(self._runs)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        __tracebackhide__ = True
+        try:
+            if error is None:
+                self._watch.returned()
+                next(self._runs, None)
+        except BaseException as surfaced:  # the computation failed while it was waited for
+            error = surfaced
+            raise
+        finally:
+            try:
+                self._watch.stop(error=error)
+                self.profile = self._watch.record
+            finally:
+                self._watch.cancel()
+                del error
+
+
+def profiler() -> Profiled:
+    """A context manager that runs a block under the JAX profiler.
+
+    The block runs once, so nothing is timed without the profiler: call what is of interest once before, to have it
+    compiled.
+
+    Raises:
+        NotMeasured: on entering, where the JAX profiler is running already.
+
+    >>> import jax, jax.numpy as jnp, jaxmagic
+    >>> f, x = jax.jit(lambda x: jnp.sort(x @ x)), jnp.ones((200, 200))
+    >>> y = f(x)
+    >>> with jaxmagic.profiler() as p:
+    ...     y = f(x)
+    >>> p.profile.device_ns > 0
+    True
+    """
+    return Profiled()
+
+
+def read_profile(path: str | os.PathLike[str]) -> Profile:
+    """Open a recording of the JAX profiler that was made elsewhere.
+
+    Args:
+        path: a file that ends in ``.xplane.pb``, or a folder with one somewhere below it, or with one for each host;
+            where several runs lie below it, the newest counts.
+
+    Returns:
+        The record. There is no ``wall_ns``, and the source of lines only where their files are on this machine.
+
+    Raises:
+        FileNotFoundError: there is no recording at `path`.
+        NotMeasured: it cannot be read.
+
+    >>> import jax, jax.numpy as jnp, jaxmagic, tempfile
+    >>> folder = tempfile.mkdtemp()
+    >>> with jax.profiler.trace(folder):
+    ...     y = jax.jit(jnp.sin)(jnp.ones(1000)).block_until_ready()
+    >>> jaxmagic.read_profile(folder).device_uses[0].device
+    'CPU:0'
+    """
+    from ..capture.recorded_elsewhere import open_recording
+
+    return open_recording(Path(path))

@@ -1,0 +1,115 @@
+"""Where devices spent their time, as tables: the columns with their types, and the rows."""
+
+from __future__ import annotations
+
+from ..analysis.profile_lines import LineTime, line_times
+from ..analysis.profile_tree import scope_rows
+from ..model.profile import Profile
+from .memory_frames import Table
+
+_LINE = {
+    "file": "string",
+    "line": "Int64",
+    "function": "string",
+    "time_ns": "Int64",
+    "share": "Float64",
+    "count": "Int64",
+    "total_ns": "Int64",
+    "cell": "string",
+    "split": "boolean",
+    "operations": "string",
+}
+
+_OPERATION = {
+    "operation": "string",
+    "category": "string",
+    "device": "string",
+    "count": "Int64",
+    "total_ns": "Int64",
+    "self_ns": "Int64",
+    "mean_ns": "Float64",
+    "time_ns": "Int64",
+    "share": "Float64",
+    "flops": "Int64",
+    "flops_per_s": "Float64",
+    "accessed_bytes": "Int64",
+    "bytes_per_s": "Float64",
+    "module": "string",
+    "shape": "string",
+    "scope": "string",
+    "source": "string",
+}
+
+_SCOPE = {
+    "scope": "string",
+    "depth": "Int64",
+    "time_ns": "Int64",
+    "self_ns": "Int64",
+    "share": "Float64",
+}
+
+_DEVICE = {
+    "device": "string",
+    "busy_ns": "Int64",
+    "compute_ns": "Int64",
+    "copy_ns": "Int64",
+    "collective_ns": "Int64",
+    "exposed_copy_ns": "Int64",
+    "exposed_collective_ns": "Int64",
+    "idle_ns": "Int64",
+    "peak_flops": "Float64",
+    "peak_bytes": "Float64",
+}
+
+
+def lines(profile: Profile) -> Table:
+    """A row a line; the one without a file is the time that reaches none."""
+    return Table(_LINE, [_line(each, profile) for each in line_times(profile)])
+
+
+def _line(line: LineTime, profile: Profile) -> tuple[object, ...]:
+    frame = line.frame
+    place = (None,) * 4 if frame is None else (frame.file, frame.line, frame.function, frame.cell)
+    file, number, function, cell = place
+    names = sorted(line.operations, key=lambda each: -line.operations[each])
+    share = _share(line.time_ns, profile)
+    return (
+        *(file, number, function, line.time_ns, share, line.count, line.total_ns, cell, line.split),
+        ", ".join(names) or None,
+    )
+
+
+def operations(profile: Profile) -> Table:
+    """A row an operation and device; rates are those of the time that it took, of no other operation's."""
+    rows = []
+    for each in profile.operation_times:
+        seconds = each.total_ns / 1e9 / each.count
+        values = {
+            "operation": each.name,
+            "mean_ns": each.mean_ns,
+            "share": _share(each.time_ns, profile),
+            "flops_per_s": each.flops / seconds if each.flops and seconds else None,
+            "bytes_per_s": each.accessed_bytes / seconds if each.accessed_bytes and seconds else None,
+        }
+        rows.append(tuple(values[name] if name in values else getattr(each, name) for name in _OPERATION))
+    return Table(_OPERATION, rows)
+
+
+def scopes(profile: Profile) -> Table:
+    """A row a scope, each before what is in it; ``self_ns`` add up to the device time."""
+    return Table(
+        _SCOPE,
+        [
+            (scope, depth, time_ns, self_ns, _share(time_ns, profile))
+            for scope, depth, time_ns, self_ns in scope_rows(profile)
+        ],
+    )
+
+
+def devices(profile: Profile) -> Table:
+    """A row a device."""
+    return Table(_DEVICE, [tuple(getattr(each, name) for name in _DEVICE) for each in profile.device_uses])
+
+
+def _share(time_ns: int, profile: Profile) -> float | None:
+    return time_ns / profile.device_ns if profile.device_ns else None

@@ -1,0 +1,60 @@
+"""A profile as HTML: a listing with heat in its margin, a flame graph, and tables."""
+
+from __future__ import annotations
+
+from ..analysis.profile_lines import Listed, Listing, line_times, listings
+from ..analysis.profile_operations import over_devices
+from ..analysis.profile_tree import profile_flame
+from ..model.profile import Profile
+from . import profile_words, tags
+from .style import Style
+from .tags import FAINT, NUMBER, chart_to_html, safe, short
+
+#: Functions that are listed; the rest is in ``lines()``.
+_MOST_LISTINGS = 5
+
+_LETTERS = "font-family:monospace;white-space:pre;text-align:left;padding-left:9px"
+
+
+def profile_report(record: Profile, style: Style, *, explain: bool) -> str:
+    """All of it."""
+    pieces = [f"<div><b>{safe(profile_words.headline(record))}</b></div>"]
+    pieces += [tags.line(each) for each in profile_words.about_bound(record)]
+    lines = line_times(record)
+    listed = listings(record, lines)[:_MOST_LISTINGS]
+    pieces += [_listing(each, record, style) for each in listed]
+    pieces += [tags.line(each) for each in profile_words.about_unlisted(lines, listed, record)]
+    pieces += [tags.line(each) for each in profile_words.about_nowhere(lines, record)]
+    if style.picture and (drawn := profile_flame(record)) is not None:
+        pieces.append(chart_to_html(drawn))
+    operations = over_devices(record.operation_times)
+    pieces.append(tags.table(profile_words.operation_table(operations[: style.rows], record), len(operations)))
+    if profile_words.has_more_than_computation(record):
+        uses = record.device_uses
+        pieces.append(tags.table(profile_words.device_table(uses[: style.rows], record), len(uses)))
+    told = [*profile_words.about_profiler(record), *profile_words.about_warm_up(record)]
+    told += [*profile_words.about_kept(record), *record.notes]
+    pieces += [tags.line(each, FAINT) for each in (*told, *(profile_words.EXPLANATION if explain else ()))]
+    return f'<div style="line-height:1.5;max-width:60em;overflow-wrap:break-word">{"".join(pieces)}</div>'
+
+
+def _listing(listing: Listing, record: Profile, style: Style) -> str:
+    heads = "".join(tags.head(name, NUMBER) for name in profile_words.LINE_HEADS)
+    place = tags.head(safe(short(listing.place, 80)), "padding-left:9px;text-align:left")
+    rows = "".join(_row(each, record, style) for each in listing.lines)
+    return (
+        '<div style="overflow-x:auto"><table style="border-collapse:collapse;margin:4px 0">'
+        f"<tr>{heads}<th></th>{place}</tr>{rows}</table></div>"
+    )
+
+
+def _row(listed: Listed, record: Profile, style: Style) -> str:
+    """A line; the more time it took, the stronger the colour of its margin."""
+    cells = profile_words.line_cells(listed.time, record) if listed.time is not None else ("",) * 4
+    share = listed.time.time_ns / record.device_ns if listed.time is not None and record.device_ns else 0
+    hue = "214,90,60" if style.colour else "128,128,128"
+    heat = f";background:rgba({hue},{0.08 + 0.6 * share:.2f})" if share else ""
+    what = f' title="{safe(profile_words.operations_of(listed.time, 8))}"' if share and listed.time else ""
+    numbers = "".join(f'<td style="{NUMBER};white-space:nowrap{heat}">{safe(each)}</td>' for each in cells)
+    number = f'<td style="{NUMBER};{FAINT}">{listed.number or ""}</td>'
+    return f'<tr{what}>{numbers}{number}<td style="{_LETTERS}">{safe(short(listed.text, 160))}</td></tr>'

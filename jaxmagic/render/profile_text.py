@@ -1,0 +1,49 @@
+"""A profile as text: a listing with the time of each line, as ``%lprun`` shows one, and tables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ..analysis.profile_lines import LineTime, Listing, line_times, listings
+from ..analysis.profile_operations import over_devices
+from ..model.profile import Profile
+from . import profile_words, words
+from .columns import more, sentences, table
+from .style import Style
+
+#: Functions that are listed; the rest is in ``lines()``.
+_MOST_LISTINGS = 5
+
+#: The widths of the columns of numbers.
+_WIDTHS = (9, 6, 10, 6)
+
+
+def profile_report(record: Profile, style: Style, *, explain: bool) -> list[str]:
+    """What stands below the headline."""
+    lines = line_times(record)
+    told = [*profile_words.about_bound(record), *profile_words.about_profiler(record)]
+    found = sentences(told, style)
+    listed = listings(record, lines)
+    for each in listed[:_MOST_LISTINGS]:
+        found += _listing(each, record, style)
+    found += sentences(profile_words.about_unlisted(lines, listed[:_MOST_LISTINGS], record), style)
+    found += sentences(profile_words.about_nowhere(lines, record), style)
+    operations = over_devices(record.operation_times)
+    if operations:
+        found += table(profile_words.operation_table(operations[: style.rows], record), style.width)
+        found += more(len(operations), style.rows, "operation")
+    if profile_words.has_more_than_computation(record):
+        found += table(profile_words.device_table(record.device_uses[: style.rows], record), style.width)
+    told = [*profile_words.about_warm_up(record), *profile_words.about_kept(record), *record.notes]
+    found += sentences(told, style)
+    return found + sentences(profile_words.EXPLANATION if explain else (), style)
+
+
+def _listing(listing: Listing, record: Profile, style: Style) -> Iterator[str]:
+    heads = "  ".join(name.rjust(width) for name, width in zip(profile_words.LINE_HEADS, _WIDTHS, strict=True))
+    yield f"{heads}  {words.printable(listing.place)}"
+    for each in listing.lines:
+        cells = profile_words.line_cells(each.time, record) if isinstance(each.time, LineTime) else ("",) * 4
+        numbers = "  ".join(cell.rjust(width) for cell, width in zip(cells, _WIDTHS, strict=True))
+        number = str(each.number or "").rjust(5)
+        yield f"{numbers} {number}  {words.printable(each.text)}"[: style.width].rstrip()

@@ -1,0 +1,207 @@
+"""What is said about a profile, in every medium."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterable
+from pathlib import PurePath
+
+from .. import units
+from ..analysis.profile_lines import LineTime, Listing
+from ..analysis.sources import short_source
+from ..model.profile import DeviceUse, OperationTime, Profile
+
+#: For learners, with ``--explain``: five lines.
+EXPLANATION = (
+    "Device time: how long a device had something to do, as the JAX profiler saw it; what overlaps counts once.",
+    "Wall time: of a run without the profiler, which takes time of its own.",
+    "Line: the innermost line of your own code that an operation comes from.",
+    "With calls: what is written in the functions that the line calls is in it.",
+    "≈: a part of this is the line's share of a fusion of several lines, divided by the work of its instructions.",
+)
+
+#: The share of a run from which on the device is what it waits for, and up to which the host is.
+_DEVICE_BOUND = 0.9
+_HOST_BOUND = 0.5
+
+#: The share of the device time from which on copies and exchange are told of.
+_WORTH_A_TABLE = 0.01
+
+
+def headline(profile: Profile) -> str:
+    """How long devices were busy, of how much, and what a run takes without the profiler."""
+    if not profile.device_uses:
+        return "No device time was recorded."
+    each = profile.device_ns / len(profile.device_uses) / (profile.runs or 1)
+    of = profile.recorded_ns / (profile.runs or 1)
+    run = "" if profile.runs is None else " a run"
+    several = "" if len(profile.device_uses) == 1 else f" on each of {len(profile.device_uses)} devices"
+    told = f"Device time: {units.time(each)}{run}{several}, {units.share(each, max(of, 1))} of what was recorded"
+    if profile.wall_ns is None:
+        return told
+    return f"{told}; wall time {units.time(profile.wall_ns)} without the profiler"
+
+
+def about_bound(profile: Profile) -> list[str]:
+    """Whether the host or the device is what a run waits for; both times are those of the recording."""
+    if not profile.device_uses or not profile.runs or not profile.recorded_ns:
+        return []
+    busy, of = max(each.busy_ns for each in profile.device_uses), profile.recorded_ns
+    share = units.share(busy, of)
+    if busy >= _DEVICE_BOUND * of:
+        return [f"Device-bound: the device is busy for {share} of a run."]
+    idle = units.time((of - busy) / profile.runs)
+    bound = "Host-bound: the" if busy <= _HOST_BOUND * of else "The"
+    return [f"{bound} device is busy for {share} of a run; for {idle} of it, it has nothing to do."]
+
+
+def has_more_than_computation(profile: Profile) -> bool:
+    """Whether there is something to tell of devices: of several, or of copies or exchange that take their time."""
+    least = _WORTH_A_TABLE * profile.device_ns
+    moved = sum(each.copy_ns + each.collective_ns for each in profile.device_uses)
+    return len(profile.device_uses) > 1 or moved > least
+
+
+def about_profiler(profile: Profile) -> list[str]:
+    """What the profiler itself cost."""
+    if profile.wall_ns is None or not profile.runs or not profile.recorded_ns:
+        return []
+    run = profile.recorded_ns / profile.runs
+    return [
+        f"{units.count(profile.runs, 'run')} recorded, {units.time(run)} each under the profiler "
+        f"({_more_than(run, profile.wall_ns)})."
+    ]
+
+
+def _more_than(time_ns: float, other_ns: float) -> str:
+    change = time_ns / other_ns - 1
+    return f"{abs(change):.0%} {'more' if change >= 0 else 'less'} than without"
+
+
+def about_warm_up(profile: Profile) -> list[str]:
+    """What the first run compiled, and what compiled in the recording."""
+    told = []
+    warm_up = profile.warm_up
+    if warm_up is not None and (compiled := [each for each in warm_up.compilations if each.compiled]):
+        told.append(
+            f"The run before compiled {units.count(len(compiled), 'program')} in {units.time(warm_up.compile_ns)}; "
+            "it is not in the recording."
+        )
+    if profile.compilations:
+        names = ", ".join(dict.fromkeys(each.function for each in profile.compilations))
+        told.append(f"Compiled while it was recorded: {names}.")
+    return told
+
+
+def about_kept(profile: Profile) -> list[str]:
+    """Where the recording is, and how to open it with others' tools."""
+    if profile.kept is None:
+        return []
+    kept = PurePath(profile.kept)
+    folder = shlex.quote(str(kept.parents[2]))
+    return [f"Kept in {kept}. Open it with: xprof --logdir {folder} or: tensorboard --logdir {folder}"]
+
+
+def line_cells(line: LineTime, profile: Profile) -> tuple[str, str, str, str]:
+    """Time of a run, share, time with calls where it is more, and hits of a run."""
+    runs = parts(profile)
+    own = line.time_ns > 0
+    about = "≈" if line.split else ""
+    more = line.total_ns > 1.005 * line.time_ns
+    return (
+        f"{about}{units.time(line.time_ns / runs)}" if own else "",
+        units.share(line.time_ns, profile.device_ns) if own else "",
+        units.time(line.total_ns / runs) if more else "",
+        f"{line.count / (profile.runs or 1):.4g}" if own else "",
+    )
+
+
+#: Lines that are told without their text.
+_MOST_UNLISTED = 5
+
+
+def parts(profile: Profile) -> int:
+    """Of how many runs and devices all times are the sum: what is shown is the mean of a run on a device."""
+    return (profile.runs or 1) * max(len(profile.device_uses), 1)
+
+
+LINE_HEADS = ("time", "share", "with calls", "hits")
+
+
+def operations_of(line: LineTime, most: int = 3) -> str:
+    """The operations of a line, the one that took longest first."""
+    names = sorted(line.operations, key=lambda each: -line.operations[each])
+    return ", ".join(names[:most]) + (", …" if len(names) > most else "")
+
+
+def about_nowhere(lines: Iterable[LineTime], profile: Profile) -> list[str]:
+    """The time that reaches no line."""
+    return [
+        f"Without a line: {units.time(each.time_ns / parts(profile))} "
+        f"({units.share(each.time_ns, profile.device_ns)}): {operations_of(each)}."
+        for each in lines
+        if each.frame is None
+    ]
+
+
+def about_unlisted(lines: Iterable[LineTime], listed: Iterable[Listing], profile: Profile) -> list[str]:
+    """Lines with time of their own that stand in no listing: of libraries, or whose source is not there."""
+    shown = {id(each.time) for one in listed for each in one.lines}
+    rest = [(each.frame, each) for each in lines if each.frame and each.time_ns and id(each) not in shown]
+    told = [
+        f"{_short(frame.location)} {units.time(each.time_ns / parts(profile))}"
+        for frame, each in rest[:_MOST_UNLISTED]
+    ]
+    more = f", and {len(rest) - len(told)} more" if len(rest) > len(told) else ""
+    return [f"Also: {', '.join(told)}{more}."] if told else []
+
+
+def _short(place: str | None) -> str:
+    return "" if place is None else short_source(place.replace("\\", "/"))
+
+
+def operation_table(operations: Iterable[OperationTime], profile: Profile) -> list[tuple[str, ...]]:
+    """Operations as rows below their heads; of several devices the mean of them."""
+    heads = ("operation", "category", "time", "share", "runs", "mean", "line")
+    rows = [
+        (
+            each.name,
+            each.category,
+            units.time(each.time_ns / parts(profile)),
+            units.share(each.time_ns, max(profile.device_ns, 1)),
+            f"{each.count / parts(profile):.4g}",
+            units.time(each.mean_ns),
+            _short(each.source),
+        )
+        for each in operations
+    ]
+    return [heads, *rows]
+
+
+def device_table(devices: Iterable[DeviceUse], profile: Profile) -> list[tuple[str, ...]]:
+    """Devices as rows below their heads; a column that would be empty is left out."""
+    found = tuple(devices)
+    runs = profile.runs or 1
+    kinds = [
+        (name, field)
+        for name, field in (
+            ("computes", "compute_ns"),
+            ("exchanges", "collective_ns"),
+            ("exposed", "exposed_collective_ns"),
+            ("copies", "copy_ns"),
+            ("exposed", "exposed_copy_ns"),
+        )
+        if any(getattr(each, field) for each in found) or field == "compute_ns"
+    ]
+    heads = ("device", "busy", "share", *(name for name, _ in kinds), "idle")
+    rows = [
+        (
+            each.device,
+            units.time(each.busy_ns / runs),
+            units.share(each.busy_ns, max(profile.recorded_ns, 1)),
+            *(units.time(getattr(each, field) / runs) for _, field in kinds),
+            units.time(each.idle_ns / runs),
+        )
+        for each in found
+    ]
+    return [heads, *rows]

@@ -1,0 +1,203 @@
+"""`%jaxprof` in a real shell: lines of cells, values as without the magic, and nothing left behind."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from pathlib import Path
+from typing import Any
+
+import jax
+import pytest
+from IPython.core.error import UsageError
+
+import jaxmagic
+from jaxmagic.capture.profiler import RECORDS_CPU
+from jaxmagic.errors import NotMeasured
+from jaxmagic.model.profile import Profile
+
+records_cpu = pytest.mark.skipif(
+    jax.__version_info__ < RECORDS_CPU, reason="this JAX does not record all operations of the CPU"
+)
+
+PREPARE = "import jax, jax.numpy as jnp\nx = jax.random.normal(jax.random.key(0), (300, 300))\ncalls = []"
+
+CELL = """%%jaxprof -v p
+def helper(x):
+    return jnp.sort(x, axis=1)
+
+@jax.jit
+def f(x):
+    y = helper(x)
+    return y.sum()
+
+f(x)
+"""
+
+
+@pytest.fixture(autouse=True)
+def prepared(session: Any) -> None:
+    session.run(PREPARE)
+
+
+def profile(session: Any) -> Profile:
+    found = session.shell.user_ns["p"]
+    assert isinstance(found, Profile)
+    return found
+
+
+@records_cpu
+def test_the_line_of_a_cell_is_first_and_the_cell_is_told_by_its_number(session: Any) -> None:
+    for _ in range(5):  # where other processes take the processor away, that is the time of whatever ran just then
+        cell = f"cell {session.shell.execution_count}"
+        session.run(CELL)
+        frame = profile(session).lines()
+        if frame["line"][0] == 3:
+            break
+    assert (frame["cell"][0], frame["line"][0], frame["function"][0]) == (cell, 3, "helper")
+    assert "return jnp.sort(x, axis=1)" in session.report
+    assert cell in session.report
+    assert frame["time_ns"].sum() == profile(session).device_ns
+
+
+@records_cpu
+def test_a_cell_is_listed_as_it_was_typed(session: Any) -> None:
+    session.run("%jaxprof jnp.sort(x, axis=1)")
+    assert "1  %jaxprof jnp.sort(x, axis=1)" in session.report
+
+
+def test_what_runs_nothing_on_a_device_has_no_device_time(session: Any) -> None:
+    session.run("%jaxprof calls.append(1)")
+    assert session.report.startswith("No device time was recorded.")
+
+
+@records_cpu
+def test_devices_that_ran_nothing_are_not_counted(session: Any) -> None:
+    session.run("%jaxprof -v p jnp.sort(x)")
+    assert [each.device for each in profile(session).device_uses] == ["CPU:0"]
+
+
+@records_cpu
+def test_a_line_of_an_earlier_cell_is_told_by_that_cell(session: Any) -> None:
+    cell = f"cell {session.shell.execution_count}"
+    session.run("f = jax.jit(lambda x: jnp.sort(x, axis=1) + 1)")
+    session.run("p = %jaxprof -o f(x)")
+    assert profile(session).lines()["cell"][0] == cell
+
+
+def test_the_value_is_that_of_the_cell_and_names_stay(session: Any) -> None:
+    assert session.run("%%jaxprof\ny = 3\ny + 1") == 4
+    assert session.shell.user_ns["y"] == 3
+    session.run("%jaxprof z = 7")
+    assert session.shell.user_ns["z"] == 7
+    session.run("w = %jaxprof 8")
+    assert session.shell.user_ns["w"] == 8
+    assert session.run("%jaxprof 9;") is None
+
+
+@pytest.mark.parametrize(("options", "runs"), [("", 2), ("-n 3", 4), ("--cold", 1), ("--cold -n 2", 2)])
+def test_the_code_runs_so_often(session: Any, options: str, runs: int) -> None:
+    session.run(f"%jaxprof {options} calls.append(1)")
+    assert len(session.shell.user_ns["calls"]) == runs
+
+
+def test_what_compiles_is_run_once_more_to_be_timed(session: Any) -> None:
+    session.run("g = jax.jit(lambda x: x * 73)")
+    session.run("%%jaxprof -v p\ncalls.append(1)\ng(x)")
+    assert len(session.shell.user_ns["calls"]) == 3
+    assert "compiled 1 program" in session.report
+
+
+def test_code_that_awaits_and_magics_inside_work(session: Any) -> None:
+    session.run("import asyncio")
+    assert session.run("%%jaxprof\nawait asyncio.sleep(0, 5)") == 5
+    assert session.run("%%jaxprof\n%%jaxtime -q\nf = 4\nf") == 4
+
+
+def test_an_error_comes_through_at_its_line_and_the_profiler_is_free(session: Any) -> None:
+    error = session.run("%%jaxprof\na = 1\nb = a / 0", fails=ZeroDivisionError)
+    traceback = error.__traceback__
+    while traceback.tb_next is not None:
+        traceback = traceback.tb_next
+    assert traceback.tb_lineno == 3
+    session.run("%jaxprof 1")
+
+
+def test_an_error_in_a_recorded_run_shows_what_was_recorded_before(session: Any) -> None:
+    session.run("def fails():\n    calls.append(jnp.sort(x))\n    if len(calls) == 3: raise ValueError")
+    session.run("jnp.sort(x)")
+    session.run("%jaxprof -n 5 -v p fails()", fails=ValueError)
+    assert (profile(session).error, profile(session).runs) == ("ValueError", 1)
+
+
+def test_somebodys_own_profile_is_left_alone_and_nothing_is_run(session: Any, tmp_path: Path) -> None:
+    jax.profiler.start_trace(str(tmp_path))
+    try:
+        session.run("%jaxprof calls.append(1)", fails=NotMeasured)
+    finally:
+        jax.profiler.stop_trace()
+    assert session.shell.user_ns["calls"] == []
+
+
+def test_nothing_is_left_behind(session: Any, session_state: Any) -> None:
+    session.run("g = jax.jit(jnp.sort)\n_ = g(x).block_until_ready()")
+    session.run("%jaxprof -q g(x);")
+    before = session_state() | {"names": set(session.shell.user_ns)}
+    session.run("%jaxprof -q g(x);")
+    session.run("%jaxprof -q 1/0", fails=ZeroDivisionError)
+    after = session_state() | {"names": set(session.shell.user_ns)}
+    names = after.pop("names") - before.pop("names")
+    assert {each for each in names if "jaxmagic" in each} == set()
+    assert after == before
+
+
+def test_the_record_is_in_the_history_and_can_be_saved_and_read(session: Any, tmp_path: Path) -> None:
+    session.run("%jaxprof -q jnp.sort(x)")
+    record = jaxmagic.last()
+    assert isinstance(record, Profile)
+    assert record.code == "jnp.sort(x)"
+    assert jaxmagic.load(record.save(tmp_path / "profile.json")) == record
+
+
+def test_a_recording_is_kept_where_that_is_asked_for_and_the_report_tells_how_to_open_it(
+    session: Any, tmp_path: Path
+) -> None:
+    session.run(f"%jaxprof --logdir '{tmp_path}' --label first jnp.sort(x)")
+    record = jaxmagic.last()
+    assert isinstance(record, Profile)
+    assert str(record.kept).startswith(str(tmp_path / "first" / "plugins"))
+    folder = str(tmp_path / "first")
+    report = "".join(session.report.split())
+    assert f"xprof--logdir{folder}" in report
+    assert f"tensorboard--logdir{folder}" in report
+
+
+def test_a_trace_for_perfetto_has_the_operations_that_were_recorded(session: Any, tmp_path: Path) -> None:
+    session.run(f"%jaxprof --perfetto {tmp_path}/trace.json.gz jnp.sort(x)")
+    record = jaxmagic.last()
+    assert isinstance(record, Profile)
+    trace = json.loads(gzip.decompress((tmp_path / "trace.json.gz").read_bytes()))
+    names = {each["name"] for each in trace["traceEvents"]}
+    assert {each.name for each in record.operation_times} <= names
+
+
+def test_a_trace_that_cannot_be_written_in_the_end_is_a_note(
+    session: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("jaxmagic.api.profile_verbs.write", full)
+    session.run(f"%jaxprof --perfetto {tmp_path}/trace.json -v p jnp.sort(x)")
+    assert profile(session).operation_times
+    assert any("No space left" in each for each in profile(session).notes)
+
+
+@pytest.mark.parametrize(
+    "options", ["--label a/b --logdir {}", "--label a", "--logdir {}/file", "--perfetto {}/none/trace.json"]
+)
+def test_nothing_is_run_where_a_recording_cannot_be_kept(session: Any, tmp_path: Path, options: str) -> None:
+    (tmp_path / "file").write_text("in the way")
+    error = session.run(f"%jaxprof {options.format(tmp_path)} calls.append(1)", fails=UsageError)
+    assert "Nothing was run" in str(error)
+    assert session.shell.user_ns["calls"] == []

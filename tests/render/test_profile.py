@@ -1,0 +1,119 @@
+"""A profile in text, HTML, frames and as a picture: fabricated, so that every number is known."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from profiles import MS, fabricated, use
+
+from jaxmagic.analysis.charts import chart
+from jaxmagic.model.chart import Flame
+from jaxmagic.model.profile import Profile
+from jaxmagic.render.html import to_html
+from jaxmagic.render.style import Style
+from jaxmagic.render.text import to_text
+
+
+@pytest.fixture
+def profile() -> Profile:
+    return fabricated()
+
+
+TEXT = """\
+Device time: 15.0 ms a run, 75 % of what was recorded
+The device is busy for 75 % of a run; for 5.00 ms of it, it has nothing to do.
+     time   share  with calls    hits  cell 3
+                                          1  def helper(x):
+  10.0 ms    67 %                   1     2      return jnp.sort(x)
+                                          3
+                                          4  def f(x):
+                      10.0 ms             5      y = helper(x)
+ ≈4.00 ms    27 %                   1     6      return y
+Without a line: 1.00 ms (7 %): copy.1.
+  operation  category            time     share  runs  mean     line
+  sort.0     sort                10.0 ms  67 %   1     10.0 ms  cell 3:2
+  fusion     elementwise fusion  5.00 ms  33 %   1     5.00 ms  cell 3:2"""
+
+
+def test_the_report_is_a_listing_with_the_time_of_a_run(profile: Profile) -> None:
+    assert to_text(profile) == TEXT
+
+
+@pytest.mark.parametrize(
+    ("busy", "sentence"),
+    [
+        (38 * MS, "Device-bound: the device is busy for 95 % of a run."),
+        (4 * MS, "Host-bound: the device is busy for 10 % of a run; for 18.0 ms of it, it has nothing to do."),
+    ],
+)
+def test_what_a_run_waits_for_is_said_with_its_numbers(profile: Profile, busy: int, sentence: str) -> None:
+    assert sentence in " ".join(to_text(replace(profile, device_uses=(use("CPU:0", busy),))).split())
+
+
+def test_several_devices_are_a_table_with_what_was_exposed(profile: Profile) -> None:
+    uses = (
+        use("GPU:0", 30 * MS, collective_ns=8 * MS, exposed_collective_ns=2 * MS),
+        use("GPU:1", 20 * MS, collective_ns=8 * MS, exposed_collective_ns=4 * MS),
+    )
+    text = to_text(replace(profile, device_uses=uses))
+    assert "  device  busy     share  computes  exchanges  exposed  idle" in text
+    assert "  GPU:0   15.0 ms  75 %   15.0 ms   4.00 ms    1.00 ms  5.00 ms" in text
+    assert "12.5 ms a run on each of 2 devices" in text
+
+
+def test_a_device_cannot_work_longer_than_the_recording_is(profile: Profile) -> None:
+    with pytest.raises(ValueError, match="longer than the recording"):
+        replace(profile, recorded_ns=29 * MS)
+
+
+def test_without_device_time_there_is_a_report_but_no_picture() -> None:
+    empty = Profile(recorded_ns=0, device_uses=(), operation_times=(), place_times=(), notes=("Nothing was there.",))
+    assert to_text(empty) == "No device time was recorded.\nNothing was there."
+    assert "Nothing was there." in to_html(empty)
+    with pytest.raises(ValueError, match="nothing to draw"):
+        chart(empty)
+
+
+def test_lines_add_up_to_the_device_time_and_the_last_has_no_file(profile: Profile) -> None:
+    frame = profile.lines()
+    assert list(frame.columns[:6]) == ["file", "line", "function", "time_ns", "share", "count"]
+    assert frame["time_ns"].sum() == profile.device_ns
+    assert frame["line"].tolist()[:3] == [2, 6, 5]
+    assert frame["file"].isna().tolist() == [False, False, False, True]
+    assert frame.set_index("line")["total_ns"][5] == 20 * MS
+
+
+def test_operations_scopes_and_devices_are_frames(profile: Profile) -> None:
+    operations = profile.operations()
+    assert operations["bytes_per_s"][0] == pytest.approx(4000 / 0.01)
+    assert operations["flops_per_s"].isna().all()
+    scopes = profile.scopes().set_index("scope")
+    assert scopes["time_ns"]["jit(f)"] == 28 * MS
+    assert scopes["self_ns"].sum() == profile.device_ns
+    assert profile.devices()["idle_ns"].tolist() == [10 * MS]
+
+
+def test_the_picture_is_a_flame_graph_of_scopes_in_the_time_of_a_run(profile: Profile) -> None:
+    found = chart(profile)
+    assert isinstance(found, Flame)
+    widths = {cell.name: cell.x[1] - cell.x[0] for cell in found.cells}
+    assert widths == {"all": 15 * MS, "jit(f)": 14 * MS, "layer": 10 * MS, "sort": 10 * MS, "add": 4 * MS,
+                      "(not known)": MS}  # fmt: skip
+
+
+def test_html_has_the_heat_of_each_line_and_escapes_all_that_is_the_users(profile: Profile, hostile: str) -> None:
+    evil = replace(profile.codes[0], cell=hostile, lines=(hostile,) * 6)
+    html = to_html(replace(profile, codes=(evil,), code=hostile, notes=(hostile,)))
+    assert "<script>window.evil" not in html
+    assert "<img src=x" not in html
+    assert "rgba(214,90,60,0.48)" in to_html(profile)
+    assert "rgba(128,128,128,0.48)" in to_html(profile, Style(colour=False))
+
+
+def test_a_long_function_is_listed_around_the_lines_that_took_time(profile: Profile) -> None:
+    lines = tuple(f"line {number}" for number in range(1, 101))
+    text = to_text(replace(profile, codes=(replace(profile.codes[0], lines=lines),)))
+    assert "line 6" in text
+    assert "line 50" not in text
+    assert "…" in text
