@@ -30,7 +30,7 @@ _TRUTH_HEAD = (
 #: The row that is not about what the magic says.
 _NO_MAGIC = "by hand, no magic"
 
-PARTS = ("truth", "overhead", "loading", "call", "fence", "repeat", "sampling", "map", "page")
+PARTS = ("truth", "overhead", "loading", "call", "fence", "repeat", "sampling", "map", "page", "profile")
 
 
 def main() -> None:
@@ -53,8 +53,9 @@ def main() -> None:
         "fence": lambda: idle_fence(100 if quick else 1000),
         "repeat": lambda: repeated(3 if quick else 25),
         "sampling": lambda: sampling(10 if quick else 150),
-        "map": lambda: memory_map(3 if quick else 15, [1000] if quick else [1000, 3000, 10_000]),
+        "map": lambda: memory_map(3 if quick else 15, [800] if quick else [800, 2400, 7600, 24_000, 77_000]),
         "page": lambda: page([1000] if quick else [1000, 3000, 10_000]),
+        "profile": lambda: profiling(2 if quick else 7, [20_000] if quick else [40_000, 400_000, 1_200_000]),
     }
     for name in arguments.only:
         parts[name]()
@@ -274,18 +275,69 @@ def memory_map(rounds: int, sizes: list[int]) -> None:
     rows = ask("memory_map.py", rounds, *sizes)
     show(
         "The memory map of a program (ms; wanted: under 1000 for 10,000 instructions, and as much for each of them)",
-        ["instructions", "buffers", "took", "µs for each instruction", "n"],
+        ["instructions", "buffers", "took", "µs for each instruction", "JAX alone", "n"],
         [
             [
                 str(row["steps"]),
                 str(row["buffers"]),
                 spread([each / 1e6 for each in row["took_ns"]], ".0f"),
                 spread([each / 1e3 / row["steps"] for each in row["took_ns"]], ".0f"),
+                spread([each / 1e6 for each in row["planned_ns"]], ".0f"),
                 str(len(row["took_ns"])),
             ]
             for row in rows
         ],
+        ["JAX alone: memory_analysis() and the module's bytes, which are part of what it took."],
     )
+
+
+def profiling(rounds: int, sizes: list[int]) -> None:
+    """What it costs to sum up a recording, and to make one."""
+    rows = ask("profiling.py", "main", rounds, *sizes)
+    peers = [each for each in rows[0]["took_ns"] if each != "jaxmagic"]
+    show(
+        "A recording summed up: lines, operations, scopes and devices (ms; wanted: 1500 for 400,000 events, twice as "
+        "soon as xprof's overview_page)",
+        ["operations", "MB", "jaxmagic", "µs each", *(f"{each} (ratio)" for each in peers), "n"],
+        [
+            [
+                str(row["operations"]),
+                f"{row['bytes'] / 1e6:.0f}",
+                spread([each / 1e6 for each in row["took_ns"]["jaxmagic"]], ".0f"),
+                f"{median(row['took_ns']['jaxmagic']) / 1e3 / row['operations']:.2f}",
+                *(_beside(row["took_ns"][peer], row["took_ns"]["jaxmagic"]) for peer in peers),
+                str(rounds),
+            ]
+            for row in rows
+        ],
+        [] if peers else ["xprof is not installed here: pip install xprof."],
+    )
+    table = []
+    for size in (64, 128):
+        found = ask("profiling.py", "slowdown", 2 if rounds < 3 else 5, 2000 if rounds < 3 else 100_000, size)
+        bare, recorded, reading = (found["took_ns"][each] for each in ("bare", "recorded", "reading"))
+        pairs = list(zip(recorded, bare, strict=True))
+        table.append(
+            [
+                str(found["operations"]),
+                f"{size}x{size}",
+                spread([each / 1e3 / found["operations"] for each in bare]),
+                spread([(one - other) / 1e3 / found["operations"] for one, other in pairs]),
+                spread([100 * (one / other - 1) for one, other in pairs]),
+                spread([each / 1e6 for each in reading], ".0f"),
+                str(len(bare)),
+            ]
+        )
+    show(
+        "A program under the profiler (wanted: less than 10 % slower)",
+        ["operations", "matrices", "one (µs)", "more with it (µs)", "slower (%)", "to stop and read (ms)", "n"],
+        table,
+    )
+
+
+def _beside(peer: list[int], ours: list[int]) -> str:
+    ratios = [one / other for one, other in zip(peer, ours, strict=True)]
+    return f"{spread([each / 1e6 for each in peer], '.0f')} ({spread(ratios)})"
 
 
 def page(counts: list[int]) -> None:
