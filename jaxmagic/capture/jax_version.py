@@ -9,6 +9,9 @@ from ..errors import JaxNotAvailable
 #: The oldest JAX whose events and logs the measuring code reads.
 OLDEST = (0, 8, 0)
 
+#: The oldest JAX that surely tells the line of what runs in a jitted function within another one; 0.8.2 does not.
+_KEEPS_LINES = (0, 10)
+
 
 def require_jax() -> None:
     """Import JAX, or say what to install.
@@ -34,3 +37,15 @@ def require_jax() -> None:
             f"jaxmagic needs JAX {oldest} or newer; found {jax.__version__}, "
             f'which does not report what it compiles. Update it with: pip install -U "jax>={oldest}"'
         )
+
+
+def about_lines() -> list[str]:
+    """What a reader of source lines must know on this JAX, a sentence each."""
+    import jax
+
+    if jax.__version_info__ >= _KEEPS_LINES:
+        return []
+    return [
+        "JAX before 0.10 may give what runs in a function that is jitted itself, such as jnp.sort, the line of an "
+        "earlier call with the same shapes, perhaps of another program."
+    ]

@@ -19,7 +19,7 @@ from ..model.timing import Timing
 from .arrays import Snapshot, look, snapshot
 from .executables import Watched, describe, watch
 from .fence import shared
-from .jax_version import require_jax
+from .jax_version import about_lines, require_jax
 from .snapshots import HeapWatch
 from .stopwatch import Stopwatch
 from .timeline import MemorySampler
@@ -182,6 +182,8 @@ class MemoryWatch:
             notes += self._heap.notes
         if self._watched.ran is None:
             notes.append("Which programs ran is not known on this JAX: those that were compiled are listed.")
+        if any(each.allocations for each in executables):
+            notes += about_lines()
         return MemoryProfile(
             timing=self._stopwatch.timing,
             before_bytes=() if before is None else before.device_bytes,

@@ -17,7 +17,7 @@ from ..model.recording import Recording
 from ..model.timing import Timing
 from .clock import timestamp
 from .environment import probe
-from .jax_version import require_jax
+from .jax_version import about_lines, require_jax
 from .logdir import LogDir
 from .profiler import RECORDS_CPU, Profiler, mark_run, windows_of
 from .source_text import codes_of
@@ -267,4 +267,6 @@ def _notes(recording: Recording | None, here: bool) -> list[str]:
 
         if jax.__version_info__ < RECORDS_CPU:
             found.append("JAX before 0.10 does not record all operations of the CPU, such as matrix products.")
+    if here and recording.modules:
+        found += about_lines()
     return found
