@@ -142,6 +142,22 @@ def union_of(start: Ints, end: Ints) -> Segments:
     return Segments(start[begins], ends, np.arange(len(begins)))
 
 
+def overlap(one: Segments, other: Segments, *, inside: bool) -> Segments:
+    """The stretches of one that lie inside of another, or outside of it; both without overlaps and in order.
+
+    >>> some, others = union_of(np.array([0, 8]), np.array([6, 9])), union_of(np.array([2]), np.array([3]))
+    >>> [each.tolist() for each in overlap(some, others, inside=False)][:2]
+    [[0, 3, 8], [2, 6, 9]]
+    """
+    times = np.concatenate([one.start, one.end, other.start, other.end])
+    turn = np.argsort(times, kind="stable")
+    times = times[turn]
+    in_one = np.cumsum(np.repeat([1, -1, 0, 0], [len(one.start)] * 2 + [len(other.start)] * 2)[turn])
+    in_other = np.cumsum(np.repeat([0, 0, 1, -1], [len(one.start)] * 2 + [len(other.start)] * 2)[turn])
+    chosen = np.flatnonzero((in_one[:-1] > 0) & ((in_other[:-1] > 0) == inside) & (times[1:] > times[:-1]))
+    return union_of(times[chosen], times[chosen + 1])
+
+
 def joined(parts: Sequence[Segments]) -> Segments:
     """Several one behind the other."""
     return Segments(*(np.concatenate(each) for each in zip(*parts, strict=True)))

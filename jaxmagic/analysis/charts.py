@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import singledispatch
 from math import exp, log
 
@@ -23,6 +23,7 @@ from .arrays_chart import arrays_chart
 from .comparison import ratios
 from .flame_chart import heap_flame
 from .memory_chart import map_chart, mapped
+from .profile_timeline_chart import profile_timeline_chart
 from .profile_tree import profile_flame
 from .runs import runs, runs_chart
 
@@ -40,6 +41,33 @@ _SHARE = Scale(label="share of samples", quantity="share", low=0.0, high=1.0)
 def chart(record: object) -> Chart:
     """What a picture of `record` shows."""
     raise TypeError(f"chart() knows records and the history; found a {type(record).__name__}")
+
+
+def chart_of(record: object, of: str | None) -> Chart:
+    """The same of one of several pictures of a record, by its name.
+
+    Raises:
+        ValueError: there is no such picture, or nothing to draw.
+    """
+    if of is None:
+        return chart(record)
+    known = PROFILE_PICTURES if isinstance(record, Profile) else {}
+    if of not in known:
+        names = ", ".join(map(repr, known)) or "no other picture than that without a name"
+        raise ValueError(f"of: a {type(record).__name__} has {names}; found {of!r}")
+    assert isinstance(record, Profile)
+    found = known[of](record)
+    if found is None:
+        raise ValueError("there is nothing to draw: no device time was recorded")
+    return found
+
+
+#: The pictures of a profile, by their names.
+PROFILE_PICTURES: dict[str, Callable[[Profile], Chart | None]] = {
+    "scopes": profile_flame,
+    "stacks": lambda record: profile_flame(record, "stack"),
+    "timeline": profile_timeline_chart,
+}
 
 
 @chart.register
@@ -70,11 +98,8 @@ def _(record: MemoryProfile) -> Boxes:
 
 
 @chart.register
-def _(record: Profile) -> Flame:
-    found = profile_flame(record)
-    if found is None:
-        raise ValueError("there is nothing to draw: no device time was recorded")
-    return found
+def _(record: Profile) -> Chart:
+    return chart_of(record, "scopes")
 
 
 @chart.register

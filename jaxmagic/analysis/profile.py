@@ -8,7 +8,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..model.frame import Stack
 from ..model.profile import DeviceUse, OperationTime, PlaceTime
+from ..model.profile_timeline import ProfileTimeline
 from ..model.recording import Fact, Recording, Track
 from .attribution import (
     BESIDE,
@@ -23,8 +25,9 @@ from .attribution import (
     joined,
     union_of,
 )
-from .heap import owner
-from .recorded import Place, Recorded, recorded
+from .gaps import gaps, host_stretches, length_ps
+from .profile_timeline import Gaps, make_timeline
+from .recorded import Recorded, recorded
 
 
 class Window(NamedTuple):
@@ -41,6 +44,7 @@ class Times(NamedTuple):
     device_uses: tuple[DeviceUse, ...]
     operation_times: tuple[OperationTime, ...]
     place_times: tuple[PlaceTime, ...]
+    timeline: ProfileTimeline | None = None
 
 
 def summarize(recording: Recording, windows: Sequence[Window] | None = None) -> Times:
@@ -59,12 +63,14 @@ def summarize(recording: Recording, windows: Sequence[Window] | None = None) -> 
         windows = _from_first_to_last([each for tracks in by_device.values() for each in tracks])
     recorded_ps = sum(each.end_ps - each.start_ps for each in windows)
     kinds = _Kinds(recording)
-    uses, operations, places = [], [], _Places()
+    uses, operations, places, waits = [], [], _Places(), []
+    host, when = host_stretches(recording), _stretches(windows)
     for device, tracks in sorted(by_device.items()):
         work = _Work(tracks, windows, kinds)
         if not work.count.any():  # nothing, or only programs of ours
             continue
-        uses.append(_use(device, work, recorded_ps, recording.devices.get(device, {})))
+        waits.append(Gaps(device, gaps(work.segments, work.ranks, when, host)))
+        uses.append(_use(device, work, recorded_ps, recording.devices.get(device, {}), waits[-1]))
         operations += _operations(device, work, kinds)
         for number in np.flatnonzero(work.count).tolist():
             places.add(kinds.of(number), float(work.time_ps[number]), int(work.count[number]))
@@ -73,6 +79,7 @@ def summarize(recording: Recording, windows: Sequence[Window] | None = None) -> 
         device_uses=tuple(uses),
         operation_times=tuple(sorted(operations, key=lambda each: -each.time_ns)),
         place_times=places.times(sum(each.busy_ns for each in uses)),
+        timeline=make_timeline(recording, windows, waits, kinds.known),
     )
 
 
@@ -82,18 +89,23 @@ def _from_first_to_last(tracks: Sequence[Track]) -> list[Window]:
     return [Window(min(int(each.start_ps[0]) for each in tracks), max(int(each.end_ps.max()) for each in tracks))]
 
 
+def _stretches(windows: Sequence[Window]) -> Segments:
+    start, end = np.array(windows, np.int64).reshape(-1, 2).T
+    return union_of(start, end)
+
+
 class _Kinds:
     """What the kinds of events of devices are, found out for those that occur."""
 
     def __init__(self, recording: Recording) -> None:
         self._recording = recording
-        self._known: dict[int, Recorded] = {}
+        self.known: dict[int, Recorded] = {}
         self.number = len(recording.kinds)
 
     def of(self, number: int) -> Recorded:
-        if number not in self._known:
-            self._known[number] = recorded(self._recording.kinds[number], self._recording.modules)
-        return self._known[number]
+        if number not in self.known:
+            self.known[number] = recorded(self._recording.kinds[number], self._recording.modules)
+        return self.known[number]
 
     def ranks(self, kinds: Ints) -> Ints:
         """Of each event; -1 for what is ours."""
@@ -114,6 +126,8 @@ class _Work:
         time_ps: of each kind, what of the device's time is its own.
         busy: the time of the device.
         copy_ps: for how long it copied, whatever else it did.
+        segments: when it did what, on all its threads.
+        ranks: of each segment.
     """
 
     def __init__(self, tracks: Sequence[Track], windows: Sequence[Window], kinds: _Kinds) -> None:
@@ -133,8 +147,8 @@ class _Work:
             found = Segments(start, end, np.arange(len(start))) if alone else innermost(start, end)
             ranks_of.append(np.full(len(found.event), BESIDE) if alone else ranks[found.event])
             parts.append(found._replace(event=events[found.event]))
-        segments = joined(parts)
-        ranks = np.concatenate(ranks_of)
+        self.segments = segments = joined(parts)
+        self.ranks = ranks = np.concatenate(ranks_of)
         self.busy = divide(segments.start, segments.end, ranks)
         copies = (ranks == COPY) | (ranks == BESIDE)
         copied = union_of(segments.start[copies], segments.end[copies])
@@ -162,7 +176,7 @@ def _within(start: Ints, end: Ints, windows: Sequence[Window]) -> tuple[Ints, In
     return found_start, found_end, chosen
 
 
-def _use(device: str, work: _Work, recorded_ps: int, facts: Mapping[str, Fact]) -> DeviceUse:
+def _use(device: str, work: _Work, recorded_ps: int, facts: Mapping[str, Fact], waits: Gaps) -> DeviceUse:
     busy, exposed = work.busy, work.busy.exposed
     return DeviceUse(
         device=device,
@@ -173,6 +187,8 @@ def _use(device: str, work: _Work, recorded_ps: int, facts: Mapping[str, Fact]) 
         exposed_copy_ns=(exposed[COPY] + exposed[BESIDE]) // 1000,
         exposed_collective_ns=exposed[COLLECTIVE] // 1000,
         idle_ns=(recorded_ps - busy.total) // 1000,
+        compile_idle_ns=length_ps(waits.by_cause["compilation"]) // 1000,
+        transfer_idle_ns=length_ps(waits.by_cause["transfer"]) // 1000,
         peak_flops=_peak(facts, "peak_teraflops_per_second", 1e12),
         peak_bytes=_peak(facts, "peak_hbm_bw_gigabytes_per_second", 1e9) or _peak(facts, "memory_bandwidth", 1),
     )
@@ -201,8 +217,8 @@ def _operations(device: str, work: _Work, kinds: _Kinds) -> list[OperationTime]:
             self_ns=round(work.self_ps[number] / 1000),
             time_ns=time_ns,
             shape=mine.shape,
-            scope=_most(mine)[1],
-            source=_source(_most(mine)),
+            scope=mine.place[1],
+            source=mine.source,
             flops=mine.flops,
             accessed_bytes=mine.accessed_bytes,
         )
@@ -219,17 +235,6 @@ def _operations(device: str, work: _Work, kinds: _Kinds) -> list[OperationTime]:
             )
         )
     return list(found.values())
-
-
-def _most(work: Recorded) -> Place:
-    """The place that most of its time belongs to."""
-    return max(work.places, key=lambda each: work.places[each], default=((), ""))
-
-
-def _source(place: Place) -> str | None:
-    stack, _ = place
-    frame = owner(stack) or (stack[-1] if stack else None)
-    return None if frame is None else frame.location
 
 
 def _whole(values: Floats, total: int) -> list[int]:
@@ -253,7 +258,7 @@ class _Places:
     """Time by place, of all devices."""
 
     def __init__(self) -> None:
-        self._found: dict[Place, _Place] = {}
+        self._found: dict[tuple[Stack, str], _Place] = {}
 
     def add(self, work: Recorded, time_ps: float, count: int) -> None:
         """What an operation took, for each of its places."""

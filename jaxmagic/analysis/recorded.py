@@ -10,13 +10,14 @@ from ..model.frame import Frame, Stack
 from ..model.hlo import Module
 from ..model.recording import EventKind, Fact, ProgramKey
 from .attribution import COLLECTIVE, COMPUTE, CONTROL, COPY
+from .heap import owner
 from .hlo_costs import bytes_accessed, category, flops, shares
 
 #: Where an operation comes from: the calls that wrote it, and the path of JAX's operation.
 Place = tuple[Stack, str]
 
 #: Names of our own programs.
-_OURS = "jaxmagic_fence"
+OURS = "jaxmagic_fence"
 
 #: An instruction as the profiler of a TPU names its events: ``%name = shape opcode(operands)``.
 _TEXT = re.compile(r"%(?P<name>[\w.-]+) = (?P<rest>.*)", re.DOTALL)
@@ -80,6 +81,18 @@ class Recorded:
     flops: int | None = None
     accessed_bytes: int | None = None
 
+    @property
+    def place(self) -> Place:
+        """The place that most of its time belongs to."""
+        return max(self.places, key=lambda each: self.places[each], default=((), ""))
+
+    @property
+    def source(self) -> str | None:
+        """The line of that place, such as ``"cell 12:3"``; ``None`` if it is not known."""
+        stack, _ = self.place
+        frame = owner(stack) or (stack[-1] if stack else None)
+        return None if frame is None else frame.location
+
 
 def recorded(kind: EventKind, modules: Mapping[ProgramKey, Module]) -> Recorded:
     """What an event of this kind is.
@@ -106,7 +119,7 @@ def recorded(kind: EventKind, modules: Mapping[ProgramKey, Module]) -> Recorded:
         module=title,
         category=kind_of_work,
         rank=_rank(kind_of_work, instruction.opcode),
-        ours=_OURS in title,
+        ours=OURS in title,
         split=len({stack[-1:] for stack, _ in places}) > 1,
         places=places,
         shape=instruction.shape,
@@ -127,7 +140,7 @@ def _by_facts(kind: EventKind, name: str, module: str) -> Recorded:
         module=module,
         category=found,
         rank=_rank(found, said),
-        ours=_OURS in module,
+        ours=OURS in module,
         places={(stack, scope): 1.0} if stack or scope else {},
         shape=_word(kind.facts.get("shape_with_layout")),
         flops=_number(kind.facts.get("flops")),

@@ -15,7 +15,7 @@ from ..errors import NotMeasured, RecordError
 from ..model.profile import Profile
 from ..model.recording import Recording
 from ..model.timing import Timing
-from .clock import timestamp
+from .clock import now_ns, timestamp
 from .environment import probe
 from .jax_version import about_lines, require_jax
 from .logdir import LogDir
@@ -65,6 +65,8 @@ class ProfileWatch:
         self._warm_up: Timing | None = None
         self._unprofiled: Timing | None = None
         self._recorded: list[Timing] = []
+        self._clocked: list[tuple[int, int]] = []
+        self._began_ns = 0
         self._running: Generator[None, None, None] | None = None
         self._profile: Profile | None = None
 
@@ -122,12 +124,16 @@ class ProfileWatch:
             self._profiler.start()
         for number in range(self._runs):
             with mark_run(number):
+                marked_ns = now_ns()
                 yield from self._run()
+                began_ns = self._began_ns
                 self._recorded.append(self._ended())
+                self._clocked.append((began_ns - marked_ns, self._recorded[-1].wall_ns))
 
     def _run(self) -> Iterator[None]:
         self._watch = Stopwatch(fetch=self._fetch)
         self._watch.start()
+        self._began_ns = self._watch.started_ns
         yield
 
     def _ended(self) -> Timing:
@@ -185,7 +191,7 @@ class ProfileWatch:
         else:
             try:
                 recording = self._profiler.stop(lambda folder: self._keep(folder, notes))
-                times = summarize(recording, windows_of(recording))
+                times = summarize(recording, windows_of(recording, self._clocked))
                 self._told(recording)
             except NotMeasured as problem:
                 notes.append(str(problem))
@@ -246,6 +252,7 @@ def make_profile(
         device_uses=times.device_uses,
         operation_times=times.operation_times,
         place_times=times.place_times,
+        timeline=times.timeline,
         codes=codes,
         notes=tuple(told),
         environment=probe() if here else None,

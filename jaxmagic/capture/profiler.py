@@ -105,15 +105,25 @@ def mark_run(number: int) -> Iterator[None]:
         yield
 
 
-def windows_of(recording: Recording) -> Sequence[Window]:
-    """When the runs were that were marked, in order."""
+def windows_of(recording: Recording, clocked: Sequence[tuple[int, int]] = ()) -> Sequence[Window]:
+    """When the runs were that were marked, in order.
+
+    Args:
+        recording: in which they are.
+        clocked: of the first runs, how long after its mark each began, and how long it took, in nanoseconds: a mark
+            holds what the stopwatch itself does as well.
+    """
     wanted = {number for number, kind in enumerate(recording.kinds) if kind.name.startswith(_RUN)}
     found: list[Window] = []
     for track in recording.tracks if wanted else ():
         if track.role == "host":
             chosen = np.isin(track.kinds, list(wanted))
             found += map(Window, track.start_ps[chosen].tolist(), track.end_ps[chosen].tolist())
-    return sorted(found)
+    found.sort()
+    for number, (window, (after_ns, took_ns)) in enumerate(zip(found, clocked, strict=False)):
+        start = window.start_ps + after_ns * 1000
+        found[number] = Window(start, min(start + took_ns * 1000, window.end_ps))
+    return found
 
 
 def _why_not(done: str, error: Exception) -> str:

@@ -10,6 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from .lanes import Lanes
+
 #: What the values of an axis are, and so how they are written: durations in nanoseconds, so many times something, a
 #: part of one, a plain number, bytes, or the positions of names.
 Quantity = Literal["time", "ratio", "share", "number", "size", "name"]
@@ -354,7 +356,7 @@ class Flame:
         return 1 + max((each.level for each in self.cells), default=0)
 
 
-Chart = Curves | Forest | Bars | Boxes | Treemap | Flame
+Chart = Curves | Forest | Bars | Boxes | Treemap | Flame | Lanes
 
 
 def _runs(there: Sequence[bool]) -> tuple[range, ...]:

@@ -45,7 +45,8 @@ class Displayable:
                 ``"heap"`` or ``"compilations"``, for a :class:`~jaxmagic.HeapDifference` or
                 :class:`~jaxmagic.HeapProfile` ``"heap"``, for :class:`~jaxmagic.LiveArrays` ``"arrays"``, for an
                 :class:`~jaxmagic.Executable` ``"buffers"``, for a :class:`~jaxmagic.Profile` ``"lines"``,
-                ``"operations"``, ``"scopes"``, ``"devices"`` or ``"compilations"``; the first of them if left out.
+                ``"operations"``, ``"scopes"``, ``"devices"``, ``"timeline"`` or ``"compilations"``; the first of them
+                if left out.
 
         >>> import jaxmagic
         >>> with jaxmagic.stopwatch() as t:
@@ -70,7 +71,7 @@ class Displayable:
 
         return save(self, path)  # type: ignore[arg-type]  # what is no record is refused there
 
-    def figure(self) -> Figure:
+    def figure(self, of: str | None = None) -> Figure:
         """The record's chart as a matplotlib figure, for a paper: 6.4 inches wide, axes and units labelled.
 
         For a :class:`~jaxmagic.Timing` the parts of its time, for a :class:`~jaxmagic.Benchmark` the distribution of
@@ -81,18 +82,21 @@ class Displayable:
         they take, for a :class:`~jaxmagic.HeapDifference` or :class:`~jaxmagic.HeapProfile` the flame graph, for a
         :class:`~jaxmagic.Profile` that of the device time by scope.
 
+        Args:
+            of: which picture of a :class:`~jaxmagic.Profile`: ``"scopes"``, ``"stacks"`` or ``"timeline"``.
+
         The figure belongs to the caller alone: pyplot is not imported and does not list it, and no setting of
         matplotlib is changed.
 
         Raises:
-            ValueError: there is nothing to draw, such as a history without any timing.
+            ValueError: there is nothing to draw, such as a history without any timing; or no such picture.
 
         >>> import io, jaxmagic
         >>> with jaxmagic.stopwatch() as t:
         ...     pass
         >>> t.timing.figure().savefig(io.BytesIO(), format="pdf")
         """
-        from ..analysis.charts import chart
+        from ..analysis.charts import chart_of
         from ..render.figures import figure
 
-        return figure(chart(self))
+        return figure(chart_of(self, of))

@@ -9,6 +9,7 @@ from .compilation import Compilation
 from .display import Displayable
 from .environment import Environment
 from .frame import Stack
+from .profile_timeline import ProfileTimeline
 from .timing import Timing
 
 if TYPE_CHECKING:
@@ -90,6 +91,8 @@ class DeviceUse:
         exposed_copy_ns: how long it copied and neither computed nor exchanged data.
         exposed_collective_ns: how long it exchanged data and did not compute.
         idle_ns: the rest of the recording.
+        compile_idle_ns: for how much of that the host compiled.
+        transfer_idle_ns: for how much of the rest the host moved data.
         peak_flops: floating-point operations that it can do in a second, as the recording tells; ``None`` if it does
             not.
         peak_bytes: bytes that its memory can move in a second, in the same way.
@@ -103,6 +106,8 @@ class DeviceUse:
     exposed_copy_ns: int
     exposed_collective_ns: int
     idle_ns: int
+    compile_idle_ns: int = 0
+    transfer_idle_ns: int = 0
     peak_flops: float | None = None
     peak_bytes: float | None = None
 
@@ -139,6 +144,7 @@ class Profile(Displayable):
         device_uses: what each device did.
         operation_times: what ran, on each device, what took most of its time first.
         place_times: the same time by place in the program.
+        timeline: what ran when; ``None`` where nothing did.
         codes: the source of the functions of these places, as far as it was found.
         compilations: what compiled meanwhile, as in a :class:`Timing`.
         kept: the folder in which the recording was kept, for TensorBoard and XProf; ``None`` if it was not.
@@ -156,6 +162,7 @@ class Profile(Displayable):
     device_uses: tuple[DeviceUse, ...]
     operation_times: tuple[OperationTime, ...]
     place_times: tuple[PlaceTime, ...]
+    timeline: ProfileTimeline | None = None
     codes: tuple[Code, ...] = ()
     compilations: tuple[Compilation, ...] = ()
     kept: str | None = None

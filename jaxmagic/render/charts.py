@@ -14,8 +14,10 @@ from functools import singledispatch
 
 from .. import units
 from ..model.chart import Band, Bar, Bars, Box, Boxes, Cell, Curves, Flame, Forest, Mark, Row, Scale, Series, Treemap
+from ..model.lanes import Lanes
 from .axis import title
 from .colours import EDGE, GREY, INK, hue, hue_of_part
+from .lanes_svg import draw_lanes
 from .plot import FONT_TOP, MOST_IN_TITLE, WIDTH, Plot, lay_out, legend, names_of, said
 from .svg import FAINT, Drawing, fitting, short, width_of
 
@@ -130,6 +132,11 @@ def _(chart: Treemap) -> Drawing:
             drawing.path(corners, colour=EDGE, width=1, fill=hue(tile.kind))
             _words_inside(drawing, tile.lines[:2], (left, right, upper, lower))
     return drawing
+
+
+@draw.register
+def _(chart: Lanes) -> Drawing:
+    return draw_lanes(chart)
 
 
 def _place(plot: Plot, box: Box) -> tuple[float, float, float, float]:

@@ -20,9 +20,12 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch, Rectangle
 from matplotlib.text import Text
 
+from ..analysis.lane_runs import lane_runs
 from ..model.chart import Bars, Boxes, Chart, Curves, Flame, Forest, Mark, Scale, Series, Treemap, Values
+from ..model.lanes import Lanes
 from .axis import ticks, title
 from .colours import GREY, INK, hue, hue_of_part
+from .lanes_svg import STRETCHES, first_lanes, name_of, note_of
 from .plot import names_of, said
 from .svg import short
 from .words import printable
@@ -187,6 +190,37 @@ def _(chart: Flame, into: Figure) -> None:
         axes.text(0, -0.5, _name(chart.note, 60), va="bottom")
     if chart.kinds:
         _legend(into, [Patch(color=hue(number), label=_name(name)) for number, name in enumerate(chart.kinds)])
+
+
+@_draw.register
+def _(chart: Lanes, into: Figure) -> None:
+    lanes = first_lanes(chart)
+    into.set_size_inches(_WIDTH, 1.2 + 0.14 * sum(each.rows + 0.4 for each in lanes))
+    axes = into.add_subplot()
+    _set_scale(axes.xaxis, chart.x)
+    at, places = 0.0, []
+    for lane in lanes:
+        places.append(at + 0.5)
+        for run in lane_runs(chart, lane, 2 * STRETCHES):
+            axes.barh(
+                at + run.row + 0.5,
+                run.high - run.low,
+                left=run.low,
+                height=0.4 if lane.faint else 0.9,
+                color=hue(chart.kinds[run.kind][1]),
+                alpha=1 if run.strong else 0.4,
+                linewidth=0,
+            )
+        at += lane.rows + 0.4
+    note = note_of(chart, lanes)
+    axes.set_ylim(at + (1.2 if note else 0), 0)
+    axes.set_yticks(places, labels=[_name(name_of(each), 26) for each in lanes])
+    axes.tick_params(axis="y", length=0)
+    axes.grid(False, axis="y")
+    axes.spines["left"].set_visible(False)
+    _legend(into, [Patch(color=hue(number), label=_name(name)) for name, number in chart.kinds])
+    if note:
+        axes.text(0, at + 0.6, _name(note, 60), va="center")
 
 
 def _curve(axes: Axes, series: Series) -> Line2D:

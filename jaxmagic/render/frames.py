@@ -172,6 +172,7 @@ def _(record: Profile, of: str | None = None) -> pd.DataFrame:
         operations=lambda: _frame(profile_frames.operations(record)),
         scopes=lambda: _frame(profile_frames.scopes(record)),
         devices=lambda: _frame(profile_frames.devices(record)),
+        timeline=lambda: _frame(profile_frames.timeline(record)),
         compilations=lambda: _compilations([record]),
     )
 

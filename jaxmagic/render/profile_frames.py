@@ -57,8 +57,21 @@ _DEVICE = {
     "exposed_copy_ns": "Int64",
     "exposed_collective_ns": "Int64",
     "idle_ns": "Int64",
+    "compile_idle_ns": "Int64",
+    "transfer_idle_ns": "Int64",
     "peak_flops": "Float64",
     "peak_bytes": "Float64",
+}
+
+_EVENT = {
+    "track": "string",
+    "device": "string",
+    "shows": "string",
+    "name": "string",
+    "activity": "string",
+    "start_ns": "Int64",
+    "length_ns": "Int64",
+    "detail": "string",
 }
 
 
@@ -109,6 +122,17 @@ def scopes(profile: Profile) -> Table:
 def devices(profile: Profile) -> Table:
     """A row a device."""
     return Table(_DEVICE, [tuple(getattr(each, name) for name in _DEVICE) for each in profile.device_uses])
+
+
+def timeline(profile: Profile) -> Table:
+    """A row an event: of a device, of the host, or a gap of a device."""
+    rows: list[tuple[object, ...]] = []
+    for track in profile.timeline.tracks if profile.timeline else ():
+        labels = [profile.timeline.labels[number] for number in track.labels] if profile.timeline else []
+        for label, start_ns, length_ns in zip(labels, track.start_ns, track.length_ns, strict=True):
+            where = (track.name, track.device, track.shows)
+            rows.append((*where, label.name, label.activity, start_ns, length_ns, label.detail or None))
+    return Table(_EVENT, rows)
 
 
 def _share(time_ns: int, profile: Profile) -> float | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ..analysis.profile_lines import Listed, Listing, line_times, listings
 from ..analysis.profile_operations import over_devices
+from ..analysis.profile_timeline_chart import profile_timeline_chart
 from ..analysis.profile_tree import profile_flame
 from ..model.profile import Profile
 from . import profile_words, tags
@@ -27,6 +28,8 @@ def profile_report(record: Profile, style: Style, *, explain: bool) -> str:
     pieces += [tags.line(each) for each in profile_words.about_nowhere(lines, record)]
     if style.picture and (drawn := profile_flame(record)) is not None:
         pieces.append(chart_to_html(drawn))
+    if style.picture and (shown := profile_timeline_chart(record)) is not None:
+        pieces.append(chart_to_html(shown))
     operations = over_devices(record.operation_times)
     pieces.append(tags.table(profile_words.operation_table(operations[: style.rows], record), len(operations)))
     if profile_words.has_more_than_computation(record):

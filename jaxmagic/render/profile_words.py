@@ -46,13 +46,17 @@ def about_bound(profile: Profile) -> list[str]:
     """Whether the host or the device is what a run waits for; both times are those of the recording."""
     if not profile.device_uses or not profile.runs or not profile.recorded_ns:
         return []
-    busy, of = max(each.busy_ns for each in profile.device_uses), profile.recorded_ns
+    use, of = max(profile.device_uses, key=lambda each: each.busy_ns), profile.recorded_ns
+    busy = use.busy_ns
     share = units.share(busy, of)
     if busy >= _DEVICE_BOUND * of:
         return [f"Device-bound: the device is busy for {share} of a run."]
     idle = units.time((of - busy) / profile.runs)
     bound = "Host-bound: the" if busy <= _HOST_BOUND * of else "The"
-    return [f"{bound} device is busy for {share} of a run; for {idle} of it, it has nothing to do."]
+    parts = (("compiles", use.compile_idle_ns), ("moves data", use.transfer_idle_ns))
+    causes = [f"{units.time(time_ns / profile.runs)} while the host {what}" for what, time_ns in parts if time_ns]
+    because = f" ({', '.join(causes)})" if causes else ""
+    return [f"{bound} device is busy for {share} of a run; for {idle} of it, it has nothing to do{because}."]
 
 
 def has_more_than_computation(profile: Profile) -> bool:
@@ -112,7 +116,7 @@ def line_cells(line: LineTime, profile: Profile) -> tuple[str, str, str, str]:
         f"{about}{units.time(line.time_ns / runs)}" if own else "",
         units.share(line.time_ns, profile.device_ns) if own else "",
         units.time(line.total_ns / runs) if more else "",
-        f"{line.count / (profile.runs or 1):.4g}" if own else "",
+        _times(line.count / (profile.runs or 1)) if own else "",
     )
 
 
@@ -160,6 +164,10 @@ def _short(place: str | None) -> str:
     return "" if place is None else short_source(place.replace("\\", "/"))
 
 
+def _times(count: float) -> str:
+    return f"{count:,.0f}" if count >= 1000 else f"{count:.4g}"
+
+
 def operation_table(operations: Iterable[OperationTime], profile: Profile) -> list[tuple[str, ...]]:
     """Operations as rows below their heads; of several devices the mean of them."""
     heads = ("operation", "category", "time", "share", "runs", "mean", "line")
@@ -169,7 +177,7 @@ def operation_table(operations: Iterable[OperationTime], profile: Profile) -> li
             each.category,
             units.time(each.time_ns / parts(profile)),
             units.share(each.time_ns, max(profile.device_ns, 1)),
-            f"{each.count / parts(profile):.4g}",
+            _times(each.count / parts(profile)),
             units.time(each.mean_ns),
             _short(each.source),
         )

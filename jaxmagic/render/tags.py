@@ -7,8 +7,10 @@ from html import escape
 
 from ..analysis.memory_chart import still
 from ..model.chart import Boxes, Chart
-from . import live, words, zoom
+from ..model.lanes import Lanes
+from . import lanes, words, zoom
 from .charts import draw
+from .script import key_of, script
 from .svg import Drawing
 
 FAINT = "opacity:.75"
@@ -46,28 +48,35 @@ def head(label: str, cell: str) -> str:
 
 def chart_to_html(found: Chart) -> str:
     """A chart alone, as a picture that becomes live where scripts run."""
-    return _map(found) if isinstance(found, Boxes) else picture(draw(found), found.title)
+    if isinstance(found, Boxes):
+        return _canvas(found.title, "map", zoom.pack(found), draw(still(found)))
+    if isinstance(found, Lanes):
+        found, packed = lanes.pack_small(found)
+        return _canvas(found.title, "lanes", packed, draw(found))
+    return picture(draw(found), found.title)
 
 
 def picture(drawing: Drawing, alt: str) -> str:
     """A picture that becomes live where scripts run. The box is as wide as the picture: places in it are the same."""
-    key = live.key_of(drawing)
+    key = key_of(drawing.to_svg())
     return (
         f'<div data-jaxmagic="{key}" style="position:relative;max-width:{drawing.width}px">'
         f'<img alt="{safe(alt)}" src="{drawing.to_uri()}" style="display:block;max-width:100%">'
-        f"<script>{live.script(key)}</script></div>"
+        f"<script>{script('live.js', key)}</script></div>"
     )
 
 
-def _map(chart: Boxes) -> str:
-    """A still map, which becomes one to zoom into, with a cursor, where scripts run."""
-    packed = zoom.pack(chart)
-    key, picture = zoom.key_of(packed), draw(still(chart)).to_uri()
+def _canvas(title: str, kind: str, packed: str, drawing: Drawing) -> str:
+    """A still picture, which becomes one to zoom into where scripts run."""
+    key = key_of(packed)
     return (
-        f'<div data-jaxmagic="{key}" data-map="{packed}" style="position:relative;max-width:900px">'
-        f'<img data-still="1" alt="{safe(chart.title)}" src="{picture}" style="display:block;max-width:100%">'
-        f"<script>{zoom.script(key)}</script></div>"
+        f'<div data-jaxmagic="{key}" data-{kind}="{packed}" style="position:relative;max-width:900px">'
+        f'<img data-still="1" alt="{safe(title)}" src="{drawing.to_uri()}" style="display:block;max-width:100%">'
+        f"<script>{script(_SCRIPTS[kind], key)}</script></div>"
     )
+
+
+_SCRIPTS = {"map": "zoom.js", "lanes": "lanes.js"}
 
 
 def beside_to_html(pieces: Sequence[str]) -> str:

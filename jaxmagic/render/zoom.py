@@ -7,7 +7,6 @@ packed columns, which the script draws on a canvas: a notebook with it stays sma
 from __future__ import annotations
 
 import base64
-import hashlib
 import json
 import zlib
 from collections.abc import Sequence
@@ -16,23 +15,12 @@ from itertools import pairwise
 from ..model.chart import Boxes
 from .colours import hue
 from .plot import units_of
-from .script import source
 
 
 def pack(chart: Boxes) -> str:
     """A map as text for an attribute: JSON, deflated, in base64."""
     told = json.dumps(_told(chart), separators=(",", ":"))
     return base64.b64encode(zlib.compress(told.encode(), 9)).decode()
-
-
-def key_of(packed: str) -> str:
-    """What marks the outputs that show this map; outputs with the same key show the same."""
-    return hashlib.sha256(packed.encode()).hexdigest()[:12]
-
-
-def script(key: str) -> str:
-    """The script for the outputs with a key, without the tags around it."""
-    return source("zoom.js").replace("%KEY%", key)
 
 
 def _told(chart: Boxes) -> dict[str, object]:

@@ -1,12 +1,12 @@
-"""A profile to play with: its time by scope or by call stack, above its report."""
+"""A profile to play with: when what ran, or its time by scope or by call stack, above its report."""
 
 from __future__ import annotations
 
-from ..analysis.profile_tree import By, profile_flame
+from ..analysis.charts import PROFILE_PICTURES
 from ..model.profile import Profile
 from .panel import Guard, View, choice, row, screen, show
 
-_BY: dict[str, By] = {"scope": "scope", "call stack": "stack"}
+_PICTURES = {"device time by scope": "scopes", "device time by call stack": "stacks", "timeline": "timeline"}
 
 
 class ProfileView(View):
@@ -18,13 +18,13 @@ class ProfileView(View):
 
     def __init__(self, record: Profile) -> None:
         self.record = record
-        self.by = choice("Device time by", tuple(_BY))
+        self.look_at = choice("Show", tuple(_PICTURES))
         self.screen = screen()
         guard = Guard(self.screen)
-        guard.watch([self.by], self.refresh)
-        super().__init__([row(self.by), self.screen])
+        guard.watch([self.look_at], self.refresh)
+        super().__init__([row(self.look_at), self.screen])
         guard(self.refresh)(None)
 
     def refresh(self) -> None:
         """Show what the controls ask for."""
-        show(self.screen, self.record, profile_flame(self.record, _BY[self.by.value]))
+        show(self.screen, self.record, PROFILE_PICTURES[_PICTURES[self.look_at.value]](self.record))

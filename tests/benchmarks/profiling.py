@@ -29,7 +29,7 @@ def main(rounds: int, *sizes: int) -> list[dict[str, Any]]:
     rows = []
     for size in sizes:
         with tempfile.TemporaryDirectory() as folder:
-            file = _recording(Path(folder), size)
+            file = record(Path(folder), size)
             took: dict[str, list[int]] = {"jaxmagic": [], **{tool: [] for tool in TOOLS if _xprof() is not None}}
             for _ in range(rounds):
                 for who in random.Random(len(took["jaxmagic"])).sample(list(took), len(took)):
@@ -40,7 +40,7 @@ def main(rounds: int, *sizes: int) -> list[dict[str, Any]]:
     return rows
 
 
-def _recording(folder: Path, events: int) -> Path:
+def record(folder: Path, events: int) -> Path:
     """A loop of small operations."""
 
     @jax.jit

@@ -14,9 +14,9 @@ import pytest
 
 from jaxmagic.analysis.charts import chart, latencies
 from jaxmagic.model.comparison import Comparison
-from jaxmagic.render import live
 from jaxmagic.render.charts import draw
 from jaxmagic.render.html import to_html
+from jaxmagic.render.script import script as live_script
 from jaxmagic.render.tags import picture as picture_to_html
 
 
@@ -170,7 +170,11 @@ def test_running_twice_and_running_without_the_picture_do_nothing(comparison: Co
     script = re.search(r"<script>.*</script>", html, re.S)
     assert script is not None
     page = show(
-        script[0], html, html, script[0], '<div data-jaxmagic="abc"></div>' + f"<script>{live.script('abc')}</script>"
+        script[0],
+        html,
+        html,
+        script[0],
+        '<div data-jaxmagic="abc"></div>' + f"<script>{live_script('live.js', 'abc')}</script>",
     )
     assert page.page.locator("svg").count() == 2
     assert page.page.locator("[data-jaxmagic] > svg ~ svg").count() == 0

@@ -1,0 +1,212 @@
+// Puts a timeline that can be zoomed and searched in the place of the still one.
+// %KEY% is replaced by what marks the outputs that show it. Nothing of the user's is in here: names and numbers are in
+// the timeline's attribute, and are only ever used as text.
+(() => {
+%CANVAS%
+const LEFT = 150, TOP = 4, BOTTOM = 30, ROW = 15, BETWEEN = 4, MOST = 460;
+const read = async text => {
+  const bytes = new Uint8Array(await inflate(text).arrayBuffer());
+  const length = new DataView(bytes.buffer).getUint32(0, true);
+  let at = 4 + length;
+  // A column: how many bytes a number has, then the first bytes of all, the second ones, and so on.
+  const column = count => {
+    const values = new Float64Array(count), width = bytes[at++];
+    for (let n = 0; n < width; n++) for (let i = 0; i < count; i++) values[i] += bytes[at++] * 256 ** n;
+    return values;
+  };
+  const told = JSON.parse(new TextDecoder().decode(bytes.subarray(4, at)));
+  const lanes = told.lanes.map(([owner, name, rows, count, faint]) => {
+    const row = column(count), start = sums(column(count)).map(v => v * told.step), digits = column(count);
+    const powers = column(count), size = digits.map((v, i) => v * 10 ** powers[i]);
+    return {owner, name, rows, faint, count, row, start, size, called: column(count)};
+  });
+  return [told, lanes];
+};
+
+upgradeAll('%KEY%', async root => {
+  const [told, lanes] = await read(root.dataset.lanes), {x: X, called} = told;
+  // Where each row begins, from the top; and its events, which do not overlap: so their ends are in order as well.
+  let depth = 0;
+  const rows = lanes.flatMap((lane, number) => {
+    const found = Array.from({length: lane.rows}, (_, row) => ({lane, y: depth + row * ROW, first: !row, at: []}));
+    for (let i = 0; i < lane.count; i++) found[lane.row[i]].at.push(i);
+    depth += lane.rows * ROW + BETWEEN;
+    if (lanes[number + 1] && lanes[number + 1].owner !== lane.owner) depth += 2 * BETWEEN;
+    return found;
+  });
+  const tall = Math.min(depth, MOST), height = tall + TOP + BOTTOM;
+  const hidden = new Set();
+  let chosen, wanted = '', matching = [], place = -1;
+
+  // The first event of a row that ends behind a moment.
+  const from = (row, moment) => {
+    let low = 0, high = row.at.length;
+    while (low < high) {
+      const half = low + high >> 1, i = row.at[half];
+      row.lane.start[i] + row.lane.size[i] > moment ? high = half : low = half + 1;
+    }
+    return low;
+  };
+  const matches = i => !wanted || called[i].some((text, n) => n !== 1 && text.toLowerCase().includes(wanted));
+  let bright = called.map(() => true);
+
+  const draw = ink => {
+    const {pen, view, px, py} = it, right = it.right();
+    pen.fillStyle = ink;
+    pen.strokeStyle = '#7a7a7a55';
+    pen.lineWidth = 1;
+    pen.textAlign = 'center';
+    const [across, unit] = ticks(X, view.x, 7);
+    for (const v of across) {
+      pen.fillText(+(v / unit).toPrecision(9), px(v), it.low + 13);
+      pen.strokeRect(Math.round(px(v)) + .5, TOP, 0, it.low - TOP);
+    }
+    pen.textAlign = 'right';
+    pen.fillText(`${X.label} (${nameOf(X, unit)})`, right, height - 3);
+    pen.save();
+    pen.beginPath();
+    pen.rect(0, TOP, right, it.low - TOP);
+    pen.clip();
+    pen.textAlign = 'left';
+    const scale = (right - LEFT) / (view.x[1] - view.x[0]), words = [];
+    for (const row of rows) {
+      const top = py(-row.y), {lane} = row;
+      if (top > it.low || top < TOP - ROW) continue;
+      if (row.first) {
+        pen.globalAlpha = 1;
+        pen.fillStyle = ink;
+        const name = `${lane.owner} ${lane.name}`.trim(), room = Math.floor((LEFT - 8) / 5.9);
+        pen.fillText(name.length > room ? name.slice(0, room - 1) + '\u2026' : name, 0, top + 11);
+      }
+      // What is narrower than a pixel shares one: as strong as what it fills of it, in the colour of most of it.
+      let pixel = -1, filled = 0, most = 0, colour;
+      const flush = () => {
+        if (pixel < 0) return;
+        pen.globalAlpha = Math.min(.3 + .7 * filled, 1) * (lane.faint ? .7 : 1);
+        pen.fillStyle = colour;
+        pen.fillRect(pixel, top + (lane.faint ? 4 : 1), 1, lane.faint ? ROW - 9 : ROW - 2);
+        pixel = -1;
+      };
+      for (let n = from(row, view.x[0]); n < row.at.length; n++) {
+        const i = row.at[n], a = LEFT + (lane.start[i] - view.x[0]) * scale;
+        if (a > right) break;
+        const what = lane.called[i], kind = called[what][1], w = lane.size[i] * scale;
+        if (hidden.has(kind)) continue;
+        if (!bright[what] && w < 1) continue;
+        if (w < 1) {
+          const here = Math.max(Math.floor(a), LEFT);
+          if (here !== pixel) {
+            flush();
+            [pixel, filled, most] = [here, 0, 0];
+          }
+          filled += w;
+          if (w >= most) [most, colour] = [w, told.kinds[kind][1]];
+          continue;
+        }
+        flush();
+        const begin = Math.max(a, LEFT), wide = Math.min(a + w, right) - begin;
+        pen.globalAlpha = bright[what] ? lane.faint ? .7 : 1 : .15;
+        pen.fillStyle = told.kinds[kind][1];
+        pen.fillRect(begin, top + (lane.faint ? 4 : 1), Math.max(wide - (w > 3 ? .5 : 0), .5), lane.faint ? ROW - 9 : ROW - 2);
+        if (chosen && chosen[0] === lane && chosen[1] === i) {
+          pen.strokeStyle = ink;
+          pen.lineWidth = 1.5;
+          pen.strokeRect(begin, top + 1, wide, ROW - 2);
+        }
+        const room = Math.floor((wide - 6) / 6.2);
+        if (room > 3 && bright[what] && !lane.faint) words.push([called[what][0], room, begin + 3, top + 11]);
+      }
+      flush();
+    }
+    pen.globalAlpha = 1;
+    pen.fillStyle = '#111';
+    for (const [text, room, left, top] of words) pen.fillText(text.length > room ? text.slice(0, room - 1) + '\u2026' : text, left, top);
+    pen.restore();
+  };
+  const under = (left, top) => {
+    if (left < LEFT || top < TOP || top > it.low) return;
+    const y = -it.vy(top), x = it.vx(left), near = (it.view.x[1] - it.view.x[0]) / (it.right() - LEFT);
+    const row = rows.find(each => y >= each.y && y < each.y + ROW);
+    if (!row) return;
+    const i = row.at[from(row, x - near)];
+    if (i === undefined || row.lane.start[i] > x + near || hidden.has(called[row.lane.called[i]][1])) return;
+    return [row.lane, i];
+  };
+  const lines = ([lane, i]) => {
+    const [name, kind, ...rest] = called[lane.called[i]];
+    const when = `${say(X, lane.size[i])}, from ${say(X, lane.start[i], 6)} on`;
+    return [name, when, name === told.kinds[kind][0] || lane.faint ? '' : told.kinds[kind][0], ...rest].filter(Boolean);
+  };
+  const show = found => {
+    chosen = found;
+    if (found) {
+      const [lane, i] = found, what = lane.called[i];
+      let count = 0, sum = 0;
+      for (const each of lanes) {
+        if (each.owner === lane.owner) each.called.forEach((other, n) => other === what && (count++, sum += each.size[n]));
+      }
+      about.textContent = [...lines(found), count > 1 ? `${count} times on ${lane.owner || lane.name}, ${say(X, sum)} altogether` : '']
+        .filter(Boolean).join(' \u00b7 ');
+    } else about.textContent = '';
+    it.redraw();
+  };
+  const look = text => {
+    wanted = text.trim().toLowerCase();
+    bright = called.map((_, i) => matches(i));
+    matching = [];
+    place = -1;
+    let sum = 0;
+    for (const lane of wanted ? lanes : []) {
+      for (let i = 0; i < lane.count; i++) {
+        if (bright[lane.called[i]]) {
+          matching.push([lane, i]);
+          sum += lane.size[i];
+        }
+      }
+    }
+    counted.textContent = wanted ? `${matching.length} event${matching.length === 1 ? '' : 's'}, ${say(X, sum)} altogether` : '';
+    it.redraw();
+  };
+  // Brings the next match into the view, as near as it takes to see it.
+  const next = () => {
+    if (!matching.length) return;
+    place = (place + 1) % matching.length;
+    const [lane, i] = matching[place], {view} = it, span = view.x[1] - view.x[0];
+    const near = Math.min(span, Math.max(lane.size[i] * 40, span * .02, least)), middle = lane.start[i] + lane.size[i] / 2;
+    view.x = [middle - near / 2, middle + near / 2];
+    const row = rows.find(each => each.lane === lane), [bottom, top] = view.y;
+    if (row && (-row.y > top || -row.y - ROW < bottom)) view.y = [-row.y - tall / 2, -row.y + tall / 2];
+    it.keep('x');
+    it.keep('y');
+    show(matching[place]);
+  };
+
+  const least = X.high / 1e6;
+  const it = stage(root, {
+    left: LEFT, top: TOP, bottom: BOTTOM, height, title: told.title, axes: 'x', draw,
+    help: '; arrows pan, + and - zoom, 0 shows all',
+    whole: {x: [0, X.high], y: [-depth, 0]}, least: {x: Math.max(least, 10), y: tall},
+    tell: (left, top) => {
+      const found = under(left, top);
+      return found ? lines(found).join('\n') : '';
+    },
+    click: (left, top) => show(under(left, top)),
+  });
+  it.view.y = [-tall, 0];
+  it.legend(told.kinds, hidden);
+  const field = make(it.bar, 'input', 'font:12px system-ui,sans-serif;width:11em;color:inherit;background:none;border:1px solid #888;' +
+    'border-radius:3px;padding:0 4px');
+  field.type = 'search';
+  field.placeholder = 'search';
+  field.setAttribute('aria-label', 'search events');
+  field.oninput = () => look(field.value);
+  field.onkeydown = e => {
+    e.stopPropagation();
+    if (e.key === 'Enter') next();
+  };
+  const counted = make(it.bar, 'span', 'opacity:.75');
+  make(it.bar, 'span', 'opacity:.7', ['drag to pan, Ctrl + wheel to zoom, click for more', told.note].filter(Boolean).join('; '));
+  const about = make(it.live, 'div', 'font-size:12px;max-width:900px;min-height:1.5em;overflow-wrap:anywhere');
+  it.paint();
+});
+})();
