@@ -136,6 +136,14 @@ def bytes_accessed(module: Module, instruction: HloInstruction) -> int | None:
     return read + instruction.size_bytes
 
 
+def payload_bytes(module: Module, instruction: HloInstruction) -> int:
+    """What one device puts into an exchange or gets out of it, the larger of the two."""
+    taken = sum(found.size_bytes for each in instruction.operands if (found := module.instructions.get(each)))
+    if instruction.opcode.endswith("-start"):  # its result holds what it takes as well
+        return max(taken, instruction.size_bytes - taken)
+    return max(taken, instruction.size_bytes)
+
+
 def shares(module: Module, instruction: HloInstruction) -> dict[tuple[Stack, str], float]:
     """How its time is divided among the places that it comes from; the shares add up to 1, or there are none.
 

@@ -8,10 +8,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..model.exchange import CollectiveTime, ProgramTime, TransferTime
 from ..model.frame import Stack
 from ..model.profile import DeviceUse, OperationTime, PlaceTime
 from ..model.profile_timeline import ProfileTimeline
-from ..model.recording import Fact, Recording, Track
+from ..model.recording import Fact, ProgramKey, Recording, Track
 from .attribution import (
     BESIDE,
     COLLECTIVE,
@@ -25,6 +26,7 @@ from .attribution import (
     joined,
     union_of,
 )
+from .exchange import Collectives, transfers
 from .gaps import gaps, host_stretches, length_ps
 from .profile_timeline import Gaps, make_timeline
 from .recorded import Recorded, recorded
@@ -44,6 +46,9 @@ class Times(NamedTuple):
     device_uses: tuple[DeviceUse, ...]
     operation_times: tuple[OperationTime, ...]
     place_times: tuple[PlaceTime, ...]
+    collectives: tuple[CollectiveTime, ...] = ()
+    transfers: tuple[TransferTime, ...] = ()
+    programs: tuple[ProgramTime, ...] = ()
     timeline: ProfileTimeline | None = None
 
 
@@ -64,21 +69,30 @@ def summarize(recording: Recording, windows: Sequence[Window] | None = None) -> 
     recorded_ps = sum(each.end_ps - each.start_ps for each in windows)
     kinds = _Kinds(recording)
     uses, operations, places, waits = [], [], _Places(), []
+    collectives, programs = Collectives(), _Programs(recording)
     host, when = host_stretches(recording), _stretches(windows)
     for device, tracks in sorted(by_device.items()):
         work = _Work(tracks, windows, kinds)
         if not work.count.any():  # nothing, or only programs of ours
             continue
-        waits.append(Gaps(device, gaps(work.segments, work.ranks, when, host)))
+        barrier_ps = _barriers(recording, device, windows)
+        waits.append(Gaps(device, gaps(work.segments, work.ranks, when, host), barrier_ps))
         uses.append(_use(device, work, recorded_ps, recording.devices.get(device, {}), waits[-1]))
         operations += _operations(device, work, kinds)
         for number in np.flatnonzero(work.count).tolist():
-            places.add(kinds.of(number), float(work.time_ps[number]), int(work.count[number]))
+            mine, time_ps, count = kinds.of(number), float(work.time_ps[number]), int(work.count[number])
+            places.add(mine, time_ps, count)
+            programs.add(device, number, time_ps)
+            if mine.rank == COLLECTIVE:
+                collectives.add(device, mine, (count, float(work.total_ps[number]), time_ps), work.spans(number))
     return Times(
         recorded_ns=-(-recorded_ps // 1000),
         device_uses=tuple(uses),
         operation_times=tuple(sorted(operations, key=lambda each: -each.time_ns)),
         place_times=places.times(sum(each.busy_ns for each in uses)),
+        collectives=collectives.times(),
+        transfers=transfers(recording, windows),
+        programs=programs.times(),
         timeline=make_timeline(recording, windows, waits, kinds.known),
     )
 
@@ -87,6 +101,20 @@ def _from_first_to_last(tracks: Sequence[Track]) -> list[Window]:
     if not tracks:
         return []
     return [Window(min(int(each.start_ps[0]) for each in tracks), max(int(each.end_ps.max()) for each in tracks))]
+
+
+def _barriers(recording: Recording, device: str, windows: Sequence[Window]) -> int:
+    """How long a device waited at barriers, as its profiler tells."""
+    total = 0
+    for track in recording.tracks:
+        if track.device == device and track.role == "waits":
+            names = [
+                number for number in np.unique(track.kinds).tolist() if "barrier" in recording.kinds[number].name
+            ]
+            chosen = np.isin(track.kinds, names)
+            start, end, _ = _within(track.start_ps[chosen], track.end_ps[chosen], windows)
+            total += int((end - start).sum())
+    return total
 
 
 def _stretches(windows: Sequence[Window]) -> Segments:
@@ -116,6 +144,36 @@ class _Kinds:
         return found[kinds]
 
 
+class _Programs:
+    """What of the time of all devices is whose program's."""
+
+    def __init__(self, recording: Recording) -> None:
+        self._recording = recording
+        self._time_ps: dict[ProgramKey, float] = {}
+        self._devices: dict[ProgramKey, set[str]] = {}
+
+    def add(self, device: str, kind: int, time_ps: float) -> None:
+        """What operations of one kind took on a device."""
+        key = self._recording.kinds[kind].program
+        if key is not None and key in self._recording.modules:
+            self._time_ps[key] = self._time_ps.get(key, 0.0) + time_ps
+            self._devices.setdefault(key, set()).add(device)
+
+    def times(self) -> tuple[ProgramTime, ...]:
+        """What took longest first."""
+        modules = self._recording.modules
+        return tuple(
+            ProgramTime(
+                name=modules[key].name,
+                devices=len(self._devices[key]),
+                time_ns=round(time_ps / 1000),
+                inputs=modules[key].inputs,
+                outputs=modules[key].outputs,
+            )
+            for key, time_ps in sorted(self._time_ps.items(), key=lambda each: -each[1])
+        )
+
+
 class _Work:
     """What one device did.
 
@@ -132,6 +190,7 @@ class _Work:
 
     def __init__(self, tracks: Sequence[Track], windows: Sequence[Window], kinds: _Kinds) -> None:
         parts: list[Segments] = []
+        self._events: list[tuple[Ints, Ints, Ints]] = []
         self.count = np.zeros(kinds.number, np.int64)
         self.total_ps = np.zeros(kinds.number)
         ranks_of = []
@@ -141,6 +200,7 @@ class _Work:
             events, start, end = track.kinds[mine], track.start_ps[mine], track.end_ps[mine]
             start, end, chosen = _within(start, end, windows)
             events, ranks = events[chosen], ranks[mine][chosen]
+            self._events.append((events, start, end))
             self.count += np.bincount(events, minlength=kinds.number)
             self.total_ps += np.bincount(events, weights=end - start, minlength=kinds.number)
             alone = track.role == "asynchronous"
@@ -155,6 +215,12 @@ class _Work:
         self.copy_ps = int((copied.end - copied.start).sum())
         self.self_ps = self._by_kind(segments.event, segments.end - segments.start, kinds.number)
         self.time_ps = self._by_kind(segments.event, self.busy.share, kinds.number)
+
+    def spans(self, kind: int) -> tuple[Ints, Ints]:
+        """When events of a kind began and ended."""
+        chosen = [(start[events == kind], end[events == kind]) for events, start, end in self._events]
+        start, end = (np.concatenate(each) for each in zip(*chosen, strict=True))
+        return start, end
 
     @staticmethod
     def _by_kind(kinds: Ints, values: Ints | Floats, number: int) -> Floats:
@@ -187,6 +253,7 @@ def _use(device: str, work: _Work, recorded_ps: int, facts: Mapping[str, Fact], 
         exposed_copy_ns=(exposed[COPY] + exposed[BESIDE]) // 1000,
         exposed_collective_ns=exposed[COLLECTIVE] // 1000,
         idle_ns=(recorded_ps - busy.total) // 1000,
+        barrier_ns=waits.barrier_ps // 1000,
         compile_idle_ns=length_ps(waits.by_cause["compilation"]) // 1000,
         transfer_idle_ns=length_ps(waits.by_cause["transfer"]) // 1000,
         peak_flops=_peak(facts, "peak_teraflops_per_second", 1e12),

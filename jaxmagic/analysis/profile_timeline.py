@@ -40,10 +40,11 @@ _SHOWN: Mapping[Role, Shown] = {
 
 
 class Gaps(NamedTuple):
-    """When a device computed nothing, by what it waited for."""
+    """When a device computed nothing, by what it waited for; and how long it waited at barriers."""
 
     device: str
     by_cause: Mapping[Activity, Segments]
+    barrier_ps: int = 0
 
 
 class _Row(NamedTuple):

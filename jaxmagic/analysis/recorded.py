@@ -11,7 +11,7 @@ from ..model.hlo import Module
 from ..model.recording import EventKind, Fact, ProgramKey
 from .attribution import COLLECTIVE, COMPUTE, CONTROL, COPY
 from .heap import owner
-from .hlo_costs import bytes_accessed, category, flops, shares
+from .hlo_costs import bytes_accessed, category, flops, payload_bytes, shares
 
 #: Where an operation comes from: the calls that wrote it, and the path of JAX's operation.
 Place = tuple[Stack, str]
@@ -68,6 +68,9 @@ class Recorded:
         shape: of its result.
         flops: of one run.
         accessed_bytes: of one run.
+        opcode: what the instruction does, in XLA's words; empty if not known.
+        payload_bytes: of a collective operation, the larger of what it takes and gives.
+        groups: of a collective operation, among how many groups of devices it exchanges; 0 if not known.
     """
 
     name: str
@@ -80,6 +83,9 @@ class Recorded:
     shape: str = ""
     flops: int | None = None
     accessed_bytes: int | None = None
+    opcode: str = ""
+    payload_bytes: int | None = None
+    groups: int = 0
 
     @property
     def place(self) -> Place:
@@ -125,6 +131,9 @@ def recorded(kind: EventKind, modules: Mapping[ProgramKey, Module]) -> Recorded:
         shape=instruction.shape,
         flops=flops(module, instruction),
         accessed_bytes=bytes_accessed(module, instruction),
+        opcode=instruction.opcode,
+        payload_bytes=payload_bytes(module, instruction) if kind_of_work == "collective" else None,
+        groups=instruction.groups,
     )
 
 
@@ -145,6 +154,7 @@ def _by_facts(kind: EventKind, name: str, module: str) -> Recorded:
         shape=_word(kind.facts.get("shape_with_layout")),
         flops=_number(kind.facts.get("flops")),
         accessed_bytes=_number(kind.facts.get("bytes_accessed")),
+        opcode=said if found == "collective" else "",
     )
 
 

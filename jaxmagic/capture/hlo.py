@@ -8,7 +8,8 @@ from typing import Any
 
 from ..model.frame import Frame, Stack
 from ..model.hlo import HloInstruction, Module
-from .messages import element_of, entry, read, text
+from .messages import entry, read, shape_of, text
+from .shardings import groups_of, sharded
 from .sources import known_as
 
 
@@ -24,7 +25,9 @@ def read_module(data: bytes) -> Module:
     instructions = {number: reader.instruction(each) for number, each in messages.items()}
     computations = {each.id: tuple(one.id for one in each.instructions) for each in module.computations}
     named = {each.name: number for number, each in instructions.items()}
-    return Module(text(module.name), instructions, computations, named)
+    entry_ = next((each for each in module.computations if each.id == module.entry), None)
+    inputs, outputs = ((), ()) if entry_ is None else sharded(module, entry_)
+    return Module(text(module.name), instructions, computations, named, inputs, outputs)
 
 
 class _Reader:
@@ -56,6 +59,7 @@ class _Reader:
             called=tuple(message.called),
             target=text(message.target),
             products=self._products(opcode, message),
+            groups=groups_of(message),
             op_name=text(message.metadata.op_name),
             stack=self._stack(message.metadata),
         )
@@ -102,16 +106,5 @@ class _Reader:
     def _shape(self, message: Any) -> tuple[str, int, int]:
         key = message.SerializeToString()
         if key not in self._shapes:
-            self._shapes[key] = _shape(message)
+            self._shapes[key] = shape_of(message)
         return self._shapes[key]
-
-
-def _shape(message: Any) -> tuple[str, int, int]:
-    """In words, and how many elements and bytes it has."""
-    if message.parts:
-        parts = [_shape(each) for each in message.parts]
-        words = f"({', '.join(each[0] for each in parts)})"
-        return words, sum(each[1] for each in parts), sum(each[2] for each in parts)
-    name, bits = element_of(message.element)
-    elements = prod(message.dimensions) if bits else 0
-    return f"{name}[{','.join(map(str, message.dimensions))}]", elements, -(-elements * bits // 8)

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cache
+from math import prod
 from typing import Any
 
 from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
@@ -21,11 +22,21 @@ from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
 _XLA = """
 HloProto: module 1 HloModule
 HloModule: name 1 bytes, entry 6 int64, computations 3 *HloComputation, schedule 7 HloSchedule, id 5 int64,
-    frames 17 StackFrameIndex
+    outputs 12 Sharding, inputs 14 *Sharding, frames 17 StackFrameIndex
+Sharding: type 1 int32, tiles 3 *int64, parts 5 *Sharding, last_replicated 6 bool, last_types 8 *int32,
+    named 14 NamedSharding
+NamedSharding: mesh 2 Mesh, dimensions 3 *DimensionSharding
+Mesh: axes 1 *MeshAxis
+MeshAxis: name 1 bytes, size 2 int64
+DimensionSharding: axes 1 *AxisRef
+AxisRef: axis 1 int64, part 2 bytes
 HloComputation: name 1 bytes, instructions 2 *HloInstruction, id 5 int64, root 6 int64
 HloInstruction: name 1 bytes, opcode 2 bytes, shape 3 Shape, metadata 7 OpMetadata, literal 8 Literal,
     parameter 9 int64, tuple_index 13 int64, convolution 16 ConvolutionNumbers, target 28 bytes, dot 30 DotNumbers,
-    id 35 int64, operands 36 *int64, called 38 *int64
+    id 35 int64, operands 36 *int64, called 38 *int64, groups 49 *bytes, listed 87 ListedGroups, meshed 93 MeshGroups
+ListedGroups: lists 1 *bytes, iota 2 IotaGroups
+IotaGroups: count 1 int64
+MeshGroups: mesh 1 Mesh, axes 2 *AxisRef
 DotNumbers: contracted 1 *int64
 ConvolutionNumbers: kernel_outputs 4 int64
 Shape: element 2 int32, dimensions 3 *int64, parts 4 *Shape, layout 5 Layout
@@ -87,6 +98,17 @@ def element_of(number: int) -> tuple[str, int]:
     ('f32', 32)
     """
     return _ELEMENTS.get(number, ("?", 0))
+
+
+def shape_of(message: Any) -> tuple[str, int, int]:
+    """A ``Shape`` in words, such as ``"f32[2,3]"``, and how many elements and bytes it has."""
+    if message.parts:
+        parts = [shape_of(each) for each in message.parts]
+        words = f"({', '.join(each[0] for each in parts)})"
+        return words, sum(each[1] for each in parts), sum(each[2] for each in parts)
+    name, bits = element_of(message.element)
+    elements = prod(message.dimensions) if bits else 0
+    return f"{name}[{','.join(map(str, message.dimensions))}]", elements, -(-elements * bits // 8)
 
 
 def entry(table: Sequence[Any], position: int) -> Any:

@@ -45,8 +45,8 @@ class Displayable:
                 ``"heap"`` or ``"compilations"``, for a :class:`~jaxmagic.HeapDifference` or
                 :class:`~jaxmagic.HeapProfile` ``"heap"``, for :class:`~jaxmagic.LiveArrays` ``"arrays"``, for an
                 :class:`~jaxmagic.Executable` ``"buffers"``, for a :class:`~jaxmagic.Profile` ``"lines"``,
-                ``"operations"``, ``"scopes"``, ``"devices"``, ``"timeline"`` or ``"compilations"``; the first of them
-                if left out.
+                ``"operations"``, ``"scopes"``, ``"devices"``, ``"collectives"``, ``"transfers"``, ``"programs"``,
+                ``"timeline"`` or ``"compilations"``; the first of them if left out.
 
         >>> import jaxmagic
         >>> with jaxmagic.stopwatch() as t:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
+from .exchange import Sharded
 from .frame import Stack
 
 
@@ -21,6 +22,7 @@ class HloInstruction(NamedTuple):
         called: numbers of the computations that it runs, or that say how it combines two numbers.
         target: what a ``custom-call`` calls; empty for others.
         products: of a ``dot`` or ``convolution``, how many products are added up for each number.
+        groups: of a collective operation, among how many groups of devices it exchanges; 0 if that is not known.
         op_name: the path of JAX's operation, such as ``"jit(f)/layer/dot_general"``.
         stack: the calls of Python that wrote it; older compilers tell the innermost alone. Empty if not known.
     """
@@ -34,6 +36,7 @@ class HloInstruction(NamedTuple):
     called: tuple[int, ...]
     target: str
     products: int
+    groups: int
     op_name: str
     stack: Stack
 
@@ -46,9 +49,13 @@ class Module(NamedTuple):
         instructions: of all its computations, by their numbers.
         computations: the numbers of the instructions of each, by its own number.
         named: the number of an instruction, by its name.
+        inputs: what it takes, in order.
+        outputs: what it gives, in order.
     """
 
     name: str
     instructions: Mapping[int, HloInstruction]
     computations: Mapping[int, tuple[int, ...]]
     named: Mapping[str, int]
+    inputs: tuple[Sharded, ...] = ()
+    outputs: tuple[Sharded, ...] = ()

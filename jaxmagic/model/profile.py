@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from .compilation import Compilation
 from .display import Displayable
 from .environment import Environment
+from .exchange import CollectiveTime, ProgramTime, TransferTime
 from .frame import Stack
 from .profile_timeline import ProfileTimeline
 from .timing import Timing
@@ -90,6 +91,7 @@ class DeviceUse:
         collective_ns: how long it exchanged data with others.
         exposed_copy_ns: how long it copied and neither computed nor exchanged data.
         exposed_collective_ns: how long it exchanged data and did not compute.
+        barrier_ns: how long it waited at barriers for other devices, as the profiler of a TPU tells; 0 elsewhere.
         idle_ns: the rest of the recording.
         compile_idle_ns: for how much of that the host compiled.
         transfer_idle_ns: for how much of the rest the host moved data.
@@ -106,6 +108,7 @@ class DeviceUse:
     exposed_copy_ns: int
     exposed_collective_ns: int
     idle_ns: int
+    barrier_ns: int = 0
     compile_idle_ns: int = 0
     transfer_idle_ns: int = 0
     peak_flops: float | None = None
@@ -144,6 +147,9 @@ class Profile(Displayable):
         device_uses: what each device did.
         operation_times: what ran, on each device, what took most of its time first.
         place_times: the same time by place in the program.
+        collectives: how devices exchanged data, what took longest first.
+        transfers: what was copied from and to the host, and between devices, as far as the recording tells.
+        programs: the programs whose module is known, what took longest first.
         timeline: what ran when; ``None`` where nothing did.
         codes: the source of the functions of these places, as far as it was found.
         compilations: what compiled meanwhile, as in a :class:`Timing`.
@@ -162,6 +168,9 @@ class Profile(Displayable):
     device_uses: tuple[DeviceUse, ...]
     operation_times: tuple[OperationTime, ...]
     place_times: tuple[PlaceTime, ...]
+    collectives: tuple[CollectiveTime, ...] = ()
+    transfers: tuple[TransferTime, ...] = ()
+    programs: tuple[ProgramTime, ...] = ()
     timeline: ProfileTimeline | None = None
     codes: tuple[Code, ...] = ()
     compilations: tuple[Compilation, ...] = ()
@@ -202,7 +211,12 @@ class Profile(Displayable):
         return self.to_frame("operations")
 
     def devices(self) -> DataFrame:
-        """What each device did: ``device``, ``busy_ns``, ``compute_ns``, ``copy_ns`` and more."""
+        """What each device did: ``device``, ``busy_ns``, ``compute_ns``, ``copy_ns`` and more.
+
+        How devices exchanged data is in ``to_frame("collectives")``, what was copied from and to the host in
+        ``to_frame("transfers")``, and how the arrays of programs are divided among devices in
+        ``to_frame("programs")``.
+        """
         return self.to_frame("devices")
 
     def without_values(self) -> Profile:

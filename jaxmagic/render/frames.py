@@ -172,6 +172,9 @@ def _(record: Profile, of: str | None = None) -> pd.DataFrame:
         operations=lambda: _frame(profile_frames.operations(record)),
         scopes=lambda: _frame(profile_frames.scopes(record)),
         devices=lambda: _frame(profile_frames.devices(record)),
+        collectives=lambda: _frame(profile_frames.collectives(record)),
+        transfers=lambda: _frame(profile_frames.transfers(record)),
+        programs=lambda: _frame(profile_frames.programs(record)),
         timeline=lambda: _frame(profile_frames.timeline(record)),
         compilations=lambda: _compilations([record]),
     )

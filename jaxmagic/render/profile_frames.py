@@ -56,11 +56,43 @@ _DEVICE = {
     "collective_ns": "Int64",
     "exposed_copy_ns": "Int64",
     "exposed_collective_ns": "Int64",
+    "barrier_ns": "Int64",
     "idle_ns": "Int64",
     "compile_idle_ns": "Int64",
     "transfer_idle_ns": "Int64",
     "peak_flops": "Float64",
     "peak_bytes": "Float64",
+}
+
+_COLLECTIVE = {
+    "operation": "string",
+    "kind": "string",
+    "module": "string",
+    "devices": "Int64",
+    "count": "Int64",
+    "payload_bytes": "Int64",
+    "total_ns": "Int64",
+    "exposed_ns": "Int64",
+    "wait_ns": "Int64",
+}
+
+_TRANSFER = {
+    "direction": "string",
+    "device": "string",
+    "count": "Int64",
+    "size_bytes": "Int64",
+    "total_ns": "Int64",
+    "bytes_per_s": "Float64",
+}
+
+_PROGRAM = {
+    "program": "string",
+    "devices": "Int64",
+    "time_ns": "Int64",
+    "array": "string",
+    "name": "string",
+    "shape": "string",
+    "pieces": "string",
 }
 
 _EVENT = {
@@ -122,6 +154,29 @@ def scopes(profile: Profile) -> Table:
 def devices(profile: Profile) -> Table:
     """A row a device."""
     return Table(_DEVICE, [tuple(getattr(each, name) for name in _DEVICE) for each in profile.device_uses])
+
+
+def collectives(profile: Profile) -> Table:
+    """A row a collective operation, over all devices."""
+    rows = [(each.name, *(getattr(each, name) for name in list(_COLLECTIVE)[1:])) for each in profile.collectives]
+    return Table(_COLLECTIVE, rows)
+
+
+def transfers(profile: Profile) -> Table:
+    """A row a direction and device."""
+    return Table(_TRANSFER, [tuple(getattr(each, name) for name in _TRANSFER) for each in profile.transfers])
+
+
+def programs(profile: Profile) -> Table:
+    """A row an array that a program takes or gives; the time is that of the program."""
+    rows = []
+    for each in profile.programs:
+        for what, arrays in (("input", each.inputs), ("output", each.outputs)):
+            for array in arrays:
+                pieces = None if array.pieces is None else ",".join(map(str, array.pieces))
+                whose = (each.name, each.devices, each.time_ns)
+                rows.append((*whose, what, array.name or None, array.shape, pieces))
+    return Table(_PROGRAM, rows)
 
 
 def timeline(profile: Profile) -> Table:

@@ -7,7 +7,7 @@ from ..analysis.profile_operations import over_devices
 from ..analysis.profile_timeline_chart import profile_timeline_chart
 from ..analysis.profile_tree import profile_flame
 from ..model.profile import Profile
-from . import profile_words, tags
+from . import device_words, profile_words, tags
 from .style import Style
 from .tags import FAINT, NUMBER, chart_to_html, safe, short
 
@@ -32,9 +32,8 @@ def profile_report(record: Profile, style: Style, *, explain: bool) -> str:
         pieces.append(chart_to_html(shown))
     operations = over_devices(record.operation_times)
     pieces.append(tags.table(profile_words.operation_table(operations[: style.rows], record), len(operations)))
-    if profile_words.has_more_than_computation(record):
-        uses = record.device_uses
-        pieces.append(tags.table(profile_words.device_table(uses[: style.rows], record), len(uses)))
+    pieces += [tags.table(rows, there_are) for rows, there_are in device_words.device_tables(record, style.rows)]
+    pieces += [tags.line(each) for each in device_words.about_devices(record)]
     told = [*profile_words.about_profiler(record), *profile_words.about_warm_up(record)]
     told += [*profile_words.about_kept(record), *record.notes]
     pieces += [tags.line(each, FAINT) for each in (*told, *(profile_words.EXPLANATION if explain else ()))]

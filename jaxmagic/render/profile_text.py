@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from ..analysis.profile_lines import LineTime, Listing, line_times, listings
 from ..analysis.profile_operations import over_devices
 from ..model.profile import Profile
-from . import profile_words, words
+from . import device_words, profile_words, words
 from .columns import more, sentences, table
 from .style import Style
 
@@ -32,8 +32,10 @@ def profile_report(record: Profile, style: Style, *, explain: bool) -> list[str]
     if operations:
         found += table(profile_words.operation_table(operations[: style.rows], record), style.width)
         found += more(len(operations), style.rows, "operation")
-    if profile_words.has_more_than_computation(record):
-        found += table(profile_words.device_table(record.device_uses[: style.rows], record), style.width)
+    for rows, there_are in device_words.device_tables(record, style.rows):
+        found += table(rows, style.width)
+        found += more(there_are, style.rows, "row")
+    found += sentences(device_words.about_devices(record), style)
     told = [*profile_words.about_warm_up(record), *profile_words.about_kept(record), *record.notes]
     found += sentences(told, style)
     return found + sentences(profile_words.EXPLANATION if explain else (), style)

@@ -9,7 +9,7 @@ from pathlib import PurePath
 from .. import units
 from ..analysis.profile_lines import LineTime, Listing
 from ..analysis.sources import short_source
-from ..model.profile import DeviceUse, OperationTime, Profile
+from ..model.profile import OperationTime, Profile
 
 #: For learners, with ``--explain``: five lines.
 EXPLANATION = (
@@ -23,9 +23,6 @@ EXPLANATION = (
 #: The share of a run from which on the device is what it waits for, and up to which the host is.
 _DEVICE_BOUND = 0.9
 _HOST_BOUND = 0.5
-
-#: The share of the device time from which on copies and exchange are told of.
-_WORTH_A_TABLE = 0.01
 
 
 def headline(profile: Profile) -> str:
@@ -59,13 +56,6 @@ def about_bound(profile: Profile) -> list[str]:
     return [f"{bound} device is busy for {share} of a run; for {idle} of it, it has nothing to do{because}."]
 
 
-def has_more_than_computation(profile: Profile) -> bool:
-    """Whether there is something to tell of devices: of several, or of copies or exchange that take their time."""
-    least = _WORTH_A_TABLE * profile.device_ns
-    moved = sum(each.copy_ns + each.collective_ns for each in profile.device_uses)
-    return len(profile.device_uses) > 1 or moved > least
-
-
 def about_profiler(profile: Profile) -> list[str]:
     """What the profiler itself cost."""
     if profile.wall_ns is None or not profile.runs or not profile.recorded_ns:
@@ -79,7 +69,7 @@ def about_profiler(profile: Profile) -> list[str]:
 
 def _more_than(time_ns: float, other_ns: float) -> str:
     change = time_ns / other_ns - 1
-    return f"{abs(change):.0%} {'more' if change >= 0 else 'less'} than without"
+    return f"{units.percent(abs(change))} {'more' if change >= 0 else 'less'} than without"
 
 
 def about_warm_up(profile: Profile) -> list[str]:
@@ -182,34 +172,5 @@ def operation_table(operations: Iterable[OperationTime], profile: Profile) -> li
             _short(each.source),
         )
         for each in operations
-    ]
-    return [heads, *rows]
-
-
-def device_table(devices: Iterable[DeviceUse], profile: Profile) -> list[tuple[str, ...]]:
-    """Devices as rows below their heads; a column that would be empty is left out."""
-    found = tuple(devices)
-    runs = profile.runs or 1
-    kinds = [
-        (name, field)
-        for name, field in (
-            ("computes", "compute_ns"),
-            ("exchanges", "collective_ns"),
-            ("exposed", "exposed_collective_ns"),
-            ("copies", "copy_ns"),
-            ("exposed", "exposed_copy_ns"),
-        )
-        if any(getattr(each, field) for each in found) or field == "compute_ns"
-    ]
-    heads = ("device", "busy", "share", *(name for name, _ in kinds), "idle")
-    rows = [
-        (
-            each.device,
-            units.time(each.busy_ns / runs),
-            units.share(each.busy_ns, max(profile.recorded_ns, 1)),
-            *(units.time(getattr(each, field) / runs) for _, field in kinds),
-            units.time(each.idle_ns / runs),
-        )
-        for each in found
     ]
     return [heads, *rows]

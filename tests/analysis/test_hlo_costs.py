@@ -8,7 +8,7 @@ import jax.numpy as jnp
 import pytest
 from recordings import module_of
 
-from jaxmagic.analysis.hlo_costs import bytes_accessed, category, flops, shares, work
+from jaxmagic.analysis.hlo_costs import bytes_accessed, category, flops, payload_bytes, shares, work
 from jaxmagic.model.frame import Frame
 from jaxmagic.model.hlo import HloInstruction, Module
 
@@ -18,7 +18,7 @@ HERE, THERE = (Frame(function="f", file="a.py", line=line) for line in (1, 2))
 def instruction(opcode: str, elements: int = 10, operands: tuple[int, ...] = (), **changes: Any) -> HloInstruction:
     values: dict[str, Any] = {
         "name": opcode, "shape": "", "size_bytes": 4 * elements, "called": (), "target": "", "products": 0,
-        "op_name": opcode, "stack": (HERE,),
+        "groups": 0, "op_name": opcode, "stack": (HERE,),
     }  # fmt: skip
     return HloInstruction(opcode=opcode, elements=elements, operands=operands, **(values | changes))
 
@@ -92,3 +92,19 @@ def test_a_broken_instruction_without_operands_costs_nothing(opcode: str) -> Non
     found = instruction(opcode, elements=0)
     assert work(module(), found) == 0
     assert flops(module(), found) == 0
+
+
+@pytest.mark.parametrize(
+    ("opcode", "taken", "given", "payload"),
+    [
+        ("all-reduce", 10, 10, 40),
+        ("all-gather", 10, 40, 160),
+        ("reduce-scatter", 40, 10, 160),
+        ("all-gather-start", 10, 50, 160),
+    ],
+)
+def test_what_is_exchanged_is_the_larger_of_what_goes_in_and_comes_out(
+    opcode: str, taken: int, given: int, payload: int
+) -> None:
+    inside = module(instruction("parameter", taken), exchange := instruction(opcode, given, (0,)))
+    assert payload_bytes(inside, exchange) == payload

@@ -1,0 +1,192 @@
+"""What devices moved: between each other, and from and to the host."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from ..model.exchange import CollectiveTime, Direction, TransferTime
+from ..model.recording import EventKind, Recording, Role, Track
+from .attribution import Ints
+from .recorded import Recorded
+
+#: The kinds of collective operations, with what the names of instructions and of kernels have of them.
+_KINDS = (
+    ("ragged-all-to-all", r"ragged.?all.?to.?all"),
+    ("all-to-all", r"all.?to.?all"),
+    ("all-reduce", r"all.?reduce|psum"),
+    ("all-gather", r"all.?gather"),
+    ("reduce-scatter", r"reduce.?scatter"),
+    ("collective-permute", r"collective.?permute|ppermute"),
+    ("collective-broadcast", r"broadcast"),
+    ("send", r"send"),
+    ("recv", r"recv"),
+)
+
+#: What the names of copies have, and the directions that they tell.
+_DIRECTIONS: tuple[tuple[str, Direction], ...] = (
+    (r"h(ost)?(2|to)d(evice)?|transfertodevice$", "host to device"),
+    (r"d(evice)?(2|to)h(ost)?|transferfromdevice$", "device to host"),
+    (r"p(eer)?(2|to)p", "device to device"),
+    (r"d(evice)?(2|to)d(evice)?", "on the device"),
+)
+
+#: In which the profiler of a GPU tells the size of a copy, and in which XLA tells the host's memory.
+_SIZE = re.compile(r"\bsize:(\d+)")
+_HOST_MEMORY = "S(5)"
+
+
+def kind_of(name: str, opcode: str) -> str:
+    """Of a collective operation: what it does, in XLA's words.
+
+    >>> kind_of("psum_invariant.7", "all-reduce-start"), kind_of("ncclDevKernel_AllGather_RING_LL", "")
+    ('all-reduce', 'all-gather')
+    """
+    text = (opcode or name).lower()
+    return next((kind for kind, pattern in _KINDS if re.search(pattern, text)), opcode or "collective")
+
+
+class Collectives:
+    """The collective operations of a recording, device by device."""
+
+    def __init__(self) -> None:
+        self._found: dict[tuple[str, str], _Collective] = {}
+
+    def add(self, device: str, work: Recorded, times: tuple[int, float, float], spans: tuple[Ints, Ints]) -> None:
+        """One operation of one device.
+
+        Args:
+            device: its name.
+            work: what the operation is.
+            times: how often it ran, how long that took, and what of the device's time is its own, in picoseconds.
+            spans: when it began and ended.
+        """
+        found = self._found.setdefault((work.module, work.name), _Collective(work))
+        found.count += times[0]
+        found.total_ps += times[1]
+        found.exposed_ps += times[2]
+        found.spans.setdefault(device, []).append(spans)
+
+    def times(self) -> tuple[CollectiveTime, ...]:
+        """What took longest first."""
+        rows = sorted(self._found.values(), key=lambda each: -each.total_ps)
+        return tuple(each.time() for each in rows)
+
+
+@dataclass(slots=True)
+class _Collective:
+    work: Recorded
+    count: int = 0
+    total_ps: float = 0.0
+    exposed_ps: float = 0.0
+    spans: dict[str, list[tuple[Ints, Ints]]] = field(default_factory=dict)
+
+    def time(self) -> CollectiveTime:
+        return CollectiveTime(
+            name=self.work.name,
+            kind=kind_of(self.work.name, self.work.opcode),
+            module=self.work.module,
+            devices=len(self.spans),
+            count=self.count,
+            payload_bytes=self.work.payload_bytes,
+            total_ns=round(self.total_ps / 1000),
+            exposed_ns=round(self.exposed_ps / 1000),
+            wait_ns=_waited_ns(list(self.spans.values())) if self.work.groups == 1 else None,
+        )
+
+
+def _waited_ns(spans: Sequence[Sequence[tuple[Ints, Ints]]]) -> int | None:
+    """How much later the last device began, over all runs: the first of each device belong together, and so on."""
+    starts = [np.sort(np.concatenate([start for start, _ in parts])) for parts in spans]
+    ends = [np.sort(np.concatenate([end for _, end in parts])) for parts in spans]
+    if len(starts) < 2 or len({len(each) for each in starts}) > 1:
+        return None
+    last = np.max(starts, axis=0)
+    if (last > np.min(ends, axis=0)).any():  # one had ended before another began: these are not the same run
+        return None
+    return int((last - np.stack(starts)).sum()) // 1000
+
+
+def transfers(recording: Recording, windows: Iterable[tuple[int, int]]) -> tuple[TransferTime, ...]:
+    """The copies of a recording that began in some windows, what took longest first."""
+    spans = list(windows)
+    found: dict[tuple[Direction, str | None], _Transfers] = {}
+    for track in recording.tracks:
+        here = np.zeros(len(track.kinds), bool)
+        for low, high in spans:
+            here |= (track.start_ps >= low) & (track.start_ps < high)
+        copies = {each: _copy(recording.kinds[each], track.role) for each in np.unique(track.kinds[here]).tolist()}
+        for kind, copy in copies.items():
+            if copy is not None:
+                _add(found, track, here & (track.kinds == kind), copy)
+    rows = (
+        TransferTime(
+            direction=direction,
+            device=device,
+            count=each.count,
+            size_bytes=each.size_bytes if each.sized else None,
+            total_ns=each.total_ps // 1000,
+        )
+        for (direction, device), each in found.items()
+    )
+    return tuple(sorted(rows, key=lambda each: -each.total_ns))
+
+
+@dataclass(slots=True)
+class _Transfers:
+    count: int = 0
+    size_bytes: int = 0
+    sized: bool = True
+    total_ps: int = 0
+
+
+def _add(
+    found: dict[tuple[Direction, str | None], _Transfers],
+    track: Track,
+    chosen: Ints,
+    copy: tuple[Direction, int | None],
+) -> None:
+    direction, size_bytes = copy
+    row = found.setdefault((direction, track.device), _Transfers())
+    count = int(chosen.sum())
+    row.count += count
+    row.size_bytes += (size_bytes or 0) * count
+    row.sized &= size_bytes is not None
+    row.total_ps += int((track.end_ps - track.start_ps)[chosen].sum())
+
+
+def _copy(kind: EventKind, role: Role) -> tuple[Direction, int | None] | None:
+    """Where a copy goes and how large it is; ``None`` for what is none.
+
+    The profiler of an NVIDIA GPU tells copies as events of the device, that of a TPU as functions of the host; what
+    XLA moves within a program goes on beside the operations, from or to the memory of the host.
+    """
+    if role == "asynchronous":
+        return _moved(kind.facts)
+    details = kind.facts.get("memcpy_details")
+    size = kind.facts.get("size")
+    is_copy = (role == "operations" and isinstance(details, str)) or (role == "host" and isinstance(size, int))
+    direction = next((way for pattern, way in _DIRECTIONS if re.search(pattern, kind.name.lower())), None)
+    if direction is None or not is_copy:
+        return None
+    if isinstance(size, int):
+        return direction, size
+    told = _SIZE.search(str(details))
+    return direction, int(told[1]) if told and int(told[1]) else None
+
+
+def _moved(facts: Mapping[str, object]) -> tuple[Direction, int | None] | None:
+    """Of a copy that goes on beside the operations: its shape is ``(where to, where from, context)``."""
+    shape, size = facts.get("shape_with_layout"), facts.get("bytes_accessed")
+    if facts.get("hlo_category") != "copy-start" or not isinstance(shape, str):
+        return None
+    parts = re.findall(r"\w+\[[^\]]*\](?:\{[^}]*\})?", shape)[:2]
+    if len(parts) < 2:
+        return None
+    to, source = (_HOST_MEMORY in each for each in parts)
+    if to == source:
+        return None
+    return "device to host" if to else "host to device", size if isinstance(size, int) and size else None

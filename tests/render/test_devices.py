@@ -1,0 +1,99 @@
+"""What is said of the devices of a profile: their load, what they exchanged, and how arrays are divided."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from profiles import MS, fabricated, use
+
+from jaxmagic.model.exchange import CollectiveTime, ProgramTime, Sharded, TransferTime
+from jaxmagic.model.profile import Profile
+from jaxmagic.render.html import to_html
+
+
+@pytest.fixture
+def profile() -> Profile:
+    """Two runs on two devices, one of which does twice as much."""
+    return replace(
+        fabricated(),
+        device_uses=(use("GPU:0", 20 * MS), use("GPU:1", 10 * MS, barrier_ns=4 * MS)),
+        collectives=(
+            CollectiveTime(
+                name="all-reduce.1", kind="all-reduce", module="jit_f", devices=2, count=8, payload_bytes=2048,
+                total_ns=8 * MS, exposed_ns=6 * MS, wait_ns=2 * MS,
+            ),
+        ),
+        transfers=(
+            TransferTime(
+                direction="host to device", device="GPU:0", count=4, size_bytes=4 * 2**20, total_ns=2 * MS
+            ),
+        ),
+        programs=(
+            ProgramTime(
+                name="jit_f", devices=2, time_ns=30 * MS,
+                inputs=(
+                    Sharded(name="x", shape="f32[4,8]", pieces=(2, 1)),
+                    Sharded(name="w", shape="f32[8]", pieces=(1,)),
+                ),
+                outputs=(Sharded(name="", shape="f32[]", pieces=None),),
+            ),
+        ),
+    )  # fmt: skip
+
+
+def squeezed(profile: Profile) -> str:
+    return "\n".join(" ".join(line.split()) for line in str(profile).splitlines())
+
+
+def test_tables_have_the_numbers_of_a_run_on_a_device(profile: Profile) -> None:
+    text = squeezed(profile)
+    assert "device busy share computes at barriers idle" in text
+    assert "GPU:1 5.00 ms 25 % 5.00 ms 2.00 ms 15.0 ms" in text
+    assert "exchange kind payload time exposed waits for the last runs" in text
+    assert "all-reduce.1 all-reduce 2.00 KiB 2.00 ms 1.50 ms 500 µs 2" in text
+    assert "transfer device copies size time rate" in text
+    assert "host to device GPU:0 2 2.00 MiB 1.00 ms 2.10 GB/s" in text
+
+
+def test_columns_of_which_nothing_is_known_are_left_out(profile: Profile) -> None:
+    (collective,), (transfer,) = profile.collectives, profile.transfers
+    unknown = replace(
+        profile,
+        collectives=(replace(collective, payload_bytes=None, wait_ns=None),),
+        transfers=(replace(transfer, device=None, size_bytes=None),),
+    )
+    text = squeezed(unknown)
+    assert "exchange kind time exposed runs" in text
+    assert "transfer copies time\n" in text
+
+
+def test_an_uneven_load_is_said_and_an_even_one_is_not(profile: Profile) -> None:
+    assert "Uneven load: devices compute for 5.00 ms to 10.0 ms; GPU:0 does 33 % more than the mean." in " ".join(
+        str(profile).split()
+    )
+    even = replace(profile, device_uses=(use("GPU:0", 20 * MS), use("GPU:1", 20 * MS)))
+    assert "Uneven load" not in str(even)
+
+
+def test_how_arrays_are_divided_is_said_in_one_line(profile: Profile) -> None:
+    line = "jit_f, on each of 2 devices: x f32[4,8] (1 of 2×1), w f32[8] (all) → f32[]."
+    assert line in " ".join(str(profile).split())
+    assert line in to_html(profile)
+
+
+def test_names_of_arguments_are_escaped(profile: Profile, hostile: str) -> None:
+    (program,) = profile.programs
+    named = replace(program, name=hostile, inputs=(Sharded(name=hostile, shape="f32[]", pieces=(2,)),))
+    assert hostile not in to_html(replace(profile, programs=(named,)))
+
+
+def test_all_of_it_is_in_frames(profile: Profile) -> None:
+    collectives = profile.to_frame("collectives")
+    assert collectives[["operation", "kind", "wait_ns"]].values.tolist() == [["all-reduce.1", "all-reduce", 2 * MS]]
+    assert profile.to_frame("transfers")["bytes_per_s"].tolist() == [pytest.approx(4 * 2**20 / 2e-3)]
+    programs = profile.to_frame("programs").fillna("?")
+    assert programs[["array", "name", "pieces"]].values.tolist() == [
+        ["input", "x", "2,1"], ["input", "w", "1"], ["output", "?", "?"],
+    ]  # fmt: skip
+    assert profile.devices()["barrier_ns"].tolist() == [0, 4 * MS]
