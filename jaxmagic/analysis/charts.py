@@ -25,6 +25,7 @@ from .flame_chart import heap_flame
 from .memory_chart import map_chart, mapped
 from .profile_timeline_chart import profile_timeline_chart
 from .profile_tree import profile_flame
+from .roofline import roofline_chart
 from .runs import runs, runs_chart
 
 #: A distribution is drawn through so many of its quantiles, and a hill at so many places: more would not be seen.
@@ -58,15 +59,18 @@ def chart_of(record: object, of: str | None) -> Chart:
     assert isinstance(record, Profile)
     found = known[of](record)
     if found is None:
-        raise ValueError("there is nothing to draw: no device time was recorded")
+        raise ValueError(_NOTHING.get(of, "there is nothing to draw: no device time was recorded"))
     return found
 
+
+_NOTHING = {"roofline": "there is nothing to draw: it is not known what the device can do, or no operation's work is"}
 
 #: The pictures of a profile, by their names.
 PROFILE_PICTURES: dict[str, Callable[[Profile], Chart | None]] = {
     "scopes": profile_flame,
     "stacks": lambda record: profile_flame(record, "stack"),
     "timeline": profile_timeline_chart,
+    "roofline": roofline_chart,
 }
 
 

@@ -27,7 +27,8 @@ def explore(record: Record | Executable | History | None = None, *beside: Memory
     points. Of a memory profile: the map of each program, by kind or by source line and in a unit of choice, alone or
     beside that of another program or profile, to zoom into and with a cursor that lists what is needed at a step;
     what was used while it ran; the arrays that are alive; and what arrays took after each cell of the session. Of a
-    profile: the device time by scope or by call stack, and the timeline, to zoom into and to search.
+    profile: the device time by scope or by call stack, the timeline, to zoom into and to search,
+    and the operations below what the device can do.
 
     Args:
         record: what to look at; the history if left out.

@@ -12,13 +12,14 @@ from .. import units
 from ..analysis.heap import is_users
 from ..analysis.profile import Times, summarize
 from ..errors import NotMeasured, RecordError
-from ..model.profile import Profile
+from ..model.profile import DeviceUse, Profile
 from ..model.recording import Recording
 from ..model.timing import Timing
 from .clock import now_ns, timestamp
 from .environment import probe
 from .jax_version import about_lines, require_jax
 from .logdir import LogDir
+from .peaks import cpu_peaks
 from .profiler import RECORDS_CPU, Profiler, mark_run, windows_of
 from .source_text import codes_of
 from .stopwatch import Stopwatch
@@ -249,7 +250,7 @@ def make_profile(
         told.append("The source is that of the files as they are on this machine now; the recording has none.")
     return Profile(
         recorded_ns=times.recorded_ns,
-        device_uses=times.device_uses,
+        device_uses=_with_peaks(times.device_uses) if here else times.device_uses,
         operation_times=times.operation_times,
         place_times=times.place_times,
         collectives=times.collectives,
@@ -261,6 +262,20 @@ def make_profile(
         environment=probe() if here else None,
         **more,
     )
+
+
+def _with_peaks(uses: tuple[DeviceUse, ...]) -> tuple[DeviceUse, ...]:
+    """With what the CPU can do, where it is one device: several share it."""
+    if [each.device for each in uses] != ["CPU:0"]:
+        return uses
+    import jax
+
+    if jax.local_device_count(backend="cpu") > 1 or jax.__version_info__ < RECORDS_CPU:
+        return uses
+    peaks = cpu_peaks()
+    if peaks is None:
+        return uses
+    return (replace(uses[0], peak_flops=peaks.flops, peak_bytes=peaks.bytes, peaks_measured=True),)
 
 
 def _notes(recording: Recording | None, here: bool) -> list[str]:

@@ -83,7 +83,8 @@ class Displayable:
         :class:`~jaxmagic.Profile` that of the device time by scope.
 
         Args:
-            of: which picture of a :class:`~jaxmagic.Profile`: ``"scopes"``, ``"stacks"`` or ``"timeline"``.
+            of: which picture of a :class:`~jaxmagic.Profile`: ``"scopes"``, ``"stacks"``,
+                ``"timeline"`` or ``"roofline"``.
 
         The figure belongs to the caller alone: pyplot is not imported and does not list it, and no setting of
         matplotlib is changed.

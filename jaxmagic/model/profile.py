@@ -95,9 +95,10 @@ class DeviceUse:
         idle_ns: the rest of the recording.
         compile_idle_ns: for how much of that the host compiled.
         transfer_idle_ns: for how much of the rest the host moved data.
-        peak_flops: floating-point operations that it can do in a second, as the recording tells; ``None`` if it does
-            not.
+        peak_flops: floating-point operations that it can do in a second, as the recording tells, or as measured;
+            ``None`` if that is not known.
         peak_bytes: bytes that its memory can move in a second, in the same way.
+        peaks_measured: whether these were measured here, once, with ``float32``; the recording of a CPU has none.
     """
 
     device: str
@@ -113,6 +114,7 @@ class DeviceUse:
     transfer_idle_ns: int = 0
     peak_flops: float | None = None
     peak_bytes: float | None = None
+    peaks_measured: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

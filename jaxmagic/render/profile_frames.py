@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ..analysis.profile_lines import LineTime, line_times
 from ..analysis.profile_tree import scope_rows
+from ..analysis.roofline import peaks_of, place
 from ..model.profile import Profile
 from .memory_frames import Table
 
@@ -34,6 +35,7 @@ _OPERATION = {
     "flops_per_s": "Float64",
     "accessed_bytes": "Int64",
     "bytes_per_s": "Float64",
+    "of_roof": "Float64",
     "module": "string",
     "shape": "string",
     "scope": "string",
@@ -62,6 +64,7 @@ _DEVICE = {
     "transfer_idle_ns": "Int64",
     "peak_flops": "Float64",
     "peak_bytes": "Float64",
+    "peaks_measured": "boolean",
 }
 
 _COLLECTIVE = {
@@ -126,8 +129,9 @@ def _line(line: LineTime, profile: Profile) -> tuple[object, ...]:
 
 def operations(profile: Profile) -> Table:
     """A row an operation and device; rates are those of the time that it took, of no other operation's."""
-    rows = []
+    rows, peaks = [], peaks_of(profile)
     for each in profile.operation_times:
+        found = place(each, peaks)
         seconds = each.total_ns / 1e9 / each.count
         values = {
             "operation": each.name,
@@ -135,6 +139,7 @@ def operations(profile: Profile) -> Table:
             "share": _share(each.time_ns, profile),
             "flops_per_s": each.flops / seconds if each.flops and seconds else None,
             "bytes_per_s": each.accessed_bytes / seconds if each.accessed_bytes and seconds else None,
+            "of_roof": None if found is None else found.of_roof,
         }
         rows.append(tuple(values[name] if name in values else getattr(each, name) for name in _OPERATION))
     return Table(_OPERATION, rows)

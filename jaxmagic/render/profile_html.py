@@ -6,6 +6,7 @@ from ..analysis.profile_lines import Listed, Listing, line_times, listings
 from ..analysis.profile_operations import over_devices
 from ..analysis.profile_timeline_chart import profile_timeline_chart
 from ..analysis.profile_tree import profile_flame
+from ..analysis.roofline import roofline_chart
 from ..model.profile import Profile
 from . import device_words, profile_words, tags
 from .style import Style
@@ -32,6 +33,9 @@ def profile_report(record: Profile, style: Style, *, explain: bool) -> str:
         pieces.append(chart_to_html(shown))
     operations = over_devices(record.operation_times)
     pieces.append(tags.table(profile_words.operation_table(operations[: style.rows], record), len(operations)))
+    pieces += [tags.line(each, FAINT) for each in profile_words.about_roof(record)]
+    if style.picture and (roof := roofline_chart(record)) is not None:
+        pieces.append(chart_to_html(roof))
     pieces += [tags.table(rows, there_are) for rows, there_are in device_words.device_tables(record, style.rows)]
     pieces += [tags.line(each) for each in device_words.about_devices(record)]
     told = [*profile_words.about_profiler(record), *profile_words.about_warm_up(record)]

@@ -30,8 +30,9 @@ def profile_report(record: Profile, style: Style, *, explain: bool) -> list[str]
     found += sentences(profile_words.about_nowhere(lines, record), style)
     operations = over_devices(record.operation_times)
     if operations:
-        found += table(profile_words.operation_table(operations[: style.rows], record), style.width)
+        found += table(profile_words.operation_table(operations[: style.rows], record, narrow=True), style.width)
         found += more(len(operations), style.rows, "operation")
+        found += sentences(profile_words.about_roof(record), style)
     for rows, there_are in device_words.device_tables(record, style.rows):
         found += table(rows, style.width)
         found += more(there_are, style.rows, "row")

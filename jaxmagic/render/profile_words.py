@@ -8,6 +8,7 @@ from pathlib import PurePath
 
 from .. import units
 from ..analysis.profile_lines import LineTime, Listing
+from ..analysis.roofline import Placed, peaks_of, place, without_rate
 from ..analysis.sources import short_source
 from ..model.profile import OperationTime, Profile
 
@@ -19,6 +20,9 @@ EXPLANATION = (
     "With calls: what is written in the functions that the line calls is in it.",
     "≈: a part of this is the line's share of a fusion of several lines, divided by the work of its instructions.",
 )
+
+#: The share of the device time from which on it is worth a word that something of it is not known.
+_WORTH_A_WORD = 0.01
 
 #: The share of a run from which on the device is what it waits for, and up to which the host is.
 _DEVICE_BOUND = 0.9
@@ -154,13 +158,44 @@ def _short(place: str | None) -> str:
     return "" if place is None else short_source(place.replace("\\", "/"))
 
 
+def about_roof(profile: Profile) -> list[str]:
+    """What rates are compared with."""
+    peaks = peaks_of(profile)
+    if peaks is None:
+        return []
+    how = "measured here with float32" if profile.device_uses[0].peaks_measured else "as the recording tells"
+    rates = f"{units.rate(peaks.flops, 'flops')} and {units.rate(peaks.bytes, 'bytes')}"
+    told = [f"Roof: {rates}, {how}. A rate is that of what limits the operation."]
+    rest = without_rate(profile)
+    time_ns = sum(each.time_ns for each in rest)
+    if time_ns >= _WORTH_A_WORD * profile.device_ns:
+        names = ", ".join(each.name for each in rest[:3]) + (", …" if len(rest) > 3 else "")
+        told.append(
+            f"No rate for {units.share(time_ns, profile.device_ns)} of the time: how much is computed there is not "
+            f"known ({names})."
+        )
+    return told
+
+
+def _rate(found: Placed | None) -> tuple[str, str]:
+    """What an operation achieved of what limits it, and how much of the roof that is."""
+    if found is None:
+        return "", ""
+    rate = units.rate(found.bytes_per_s, "bytes") if found.by_memory else units.rate(found.flops_per_s, "flops")
+    return rate, units.percent(found.of_roof)
+
+
 def _times(count: float) -> str:
     return f"{count:,.0f}" if count >= 1000 else f"{count:.4g}"
 
 
-def operation_table(operations: Iterable[OperationTime], profile: Profile) -> list[tuple[str, ...]]:
-    """Operations as rows below their heads; of several devices the mean of them."""
-    heads = ("operation", "category", "time", "share", "runs", "mean", "line")
+def operation_table(
+    operations: Iterable[OperationTime], profile: Profile, *, narrow: bool = False
+) -> list[tuple[str, ...]]:
+    """Operations as rows below their heads; of several devices the mean of them. Where it is narrow without rates."""
+    peaks = peaks_of(profile)
+    rates = ("rate", "of roof")[narrow:] if peaks else ()
+    heads = ("operation", "category", "time", "share", "runs", "mean", *rates, "line")
     rows = [
         (
             each.name,
@@ -169,6 +204,7 @@ def operation_table(operations: Iterable[OperationTime], profile: Profile) -> li
             units.share(each.time_ns, max(profile.device_ns, 1)),
             _times(each.count / parts(profile)),
             units.time(each.mean_ns),
+            *(_rate(place(each, peaks))[narrow:] if peaks else ()),
             _short(each.source),
         )
         for each in operations

@@ -6,7 +6,12 @@ from ..analysis.charts import PROFILE_PICTURES
 from ..model.profile import Profile
 from .panel import Guard, View, choice, row, screen, show
 
-_PICTURES = {"device time by scope": "scopes", "device time by call stack": "stacks", "timeline": "timeline"}
+_PICTURES = {
+    "device time by scope": "scopes",
+    "device time by call stack": "stacks",
+    "timeline": "timeline",
+    "roofline": "roofline",
+}
 
 
 class ProfileView(View):

@@ -1,0 +1,120 @@
+"""How near operations come to what a device can do: by its arithmetic or by its memory, whichever limits them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from ..model.chart import Curves, Scale, Series
+from ..model.profile import OperationTime, Profile
+from .profile_operations import over_devices
+
+#: Operations that are drawn, those that took most time, and what share of the time one has to take.
+_MOST_DRAWN = 7
+_LEAST_SHARE = 0.002
+
+#: Letters of a name in the legend.
+_MOST_LETTERS = 22
+
+
+class Peaks(NamedTuple):
+    """What a device can do in a second: floating-point operations, and bytes of its memory read and written."""
+
+    flops: float
+    bytes: float
+
+
+class Placed(NamedTuple):
+    """An operation beside what its device can do.
+
+    Attributes:
+        operation: it, over all devices.
+        intensity: floating-point operations for each byte that it reads or writes.
+        flops_per_s: what it achieved.
+        bytes_per_s: the same of memory.
+        of_roof: that as a part of what is possible at this intensity.
+        by_memory: whether that is limited by the memory.
+    """
+
+    operation: OperationTime
+    intensity: float
+    flops_per_s: float
+    bytes_per_s: float
+    of_roof: float
+    by_memory: bool
+
+
+def peaks_of(profile: Profile) -> Peaks | None:
+    """Of the devices, which are all alike; ``None`` if they are not, or both rates are not known."""
+    found = {(each.peak_flops, each.peak_bytes) for each in profile.device_uses}
+    if len(found) != 1:
+        return None
+    ((flops, size),) = found
+    return Peaks(flops, size) if flops and size else None
+
+
+def placed(profile: Profile) -> Iterator[Placed]:
+    """The operations of which it is known how much they compute and move, what took most time first."""
+    peaks = peaks_of(profile)
+    for each in over_devices(profile.operation_times) if peaks is not None else ():
+        found = place(each, peaks)
+        if found is not None:
+            yield found
+
+
+def place(operation: OperationTime, peaks: Peaks | None) -> Placed | None:
+    """An operation beside what its device can do; ``None`` where it is not known how much it computes or moves."""
+    seconds = operation.mean_ns / 1e9
+    if peaks is None or operation.flops is None or not operation.accessed_bytes or not seconds:
+        return None
+    intensity = operation.flops / operation.accessed_bytes
+    flops, moved = operation.flops / seconds, operation.accessed_bytes / seconds
+    by_memory = intensity * peaks.bytes < peaks.flops
+    return Placed(
+        operation=operation,
+        intensity=intensity,
+        flops_per_s=flops,
+        bytes_per_s=moved,
+        of_roof=moved / peaks.bytes if by_memory else flops / peaks.flops,
+        by_memory=by_memory,
+    )
+
+
+def without_rate(profile: Profile) -> list[OperationTime]:
+    """The operations of which it is not known how much they compute or move, what took most time first."""
+    peaks = peaks_of(profile)
+    return [each for each in over_devices(profile.operation_times) if place(each, peaks) is None]
+
+
+def roofline_chart(profile: Profile) -> Curves | None:
+    """Rate against intensity, below the roof of what the device can do; ``None`` where that is not known."""
+    peaks = peaks_of(profile)
+    every = list(placed(profile))
+    shown = [each for each in every if each.intensity and each.operation.time_ns >= _LEAST_SHARE * profile.device_ns]
+    if peaks is None or not shown:
+        return None
+    drawn = shown[:_MOST_DRAWN]
+    ridge = peaks.flops / peaks.bytes
+    low = min(ridge / 4, *(each.intensity / 2 for each in drawn))
+    high = max(ridge * 4, *(each.intensity * 2 for each in drawn))
+    rates = [each.flops_per_s for each in drawn]
+    bottom, top = min(*rates, low * peaks.bytes) / 2, max(*rates, peaks.flops) * 2
+    return Curves(
+        title="operations below what the device can do",
+        x=Scale(label="floating-point operations per byte", quantity="number", low=low, high=high, log=True),
+        y=Scale(label="FLOP/s", quantity="number", low=bottom, high=top, log=True),
+        series=(
+            Series(
+                name="roof", x=(low, ridge, high), y=(low * peaks.bytes, peaks.flops, peaks.flops), hue=7, muted=True
+            ),
+            *(
+                Series(name=_name(each), x=(each.intensity,), y=(each.flops_per_s,), hue=number, points=True)
+                for number, each in enumerate(drawn)
+            ),
+        ),
+    )
+
+
+def _name(each: Placed) -> str:
+    name = each.operation.name
+    return name if len(name) <= _MOST_LETTERS else f"{name[: _MOST_LETTERS - 1]}…"

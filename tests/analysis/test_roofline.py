@@ -1,0 +1,93 @@
+"""Operations beside what a device can do: what limits them, and what is not known."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from profiles import MS, fabricated, operation, use
+
+from jaxmagic.analysis.roofline import peaks_of, place, placed, roofline_chart, without_rate
+from jaxmagic.model.profile import OperationTime, Profile
+from jaxmagic.render.html import to_html
+
+#: 100 GFLOP/s and 10 GB/s: what computes less than 10 operations a byte waits for the memory.
+PEAKS = {"peak_flops": 100e9, "peak_bytes": 10e9}
+
+
+def profile(*operations: OperationTime) -> Profile:
+    return replace(fabricated(), device_uses=(replace(use("CPU:0", 30 * MS), **PEAKS),), operation_times=operations)
+
+
+#: 10 ms a run: 50 GFLOP/s at 100 operations a byte; 8 GB/s at a fourth of an operation a byte.
+PRODUCT = operation("dot.1", 20 * MS, flops=500_000_000, accessed_bytes=5_000_000)
+SUM = operation("add.2", 20 * MS, flops=20_000_000, accessed_bytes=80_000_000)
+SORT = operation("sort.3", 10 * MS, flops=None)
+
+
+def test_what_limits_an_operation_depends_on_what_it_computes_for_each_byte() -> None:
+    product, total = placed(profile(PRODUCT, SUM, SORT))
+    assert (product.intensity, product.by_memory) == (100, False)
+    assert (product.flops_per_s, product.of_roof) == (pytest.approx(50e9), pytest.approx(0.5))
+    assert (total.intensity, total.by_memory) == (0.25, True)
+    assert (total.bytes_per_s, total.of_roof) == (pytest.approx(8e9), pytest.approx(0.8))
+
+
+def test_of_several_devices_the_mean_run_counts() -> None:
+    both = profile(PRODUCT, replace(PRODUCT, device="CPU:1", total_ns=60 * MS))
+    (found,) = placed(both)
+    assert found.flops_per_s == pytest.approx(25e9)
+
+
+@pytest.mark.parametrize(
+    "unknown",
+    [SORT, replace(PRODUCT, accessed_bytes=None), replace(PRODUCT, accessed_bytes=0), replace(PRODUCT, total_ns=0)],
+)
+def test_what_is_not_known_has_no_rate(unknown: OperationTime) -> None:
+    made = profile(unknown, SUM)
+    assert [each.operation.name for each in placed(made)] == ["add.2"]
+    assert [each.name for each in without_rate(made)] == [unknown.name]
+    assert made.operations()["of_roof"].isna().tolist() == [True, False]
+
+
+def test_without_peaks_there_is_neither_a_rate_in_the_report_nor_a_picture() -> None:
+    unknown = replace(profile(PRODUCT), device_uses=(use("CPU:0", 30 * MS),))
+    assert peaks_of(unknown) is None
+    assert place(PRODUCT, None) is None
+    assert "of roof" not in str(unknown)
+    with pytest.raises(ValueError, match="not known what the device can do"):
+        unknown.figure("roofline")
+
+
+def test_devices_that_differ_have_no_common_roof() -> None:
+    slow = replace(use("CPU:1", 30 * MS), **{**PEAKS, "peak_flops": 50e9})
+    made = profile(PRODUCT)
+    assert peaks_of(replace(made, device_uses=(*made.device_uses, slow))) is None
+
+
+def test_the_roof_rises_to_where_arithmetic_limits_and_is_level_from_there() -> None:
+    chart = roofline_chart(profile(PRODUCT, SUM, SORT))
+    assert chart is not None
+    roof, *points = chart.series
+    (low, ridge, high), rates = roof.x, roof.y
+    assert (ridge, rates[1:]) == (10, (100e9, 100e9))
+    assert low is not None
+    assert rates[0] == pytest.approx(low * 10e9)
+    assert chart.x.low == low < 0.25 < 100 < high == chart.x.high
+    assert {each.name: (each.x[0], each.y[0]) for each in points} == {
+        "dot.1": (100, pytest.approx(50e9)), "add.2": (0.25, pytest.approx(2e9)),
+    }  # fmt: skip
+
+
+def test_the_report_tells_rates_what_they_are_compared_with_and_what_is_missing() -> None:
+    text = " ".join(str(profile(PRODUCT, SUM, SORT)).split())
+    assert "10.0 ms 50 %" in text
+    assert "10.0 ms 80 %" in text
+    assert "Roof: 100 GFLOP/s and 10.0 GB/s, as the recording tells." in text
+    assert "No rate for 33 % of the time: how much is computed there is not known (sort.3)." in text
+    html = to_html(profile(PRODUCT, SUM, SORT))
+    assert all(each in html for each in ("50.0 GFLOP/s", "8.00 GB/s", "FLOP/s"))
+    measured = profile(PRODUCT)
+    (found,) = measured.device_uses
+    measured = replace(measured, device_uses=(replace(found, peaks_measured=True),))
+    assert "measured here with float32" in " ".join(str(measured).split())
