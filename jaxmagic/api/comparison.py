@@ -38,6 +38,7 @@ def compare(
     budget_s: float | None = None,
     modes: Sequence[Mode] = ("forward",),
     setup: Callable[[], Iterable[Any]] | None = None,
+    profile: bool = False,
     **kwargs: Any,
 ) -> Comparison: ...
 def compare(
@@ -51,6 +52,7 @@ def compare(
     budget_s: float | None = None,
     modes: Sequence[Mode] = ("forward",),
     setup: Callable[[], Iterable[Any]] | None = None,
+    profile: bool = False,
     **kwargs: Any,
 ) -> Comparison | Versus | dict[str, Versus]:
     """Measure functions side by side, on the same arguments: which is faster, by how much, and how sure is that?
@@ -73,6 +75,8 @@ def compare(
             with respect to the first argument, and jitted where the function is. With several of them each function
             is there once for each, under labels such as ``"f grad"``.
         setup: called before every sample, outside the clock; it returns the positional arguments, in place of `args`.
+        profile: record a few more calls of each with JAX's profiler, when all times have been taken, and compare them
+            line by line and operation by operation.
         kwargs: keyword arguments of all.
 
     Returns:
@@ -120,7 +124,7 @@ def compare(
     budget_ns = default_budget_ns(len(moded)) if budget_s is None else nanoseconds(budget_s)
     plan = Plan(rtol=positive("rtol", rtol), budget_ns=budget_ns)
     entries = entries_of(candidates, moded, args, kwargs, setup)
-    return keep(take_comparison(entries, plan, baseline=chosen, check=check, strict=strict))
+    return keep(take_comparison(entries, plan, baseline=chosen, check=check, strict=strict, profiled=profile))
 
 
 def sweep(
@@ -135,6 +139,7 @@ def sweep(
     rtol: float = 0.01,
     budget_s: float | None = None,
     modes: Sequence[Mode] = ("forward",),
+    profile: bool = False,
     **variables: Iterable[Any],
 ) -> Sweep:
     """Measure functions side by side for several sizes, types or settings.
@@ -155,6 +160,8 @@ def sweep(
         budget_s: or when its share of these seconds is spent, which bound the whole sweep with all first calls; half
             a second for each candidate and point if left out. A call that runs is not cut.
         modes: what of each function is called, as in :func:`compare`.
+        profile: as in :func:`compare`, at each point. Where the number of devices varies, the report has the
+            speed-up, the efficiency and the share of exchange.
         variables: the values of each; several variables make a grid.
 
     Returns:
@@ -216,6 +223,7 @@ def sweep(
             baseline=chosen,
             check=check,
             strict=strict,
+            profiled=profile,
             progress=progress_bar,
         )
     )

@@ -21,6 +21,7 @@ from ..model.memory import Executable
 from ..model.timing import Timing
 from . import internals
 from .again import Again
+from .candidate_profile import profile_of
 from .clock import Clock, now_ns, timestamp
 from .contestants import Contestants, Entry, Failed
 from .environment import probe
@@ -44,6 +45,7 @@ def take_comparison(
     baseline: str,
     check: CheckKind = "allclose",
     strict: bool = False,
+    profiled: bool = False,
     code: str | None = None,
     failed: Failed | None = None,
     tell: Callable[[float], None] | None = None,
@@ -58,6 +60,7 @@ def take_comparison(
         baseline: the label of the one that the others are compared with.
         check: how their outputs are compared with the baseline's.
         strict: whether to go on only if they are the same.
+        profiled: whether some more calls of each are recorded by JAX's profiler, when all times have been taken.
         code: the source of all, for the record.
         failed: told of each candidate that raises, which is left out then; if the baseline does, the first one that
             is left takes its place. What candidates raise is raised where this is not given.
@@ -100,6 +103,7 @@ def take_comparison(
                 check=checks.get(label),
                 conditions=sampled.beside.conditions_of(entry.runner, folded=entry.folded),
                 work=None if entry.work is None else entry.work(),
+                profile=profile_of(entry.runner, entry.code) if profiled else None,
                 like=entry.like,
             )
             for label, entry in contestants.items()
@@ -112,7 +116,7 @@ def take_comparison(
         environment=probe(),
         values={label: entry.runner.value for label, entry in contestants.items()},
     )
-    measure = partial(take_comparison, dict(contestants.items()), check=check, clock=clock)
+    measure = partial(take_comparison, dict(contestants.items()), check=check, profiled=profiled, clock=clock)
     measure_again = Again(measure, comparison, plan, seed)
     return replace(comparison, measure_again=measure_again)
 

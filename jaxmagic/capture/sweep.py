@@ -47,6 +47,7 @@ def take_sweep(
     baseline: str,
     check: CheckKind = "allclose",
     strict: bool = False,
+    profiled: bool = False,
     code: str | None = None,
     progress: Progress = iter,
     clock: Clock = now_ns,
@@ -62,6 +63,7 @@ def take_sweep(
         baseline: the label of the one that the others are compared with.
         check: how their outputs are compared with the baseline's.
         strict: whether to go on only if they are the same.
+        profiled: whether some more calls of each are recorded by JAX's profiler.
         code: the source, for the record.
         progress: goes through the points.
         clock: in nanoseconds.
@@ -91,9 +93,8 @@ def take_sweep(
             # What points take beside their samples, the next one will take as well.
             expected_ns = median(aside_ns) if aside_ns else 0
             sampling_ns = max(round(share_ns - expected_ns), round(_LEAST_SHARE * share_ns), 1)
-            point, error = _take_point(
-                at, prepare, plan._replace(budget_ns=sampling_ns), baseline=baseline, check=check, strict=strict
-            )
+            how = {"baseline": baseline, "check": check, "strict": strict, "profiled": profiled}
+            point, error = _take_point(at, prepare, plan._replace(budget_ns=sampling_ns), **how)
             points.append(point)
             measured = measured or point.comparison is not None
             first_error = None if measured else first_error or error

@@ -68,6 +68,7 @@ def run_compare(
         "baseline": baseline,
         "check": arguments.check,
         "strict": arguments.strict,
+        "profiled": arguments.profile,
         "code": cell.strip(),
     }
     record: Comparison | Sweep

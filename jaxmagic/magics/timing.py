@@ -273,6 +273,11 @@ class JaxMagics(Magics):
     )
     @argument("--strict", action="store_true", help="Where outputs differ raise AssertionError, and time nothing.")
     @argument(
+        "--profile",
+        action="store_true",
+        help="Record three more calls of each with JAX's profiler, and compare lines and operations.",
+    )
+    @argument(
         "--rtol",
         metavar="SHARE",
         type=options.share,

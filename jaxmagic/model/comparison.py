@@ -12,6 +12,7 @@ from .environment import Environment
 from .estimate import Estimate
 from .finding import Finding
 from .memory import Executable
+from .profile import Profile
 from .timing import Timing
 
 #: What a comparison comes to. ``no difference`` means none of more than 3 %.
@@ -90,6 +91,7 @@ class Candidate:
         check: whether its output is the baseline's; ``None`` for the baseline, and where that was not asked for.
         conditions: what went on beside its samples.
         work: how much a call does; ``None`` where that was not asked for.
+        profile: where devices spent the time of a few more calls; ``None`` where that was not asked for.
         like: the label of its counterpart, where functions and their derivatives are compared: the baseline's same
             derivative. ``None`` where everything is compared with the baseline.
     """
@@ -104,6 +106,7 @@ class Candidate:
     check: Check | None
     conditions: Conditions
     work: Work | None = None
+    profile: Profile | None = None
     like: str | None = None
 
     @property

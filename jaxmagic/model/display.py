@@ -46,7 +46,9 @@ class Displayable:
                 :class:`~jaxmagic.HeapProfile` ``"heap"``, for :class:`~jaxmagic.LiveArrays` ``"arrays"``, for an
                 :class:`~jaxmagic.Executable` ``"buffers"``, for a :class:`~jaxmagic.Profile` ``"lines"``,
                 ``"operations"``, ``"scopes"``, ``"devices"``, ``"collectives"``, ``"transfers"``, ``"programs"``,
-                ``"timeline"`` or ``"compilations"``; the first of them if left out.
+                ``"timeline"`` or ``"compilations"``, for a :class:`~jaxmagic.Comparison` ``"candidates"``,
+                ``"samples"``, ``"lines"``, ``"operations"`` or ``"compilations"``, for a :class:`~jaxmagic.Sweep`
+                ``"points"``, ``"scaling"`` or ``"compilations"``; the first of them if left out.
 
         >>> import jaxmagic
         >>> with jaxmagic.stopwatch() as t:

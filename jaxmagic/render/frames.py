@@ -131,6 +131,8 @@ def _(record: Comparison, of: str | None = None) -> pd.DataFrame:
     return _choose(
         of,
         candidates=lambda: _candidates(record),
+        lines=lambda: _frame(profile_frames.compared(record, "line")),
+        operations=lambda: _frame(profile_frames.compared(record, "operation")),
         samples=lambda: _rounds(record),
         compilations=lambda: _compilations([record]),
     )
@@ -138,7 +140,12 @@ def _(record: Comparison, of: str | None = None) -> pd.DataFrame:
 
 @to_frame.register
 def _(record: Sweep, of: str | None = None) -> pd.DataFrame:
-    return _choose(of, points=lambda: _points(record), compilations=lambda: _compilations([record]))
+    return _choose(
+        of,
+        points=lambda: _points(record),
+        scaling=lambda: _frame(profile_frames.scaling(record)),
+        compilations=lambda: _compilations([record]),
+    )
 
 
 @to_frame.register

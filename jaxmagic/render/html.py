@@ -31,7 +31,16 @@ from ..model.memory import Executable, MemoryProfile
 from ..model.profile import Profile
 from ..model.sweep import Sweep
 from ..model.timing import Timing
-from . import benchmark_words, comparison_words, heap_words, memory_words, sweep_words, tags, words
+from . import (
+    benchmark_words,
+    comparison_words,
+    heap_words,
+    memory_words,
+    profile_comparison_words,
+    sweep_words,
+    tags,
+    words,
+)
 from .charts import draw
 from .colours import GREY_PARTS, PARTS
 from .profile_html import profile_report
@@ -101,6 +110,8 @@ def _(record: Comparison, style: Style = DEFAULT, *, explain: bool = False) -> s
         _tradeoff(record) if style.picture and is_worth_a_picture(record) else "",
         tags.line(comparison_words.about_rounds(record), FAINT),
         *(tags.line(sentence) for sentence in comparison_words.about_outputs(record)),
+        *(tags.line(sentence) for sentence in profile_comparison_words.about_profiles(record)),
+        *(tags.table(found, there) for found, there in profile_comparison_words.profile_tables(record, style.rows)),
         *(tags.line(f"⚠ {finding}") for finding in record.warnings),
     ]
     return f'<div style="line-height:1.5;max-width:52em">{"".join(pieces)}</div>'
@@ -121,6 +132,8 @@ def _(record: Sweep, style: Style = DEFAULT, *, explain: bool = False) -> str:
         f'<table style="border-collapse:collapse;margin:4px 0">{"".join(rows)}</table>',
         _tradeoff(record) if style.picture and is_worth_a_picture(record) else "",
     ]
+    if scaled := profile_comparison_words.scaling_table(record):
+        pieces.append(tags.table(scaled, len(scaled) - 1))
     if len(shown) < len(record.points):
         more = units.count(len(record.points) - len(shown), "more point")
         pieces.append(tags.line(f"… and {more}: see to_frame()", FAINT))

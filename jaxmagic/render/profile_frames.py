@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from ..analysis.device_scaling import device_scaling
+from ..analysis.profile_comparison import By, differences, profiled
 from ..analysis.profile_lines import LineTime, line_times
 from ..analysis.profile_tree import scope_rows
 from ..analysis.roofline import peaks_of, place
+from ..model.comparison import Comparison
 from ..model.profile import Profile
+from ..model.sweep import Sweep
 from .memory_frames import Table
 
 _LINE = {
@@ -98,6 +102,25 @@ _PROGRAM = {
     "pieces": "string",
 }
 
+_COMPARED = {
+    "baseline_ns": "Float64",
+    "time_ns": "Float64",
+    "change_ns": "Float64",
+    "change": "string",
+}
+
+_SCALING = {
+    "label": "string",
+    "devices": "Int64",
+    "time_ns": "Float64",
+    "speedup": "Float64",
+    "speedup_low": "Float64",
+    "speedup_high": "Float64",
+    "efficiency": "Float64",
+    "exposed_share": "Float64",
+    "idle_share": "Float64",
+}
+
 _EVENT = {
     "track": "string",
     "device": "string",
@@ -182,6 +205,29 @@ def programs(profile: Profile) -> Table:
                 whose = (each.name, each.devices, each.time_ns)
                 rows.append((*whose, what, array.name or None, array.shape, pieces))
     return Table(_PROGRAM, rows)
+
+
+def compared(comparison: Comparison, by: By) -> Table:
+    """A row a line or operation and candidate, beside the first one that was profiled; times are of a call."""
+    found = profiled(comparison)
+    rows = [
+        (label, found[0][0], each.name, each.before_ns, each.after_ns, each.change_ns, each.change)
+        for label, profile in found[1:]
+        for each in differences(found[0][1], profile, by)
+    ]
+    return Table({"label": "string", "baseline": "string", by: "string"} | _COMPARED, rows)
+
+
+def scaling(sweep: Sweep) -> Table:
+    """A row a candidate and number of devices."""
+    rows = [
+        (
+            *(each.label, each.devices, each.time.value, each.speedup.value, each.speedup.low, each.speedup.high),
+            *(each.efficiency, each.exposed_share, each.idle_share),
+        )
+        for each in device_scaling(sweep)
+    ]
+    return Table(_SCALING, rows)
 
 
 def timeline(profile: Profile) -> Table:

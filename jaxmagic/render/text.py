@@ -18,7 +18,16 @@ from ..model.memory import Executable, MemoryProfile
 from ..model.profile import Profile
 from ..model.sweep import Sweep
 from ..model.timing import Timing
-from . import benchmark_words, comparison_words, heap_words, memory_words, profile_words, sweep_words, words
+from . import (
+    benchmark_words,
+    comparison_words,
+    heap_words,
+    memory_words,
+    profile_comparison_words,
+    profile_words,
+    sweep_words,
+    words,
+)
 from .columns import more, sentences, table, wrapped
 from .profile_text import profile_report
 from .style import DEFAULT, Style
@@ -87,6 +96,9 @@ def _(record: Comparison, style: Style = DEFAULT, *, explain: bool = False) -> s
     lines += wrapped(comparison_words.about_rounds(record), style, "")
     for sentence in comparison_words.about_outputs(record):
         lines += wrapped(words.printable(sentence), style, "", "  ")
+    lines += sentences(profile_comparison_words.about_profiles(record), style)
+    for rows, there_are in profile_comparison_words.profile_tables(record, style.rows):
+        lines += [*table(rows, style.width), *more(there_are, len(rows) - 1, "row")]
     for finding in record.warnings:
         lines += wrapped(words.printable(f"Warning: {finding}"), style, "", "  ")
     return "\n".join(lines)
@@ -102,6 +114,8 @@ def _(record: Sweep, style: Style = DEFAULT, *, explain: bool = False) -> str:
     lines = [first, *table(rows)]
     if len(shown) < len(record.points):
         lines.append(f"  … and {units.count(len(record.points) - len(shown), 'more point')}: see to_frame()")
+    if scaled := profile_comparison_words.scaling_table(record):
+        lines += table(scaled, style.width)
     for sentence in (
         *sweep_words.about_work(record),
         *sweep_words.about_growth(record),

@@ -159,3 +159,12 @@ def test_w_opens_a_view_below_the_report(session: Any, cell: str) -> None:
     assert "text/html" in report
     assert "application/vnd.jupyter.widget-view+json" not in report
     assert "application/vnd.jupyter.widget-view+json" in view
+
+
+def test_profiles_are_compared_where_that_is_asked_for(session: Any) -> None:
+    session.run("x = jnp.ones((100, 100))")
+    plain = session.run("%%jaxcompare -q -o -r 2\na: jnp.sort(x)\nb: x + 1")
+    assert [each.profile for each in plain.candidates] == [None, None]
+    found = session.run("%%jaxcompare -q -o -r 2 --profile\na: jnp.sort(x)\nb: x + 1")
+    assert all(each.profile is not None and each.profile.runs == 3 for each in found.candidates)
+    assert "Device time of a call" in str(found)

@@ -1,0 +1,35 @@
+"""The profile of a candidate: where devices spend the time of its calls."""
+
+from __future__ import annotations
+
+from ..analysis.profile import Times, summarize
+from ..errors import NotMeasured
+from ..model.profile import Profile
+from .profile_watch import make_profile
+from .profiler import Profiler, mark_run, windows_of
+from .runner import Runner
+
+#: Calls that are recorded.
+_CALLS = 3
+
+
+def profile_of(runner: Runner, code: str | None) -> Profile:
+    """Some more calls, under the profiler; what makes their arguments is not in it.
+
+    Never raises what the profiler or the code does: then the record is empty, and its notes say why.
+    """
+    profiler, notes = Profiler(), []
+    times, recording = Times(0, (), (), ()), None
+    try:
+        profiler.start()
+        for number in range(_CALLS):
+            runner.call_within(mark_run(number))
+        recording = profiler.stop()
+        times = summarize(recording, windows_of(recording))
+    except NotMeasured as problem:
+        notes.append(str(problem))
+    except Exception as problem:
+        notes.append(f"Not profiled: {type(problem).__name__}: {problem}.")
+    finally:
+        profiler.cancel()
+    return make_profile(times, recording, code=code, runs=_CALLS, notes=notes)
