@@ -131,9 +131,9 @@ def _(record: Comparison, of: str | None = None) -> pd.DataFrame:
     return _choose(
         of,
         candidates=lambda: _candidates(record),
+        samples=lambda: _rounds(record),
         lines=lambda: _frame(profile_frames.compared(record, "line")),
         operations=lambda: _frame(profile_frames.compared(record, "operation")),
-        samples=lambda: _rounds(record),
         compilations=lambda: _compilations([record]),
     )
 
