@@ -228,18 +228,24 @@ class _Work:
 
 
 def _within(start: Ints, end: Ints, windows: Sequence[Window]) -> tuple[Ints, Ints, Ints]:
-    """The parts of events that lie in windows, and which event each is part of."""
+    """The parts of events that lie in windows, and which event each is part of.
+
+    An event belongs to the window in which it began, or to the next one. What seems to go on after that is not there:
+    a run is over when all of it is, and the clocks of threads and devices differ.
+    """
     if len(windows) == 1 and len(start) and windows[0].start_ps <= start[0] and end.max() <= windows[0].end_ps:
         return start, end, np.arange(len(start))
-    pieces = []
-    for window in windows:
-        chosen = np.flatnonzero((start < window.end_ps) & (end > window.start_ps))
-        pieces.append((np.maximum(start[chosen], window.start_ps), np.minimum(end[chosen], window.end_ps), chosen))
-    if not pieces:
+    low, high = np.array(windows, np.int64).reshape(-1, 2).T
+    if not len(low):
         nothing = np.zeros(0, np.int64)
         return nothing, nothing, nothing
-    found_start, found_end, chosen = (np.concatenate(each) for each in zip(*pieces, strict=True))
-    return found_start, found_end, chosen
+    mine = np.searchsorted(low, start, side="right") - 1
+    mine += (mine < 0) | (start >= high[np.maximum(mine, 0)])
+    chosen = np.flatnonzero(mine < len(low))
+    mine = mine[chosen]
+    start, end = np.maximum(start[chosen], low[mine]), np.minimum(end[chosen], high[mine])
+    there = end > start
+    return start[there], end[there], chosen[there]
 
 
 def _use(device: str, work: _Work, recorded_ps: int, facts: Mapping[str, Fact], waits: Gaps) -> DeviceUse:

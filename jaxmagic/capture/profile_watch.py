@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -245,7 +245,7 @@ def make_profile(
     """
     frames = dict.fromkeys(found for each in times.place_times for found in each.stack if is_users(found))
     codes = codes_of(frames, trusted=here)
-    told = [*notes, *_notes(recording, here)]
+    told = [*notes, *_notes(recording, [each.device for each in times.device_uses], here)]
     if codes and not here:
         told.append("The source is that of the files as they are on this machine now; the recording has none.")
     return Profile(
@@ -278,7 +278,7 @@ def _with_peaks(uses: tuple[DeviceUse, ...]) -> tuple[DeviceUse, ...]:
     return (replace(uses[0], peak_flops=peaks.flops, peak_bytes=peaks.bytes, peaks_measured=True),)
 
 
-def _notes(recording: Recording | None, here: bool) -> list[str]:
+def _notes(recording: Recording | None, devices: Iterable[str], here: bool) -> list[str]:
     if recording is None:
         return []
     found = list(recording.notes)
@@ -286,6 +286,11 @@ def _notes(recording: Recording | None, here: bool) -> list[str]:
         found.append(
             f"Of {units.count(len(recording.unread), 'program')} the module could not be read: their operations have "
             f"no lines ({', '.join(sorted(set(recording.unread.values())))})."
+        )
+    if sum("CPU:" in device for device in devices) > 1:
+        found.append(
+            "Several devices of one CPU: what of their operations other threads have worked on is not known, so that "
+            "these may have taken longer, and devices be busier."
         )
     if here and any(device.startswith("CPU") for device in recording.devices):
         import jax

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ..analysis.completion import completed
 from ..model.hlo import Module
 from ..model.recording import EventKind, Fact, ProgramKey, Recording, Role, Track
 from .collector import held_back
@@ -102,7 +103,7 @@ class _Reader:
     def recording(self) -> Recording:
         modules, unread = _parsed(self._modules, {each.program for each in self._kinds})
         return Recording(
-            tracks=tuple(self._tracks),
+            tracks=completed(self._tracks, self._kinds),
             kinds=tuple(self._kinds),
             devices=self._devices,
             modules=modules,

@@ -121,7 +121,10 @@ def test_a_comparison_as_a_frame(comparison: Comparison) -> None:
     assert len(samples) == 3 * 60
     assert set(samples["kind"]) == {"latency", "again"}
     assert list(to_frame(comparison, "compilations")["function"]) == ["f"]
-    with pytest.raises(ValueError, match="expected one of 'candidates', 'samples', 'lines', 'operations', 'compilations'; found 'all'"):
+    with pytest.raises(
+        ValueError,
+        match="expected one of 'candidates', 'samples', 'lines', 'operations', 'compilations'; found 'all'",
+    ):
         to_frame(comparison, "all")
 
 
