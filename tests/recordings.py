@@ -12,7 +12,11 @@ from jaxmagic.capture import xspace
 from jaxmagic.capture.hlo import read_module
 from jaxmagic.model.hlo import Module
 
-_TRACES = Path(__file__).parents[2] / "shared" / "data" / "traces"
+#: One lies here, with the notebook that opens it.
+_FOLDERS = (
+    Path(__file__).parents[1] / "notebooks" / "recordings",
+    Path(__file__).parents[2] / "shared" / "data" / "traces",
+)
 
 #: A fact that differs from event to event and one that does not, a name for a value, and the module of a program.
 NAMES = {1: "hlo_op", 2: "run_id", 3: "device_ordinal", 4: "dot.1", 5: "size", 6: "hlo_module", 7: "jit_f"}
@@ -61,10 +65,10 @@ def operation(run: int, device: int = 0) -> list[dict[str, Any]]:
 
 def trace(name: str) -> Path:
     """The file of a real recording, which is not in every checkout."""
-    file = _TRACES / f"{name}.xplane.pb"
-    if not file.exists():
-        pytest.skip("the recordings are not beside this checkout")
-    return file
+    found = next((file for each in _FOLDERS if (file := each / f"{name}.xplane.pb").exists()), None)
+    if found is None:
+        pytest.skip("this recording is not beside the checkout")
+    return found
 
 
 def module_of(function: Any, *args: Any) -> Module:

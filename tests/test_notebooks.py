@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import sys
 from pathlib import Path
@@ -25,7 +26,9 @@ def executed(stem: str, then: str = "") -> Any:
     """The notebook with its outputs, run with a cell behind its last one."""
     document = nbformat.read(DIRECTORY / f"{stem}.ipynb", as_version=4)
     document.cells.append(nbformat.v4.new_code_cell(then))
-    NotebookClient(document, timeout=300, kernel_manager_class=OwnKernel, resources={}).execute()
+    where = {"metadata": {"path": str(DIRECTORY)}}
+    theirs = {name: value for name, value in os.environ.items() if name != "XLA_FLAGS"}  # without our virtual devices
+    NotebookClient(document, timeout=300, kernel_manager_class=OwnKernel, resources=where).execute(env=theirs)
     return document
 
 
@@ -144,6 +147,66 @@ def test_memory_is_found_and_its_claims_hold() -> None:
     assert 'alt="memory against time"' in shown(compared)[-1][1]
 
 
+#: And that of ``profile.ipynb``.
+PROFILE_CLAIMS = """
+def first_lines(profile, count):
+    return profile.lines().sort_values("time_ns", ascending=False)[:count]
+
+
+# Nearly all of the time is in the two lines of by_one_hot; lines add up to all of it.
+lines = first_lines(mlp, 2)
+assert set(lines["function"]) == {"by_one_hot"} and lines["share"].sum() > 0.8
+for profile in (mlp, transformer, oscillators):
+    assert profile.lines()["time_ns"].sum() == profile.device_ns
+    assert profile.lines()["share"].iloc[-1] < 0.1  # what reaches no line
+
+# Each change computes the same, in less time, and the comparison says which lines are gone.
+for comparison, new, gone in (
+    (lookups, "indexed", "return chosen @ table"),
+    (layouts, "heads_first", "scores = jnp.einsum(\\"bthd,bshd->bhts\\", q, k) / SIZE**0.5"),
+    (pulls, "sums", "differences = phases[None, :] - phases[:, None]"),
+):
+    assert comparison.candidate(new).check.passed
+    assert comparison[new].verdict != "slower"
+    assert comparison.to_frame("lines").set_index("line")["change"][gone] == "vanished"
+assert lookups["indexed"].verdict == "faster"
+assert pulls["sums"].ratio is None or pulls["sums"].ratio.value < 0.5
+
+# The products of attention are farther from the roof than those of the feed-forward network.
+
+products = products.groupby("source")["of_roof"].median()
+assert len(products) >= 4 and products.min() < 0.7 * products.max()
+
+# One line in a helper that is called four times.
+(line,) = first_lines(oscillators, 1).itertuples()
+assert line.function == "pull" and line.share > 0.7
+assert (oscillators.lines()["total_ns"] > 0.1 * oscillators.device_ns).sum() >= 5
+
+# The chips wait for copies, of 5 GiB each.
+devices = tpu.devices()
+assert (devices["busy_ns"] > 0.8 * tpu.recorded_ns).all()
+assert (devices["exposed_copy_ns"] > 0.9 * devices["busy_ns"]).all()
+transfers = tpu.to_frame("transfers")
+assert (transfers["size_bytes"] == transfers["count"] * 5 * 2**30).all() and len(transfers) == 4
+assert view.look_at.value == "device time by scope"
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.long
+def test_slow_lines_are_found_and_their_claims_hold() -> None:
+    document = executed("profile", then=PROFILE_CLAIMS)
+    assert not any("raises-exception" in cell.metadata.get("tags", []) for cell in document.cells)
+    profiled = [cell for cell in document.cells if cell.source.startswith("%jaxprof")]
+    assert len(profiled) == 3
+    for cell in profiled:
+        ((text, html),) = shown(cell)
+        assert text.startswith("Device time: ")
+        assert "data-lanes=" in html
+    comparing = [cell for cell in document.cells if cell.source.startswith("%%jaxcompare --profile")]
+    assert all("Device time of a call, under the profiler" in shown(cell)[-1][0] for cell in comparing)
+
+
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 def test_a_notebook_is_kept_without_outputs(path: Path) -> None:
     document = nbformat.read(path, as_version=4)
@@ -154,4 +217,4 @@ def test_a_notebook_is_kept_without_outputs(path: Path) -> None:
 
 
 def test_each_notebook_has_a_test_of_its_own() -> None:
-    assert [path.stem for path in NOTEBOOKS] == ["compare", "memory", "quickstart"]
+    assert [path.stem for path in NOTEBOOKS] == ["compare", "memory", "profile", "quickstart"]

@@ -17,6 +17,11 @@ _LEAST_SHARE = 0.002
 _MOST_LETTERS = 22
 
 
+#: What goes over a bus or a network, or waits for that: neither what the device computes nor its memory limits it.
+_NOT_ITS_OWN = ("collective", "control flow", "infeed", "host callback")
+_MOVES = ("copy-start", "copy-done", "Memcpy")
+
+
 class Peaks(NamedTuple):
     """What a device can do in a second: floating-point operations, and bytes of its memory read and written."""
 
@@ -66,6 +71,8 @@ def place(operation: OperationTime, peaks: Peaks | None) -> Placed | None:
     """An operation beside what its device can do; ``None`` where it is not known how much it computes or moves."""
     seconds = operation.mean_ns / 1e9
     if peaks is None or operation.flops is None or not operation.accessed_bytes or not seconds:
+        return None
+    if operation.category in _NOT_ITS_OWN or operation.name.startswith(_MOVES):
         return None
     intensity = operation.flops / operation.accessed_bytes
     flops, moved = operation.flops / seconds, operation.accessed_bytes / seconds

@@ -171,8 +171,8 @@ def about_roof(profile: Profile) -> list[str]:
     if time_ns >= _WORTH_A_WORD * profile.device_ns:
         names = ", ".join(each.name for each in rest[:3]) + (", …" if len(rest) > 3 else "")
         told.append(
-            f"No rate for {units.share(time_ns, profile.device_ns)} of the time: how much is computed there is not "
-            f"known ({names})."
+            f"No rate for {units.share(time_ns, profile.device_ns)} of the time: what is done there is not known, or "
+            f"not the device's own ({names})."
         )
     return told
 

@@ -41,7 +41,14 @@ def test_of_several_devices_the_mean_run_counts() -> None:
 
 @pytest.mark.parametrize(
     "unknown",
-    [SORT, replace(PRODUCT, accessed_bytes=None), replace(PRODUCT, accessed_bytes=0), replace(PRODUCT, total_ns=0)],
+    [
+        SORT,
+        replace(PRODUCT, accessed_bytes=None),
+        replace(PRODUCT, accessed_bytes=0),
+        replace(PRODUCT, total_ns=0),
+        replace(SUM, name="all-reduce.1", category="collective"),
+        replace(SUM, name="copy-done.4", category="copy"),
+    ],
 )
 def test_what_is_not_known_has_no_rate(unknown: OperationTime) -> None:
     made = profile(unknown, SUM)
@@ -84,7 +91,7 @@ def test_the_report_tells_rates_what_they_are_compared_with_and_what_is_missing(
     assert "10.0 ms 50 %" in text
     assert "10.0 ms 80 %" in text
     assert "Roof: 100 GFLOP/s and 10.0 GB/s, as the recording tells." in text
-    assert "No rate for 33 % of the time: how much is computed there is not known (sort.3)." in text
+    assert "No rate for 33 % of the time: what is done there is not known, or not the device's own (sort.3)." in text
     html = to_html(profile(PRODUCT, SUM, SORT))
     assert all(each in html for each in ("50.0 GFLOP/s", "8.00 GB/s", "FLOP/s"))
     measured = profile(PRODUCT)
