@@ -34,6 +34,7 @@ _SHOWN: Mapping[Role, Shown] = {
     "operations": "operations",
     "asynchronous": "operations",
     "programs": "programs",
+    "steps": "programs",
     "waits": "waits",
     "host": "host",
 }

@@ -1,7 +1,7 @@
 """Real recordings from accelerators, as xprof sums them up; and fabricated ones, for what these do not have.
 
 The numbers of xprof are those of its ``hlo_stats`` and ``kernel_stats`` (version 2.23, on the same files), in µs over
-all devices.
+all devices; ``op_profile`` has the same ones.
 """
 
 from __future__ import annotations
@@ -71,6 +71,12 @@ def test_operations_take_as_long_as_xprof_says(
         mine = [each for each in times.operation_times if each.name == operation]
         assert sum(each.count for each in mine) == count, operation
         assert sum(each.total_ns for each in mine) == pytest.approx(1000 * total_us, rel=0.01), operation
+
+
+def test_a_program_takes_as_long_as_op_profile_says(gpu: Times) -> None:
+    assert [(each.name, each.time_ns) for each in gpu.programs] == [
+        ("jit_forward_3d_conv", pytest.approx(27550.676e3, rel=0.01))
+    ]
 
 
 @pytest.mark.parametrize("name", ["gpu", "tpu"], ids=["mi300", "v6e"])

@@ -109,3 +109,13 @@ def test_a_name_that_is_taken_gets_a_number(tmp_path: Path) -> None:
     assert [each.name for each in kept] == ["2026", "2026_2", "2026_3"]
     assert {(each / "host.xplane.pb").read_bytes() for each in kept} == {b"data"}
     assert sorted(each.name for each in kept[0].parent.iterdir()) == ["2026", "2026_2", "2026_3"]
+
+
+def test_a_folder_that_is_read_only_is_refused_before_anything_runs(tmp_path: Path, monkeypatch: Any) -> None:
+    monkeypatch.setattr(os, "access", lambda path, mode: mode != os.W_OK)  # root may write everywhere
+    calls = []
+    with pytest.raises(PermissionError, match="Nothing can be written into the folder"):
+        jaxmagic.profile(lambda: calls.append(1), logdir=tmp_path)
+    assert calls == []
+    with jaxmagic.profiler():  # none is running
+        pass

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import tempfile
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -365,3 +366,22 @@ def test_a_product_takes_as_long_as_it_is_waited_for_and_not_as_long_as_its_even
             break
     assert of_all > 0.8
     assert product.mean_ns > 0.1 * found.device_ns / 3
+
+
+def test_an_interrupt_while_the_profiler_stops_goes_through_and_leaves_nothing_behind(
+    monkeypatch: Any, tmp_path: Any
+) -> None:
+    stop = jax.profiler.stop_trace
+
+    def interrupted() -> None:
+        stop()
+        raise KeyboardInterrupt
+
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    monkeypatch.setattr(tempfile, "tempdir", None)
+    monkeypatch.setattr(jax.profiler, "stop_trace", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        jaxmagic.profile(jax.jit(lambda x: x * 83), jnp.ones(10), cold=True)
+    monkeypatch.undo()
+    assert list(tmp_path.iterdir()) == []
+    assert jaxmagic.profile(jax.jit(lambda x: x * 89), jnp.ones(10)).runs == 1
