@@ -95,7 +95,7 @@ def test_numbers_of_devices_make_a_table() -> None:
         f = jax.shard_map(lambda x: jax.lax.psum(x @ x.T, "i"), mesh=mesh, in_specs=spec, out_specs=PartitionSpec())
         return jax.jit(f), jax.device_put(jnp.ones((256, 256)), NamedSharding(mesh, spec))
 
-    found = jaxmagic.sweep({"f": lambda f, x: f(x)}, make, devices=[1, 2, 4], profile=True, budget_s=0.6)
+    found = jaxmagic.sweep({"f": lambda f, x: f(x)}, make, devices=[1, 2, 4], profile=True, budget_s=9, rtol=0.9)
     frame = found.to_frame("scaling")
     assert frame["devices"].tolist() == [1, 2, 4]
     assert (frame["exposed_share"] > 0).all()
