@@ -189,8 +189,8 @@ def _until_known(runner: Runner, plan: Plan, clock: Clock) -> tuple[list[int], S
 
 
 def pipelined_trial(runner: Runner, call_ns: float, budget_ns: float) -> Trial | None:
-    """Batches of calls with one wait, as many as fit; ``None`` where too few do."""
-    if not runner.repeatable:
+    """Batches of calls with one wait, as many as fit; ``None`` where too few do, and where that is not safe."""
+    if not runner.repeatable or _may_block_each_other(runner.value):
         return None
     calls = min(int(budget_ns / _BATCHES / max(call_ns, 1)), _MOST_CALLS, _fit_in_flight(runner.value))
     calls = max(calls, 2)
@@ -198,6 +198,17 @@ def pipelined_trial(runner: Runner, call_ns: float, budget_ns: float) -> Trial |
     if batches < _FEWEST_BATCHES:
         return None
     return Trial(samples_ns=tuple(runner.pipelined_sample(calls) for _ in range(batches)), evaluations=calls)
+
+
+def _may_block_each_other(value: Any) -> bool:
+    """Whether calls that are in flight together may wait for each other without end.
+
+    Several devices of one CPU share its threads: those of one call may be waiting for devices whose threads wait for
+    those of another one, and after 40 s XLA ends the process (seen with JAX 0.10.2, four devices and two processors).
+    """
+    shardings = (getattr(array, "sharding", None) for array in find_arrays(value).arrays)
+    places = [sharding.device_set for sharding in shardings if sharding is not None]
+    return any(len(each) > 1 and all(device.platform == "cpu" for device in each) for each in places)
 
 
 def _fit_in_flight(value: Any) -> int:

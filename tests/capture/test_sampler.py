@@ -166,3 +166,13 @@ def test_the_users_own_exceptions_come_through_as_they_are() -> None:
 def test_what_is_given_where_nobody_says() -> None:
     assert default_budget_ns(3) == 3 * 10**9
     assert default_budget_ns(3, points=4) == 6 * 10**9
+
+
+def test_calls_over_several_devices_of_one_cpu_are_never_in_flight_together() -> None:
+    """They may wait for each other's threads without end, and XLA ends the process then."""
+    mesh = jax.sharding.Mesh(jax.devices()[:4], ("i",))
+    over_all = jax.sharding.NamedSharding(mesh, jax.sharding.PartitionSpec("i"))
+    double = jax.jit(lambda x: x * 2)
+    for x, together in ((jnp.ones(8), True), (jax.device_put(jnp.ones(8), over_all), False)):
+        found = jaxmagic.benchmark(double, x, budget_s=0.2)
+        assert (found.pipelined is not None) == together
