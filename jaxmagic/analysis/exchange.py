@@ -53,7 +53,7 @@ class Collectives:
     """The collective operations of a recording, device by device."""
 
     def __init__(self) -> None:
-        self._found: dict[tuple[str, str], _Collective] = {}
+        self._found: dict[tuple[object, ...], _Collective] = {}
 
     def add(self, device: str, work: Recorded, times: tuple[int, float, float], spans: tuple[Ints, Ints]) -> None:
         """One operation of one device.
@@ -64,7 +64,8 @@ class Collectives:
             times: how often it ran, how long that took, and what of the device's time is its own, in picoseconds.
             spans: when it began and ended.
         """
-        found = self._found.setdefault((work.module, work.name), _Collective(work))
+        one = work.module, work.name, work.payload_bytes, work.groups
+        found = self._found.setdefault(one, _Collective(work))
         found.count += times[0]
         found.total_ps += times[1]
         found.exposed_ps += times[2]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import groupby
 from typing import NamedTuple
@@ -41,18 +41,20 @@ class Run(NamedTuple):
 def longest(chart: Lanes, share: float) -> Lanes:
     """The same without the shortest events, so that about this share of them is left; its note says so."""
     lengths = np.concatenate([np.array(each.length, np.int64) for each in chart.lanes])
-    limit = int(np.quantile(lengths, 1 - share))
-    left_out = int((lengths <= limit).sum())
+    left_out = len(lengths) - int(share * len(lengths))
+    gone = np.zeros(len(lengths), bool)
+    gone[np.argsort(lengths, kind="stable")[:left_out]] = True
+    limit = int(lengths[gone].max())
+    kept = np.split(~gone, np.cumsum([len(each.length) for each in chart.lanes])[:-1])
     told = f"{units.count(left_out, 'event')} of {units.time(limit)} or less left out to keep the page small"
     return replace(
         chart,
-        lanes=tuple(_longer(each, limit) for each in chart.lanes),
+        lanes=tuple(_only(each, np.flatnonzero(mine).tolist()) for each, mine in zip(chart.lanes, kept, strict=True)),
         note="; ".join(filter(None, [chart.note, told])),
     )
 
 
-def _longer(lane: Lane, limit: int) -> Lane:
-    kept = [place for place, length in enumerate(lane.length) if length > limit]
+def _only(lane: Lane, kept: Sequence[int]) -> Lane:
     return replace(
         lane,
         row=tuple(lane.row[place] for place in kept),

@@ -81,7 +81,7 @@ def summarize(recording: Recording, windows: Sequence[Window] | None = None) -> 
         operations += _operations(device, work, kinds)
         for number in np.flatnonzero(work.count).tolist():
             mine, time_ps, count = kinds.of(number), float(work.time_ps[number]), int(work.count[number])
-            places.add(mine, time_ps, count)
+            places.add(device, mine, time_ps, count)
             programs.add(device, number, time_ps)
             if mine.rank == COLLECTIVE:
                 collectives.add(device, mine, (count, float(work.total_ps[number]), time_ps), work.spans(number))
@@ -273,13 +273,17 @@ def _peak(facts: Mapping[str, Fact], name: str, unit: float) -> float | None:
 
 
 def _operations(device: str, work: _Work, kinds: _Kinds) -> list[OperationTime]:
-    """Kinds of events that are one operation are one row. The times add up to that in which the device was busy."""
+    """Kinds of events that are one operation are one row. The times add up to that in which the device was busy.
+
+    Two programs of one name may have operations of one name, such as those of a function that was called with two
+    shapes: these are one only where they do the same.
+    """
     numbers = np.flatnonzero(work.count)
     times = _whole(work.time_ps[numbers], work.busy.total // 1000)
-    found: dict[tuple[str, str], OperationTime] = {}
+    found: dict[tuple[object, ...], OperationTime] = {}
     for number, time_ns in zip(numbers.tolist(), times, strict=True):
         mine = kinds.of(number)
-        key = mine.module, mine.name
+        key = mine.module, mine.name, mine.category, mine.shape, mine.flops, mine.accessed_bytes
         row = OperationTime(
             name=mine.name,
             module=mine.module,
@@ -322,7 +326,7 @@ def _whole(values: Floats, total: int) -> list[int]:
 @dataclass(slots=True)
 class _Place:
     time_ps: float = 0.0
-    count: int = 0
+    counts: dict[tuple[str, str, str], int] = field(default_factory=dict)
     split: bool = False
     operations: dict[str, float] = field(default_factory=dict)
 
@@ -333,12 +337,13 @@ class _Places:
     def __init__(self) -> None:
         self._found: dict[tuple[Stack, str], _Place] = {}
 
-    def add(self, work: Recorded, time_ps: float, count: int) -> None:
+    def add(self, device: str, work: Recorded, time_ps: float, count: int) -> None:
         """What an operation took, for each of its places."""
         for place, share in (work.places or {((), ""): 1.0}).items():
             found = self._found.setdefault(place, _Place())
             found.time_ps += time_ps * share
-            found.count = max(found.count, count)
+            one = device, work.module, work.name
+            found.counts[one] = found.counts.get(one, 0) + count
             found.split |= work.split
             found.operations[work.name] = found.operations.get(work.name, 0.0) + time_ps * share
 
@@ -351,7 +356,7 @@ class _Places:
                 stack=stack,
                 scope=scope,
                 time_ns=time_ns,
-                count=found.count,
+                count=max(found.counts.values()),
                 operations=tuple(sorted(found.operations, key=lambda each: -found.operations[each])),
                 split=found.split,
             )

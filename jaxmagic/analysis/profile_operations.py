@@ -13,9 +13,9 @@ def over_devices(operations: Iterable[OperationTime]) -> list[OperationTime]:
 
     Its ``device`` is that of the first, or ``"all"`` where there are several.
     """
-    found: dict[tuple[str, str, str], OperationTime] = {}
+    found: dict[tuple[object, ...], OperationTime] = {}
     for each in operations:
-        key = each.module, each.name, each.category
+        key = each.module, each.name, each.category, each.shape, each.flops, each.accessed_bytes
         same = found.get(key)
         found[key] = each if same is None else _together(same, each)
     return sorted(found.values(), key=lambda each: -each.time_ns)

@@ -82,7 +82,11 @@ def make_timeline(
     labels = _Labels(recording, described)
     lengths = np.concatenate([each.length for each in rows]) if rows else np.zeros(0, np.int64)
     shortest = int(np.partition(lengths, -most)[-most]) if len(lengths) > most else -1
-    kept = [_longer(each, shortest) for each in rows]
+    spare = most - sum(int((each.length > shortest).sum()) for each in rows)
+    kept = []
+    for each in rows:
+        kept.append(_longer(each, shortest, spare))
+        spare -= len(kept[-1].keys) - int((each.length > shortest).sum())
     labels.name(kept)
     tracks = [_runs(windows, labels)] if len(windows) > 1 else []
     for device in (each.device for each in gaps):
@@ -90,18 +94,26 @@ def make_timeline(
         tracks += [labels.track(each) for each in kept if each.device == device and len(each.keys)]
     tracks += [labels.track(each) for each in kept if each.device is None and len(each.keys)]
     left_out = len(lengths) - sum(len(each.keys) for each in kept)
+    gaps_left_out = sum(max(0, _count(each) - _MOST_GAPS) for each in gaps)
     return ProfileTimeline(
         end_ns=_ns(end - start),
         labels=tuple(labels.found),
         tracks=tuple(each for each in tracks if each.labels),
         left_out=left_out,
-        shortest_ns=_ns(shortest) if left_out else 0,
+        shortest_ns=-(-shortest // 1000) if left_out else 0,
+        gaps_left_out=gaps_left_out,
         threads_left_out=dropped,
     )
 
 
-def _longer(row: _Row, shortest: int) -> _Row:
+def _count(gaps: Gaps) -> int:
+    return sum(len(each.start) for each in gaps.by_cause.values())
+
+
+def _longer(row: _Row, shortest: int, spare: int) -> _Row:
+    """What is longer, and as many of those that are as long."""
     chosen = row.length > shortest
+    chosen[np.flatnonzero(row.length == shortest)[:spare]] = True
     return row._replace(keys=row.keys[chosen], start=row.start[chosen], length=row.length[chosen])
 
 

@@ -36,6 +36,8 @@ def profile_timeline_chart(record: Profile) -> Lanes | None:
         return None
     present = {timeline.labels[each].activity for track in timeline.tracks for each in set(track.labels)}
     kinds = [each for each in _HUES if each in present]
+    if not kinds:
+        return None
     numbers = {each: number for number, each in enumerate(kinds)}
     lanes, deeper = [], 0
     for track in timeline.tracks:
@@ -64,6 +66,8 @@ def _left_out(timeline: ProfileTimeline, deeper: int) -> Sequence[str]:
     if timeline.left_out:
         shortest = units.time(timeline.shortest_ns)
         told.append(f"{units.count(timeline.left_out, 'event')} of {shortest} or less not drawn")
+    if timeline.gaps_left_out:
+        told.append(f"{units.count(timeline.gaps_left_out, 'shorter gap')} not drawn")
     if timeline.threads_left_out:
         told.append(f"{units.count(timeline.threads_left_out, 'thread')} that did least not drawn")
     if deeper:
@@ -98,8 +102,7 @@ def _rows(starts: Sequence[int], lengths: Sequence[int]) -> list[int]:
     found = []
     for start, length in zip(starts, lengths, strict=True):
         row = next((number for number, end in enumerate(ends) if end <= start), len(ends))
-        if row == len(ends):
-            ends.append(0)
-        ends[row] = start + max(length, 1)
+        if row < _MOST_ROWS:  # what lies deeper is not drawn
+            ends[row : row + 1] = [start + max(length, 1)]
         found.append(row)
     return found

@@ -25,7 +25,10 @@ def profile_of(runner: Runner, code: str | None) -> Profile:
         for number in range(_CALLS):
             runner.call_within(mark_run(number))
         recording = profiler.stop()
-        times = summarize(recording, windows_of(recording))
+        windows = windows_of(recording)
+        if len(windows) != _CALLS:
+            raise NotMeasured("The profiler has lost some of the calls.")
+        times = summarize(recording, windows)
     except NotMeasured as problem:
         notes.append(str(problem))
     except Exception as problem:

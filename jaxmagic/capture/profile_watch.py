@@ -10,7 +10,7 @@ from typing import Any
 
 from .. import units
 from ..analysis.heap import is_users
-from ..analysis.profile import Times, summarize
+from ..analysis.profile import Times, Window, summarize
 from ..errors import NotMeasured, RecordError
 from ..model.profile import DeviceUse, Profile
 from ..model.recording import Recording
@@ -89,6 +89,14 @@ class ProfileWatch:
         if found is None:
             raise NotMeasured("There is no timing: no run has ended.")
         return found
+
+    @property
+    def timings(self) -> Sequence[Timing]:
+        """Of all runs that have ended: to warm up, without the profiler, and recorded."""
+        before = [] if self._warm_up is None else [self._warm_up]
+        if self._unprofiled is not None and self._unprofiled is not self._warm_up:
+            before.append(self._unprofiled)
+        return [*before, *self._recorded]
 
     def start(self) -> None:
         """Look whether the profiler is there to be used.
@@ -192,19 +200,21 @@ class ProfileWatch:
         else:
             try:
                 recording = self._profiler.stop(lambda folder: self._keep(folder, notes))
-                times = summarize(recording, windows_of(recording, self._clocked))
-                self._told(recording)
+                times = summarize(recording, self._windows(recording, error))
             except NotMeasured as problem:
                 notes.append(str(problem))
-            except OSError as problem:
-                notes.append(f"Not written: {problem}.")
             except Exception as problem:
                 notes.append(f"The recording cannot be read ({type(problem).__name__}: {problem}).")
+            try:
+                if recording is not None:
+                    self._told(recording)
+            except OSError as problem:
+                notes.append(f"Not written: {problem}.")
         return make_profile(
             times,
             recording,
             code=code,
-            runs=self._runs if error is None else len(self._recorded),
+            runs=self._runs if error is None else len(self._recorded) or None,
             warm_up=self._warm_up,
             unprofiled=self._unprofiled,
             compilations=tuple(each for timing in self._recorded for each in timing.compilations),
@@ -213,6 +223,18 @@ class ProfileWatch:
             error=None if error is None else type(error).__name__,
             notes=notes,
         )
+
+    def _windows(self, recording: Recording, error: BaseException | None) -> Sequence[Window]:
+        """When the runs were; where one has failed, those that have ended, or else what there is of it.
+
+        Raises:
+            NotMeasured: the profiler has lost one.
+        """
+        found = windows_of(recording, self._clocked)
+        ended = len(self._recorded)
+        if len(found) < ended or (error is None and len(found) != self._runs):
+            raise NotMeasured("The profiler has lost some of the runs: nothing can be said of one.")
+        return found if error is None or not ended else found[:ended]
 
     def _keep(self, folder: Path, notes: list[str]) -> None:
         if self._logdir is not None:
@@ -287,7 +309,8 @@ def _notes(recording: Recording | None, devices: Iterable[str], here: bool) -> l
             f"Of {units.count(len(recording.unread), 'program')} the module could not be read: their operations have "
             f"no lines ({', '.join(sorted(set(recording.unread.values())))})."
         )
-    if sum("CPU:" in device for device in devices) > 1:
+    hosts = [device.rpartition("CPU:")[0] for device in devices if "CPU:" in device]
+    if len(set(hosts)) < len(hosts):
         found.append(
             "Several devices of one CPU: what of their operations other threads have worked on is not known, so that "
             "these may have taken longer, and devices be busier."

@@ -12,6 +12,9 @@ from .messages import shape_of, text
 #: XLA's numbers for shardings: each device has all, or they are in the words of axes and tiles.
 _REPLICATED, _TILED = 0, 3
 
+#: Its number for the type of a tuple.
+_TUPLE = 13
+
 
 def sharded(module: Any, entry: Any) -> tuple[tuple[Sharded, ...], tuple[Sharded, ...]]:
     """What a module takes and gives.
@@ -23,7 +26,8 @@ def sharded(module: Any, entry: Any) -> tuple[tuple[Sharded, ...], tuple[Sharded
     parameters = [each for each in entry.instructions if each.opcode == b"parameter"]
     parameters.sort(key=lambda each: each.parameter)
     root = next((each for each in entry.instructions if each.id == entry.root), None)
-    shapes = [] if root is None else list(root.shape.parts) or [root.shape]
+    whole = [] if root is None else [root.shape]
+    shapes = list(root.shape.parts) if root is not None and root.shape.element == _TUPLE else whole
     given = list(module.outputs.parts) or ([module.outputs] if module.HasField("outputs") else [])
     names = [text(each.metadata.op_name) for each in parameters]
     inputs = _described(names, [each.shape for each in parameters], list(module.inputs))

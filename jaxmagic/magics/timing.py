@@ -205,7 +205,8 @@ class JaxMagics(Magics):
             …
 
         The code runs once to warm up, once more to be timed if that compiled anything, and then under the JAX
-        profiler; so it runs two or three times. Its value is that of the last run.
+        profiler, ``-n`` times; with ``--cold`` it is recorded from the first run on. Its value is that of the last
+        run.
         """
         from .direct import run_called
 

@@ -65,6 +65,7 @@ class ProfileTimeline:
         tracks: the runs, the devices, and the threads of the host.
         left_out: how many shorter events are not here.
         shortest_ns: no event that took longer is left out; 0 if none is.
+        gaps_left_out: how many shorter gaps of devices are not here.
         threads_left_out: how many threads of the host that did least are not here.
     """
 
@@ -73,6 +74,7 @@ class ProfileTimeline:
     tracks: tuple[EventTrack, ...]
     left_out: int = 0
     shortest_ns: int = 0
+    gaps_left_out: int = 0
     threads_left_out: int = 0
 
     def __post_init__(self) -> None:

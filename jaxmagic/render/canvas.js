@@ -51,6 +51,7 @@ const stage = (root, {left, top, bottom, height, whole, least, axes = 'xy', titl
   const vx = p => view.x[0] + (p - left) / (right() - left) * (view.x[1] - view.x[0]);
   const vy = p => view.y[0] + (low - p) / (low - top) * (view.y[1] - view.y[0]);
   const redraw = () => {
+    tip.style.display = 'none';
     if (!waiting) requestAnimationFrame(paint);
     waiting = true;
   };
@@ -105,7 +106,7 @@ const stage = (root, {left, top, bottom, height, whole, least, axes = 'xy', titl
   button('\u2212', 'zoom out', () => nearer(2));
   button('all', 'show all of it', all).style.marginRight = 0;
   // A legend whose entries can be switched off: names with their colours; what is off is in `hidden`.
-  const legend = (kinds, hidden) => kinds.forEach(([name, colour], kind) => {
+  const legend = (kinds, hidden, then = redraw) => kinds.forEach(([name, colour], kind) => {
     const label = make(bar, 'label', 'cursor:pointer;white-space:nowrap');
     const box = make(label, 'input', 'margin:0 3px 0 0;vertical-align:-2px');
     make(label, 'span', `color:${colour}`, '\u25a0');
@@ -114,7 +115,7 @@ const stage = (root, {left, top, bottom, height, whole, least, axes = 'xy', titl
     box.checked = true;
     box.onchange = () => {
       box.checked ? hidden.delete(kind) : hidden.add(kind);
-      redraw();
+      then();
     };
   });
 
@@ -133,6 +134,7 @@ const stage = (root, {left, top, bottom, height, whole, least, axes = 'xy', titl
     tip.style.top = canvas.offsetTop + y + 14 + 'px';
   };
   canvas.onpointerdown = e => {
+    if (e.button) return;
     const [x, y] = place(e);
     held = {x, y, moved: false, by: hold && hold(x)};
     canvas.setPointerCapture(e.pointerId);
@@ -140,6 +142,8 @@ const stage = (root, {left, top, bottom, height, whole, least, axes = 'xy', titl
   };
   canvas.onpointermove = e => {
     const [x, y] = place(e);
+    // Let go where nobody saw it, such as over a menu.
+    if (held && !e.buttons && e.isTrusted) held = undefined;
     if (!held) return hover(x, y);
     held.moved ||= Math.hypot(x - held.x, y - held.y) > 3;
     if (held.by) return held.by(x);
@@ -158,7 +162,7 @@ const stage = (root, {left, top, bottom, height, whole, least, axes = 'xy', titl
     if (!e.ctrlKey && !e.metaKey) return;
     e.preventDefault();
     const [x, y] = place(e);
-    zoom(2 ** (Math.max(-60, Math.min(e.deltaY, 60)) / 120), vx(x), vy(y), e.shiftKey ? 'x' : axes);
+    zoom(2 ** (Math.max(-60, Math.min(e.deltaY || e.deltaX, 60)) / 120), vx(x), vy(y), e.shiftKey ? 'x' : axes);
   }, {passive: false});
   canvas.ondblclick = e => {
     const [x, y] = place(e);

@@ -29,7 +29,12 @@ upgradeAll('%KEY%', async root => {
   let depth = 0;
   const rows = lanes.flatMap((lane, number) => {
     const found = Array.from({length: lane.rows}, (_, row) => ({lane, y: depth + row * ROW, first: !row, at: []}));
-    for (let i = 0; i < lane.count; i++) found[lane.row[i]].at.push(i);
+    for (let i = 0; i < lane.count; i++) {
+      const {at} = found[lane.row[i]], before = at.at(-1);
+      // Numbers are rounded: what comes next in a row is never reached into.
+      if (before !== undefined) lane.size[before] = Math.min(lane.size[before], lane.start[i] - lane.start[before]);
+      at.push(i);
+    }
     depth += lane.rows * ROW + BETWEEN;
     if (lanes[number + 1] && lanes[number + 1].owner !== lane.owner) depth += 2 * BETWEEN;
     return found;
@@ -128,9 +133,16 @@ upgradeAll('%KEY%', async root => {
     const y = -it.vy(top), x = it.vx(left), near = (it.view.x[1] - it.view.x[0]) / (it.right() - LEFT);
     const row = rows.find(each => y >= each.y && y < each.y + ROW);
     if (!row) return;
-    const i = row.at[from(row, x - near)];
-    if (i === undefined || row.lane.start[i] > x + near || hidden.has(called[row.lane.called[i]][1])) return;
-    return [row.lane, i];
+    // Of what is that near, what is under the pointer, or else the first that is seen.
+    let found;
+    for (let n = from(row, x - near); n < row.at.length; n++) {
+      const i = row.at[n], {start, size} = row.lane;
+      if (start[i] > x + near) break;
+      if (hidden.has(called[row.lane.called[i]][1])) continue;
+      if (start[i] <= x && x < start[i] + size[i]) return [row.lane, i];
+      found ??= [row.lane, i];
+    }
+    return found;
   };
   const lines = ([lane, i]) => {
     const [name, kind, ...rest] = called[lane.called[i]];
@@ -158,7 +170,7 @@ upgradeAll('%KEY%', async root => {
     let sum = 0;
     for (const lane of wanted ? lanes : []) {
       for (let i = 0; i < lane.count; i++) {
-        if (bright[lane.called[i]]) {
+        if (bright[lane.called[i]] && !hidden.has(called[lane.called[i]][1])) {
           matching.push([lane, i]);
           sum += lane.size[i];
         }
@@ -174,18 +186,18 @@ upgradeAll('%KEY%', async root => {
     const [lane, i] = matching[place], {view} = it, span = view.x[1] - view.x[0];
     const near = Math.min(span, Math.max(lane.size[i] * 40, span * .02, least)), middle = lane.start[i] + lane.size[i] / 2;
     view.x = [middle - near / 2, middle + near / 2];
-    const row = rows.find(each => each.lane === lane), [bottom, top] = view.y;
+    const row = rows.filter(each => each.lane === lane)[lane.row[i]], [bottom, top] = view.y;
     if (row && (-row.y > top || -row.y - ROW < bottom)) view.y = [-row.y - tall / 2, -row.y + tall / 2];
     it.keep('x');
     it.keep('y');
     show(matching[place]);
   };
 
-  const least = X.high / 1e6;
+  const least = Math.max(X.high / 1e6, 10);
   const it = stage(root, {
     left: LEFT, top: TOP, bottom: BOTTOM, height, title: told.title, axes: 'x', draw,
     help: '; arrows pan, + and - zoom, 0 shows all',
-    whole: {x: [0, X.high], y: [-depth, 0]}, least: {x: Math.max(least, 10), y: tall},
+    whole: {x: [0, X.high], y: [-depth, 0]}, least: {x: least, y: tall},
     tell: (left, top) => {
       const found = under(left, top);
       return found ? lines(found).join('\n') : '';
@@ -193,7 +205,7 @@ upgradeAll('%KEY%', async root => {
     click: (left, top) => show(under(left, top)),
   });
   it.view.y = [-tall, 0];
-  it.legend(told.kinds, hidden);
+  it.legend(told.kinds, hidden, () => look(field.value));
   const field = make(it.bar, 'input', 'font:12px system-ui,sans-serif;width:11em;color:inherit;background:none;border:1px solid #888;' +
     'border-radius:3px;padding:0 4px');
   field.type = 'search';

@@ -61,7 +61,7 @@ def _told(chart: Lanes, step: float) -> dict[str, object]:
 
 def _columns(lane: Lane, step: float) -> bytes:
     start = np.round(np.array(lane.start, np.int64) / step).astype(np.int64)
-    digits, power = _rounded(np.array(lane.length, np.int64))
+    digits, power = _rounded(np.array(lane.length, np.int64), step)
     columns = (
         np.array(lane.row, np.int64),
         np.diff(start, prepend=0),
@@ -72,13 +72,18 @@ def _columns(lane: Lane, step: float) -> bytes:
     return b"".join(map(_planes, columns))
 
 
-def _rounded(lengths: Ints) -> tuple[Ints, Ints]:
+def _rounded(lengths: Ints, step: float) -> tuple[Ints, Ints]:
     """The first digits of each, as many as are read, and the power of ten that they are to be multiplied with.
 
-    >>> [each.tolist() for each in _rounded(np.array([0, 7, 1234, 98765]))]
+    What is longer than many steps has more digits: an end is told as exactly as a start.
+
+    >>> [each.tolist() for each in _rounded(np.array([0, 7, 1234, 98765]), 200.0)]
     [[0, 7, 123, 988], [0, 0, 1, 2]]
+    >>> [each.tolist() for each in _rounded(np.array([1234, 98765]), 10.0)]
+    [[123, 9876], [1, 1]]
     """
     power: Ints = np.maximum(np.floor(np.log10(np.maximum(lengths, 1))).astype(np.int64) - (_DIGITS - 1), 0)
+    power = np.minimum(power, max(0, int(np.log10(step))))
     digits: Ints = np.round(lengths / 10**power).astype(np.int64)
     return digits, power
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from .. import units
 from ..analysis.lane_runs import lane_runs
 from ..model.lanes import Lane, Lanes
 from .colours import hue
@@ -66,4 +67,4 @@ def name_of(lane: Lane) -> str:
 def note_of(chart: Lanes, drawn: list[Lane]) -> str:
     """What a still picture leaves out."""
     left_out = len(chart.lanes) - len(drawn)
-    return "; ".join(filter(None, [f"{left_out} more threads" if left_out else "", chart.note]))
+    return "; ".join(filter(None, [units.count(left_out, "more lane") if left_out else "", chart.note]))

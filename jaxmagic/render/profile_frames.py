@@ -156,12 +156,14 @@ def operations(profile: Profile) -> Table:
     for each in profile.operation_times:
         found = place(each, peaks)
         seconds = each.total_ns / 1e9 / each.count
+        counted = each.accessed_bytes is not None and each.accessed_bytes > 0 and each.flops is not None
         values = {
             "operation": each.name,
             "mean_ns": each.mean_ns,
             "share": _share(each.time_ns, profile),
             "flops_per_s": each.flops / seconds if each.flops and seconds else None,
-            "bytes_per_s": each.accessed_bytes / seconds if each.accessed_bytes and seconds else None,
+            # Of what has no count of operations, a sort for one, one run may be several events.
+            "bytes_per_s": (each.accessed_bytes or 0) / seconds if counted and seconds else None,
             "of_roof": None if found is None else found.of_roof,
         }
         rows.append(tuple(values[name] if name in values else getattr(each, name) for name in _OPERATION))

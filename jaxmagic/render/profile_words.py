@@ -36,7 +36,7 @@ def headline(profile: Profile) -> str:
     each = profile.device_ns / len(profile.device_uses) / (profile.runs or 1)
     of = profile.recorded_ns / (profile.runs or 1)
     run = "" if profile.runs is None else " a run"
-    several = "" if len(profile.device_uses) == 1 else f" on each of {len(profile.device_uses)} devices"
+    several = "" if len(profile.device_uses) == 1 else f" in the mean of {len(profile.device_uses)} devices"
     told = f"Device time: {units.time(each)}{run}{several}, {units.share(each, max(of, 1))} of what was recorded"
     if profile.wall_ns is None:
         return told
@@ -50,14 +50,15 @@ def about_bound(profile: Profile) -> list[str]:
     use, of = max(profile.device_uses, key=lambda each: each.busy_ns), profile.recorded_ns
     busy = use.busy_ns
     share = units.share(busy, of)
+    device = "the device" if len(profile.device_uses) == 1 else use.device
     if busy >= _DEVICE_BOUND * of:
-        return [f"Device-bound: the device is busy for {share} of a run."]
+        return [f"Device-bound: {device} is busy for {share} of a run."]
     idle = units.time((of - busy) / profile.runs)
-    bound = "Host-bound: the" if busy <= _HOST_BOUND * of else "The"
+    bound = f"Host-bound: {device}" if busy <= _HOST_BOUND * of else device[0].upper() + device[1:]
     parts = (("compiles", use.compile_idle_ns), ("moves data", use.transfer_idle_ns))
     causes = [f"{units.time(time_ns / profile.runs)} while the host {what}" for what, time_ns in parts if time_ns]
     because = f" ({', '.join(causes)})" if causes else ""
-    return [f"{bound} device is busy for {share} of a run; for {idle} of it, it has nothing to do{because}."]
+    return [f"{bound} is busy for {share} of a run; for {idle} of it, it has nothing to do{because}."]
 
 
 def about_profiler(profile: Profile) -> list[str]:

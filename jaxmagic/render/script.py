@@ -1,6 +1,6 @@
 """The scripts that make pictures live where scripts run; where they do not, a still picture stays as it is.
 
-A script goes into every output that has a picture, 5 to 12 KB of it, without what only its readers need: an output
+A script goes into every output that has a picture, 5 to 15 KB of it, without what only its readers need: an output
 then needs no file and no network, and those of two versions of this package can stand in one notebook.
 """
 

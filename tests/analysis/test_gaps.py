@@ -80,6 +80,7 @@ def test_every_moment_without_computation_has_the_first_cause_that_fits(
         ("MemcpyD2H", "transfer"),
         ("PjitFunction(f)", "host"),
         ("shard_args", "host"),
+        ("PjitFunction(precompiled_step)", "host"),
     ],
 )
 def test_what_the_host_does_is_known_by_its_name(name: str, activity: str) -> None:

@@ -13,6 +13,7 @@ import pytest
 from recordings import trace
 
 from jaxmagic.analysis.profile import Times, Window, summarize
+from jaxmagic.analysis.profile_operations import over_devices
 from jaxmagic.capture.xspace import read_recording
 from jaxmagic.model.recording import EventKind, Recording, Role, Track
 
@@ -162,3 +163,24 @@ def test_programs_of_ours_do_not_count() -> None:
 def test_a_recording_without_a_device_has_no_times() -> None:
     times = summarize(Recording((), (), {}, {}))
     assert times == Times(0, (), (), ())
+
+
+def test_operations_of_one_name_are_one_only_where_they_do_the_same() -> None:
+    """A function that was called with two shapes is two programs, whose operations have one name."""
+    facts = ({"flops": 10, "shape_with_layout": "f32[2]"}, {"flops": 90, "shape_with_layout": "f32[9]"})
+    kinds = tuple(
+        EventKind("dot", {"hlo_op": "dot", "hlo_module": "jit_f", **each, "n": n})
+        for n, each in enumerate((*facts, facts[0]))
+    )
+    events = track("GPU:0", "operations", (0, 0, 10), (1, 10, 40), (2, 40, 50))
+    times = summarize(Recording((events,), kinds, {}, {}))
+    assert [(each.shape, each.count, each.flops, each.mean_ns) for each in times.operation_times] == [
+        ("f32[9]", 1, 90, 30.0), ("f32[2]", 2, 10, 10.0),
+    ]  # fmt: skip
+    assert [each.shape for each in over_devices(times.operation_times)] == ["f32[9]", "f32[2]"]
+
+
+def test_a_place_is_met_as_often_as_its_operation_ran_whatever_kinds_of_events_that_are() -> None:
+    kinds = tuple(EventKind("dot", {"hlo_op": "dot", "source": "a.py:3", "n": n}) for n in range(2))
+    times = summarize(Recording((track("GPU:0", "operations", (0, 0, 10), (1, 10, 40), (0, 40, 50)),), kinds, {}, {}))
+    assert [each.count for each in times.place_times] == [3]

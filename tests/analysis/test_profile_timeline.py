@@ -87,11 +87,28 @@ def test_of_very_many_events_the_longest_are_kept_and_that_is_said(monkeypatch: 
     found = summarize(Recording((many,), KINDS, {}, {})).timeline
     assert found is not None
     lengths = [length for _, _, length in events(found, "operations")]
-    assert set(lengths) == {5}  # ten of 4 would be twenty with them, and no length is kept in part
-    assert (found.left_out, found.shortest_ns) == (40, 4)
+    assert sorted(lengths) == [4] * 10 + [5] * 10
+    assert (found.left_out, found.shortest_ns) == (30, 4)
     chart = profile_timeline_chart(shown(found))
     assert chart is not None
-    assert chart.note == "40 events of 4 ns or less not drawn"
+    assert chart.note == "30 events of 4 ns or less not drawn"
+
+
+def test_of_events_that_are_equally_long_as_many_are_kept_as_have_room(monkeypatch: Any) -> None:
+    same = track("s", "GPU:0", *((DOT, 10 * n, 10 * n + 5) for n in range(50)))
+    monkeypatch.setattr(profile_timeline.make_timeline, "__defaults__", (20,))
+    found = summarize(Recording((same,), KINDS, {}, {})).timeline
+    assert found is not None
+    assert (len(events(found, "operations")), found.left_out, found.shortest_ns) == (20, 30, 5)
+
+
+def test_gaps_beyond_some_thousand_are_left_out_and_that_is_said(monkeypatch: Any) -> None:
+    monkeypatch.setattr(profile_timeline, "_MOST_GAPS", 3)
+    found = timeline(track("s", "GPU:0", *((DOT, 10 * n, 10 * n + 5) for n in range(9))))
+    assert (len(events(found, "gaps")), found.gaps_left_out) == (3, 5)
+    chart = profile_timeline_chart(shown(found))
+    assert chart is not None
+    assert chart.note == "5 shorter gaps not drawn"
 
 
 def test_threads_of_a_pool_that_take_turns_for_one_device_are_one_row() -> None:

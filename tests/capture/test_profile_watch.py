@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import inspect
 import tempfile
 from collections.abc import Callable
@@ -17,6 +18,7 @@ from jax.sharding import PartitionSpec as P
 
 import jaxmagic
 from jaxmagic.analysis.profile_lines import line_times
+from jaxmagic.capture import profile_watch
 from jaxmagic.capture.profile_watch import ProfileWatch
 from jaxmagic.capture.profiler import RECORDS_CPU
 from jaxmagic.errors import NotMeasured
@@ -385,3 +387,27 @@ def test_an_interrupt_while_the_profiler_stops_goes_through_and_leaves_nothing_b
     monkeypatch.undo()
     assert list(tmp_path.iterdir()) == []
     assert jaxmagic.profile(jax.jit(lambda x: x * 89), jnp.ones(10)).runs == 1
+
+
+def test_a_run_that_fails_is_not_in_the_time_of_those_that_have_ended() -> None:
+    watch = ProfileWatch(runs=3)
+    watch.start()
+    f, x = jax.jit(lambda x: jnp.sort(x * 103)), jnp.ones(1000)
+    error = ValueError("in the second one")
+    with contextlib.suppress(ValueError):
+        for number, _ in enumerate(watch.runs()):
+            watch.result = f(x)
+            watch.returned(watch.result)
+            if number == 3:  # to warm up, to be timed, and one that is recorded have ended
+                raise error
+    watch.stop(error=error)
+    assert watch.record.runs == 1
+    assert watch.record.timeline is not None
+    assert not [each for each in watch.record.timeline.tracks if each.shows == "runs"]  # there is one alone
+
+
+def test_where_the_profiler_has_lost_a_run_nothing_is_said_of_one(monkeypatch: Any) -> None:
+    monkeypatch.setattr(profile_watch, "windows_of", lambda *_: [])
+    found = jaxmagic.profile(jax.jit(lambda x: x * 107), jnp.ones(10), n=2)
+    assert found.device_uses == ()
+    assert any("lost some of the runs" in note for note in found.notes)

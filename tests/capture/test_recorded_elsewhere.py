@@ -96,7 +96,7 @@ def test_a_recording_by_jax_itself_is_opened(tmp_path: Path) -> None:
 def test_real_recordings_are_reports_in_every_medium(name: str) -> None:
     record = jaxmagic.read_profile(trace(name))
     bundle: dict[str, Any] = record._repr_mimebundle_()
-    assert "on each of" in bundle["text/plain"]
+    assert "in the mean of" in bundle["text/plain"]
     assert len(bundle["text/html"]) < 200_000
     for of in ("lines", "operations", "scopes", "devices"):
         assert len(record.to_frame(of))

@@ -201,3 +201,12 @@ def test_nothing_is_run_where_a_recording_cannot_be_kept(session: Any, tmp_path:
     error = session.run(f"%jaxprof {options.format(tmp_path)} calls.append(1)", fails=UsageError)
     assert "Nothing was run" in str(error)
     assert session.shell.user_ns["calls"] == []
+
+
+def test_a_compilation_in_any_of_the_runs_is_what_was_not_expected(session: Any) -> None:
+    session.run("import jax, jax.numpy as jnp\nf, x = jax.jit(lambda x: x * 97), jnp.ones(7)")
+    with pytest.raises(AssertionError, match="expected no compilation; found 1 program compiled"):
+        session.run("%jaxprof -q --expect-no-compile f(x)")
+    session.run("%jaxprof -q --expect-no-compile f(x)")
+    with pytest.raises(AssertionError, match="expected no compilation"):
+        session.run("%jaxprof -q --cold -n 2 --expect-no-compile jax.jit(lambda x: x * 101)(x)")

@@ -128,7 +128,7 @@ def test_the_still_picture_is_as_strong_as_what_fills_it() -> None:
 def test_a_still_picture_has_as_many_lanes_as_have_room() -> None:
     one = lanes((0, 0, 10), rows=10)
     chart = Lanes(title="t", x=one.x, kinds=one.kinds, called=one.called, lanes=one.lanes * 5)
-    assert "3 more threads" in draw(chart).to_svg()
+    assert "3 more lanes" in draw(chart).to_svg()
     figure(chart).savefig(io.BytesIO(), format="svg")
 
 
