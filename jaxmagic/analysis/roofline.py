@@ -23,9 +23,12 @@ _MOVES = ("copy-start", "copy-done", "Memcpy")
 
 
 class Peaks(NamedTuple):
-    """What a device can do in a second: floating-point operations, and bytes of its memory read and written."""
+    """What a device can do in a second: floating-point operations, and bytes of its memory read and written.
 
-    flops: float
+    The recording of a GPU does not tell the former: ``None``.
+    """
+
+    flops: float | None
     bytes: float
 
 
@@ -37,8 +40,8 @@ class Placed(NamedTuple):
         intensity: floating-point operations for each byte that it reads or writes.
         flops_per_s: what it achieved.
         bytes_per_s: the same of memory.
-        of_roof: that as a part of what is possible at this intensity.
-        by_memory: whether that is limited by the memory.
+        of_roof: that as a part of what is possible at this intensity, as far as that is known.
+        by_memory: whether that is limited by the memory, or only its rate is known.
     """
 
     operation: OperationTime
@@ -50,12 +53,12 @@ class Placed(NamedTuple):
 
 
 def peaks_of(profile: Profile) -> Peaks | None:
-    """Of the devices, which are all alike; ``None`` if they are not, or both rates are not known."""
+    """Of the devices, which are all alike; ``None`` if they are not, or the rate of their memory is not known."""
     found = {(each.peak_flops, each.peak_bytes) for each in profile.device_uses}
     if len(found) != 1:
         return None
     ((flops, size),) = found
-    return Peaks(flops, size) if flops and size else None
+    return Peaks(flops or None, size) if size else None
 
 
 def placed(profile: Profile) -> Iterator[Placed]:
@@ -76,14 +79,14 @@ def place(operation: OperationTime, peaks: Peaks | None) -> Placed | None:
         return None
     intensity = operation.flops / operation.accessed_bytes
     flops, moved = operation.flops / seconds, operation.accessed_bytes / seconds
-    by_memory = intensity * peaks.bytes < peaks.flops
+    limited = peaks.flops is None or intensity * peaks.bytes < peaks.flops
     return Placed(
         operation=operation,
         intensity=intensity,
         flops_per_s=flops,
         bytes_per_s=moved,
-        of_roof=moved / peaks.bytes if by_memory else flops / peaks.flops,
-        by_memory=by_memory,
+        of_roof=moved / peaks.bytes if peaks.flops is None or limited else flops / peaks.flops,
+        by_memory=limited,
     )
 
 
@@ -98,7 +101,7 @@ def roofline_chart(profile: Profile) -> Curves | None:
     peaks = peaks_of(profile)
     every = list(placed(profile))
     shown = [each for each in every if each.intensity and each.operation.time_ns >= _LEAST_SHARE * profile.device_ns]
-    if peaks is None or not shown:
+    if peaks is None or peaks.flops is None or not shown:
         return None
     drawn = shown[:_MOST_DRAWN]
     ridge = peaks.flops / peaks.bytes

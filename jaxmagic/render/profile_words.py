@@ -165,8 +165,14 @@ def about_roof(profile: Profile) -> list[str]:
     if peaks is None:
         return []
     how = "measured here with float32" if profile.device_uses[0].peaks_measured else "as the recording tells"
-    rates = f"{units.rate(peaks.flops, 'flops')} and {units.rate(peaks.bytes, 'bytes')}"
-    told = [f"Roof: {rates}, {how}. A rate is that of what limits the operation."]
+    memory = units.rate(peaks.bytes, "bytes")
+    if peaks.flops is None:
+        told = [
+            f"Roof: {memory} of memory, {how}; it does not tell what the device can compute. Rates are of memory."
+        ]
+    else:
+        rates = f"{units.rate(peaks.flops, 'flops')} and {memory}"
+        told = [f"Roof: {rates}, {how}. A rate is that of what limits the operation."]
     rest = without_rate(profile)
     time_ns = sum(each.time_ns for each in rest)
     if time_ns >= _WORTH_A_WORD * profile.device_ns:

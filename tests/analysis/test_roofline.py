@@ -98,3 +98,17 @@ def test_the_report_tells_rates_what_they_are_compared_with_and_what_is_missing(
     (found,) = measured.device_uses
     measured = replace(measured, device_uses=(replace(found, peaks_measured=True),))
     assert "measured here with float32" in " ".join(str(measured).split())
+
+
+def test_a_gpu_tells_the_rate_of_its_memory_alone_so_rates_are_of_memory_and_there_is_no_picture() -> None:
+    made = profile(PRODUCT, SUM)
+    (found,) = made.device_uses
+    gpu = replace(made, device_uses=(replace(found, peak_flops=None),))
+    product, total = placed(gpu)
+    assert (product.by_memory, product.of_roof) == (True, pytest.approx(0.05))
+    assert total.of_roof == pytest.approx(0.8)
+    assert roofline_chart(gpu) is None
+    assert (
+        "Roof: 10.0 GB/s of memory, as the recording tells; it does not tell what the device can compute."
+        in " ".join(str(gpu).split())
+    )
