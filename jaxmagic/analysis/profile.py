@@ -40,7 +40,7 @@ class Window(NamedTuple):
 
 
 class Times(NamedTuple):
-    """What :class:`~jaxmagic.Profile` says of the devices."""
+    """What :class:`~jaxmagic.Profile` says of the devices, under the names that it has there."""
 
     recorded_ns: int
     device_uses: tuple[DeviceUse, ...]

@@ -210,6 +210,8 @@ class ProfileWatch:
                     self._told(recording)
             except OSError as problem:
                 notes.append(f"Not written: {problem}.")
+            except Exception as problem:  # the record is worth more than what else was to be made of it
+                notes.append(f"Not written ({type(problem).__name__}: {problem}).")
         return make_profile(
             times,
             recording,
@@ -270,20 +272,10 @@ def make_profile(
     told = [*notes, *_notes(recording, [each.device for each in times.device_uses], here)]
     if codes and not here:
         told.append("The source is that of the files as they are on this machine now; the recording has none.")
-    return Profile(
-        recorded_ns=times.recorded_ns,
-        device_uses=_with_peaks(times.device_uses) if here else times.device_uses,
-        operation_times=times.operation_times,
-        place_times=times.place_times,
-        collectives=times.collectives,
-        transfers=times.transfers,
-        programs=times.programs,
-        timeline=times.timeline,
-        codes=codes,
-        notes=tuple(told),
-        environment=probe() if here else None,
-        **more,
-    )
+    measured = times._asdict()
+    if here:
+        measured["device_uses"] = _with_peaks(times.device_uses)
+    return Profile(**measured, codes=codes, notes=tuple(told), environment=probe() if here else None, **more)
 
 
 def _with_peaks(uses: tuple[DeviceUse, ...]) -> tuple[DeviceUse, ...]:

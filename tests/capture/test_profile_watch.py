@@ -411,3 +411,18 @@ def test_where_the_profiler_has_lost_a_run_nothing_is_said_of_one(monkeypatch: A
     found = jaxmagic.profile(jax.jit(lambda x: x * 107), jnp.ones(10), n=2)
     assert found.device_uses == ()
     assert any("lost some of the runs" in note for note in found.notes)
+
+
+def test_what_cannot_be_made_of_a_recording_costs_no_record() -> None:
+    def told(_: Any) -> None:
+        raise ValueError("too large")
+
+    watch = ProfileWatch(recorded=told)
+    watch.start()
+    f, x = jax.jit(lambda x: jnp.sort(x * 109)), jnp.ones(100)
+    for _ in watch.runs():
+        watch.result = f(x)
+        watch.returned(watch.result)
+    watch.stop()
+    assert watch.record.device_uses
+    assert "Not written (ValueError: too large)." in watch.record.notes
