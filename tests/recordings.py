@@ -18,8 +18,11 @@ _FOLDERS = (
     Path(__file__).parents[2] / "shared" / "data" / "traces",
 )
 
-#: A fact that differs from event to event and one that does not, a name for a value, and the module of a program.
-NAMES = {1: "hlo_op", 2: "run_id", 3: "device_ordinal", 4: "dot.1", 5: "size", 6: "hlo_module", 7: "jit_f"}
+#: A fact that differs from event to event and one that does not, a name for a value, the module of a program, and
+#: what ties the mark of an end to an operation.
+NAMES = dict(
+    enumerate(("hlo_op", "run_id", "device_ordinal", "dot.1", "size", "hlo_module", "jit_f", "_p", "_c"), start=1)
+)
 
 
 def space(*planes: dict[str, Any]) -> bytes:

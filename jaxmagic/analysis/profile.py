@@ -31,6 +31,9 @@ from .gaps import gaps, host_stretches, length_ps
 from .profile_timeline import Gaps, make_timeline
 from .recorded import Recorded, recorded
 
+#: How far apart the clocks of threads and devices may be.
+_SKEW_PS = 10**9
+
 
 class Window(NamedTuple):
     """From when to when, in picoseconds since the recording began."""
@@ -230,8 +233,9 @@ class _Work:
 def _within(start: Ints, end: Ints, windows: Sequence[Window]) -> tuple[Ints, Ints, Ints]:
     """The parts of events that lie in windows, and which event each is part of.
 
-    An event belongs to the window in which it began, or to the next one. What seems to go on after that is not there:
-    a run is over when all of it is, and the clocks of threads and devices differ.
+    An event belongs to the window in which it began, or to one that began right after it: the clocks of threads and
+    devices differ. What seems to go on after its window, or to have begun long before one, is not there: a run is
+    over when all of it is, and begins when nothing else is under way.
     """
     if len(windows) == 1 and len(start) and windows[0].start_ps <= start[0] and end.max() <= windows[0].end_ps:
         return start, end, np.arange(len(start))
@@ -241,7 +245,7 @@ def _within(start: Ints, end: Ints, windows: Sequence[Window]) -> tuple[Ints, In
         return nothing, nothing, nothing
     mine = np.searchsorted(low, start, side="right") - 1
     mine += (mine < 0) | (start >= high[np.maximum(mine, 0)])
-    chosen = np.flatnonzero(mine < len(low))
+    chosen = np.flatnonzero((mine < len(low)) & (start >= low[np.minimum(mine, len(low) - 1)] - _SKEW_PS))
     mine = mine[chosen]
     start, end = np.maximum(start[chosen], low[mine]), np.minimum(end[chosen], high[mine])
     there = end > start

@@ -8,7 +8,7 @@ from contextlib import AbstractContextManager
 from ..analysis.profile import summarize
 from ..errors import NotMeasured
 from ..model.device_time import DeviceTime
-from .profiler import RECORDS_CPU, Profiler, mark_run, windows_of
+from .profiler import Profiler, mark_run, windows_of
 
 
 def take_device_time(call: Callable[[], object], calls: int) -> DeviceTime:
@@ -18,10 +18,6 @@ def take_device_time(call: Callable[[], object], calls: int) -> DeviceTime:
         call: runs the statement within :func:`mark_call`, and waits for all of it.
         calls: how often.
     """
-    import jax
-
-    if jax.default_backend() == "cpu" and jax.__version_info__ < RECORDS_CPU:
-        return DeviceTime(calls=calls, problem="this JAX does not record all operations of the CPU")
     profiler = Profiler()
     try:
         profiler.start()

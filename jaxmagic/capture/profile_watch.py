@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -20,7 +20,7 @@ from .environment import probe
 from .jax_version import about_lines, require_jax
 from .logdir import LogDir
 from .peaks import cpu_peaks
-from .profiler import RECORDS_CPU, Profiler, mark_run, windows_of
+from .profiler import Profiler, mark_run, windows_of
 from .source_text import codes_of
 from .stopwatch import Stopwatch
 
@@ -269,7 +269,7 @@ def make_profile(
     """
     frames = dict.fromkeys(found for each in times.place_times for found in each.stack if is_users(found))
     codes = codes_of(frames, trusted=here)
-    told = [*notes, *_notes(recording, [each.device for each in times.device_uses], here)]
+    told = [*notes, *_notes(recording, here)]
     if codes and not here:
         told.append("The source is that of the files as they are on this machine now; the recording has none.")
     measured = times._asdict()
@@ -284,7 +284,7 @@ def _with_peaks(uses: tuple[DeviceUse, ...]) -> tuple[DeviceUse, ...]:
         return uses
     import jax
 
-    if jax.local_device_count(backend="cpu") > 1 or jax.__version_info__ < RECORDS_CPU:
+    if jax.local_device_count(backend="cpu") > 1:
         return uses
     peaks = cpu_peaks()
     if peaks is None:
@@ -292,7 +292,7 @@ def _with_peaks(uses: tuple[DeviceUse, ...]) -> tuple[DeviceUse, ...]:
     return (replace(uses[0], peak_flops=peaks.flops, peak_bytes=peaks.bytes, peaks_measured=True),)
 
 
-def _notes(recording: Recording | None, devices: Iterable[str], here: bool) -> list[str]:
+def _notes(recording: Recording | None, here: bool) -> list[str]:
     if recording is None:
         return []
     found = list(recording.notes)
@@ -301,17 +301,6 @@ def _notes(recording: Recording | None, devices: Iterable[str], here: bool) -> l
             f"Of {units.count(len(recording.unread), 'program')} the module could not be read: their operations have "
             f"no lines ({', '.join(sorted(set(recording.unread.values())))})."
         )
-    hosts = [device.rpartition("CPU:")[0] for device in devices if "CPU:" in device]
-    if len(set(hosts)) < len(hosts):
-        found.append(
-            "Several devices of one CPU: what of their operations other threads have worked on is not known, so that "
-            "these may have taken longer, and devices be busier."
-        )
-    if here and any(device.startswith("CPU") for device in recording.devices):
-        import jax
-
-        if jax.__version_info__ < RECORDS_CPU:
-            found.append("JAX before 0.10 does not record all operations of the CPU, such as matrix products.")
     if here and recording.modules:
         found += about_lines()
     return found

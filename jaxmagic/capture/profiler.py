@@ -15,9 +15,6 @@ from ..model.recording import Recording
 from ..storage import recordings
 from .xspace import read_recording
 
-#: Older ones record some operations of the CPU only; matrix products, for one, are missing.
-RECORDS_CPU = (0, 10)
-
 #: What marks a run in a recording.
 _RUN = "jaxmagic: run"
 

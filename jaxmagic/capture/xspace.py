@@ -37,16 +37,18 @@ XEvent: kind 1 int64, stats 4 *bytes
 XStat: name 1 int64, number 2 fixed64, unsigned 3 int64, signed 4 int64, text 5 bytes, data 6 bytes, reference 7 int64
 """
 
-#: What a statistic of an event is used for: nothing, to tell kinds of events apart, or for its time.
-_UNUSED, _MIXED, _OWN_OFFSET, _OWN_DURATION = range(4)
+#: What a statistic of an event is for: nothing, telling kinds of events apart, its time, or tying it to another one.
+_UNUSED, _MIXED, _OWN_OFFSET, _OWN_DURATION, _FLOW = range(5)
 
 #: What is not used to tell kinds of events apart: what differs from run to run would make a kind of each event.
 _USES = {
     "device_offset_ps": _OWN_OFFSET,
     "device_duration_ps": _OWN_DURATION,
+    "_p": _FLOW,  # what is begun, by a producer
+    "_c": _FLOW,  # what is ended, by its consumer
     **dict.fromkeys(
         (
-            "run_id", "correlation_id", "flow", "id", "_a", "_c", "_ct", "_p", "_pt", "_r", "_src", "kernel_details",
+            "run_id", "correlation_id", "flow", "id", "_a", "_ct", "_pt", "_r", "_src", "kernel_details",
             "all_reduce_unique_id", "context_id", "stream", "scope_range_id", "cuda_graph_id", "cuda_graph_node_id",
         ),
         _UNUSED,
@@ -95,6 +97,7 @@ def read_recording(files: Iterable[tuple[str, bytes]]) -> Recording:
 class _Reader:
     def __init__(self) -> None:
         self._tracks: list[Track] = []
+        self._hosts: list[list[Track]] = []
         self._kinds: list[EventKind] = []
         self._devices: dict[str, Mapping[str, Fact]] = {}
         self._modules: dict[ProgramKey, bytes] = {}
@@ -103,7 +106,7 @@ class _Reader:
     def recording(self) -> Recording:
         modules, unread = _parsed(self._modules, {each.program for each in self._kinds})
         return Recording(
-            tracks=completed(self._tracks, self._kinds),
+            tracks=(*self._tracks, *(each for one in self._hosts for each in completed(one, self._kinds, modules))),
             kinds=tuple(self._kinds),
             devices=self._devices,
             modules=modules,
@@ -131,10 +134,11 @@ class _Reader:
         for name, line in zip(names, plane.lines, strict=True):
             role = "operations" if name.startswith("Stream") else _LINES.get(name)
             if role is not None and not (streams and name == "XLA Ops"):  # which is made of what is on the streams
-                self._add(name, device, role, plane.events(line))
+                self._tracks += _tracks(name, device, role, plane.events(line))
 
     def _read_host(self, host: str, plane: _Plane, *, operations: bool) -> None:
         """Threads. Where there is no accelerator they run the operations, for one device or for several."""
+        found: list[Track] = []
         for line in plane.lines:
             name = text(line.display_name or line.name)
             events = plane.events(line)
@@ -145,21 +149,24 @@ class _Reader:
             for ordinal in np.unique(devices).tolist():
                 mine = events.where(devices == ordinal)
                 if ordinal < 0:
-                    self._add(name, None, "host", mine)
+                    found += _tracks(name, None, "host", mine)
                 else:
                     device = f"{host} CPU:{ordinal}".strip()
                     self._devices.setdefault(device, {})
-                    self._add(name, device, "operations", mine.where(mine.end > mine.start))
+                    found += _tracks(name, device, "operations", mine.where(mine.end > mine.start))
+        self._hosts.append(found)
 
-    def _add(self, name: str, device: str | None, role: Role, events: _Events) -> None:
-        if len(events.kinds):
-            self._tracks.append(Track(name, device, role, events.kinds, events.start, events.end))
+
+def _tracks(name: str, device: str | None, role: Role, events: _Events) -> list[Track]:
+    """One, if there are any events."""
+    return [Track(name, device, role, *events)] if len(events.kinds) else []
 
 
 class _Events(NamedTuple):
     kinds: Ints
     start: Ints
     end: Ints
+    flow: Ints
 
     def where(self, mask: Any) -> _Events:
         return _Events(*(each[mask] for each in self))
@@ -197,18 +204,18 @@ class _Plane:
         """Those of a line, by when they started; of those that started at once the longest first."""
         raw = list(line.events)
         blocks = [self._block(raw[at : at + _BLOCK]) for at in range(0, len(raw), _BLOCK)] or [self._block([])]
-        kinds, offset, duration, own_offset, own_duration = np.concatenate(blocks, axis=1)
+        kinds, offset, duration, own_offset, own_duration, flow = np.concatenate(blocks, axis=1)
         own = np.flatnonzero((own_offset >= 0) & (own_duration >= 0))
         if len(own):  # by the device's clock; what the event itself says is a guess at the host's
             offset[own] = own_offset[own] + round(float(np.median(offset[own] - own_offset[own])))
             duration[own] = own_duration[own]
         start = line.start_ns * 1000 + offset
         end = start + np.maximum(duration, 0)
-        found = _Events(kinds, start, end)
+        found = _Events(kinds, start, end, flow)
         return found if (start[1:] > start[:-1]).all() else found.where(np.lexsort((-end, start)))
 
     def _block(self, raw: list[bytes]) -> Ints:
-        """Kind, offset and duration of some events, and what the device's own clock says of these, or -1; a row each.
+        """Of some events a row each: kind, offset, duration, both by the device's own clock or -1, and flow or 0.
 
         Events are of one kind where their metadata are the same and so are the statistics that are wanted. Of these
         a number is made, by mixing the bits of each and adding them up, and looked up instead of them all.
@@ -216,8 +223,8 @@ class _Plane:
         data = np.frombuffer(b"".join(raw) + bytes(PADDING), np.uint8)
         end = np.cumsum(np.fromiter(map(len, raw), np.int64, len(raw)))
         start = np.concatenate([[0], end[:-1]]) if len(raw) else end
-        found = np.zeros((5, len(raw)), np.int64)
-        found[3:] = -1
+        found = np.zeros((6, len(raw)), np.int64)
+        found[3:5] = -1
         mixed = np.zeros(len(raw), np.uint64)
         for each in fields(data, start, end):
             for row, number in enumerate((_KIND, _OFFSET, _DURATION)):
@@ -234,7 +241,7 @@ class _Plane:
         return found
 
     def _mix(self, mixed: Any, own: Ints, data: Bytes, events: Ints, start: Ints, end: Ints) -> None:
-        """Add what one statistic of each event tells to the number of the event, or keep it if it is a time."""
+        """Add what one statistic of each event tells to the number of the event, or keep it if it has a row."""
         tag, after = varints(data, start)
         name, after = varints(data, after)
         use = self._uses[np.clip(name, 0, len(self._uses) - 1)]
@@ -244,8 +251,8 @@ class _Plane:
         tag, after = varints(data, after)
         value, _ = varints(data, after)
         tag, value = tag * there, value * there
-        for row, clock in enumerate((_OWN_OFFSET, _OWN_DURATION)):
-            own[row, events[use == clock]] = value[use == clock]
+        for row, each in enumerate((_OWN_OFFSET, _OWN_DURATION, _FLOW)):
+            own[row, events[use == each]] = value[use == each]
         kept = use == _MIXED
         events, name, start, end, tag, value = (each[kept] for each in (events, name, start, end, tag, value))
         for at in np.flatnonzero((tag & 7) != VARINT).tolist():

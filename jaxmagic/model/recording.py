@@ -57,6 +57,7 @@ class Track:
         kinds: for each event, the number of its kind in the recording.
         start_ps: when each started, in picoseconds since the recording did.
         end_ps: when each ended.
+        flows: for each event the number by which the profiler ties it to another one, or 0; ``None`` where not known.
     """
 
     name: str
@@ -65,6 +66,7 @@ class Track:
     kinds: NDArray[int64]
     start_ps: NDArray[int64]
     end_ps: NDArray[int64]
+    flows: NDArray[int64] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -155,6 +155,14 @@ def test_only_what_lies_in_a_window_counts() -> None:
     assert times.operation_times[0].count == 3
 
 
+def test_an_event_that_begins_right_before_a_window_is_of_it_and_one_that_has_long_gone_on_is_not() -> None:
+    """Clocks differ by less than a millisecond; of an operation that is over, the mark may come late."""
+    operations = track("CPU:0", "operations", (0, 0, 3_000_010), (0, 2_999_990, 3_000_020))
+    times = of(operations, windows=[Window(3_000_000_000, 4_000_000_000)])
+    assert [each.busy_ns for each in times.device_uses] == [20]
+    assert times.operation_times[0].count == 1
+
+
 def test_programs_of_ours_do_not_count() -> None:
     ours = EventKind("dot", {"hlo_op": "dot", "hlo_module": "jit_jaxmagic_fence"})
     assert summarize(Recording((track("GPU:0", "operations", (0, 0, 10)),), (ours,), {}, {})).device_uses == ()

@@ -41,6 +41,30 @@ def test_events_of_a_thread_are_those_of_the_devices_whose_operations_it_runs_an
     assert {track.role for track in found.tracks if track.device} == {"operations"}
 
 
+def test_operations_go_on_until_their_own_marks_on_whatever_device_and_host() -> None:
+    """The marks of two products of one name come in the other order, and both hosts count alike."""
+    flows = 2**32, 2**33 + 1
+    begun = [
+        ("dot.1", device * 10**6, 10**6, [*operation(1, device), {"name": 8, "signed": flow}])
+        for device, flow in enumerate(flows)
+    ]
+    ended = [
+        ("end: dot.1", at * 10**6, 0, [{"name": 9, "signed": flow}])
+        for at, flow in zip((900, 500), flows, strict=True)
+    ]
+    host = space({"name": "/host:CPU", "lines": {"a": begun, "b": sorted(ended, key=lambda each: each[1])}})
+    alone = space({"name": "/host:CPU", "lines": {"a": begun[:1], "b": ended[1:]}})
+    for hosts, ends in (
+        ([("", host)], {"CPU:0": 900, "CPU:1": 500}),
+        ([("x", host), ("y", alone)], {"x CPU:0": 900, "x CPU:1": 500, "y CPU:0": 1}),
+    ):
+        found = read_recording(hosts)
+        assert {each.device: (each.end_ps // 10**6).tolist() for each in found.tracks if each.device} == {
+            device: [end] for device, end in ends.items()
+        }
+        assert len({kind.facts.get("_p") for kind in found.kinds}) == 1
+
+
 def test_events_are_of_one_kind_where_all_that_is_wanted_is_the_same() -> None:
     events = [("dot.1", at * 10, 5, operation(run=at)) for at in range(1000)]
     events += [("dot.1", 10_000 + at, 1, [*operation(1), {"name": 5, "text": b"%d" % (at % 2)}]) for at in range(10)]
