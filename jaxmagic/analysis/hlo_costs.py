@@ -126,24 +126,6 @@ def flops(module: Module, instruction: HloInstruction) -> int | None:
     return round(work(module, instruction) / _HARD.get(instruction.opcode, 1))
 
 
-def bytes_accessed(module: Module, instruction: HloInstruction) -> int | None:
-    """How many bytes one run reads and writes at least: operands and result, each once; ``None`` for loops."""
-    if instruction.opcode in ("while", "conditional", "call"):
-        return None
-    read = sum(found.size_bytes for each in instruction.operands if (found := module.instructions.get(each)))
-    if instruction.opcode in ("dynamic-slice", "gather", "slice"):
-        read = instruction.size_bytes
-    return read + instruction.size_bytes
-
-
-def payload_bytes(module: Module, instruction: HloInstruction) -> int:
-    """What one device puts into an exchange or gets out of it, the larger of the two."""
-    taken = sum(found.size_bytes for each in instruction.operands if (found := module.instructions.get(each)))
-    if instruction.opcode.endswith("-start"):  # its result holds what it takes as well
-        return max(taken, instruction.size_bytes - taken)
-    return max(taken, instruction.size_bytes)
-
-
 def shares(module: Module, instruction: HloInstruction) -> dict[tuple[Stack, str], float]:
     """How its time is divided among the places that it comes from; the shares add up to 1, or there are none.
 

@@ -11,7 +11,8 @@ from ..model.hlo import Module
 from ..model.recording import EventKind, Fact, ProgramKey
 from .attribution import COLLECTIVE, COMPUTE, CONTROL, COPY
 from .heap import owner
-from .hlo_costs import bytes_accessed, category, flops, payload_bytes, shares
+from .hlo_bytes import bytes_accessed, payload_bytes
+from .hlo_costs import category, flops, shares
 
 #: Where an operation comes from: the calls that wrote it, and the path of JAX's operation.
 Place = tuple[Stack, str]

@@ -62,6 +62,7 @@ class _Reader:
             groups=groups_of(message),
             op_name=text(message.metadata.op_name),
             stack=self._stack(message.metadata),
+            parameter=message.parameter,
         )
 
     def _products(self, opcode: str, message: Any) -> int:

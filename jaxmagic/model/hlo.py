@@ -25,6 +25,7 @@ class HloInstruction(NamedTuple):
         groups: of a collective operation, among how many groups of devices it exchanges; 0 if that is not known.
         op_name: the path of JAX's operation, such as ``"jit(f)/layer/dot_general"``.
         stack: the calls of Python that wrote it; older compilers tell the innermost alone. Empty if not known.
+        parameter: of a ``parameter``, the number of the operand of the computation that it stands for.
     """
 
     name: str
@@ -39,6 +40,7 @@ class HloInstruction(NamedTuple):
     groups: int
     op_name: str
     stack: Stack
+    parameter: int = 0
 
 
 class Module(NamedTuple):
