@@ -234,6 +234,20 @@ def ran_out_of_memory(error: BaseException) -> bool:
     return isinstance(error, MemoryError) or "RESOURCE_EXHAUSTED" in str(error)
 
 
+def release_profiler() -> None:
+    """Let the profiler be started again after it could not write what it had recorded.
+
+    ``jax.profiler.stop_trace()`` of JAX 0.10 and older forgets its session only when that is written. Does nothing on
+    a JAX that keeps it elsewhere.
+    """
+    with suppress(Exception):
+        from jax._src import profiler
+
+        state = profiler._profile_state
+        with state.lock:
+            state.reset()
+
+
 def met_a_deleted_array(error: BaseException) -> bool:
     """Whether an exception says that an array was donated or deleted: JAX has no type for that, only words."""
     return re.search(r"(array|buffer) has been deleted|deleted or donated buffer", str(error), re.I) is not None

@@ -22,12 +22,14 @@ class LogDir:
         label: the name of a folder in it, for recordings that belong together; none if left out.
 
     Raises:
-        ValueError: the label cannot be the name of a folder.
+        ValueError: there is no name, or the label cannot be the name of a folder.
         OSError: nothing can be written there.
     """
 
     def __init__(self, folder: str | os.PathLike[str], label: str | None = None) -> None:
-        if label is not None and (label in ("", ".", "..") or label != Path(label).name or "\0" in label):
+        if not os.fspath(folder):
+            raise ValueError("a folder is wanted; found an empty name. Write . for the current one")
+        if label is not None and (label in ("", ".", "..") or label != Path(label).name or not label.isprintable()):
             raise ValueError(f"a label is the name of a folder; found {label!r}. Write for example baseline")
         self.folder = Path(folder)
         self.label = label

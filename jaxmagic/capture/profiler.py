@@ -10,13 +10,19 @@ from pathlib import Path
 import numpy as np
 
 from ..analysis.profile import Window
+from ..analysis.recorded import OURS
 from ..errors import NotMeasured
 from ..model.recording import Recording
 from ..storage import recordings
+from .internals import release_profiler
 from .xspace import read_recording
 
 #: What marks a run in a recording.
 _RUN = "jaxmagic: run"
+
+
+#: Those that record now: one at most, but for what somebody else has stopped.
+_recording: set[Profiler] = set()
 
 
 class Profiler:
@@ -53,6 +59,7 @@ class Profiler:
                 raise
             raise NotMeasured(_why_not("started", error)) from error
         self._folder = folder
+        _recording.add(self)
 
     def stop(self, keep: Callable[[Path], object] = lambda _: None) -> Recording:
         """End, and read what was recorded.
@@ -67,10 +74,12 @@ class Profiler:
 
         folder, self._folder = self._folder, None
         assert folder is not None
+        _recording.discard(self)
         try:
             try:
                 jax.profiler.stop_trace()
             except Exception as error:
+                release_profiler()
                 raise NotMeasured(_why_not("stopped", error)) from error
             keep(Path(folder.name))
             return read_recording(recordings(Path(folder.name)))
@@ -85,10 +94,11 @@ class Profiler:
             import jax
 
             folder, self._folder = self._folder, None
+            _recording.discard(self)
             try:
                 jax.profiler.stop_trace()
-            except Exception:  # somebody else has stopped it
-                pass
+            except Exception:  # somebody else has stopped it, or the disk is full
+                release_profiler()
             finally:
                 folder.cleanup()
 
@@ -108,7 +118,8 @@ def windows_of(recording: Recording, clocked: Sequence[tuple[int, int]] = ()) ->
     Args:
         recording: in which they are.
         clocked: of the first runs, how long after its mark each began, and how long it took, in nanoseconds: a mark
-            holds what the stopwatch itself does as well.
+            holds what the stopwatch itself does as well. A thread may have paused between the mark and the clock:
+            then a run is moved within its mark until it holds its operations.
     """
     wanted = {number for number, kind in enumerate(recording.kinds) if kind.name.startswith(_RUN)}
     found: list[Window] = []
@@ -117,14 +128,36 @@ def windows_of(recording: Recording, clocked: Sequence[tuple[int, int]] = ()) ->
             chosen = np.isin(track.kinds, list(wanted))
             found += map(Window, track.start_ps[chosen].tolist(), track.end_ps[chosen].tolist())
     found.sort()
-    for number, (window, (after_ns, took_ns)) in enumerate(zip(found, clocked, strict=False)):
-        start = window.start_ps + after_ns * 1000
-        found[number] = Window(start, min(start + took_ns * 1000, window.end_ps))
-    return found
+    return [*_moved(recording, found[: len(clocked)], clocked), *found[len(clocked) :]]
+
+
+def _moved(recording: Recording, marks: Sequence[Window], clocked: Sequence[tuple[int, int]]) -> Iterator[Window]:
+    first, last = _operations_within(recording, marks)
+    for number, (mark, (after_ns, took_ns)) in enumerate(zip(marks, clocked, strict=False)):
+        took_ps = min(took_ns * 1000, mark.end_ps - mark.start_ps)
+        start = min(max(mark.start_ps + after_ns * 1000, last[number] - took_ps), first[number])
+        start = max(min(start, mark.end_ps - took_ps), mark.start_ps)
+        yield Window(start, start + took_ps)
+
+
+def _operations_within(recording: Recording, marks: Sequence[Window]) -> tuple[list[int], list[int]]:
+    """When the first operation within each mark began, and when the last ended; its end and start without any."""
+    low, high = np.array(marks, np.int64).reshape(-1, 2).T
+    first, last = high.copy(), low.copy()
+    ours = np.array([OURS in str(kind.facts.get("hlo_module")) for kind in recording.kinds], bool)
+    for track in recording.tracks if len(low) else ():
+        if track.role == "operations":
+            at = np.searchsorted(low, track.start_ps, side="right") - 1
+            here = (at >= 0) & (track.end_ps <= high[np.maximum(at, 0)]) & ~ours[track.kinds]
+            np.minimum.at(first, at[here], track.start_ps[here])
+            np.maximum.at(last, at[here], track.end_ps[here])
+    return first.tolist(), last.tolist()
 
 
 def _why_not(done: str, error: Exception) -> str:
     if "already" in str(error) or "one profile" in str(error).lower():
+        if _recording:
+            return "jaxmagic records already, and one recording cannot be within another. Nothing was recorded."
         return (
             "The JAX profiler is running already, and there is one in a process: it was left alone, and nothing was "
             "recorded here. Stop it with jax.profiler.stop_trace() first."

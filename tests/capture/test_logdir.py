@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
+import sys
+import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -56,7 +59,7 @@ def test_a_run_that_fails_is_in_the_list(tmp_path: Path) -> None:
     assert (entry["success"], entry["error"], entry["recording"]) == (False, "ZeroDivisionError", None)
 
 
-@pytest.mark.parametrize("label", ["", "..", "a/b", "/tmp", "a\0b"])
+@pytest.mark.parametrize("label", ["", "..", "a/b", "/tmp", "a\0b", "a\nb"])
 def test_a_label_is_the_name_of_a_folder(tmp_path: Path, label: str) -> None:
     with pytest.raises(ValueError, match="the name of a folder"):
         LogDir(tmp_path, label)
@@ -101,6 +104,33 @@ def test_a_full_disk_leaves_no_part_of_a_recording_and_the_record_says_so(
     assert list((tmp_path / "plugins" / "profile").iterdir()) == []
 
 
+IN_A_PROCESS_WITH_SMALL_FILES = """
+import resource, signal, sys
+import jax, jax.numpy as jnp
+import jaxmagic
+f, x = jax.jit(lambda x: jnp.sort(x @ x)), jnp.ones((30, 30))
+jaxmagic.profile(f, x)
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+_, most = resource.getrlimit(resource.RLIMIT_FSIZE)
+resource.setrlimit(resource.RLIMIT_FSIZE, (4096, most))  # nothing longer can be written: the disk is full
+for _ in range(2):
+    record = jaxmagic.profile(f, x, logdir=sys.argv[1])
+    assert (record.kept, record.device_uses) == (None, ()), record
+    assert any("File too large. Nothing was recorded." in each for each in record.notes), record.notes
+resource.setrlimit(resource.RLIMIT_FSIZE, (most, most))
+assert jaxmagic.profile(f, x, logdir=sys.argv[1]).device_uses, "the profiler is free"
+"""
+
+
+def test_where_the_profiler_itself_cannot_write_there_is_a_record_that_says_so_and_the_profiler_is_free(
+    tmp_path: Path,
+) -> None:
+    """JAX 0.10 and older keep a session that could not be written, and start no other."""
+    pytest.importorskip("resource")
+    subprocess.run([sys.executable, "-c", IN_A_PROCESS_WITH_SMALL_FILES, str(tmp_path)], check=True)
+    assert [each["recording"] is None for each in results(tmp_path)] == [True, True, False]
+
+
 def test_a_name_that_is_taken_gets_a_number(tmp_path: Path) -> None:
     recorded = tmp_path / "recorded" / "plugins" / "profile" / "2026"
     recorded.mkdir(parents=True)
@@ -109,6 +139,32 @@ def test_a_name_that_is_taken_gets_a_number(tmp_path: Path) -> None:
     assert [each.name for each in kept] == ["2026", "2026_2", "2026_3"]
     assert {(each / "host.xplane.pb").read_bytes() for each in kept} == {b"data"}
     assert sorted(each.name for each in kept[0].parent.iterdir()) == ["2026", "2026_2", "2026_3"]
+
+
+BY_SOMEBODY_ELSE = """
+import os, sys
+import jaxmagic.capture.logdir as logdir
+if os.geteuid() == 0:  # who may write everywhere
+    os.setuid(65534)
+try:
+    logdir.LogDir(sys.argv[1])
+except PermissionError as error:
+    print(error)
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid"), reason="has no users of this kind")
+@pytest.mark.parametrize("inside", [".", "plugins/profile"])
+def test_a_folder_that_somebody_may_not_write_into_is_refused(inside: str) -> None:
+    with tempfile.TemporaryDirectory() as folder:  # which others may look into, unlike those of pytest
+        closed = Path(folder) / inside
+        closed.mkdir(parents=True, exist_ok=True)
+        for each in (folder, closed):
+            os.chmod(each, 0o555)
+        ran = subprocess.run([sys.executable, "-c", BY_SOMEBODY_ELSE, folder], check=True, capture_output=True)
+        os.chmod(closed, 0o755)
+        os.chmod(folder, 0o755)
+    assert b"ermission denied" in ran.stdout or b"Nothing can be written into the folder" in ran.stdout
 
 
 def test_a_folder_that_is_read_only_is_refused_before_anything_runs(tmp_path: Path, monkeypatch: Any) -> None:
