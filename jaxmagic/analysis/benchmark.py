@@ -60,7 +60,7 @@ def _findings(benchmark: Benchmark) -> Iterator[Finding]:
             f"{units.time(conditions.collection_ns)} of them.",
             remedy="Make fewer objects per call, or gc.freeze() what lives long.",
         )
-    yield from loaded(conditions, benchmark.environment)
+    yield from loaded(conditions.other_load, benchmark.environment)
 
 
 def _too_short(benchmark: Benchmark, median_ns: float) -> Iterator[Finding]:

@@ -107,7 +107,7 @@ def findings(comparison: Comparison) -> tuple[Finding, ...]:
     shared = comparison.candidates[0].conditions
     empty = [each.label for each in comparison.candidates if each.conditions.folded]
     found = [folded(f"The jitted call of {label}") for label in empty]
-    return (*found, *recompiled(shared), *loaded(shared, comparison.environment))
+    return (*found, *recompiled(shared), *loaded(shared.other_load, comparison.environment))
 
 
 def agrees(comparison: Comparison, candidate: Candidate) -> bool | None:

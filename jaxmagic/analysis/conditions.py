@@ -37,13 +37,22 @@ def recompiled(conditions: Conditions) -> Iterator[Finding]:
     )
 
 
-def loaded(conditions: Conditions, environment: Environment) -> Iterator[Finding]:
-    """Other processes that kept the machine busy."""
+def is_loaded(other_load: float | None, processors: int) -> bool:
+    """Whether other processes keep so many processors busy that it is worth a word.
+
+    Args:
+        other_load: how many; ``None`` if not known.
+        processors: of the machine.
+    """
+    return other_load is not None and other_load > _LOAD * processors
+
+
+def loaded(other_load: float | None, environment: Environment) -> Iterator[Finding]:
+    """Other processes that kept so many processors busy."""
     processors = environment.cpu_count or 1
-    if conditions.other_load is not None and conditions.other_load > _LOAD * processors:
+    if other_load is not None and is_loaded(other_load, processors):
         yield Finding(
             kind="load",
-            text=f"Other processes kept {units.number(conditions.other_load, 2)} of {processors} processors busy "
-            "meanwhile.",
+            text=f"Other processes kept {units.number(other_load, 2)} of {processors} processors busy meanwhile.",
             remedy="Stop them, or measure when the machine is quiet.",
         )

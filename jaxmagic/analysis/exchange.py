@@ -113,12 +113,11 @@ def _waited_ns(spans: Sequence[Sequence[tuple[Ints, Ints]]]) -> int | None:
 
 def transfers(recording: Recording, windows: Iterable[tuple[int, int]]) -> tuple[TransferTime, ...]:
     """The copies of a recording that began in some windows, what took longest first."""
-    spans = list(windows)
+    low, high = np.array(list(windows), np.int64).reshape(-1, 2).T
     found: dict[tuple[Direction, str | None], _Transfers] = {}
-    for track in recording.tracks:
-        here = np.zeros(len(track.kinds), bool)
-        for low, high in spans:
-            here |= (track.start_ps >= low) & (track.start_ps < high)
+    for track in recording.tracks if len(low) else ():
+        at = np.searchsorted(low, track.start_ps, side="right") - 1
+        here = (at >= 0) & (track.start_ps < high[np.maximum(at, 0)])
         copies = {each: _copy(recording.kinds[each], track.role) for each in np.unique(track.kinds[here]).tolist()}
         for kind, copy in copies.items():
             if copy is not None:

@@ -13,6 +13,9 @@ from ..storage import recordings
 from .profile_watch import make_profile
 from .xspace import read_recording
 
+#: How what is compressed with gzip begins.
+_GZIP = b"\x1f\x8b"
+
 
 def open_recording(path: Path) -> Profile:
     """The profile in a file, or in a folder.
@@ -22,6 +25,11 @@ def open_recording(path: Path) -> Profile:
         NotMeasured: it cannot be read.
     """
     files = recordings(path)
+    if any(data.startswith(_GZIP) for _, data in files):
+        raise NotMeasured(
+            f"{path} is compressed: unpack it first if it is a .xplane.pb.gz. A .trace.json.gz is no recording: it "
+            "was made of one, the .xplane.pb that lies beside it."
+        )
     try:
         recording = read_recording(files)
     except DecodeError as error:
@@ -29,4 +37,6 @@ def open_recording(path: Path) -> Profile:
             f"{path} is no recording of the JAX profiler, or not a whole one ({error}). "
             "Give a file that ends in .xplane.pb, or the folder that start_trace() was given."
         ) from error
+    if not recording.tracks:
+        raise NotMeasured(f"{path} is empty: no event was recorded in it.")
     return make_profile(summarize(recording), recording, here=False)

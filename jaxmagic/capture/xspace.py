@@ -14,6 +14,7 @@ from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
+from google.protobuf.message import DecodeError
 from numpy.typing import NDArray
 
 from ..analysis.completion import completed
@@ -89,7 +90,10 @@ def read_recording(files: Iterable[tuple[str, bytes]]) -> Recording:
         reader = _Reader()
         for host, data in files:
             space = _messages()["XSpace"]()
-            space.ParseFromString(data)
+            try:
+                space.ParseFromString(data)
+            except DecodeError as error:
+                raise DecodeError(f"of {host}: {error}" if host else str(error)) from error
             reader.read(host, space)
         return reader.recording()
 

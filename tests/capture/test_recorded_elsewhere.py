@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 from pathlib import Path
 from typing import Any
 
@@ -71,10 +72,25 @@ def test_a_recording_that_was_cut_off_is_refused(tmp_path: Path, whole: bytes) -
         jaxmagic.read_profile(file)
 
 
-def test_an_empty_recording_has_no_device_time(tmp_path: Path) -> None:
+def test_an_empty_recording_is_refused(tmp_path: Path) -> None:
     file = tmp_path / "host.xplane.pb"
     file.write_bytes(b"")
-    assert str(jaxmagic.read_profile(file)) == "No device time was recorded."
+    with pytest.raises(NotMeasured, match="host.xplane.pb is empty: no event"):
+        jaxmagic.read_profile(file)
+
+
+def test_what_is_compressed_is_refused_with_what_to_do(tmp_path: Path, whole: bytes) -> None:
+    file = tmp_path / "host.xplane.pb.gz"
+    file.write_bytes(gzip.compress(whole))
+    with pytest.raises(NotMeasured, match=r"unpack it first if it is a .xplane.pb.gz. A .trace.json.gz is no"):
+        jaxmagic.read_profile(file)
+
+
+def test_of_several_hosts_the_one_that_is_broken_is_named(tmp_path: Path, whole: bytes) -> None:
+    (tmp_path / "a.xplane.pb").write_bytes(whole)
+    (tmp_path / "b.xplane.pb").write_bytes(whole[:-3])
+    with pytest.raises(NotMeasured, match="not a whole one .of b: "):
+        jaxmagic.read_profile(tmp_path)
 
 
 @pytest.mark.parametrize("name", ["nowhere", "."])
