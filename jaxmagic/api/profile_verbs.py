@@ -31,7 +31,8 @@ def profile(
     """Call a function under the JAX profiler, and tell which lines, operations and devices its time went to.
 
     It is called once to warm up, once more to be timed if that compiled anything, and then `n` times under the
-    profiler. Everything that it starts is waited for.
+    profiler. If `n` is more than 1, short calls are timed more than once, too. Everything that it starts is waited
+    for.
 
     Args:
         fn: the function, jitted or not. What it returns is thrown away.
@@ -108,9 +109,11 @@ def profile_watch(
     kept = None if logdir is None else LogDir(logdir, label)
     file = None if perfetto is None else target_of(perfetto)
 
-    def recorded(recording: Recording) -> None:
-        if file is not None:
-            write(to_perfetto(recording, compressed=file.suffix == ".gz"), file)
+    def recorded(recording: Recording) -> list[str]:
+        if file is None:
+            return []
+        write(to_perfetto(recording, compressed=file.suffix == ".gz"), file)
+        return [f"Written for Perfetto: {file}. Open it at https://ui.perfetto.dev."]
 
     return ProfileWatch(runs=runs, cold=cold, fetch=fetch, logdir=kept, recorded=recorded, record=history().append)
 

@@ -3,38 +3,52 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
+from statistics import median_low
 from typing import Any
 
 from .. import units
 from ..analysis.heap import is_users
 from ..analysis.profile import Times, Window, summarize
 from ..errors import NotMeasured, RecordError
-from ..model.profile import DeviceUse, Profile
+from ..model.profile import DeviceUse, OperationTime, Profile
 from ..model.recording import Recording
 from ..model.timing import Timing
 from .clock import now_ns, timestamp
 from .environment import probe
+from .internals import met_a_deleted_array
 from .jax_version import about_lines, require_jax
+from .load import Load
 from .logdir import LogDir
 from .peaks import cpu_peaks
 from .profiler import Profiler, mark_run, windows_of
 from .source_text import codes_of
 from .stopwatch import Stopwatch
 
+#: So many runs are timed without the profiler at most, as long as they take no more than this: a single one that is
+#: short may be late for other reasons.
+_MOST_TIMED = 20
+_TIMED_NS = 10**8
+
+#: What to do about an array that is gone.
+_DONATED = (
+    "The code runs several times, and a run before has used up an array: it was donated or deleted. Assign what it "
+    "is replaced by, as in state = step(state), or record a single run: --cold, or cold=True."
+)
+
 
 class ProfileWatch:
     """Runs some code several times, and makes a :class:`~jaxmagic.Profile`.
 
     Args:
-        runs: how many runs are recorded.
+        runs: how many runs are recorded; where they are short, up to as many are timed before without the profiler.
         cold: whether the first run is recorded already, with all that it compiles; then nothing is timed without the
             profiler.
         fetch: as of the stopwatch.
         logdir: where the recording is kept; it goes when it has been read without one.
-        recorded: told of the recording; an ``OSError`` of it becomes a note.
+        recorded: told of the recording; what it says becomes notes, and so do its errors.
         record: told of the record.
 
     Attributes:
@@ -49,7 +63,7 @@ class ProfileWatch:
         cold: bool = False,
         fetch: bool = False,
         logdir: LogDir | None = None,
-        recorded: Callable[[Recording], object] = lambda _: None,
+        recorded: Callable[[Recording], Iterable[str]] = lambda _: (),
         record: Callable[[Profile], None] | None = None,
     ) -> None:
         self.result: Any = None
@@ -62,9 +76,10 @@ class ProfileWatch:
         self._kept: Path | None = None
         self._record = record
         self._profiler = Profiler()
+        self._load = Load()
         self._watch: Stopwatch | None = None
         self._warm_up: Timing | None = None
-        self._unprofiled: Timing | None = None
+        self._timed: list[Timing] = []
         self._recorded: list[Timing] = []
         self._clocked: list[tuple[int, int]] = []
         self._began_ns = 0
@@ -94,9 +109,15 @@ class ProfileWatch:
     def timings(self) -> Sequence[Timing]:
         """Of all runs that have ended: to warm up, without the profiler, and recorded."""
         before = [] if self._warm_up is None else [self._warm_up]
-        if self._unprofiled is not None and self._unprofiled is not self._warm_up:
-            before.append(self._unprofiled)
-        return [*before, *self._recorded]
+        return [*before, *(each for each in self._timed if each is not self._warm_up), *self._recorded]
+
+    @property
+    def _unprofiled(self) -> Timing | None:
+        """The run without the profiler that took the median of their times."""
+        if not self._timed:
+            return None
+        wanted = median_low(each.wall_ns for each in self._timed)
+        return next(each for each in self._timed if each.wall_ns == wanted)
 
     def start(self) -> None:
         """Look whether the profiler is there to be used.
@@ -107,6 +128,7 @@ class ProfileWatch:
         """
         require_jax()
         self._started_at = timestamp()
+        self._load = Load()
         self._profiler.start()  # somebody else's is found before anything has run
         if not self._cold:
             self._profiler.cancel()
@@ -126,10 +148,12 @@ class ProfileWatch:
         __tracebackhide__ = True
         if not self._cold:
             yield from self._run()
-            self._warm_up = self._unprofiled = self._ended()
-            if any(each.compiled for each in self._warm_up.compilations):
+            self._warm_up = self._ended()
+            if not any(each.compiled for each in self._warm_up.compilations):
+                self._timed.append(self._warm_up)
+            while not self._timed or self._worth_timing():
                 yield from self._run()
-                self._unprofiled = self._ended()
+                self._timed.append(self._ended())
             self._profiler.start()
         for number in range(self._runs):
             with mark_run(number):
@@ -138,6 +162,11 @@ class ProfileWatch:
                 began_ns = self._began_ns
                 self._recorded.append(self._ended())
                 self._clocked.append((began_ns - marked_ns, self._recorded[-1].wall_ns))
+
+    def _worth_timing(self) -> bool:
+        return (
+            len(self._timed) < min(self._runs, _MOST_TIMED) and sum(each.wall_ns for each in self._timed) < _TIMED_NS
+        )
 
     def _run(self) -> Iterator[None]:
         self._watch = Stopwatch(fetch=self._fetch)
@@ -193,10 +222,10 @@ class ProfileWatch:
         self._profiler.cancel()
 
     def _make_record(self, error: BaseException | None, code: str | None) -> Profile:
-        notes: list[str] = []
-        times, recording = Times(0, (), (), ()), None
+        notes = self._about(error)
+        times, recording, others = Times(0, (), (), ()), None, self._load.of_others()
         if not self._profiler.running:
-            notes.append("Nothing was recorded: the code did not come so far.")
+            notes.append("Nothing was recorded: the code ended before that.")
         else:
             try:
                 recording = self._profiler.stop(lambda folder: self._keep(folder, notes))
@@ -207,7 +236,7 @@ class ProfileWatch:
                 notes.append(f"The recording cannot be read ({type(problem).__name__}: {problem}).")
             try:
                 if recording is not None:
-                    self._told(recording)
+                    notes += self._told(recording)
             except OSError as problem:
                 notes.append(f"Not written: {problem}.")
             except Exception as problem:  # the record is worth more than what else was to be made of it
@@ -219,12 +248,21 @@ class ProfileWatch:
             runs=self._runs if error is None else len(self._recorded) or None,
             warm_up=self._warm_up,
             unprofiled=self._unprofiled,
+            timed_runs=len(self._timed),
             compilations=tuple(each for timing in self._recorded for each in timing.compilations),
             kept=None if self._kept is None else str(self._kept),
+            other_load=others,
             started_at=self._started_at,
             error=None if error is None else type(error).__name__,
             notes=notes,
         )
+
+    def _about(self, error: BaseException | None) -> list[str]:
+        """What to do about an error that only a run after the first one meets; the error says it as well."""
+        if error is None or not self.timings or not met_a_deleted_array(error):
+            return []
+        error.add_note(_DONATED)
+        return [_DONATED]
 
     def _windows(self, recording: Recording, error: BaseException | None) -> Sequence[Window]:
         """When the runs were; where one has failed, those that have ended, or else what there is of it.
@@ -274,11 +312,11 @@ def make_profile(
         told.append("The source is that of the files as they are on this machine now; the recording has none.")
     measured = times._asdict()
     if here:
-        measured["device_uses"] = _with_peaks(times.device_uses)
+        measured["device_uses"] = _with_peaks(times.device_uses, times.operation_times)
     return Profile(**measured, codes=codes, notes=tuple(told), environment=probe() if here else None, **more)
 
 
-def _with_peaks(uses: tuple[DeviceUse, ...]) -> tuple[DeviceUse, ...]:
+def _with_peaks(uses: tuple[DeviceUse, ...], operations: Iterable[OperationTime]) -> tuple[DeviceUse, ...]:
     """With what the CPU can do, where it is one device: several share it."""
     if [each.device for each in uses] != ["CPU:0"]:
         return uses
@@ -286,7 +324,8 @@ def _with_peaks(uses: tuple[DeviceUse, ...]) -> tuple[DeviceUse, ...]:
 
     if jax.local_device_count(backend="cpu") > 1:
         return uses
-    peaks = cpu_peaks()
+    products = (each for each in operations if each.category in ("matmul", "convolution") and each.total_ns)
+    peaks = cpu_peaks(max((1e9 * (each.flops or 0) * each.count / each.total_ns for each in products), default=0.0))
     if peaks is None:
         return uses
     return (replace(uses[0], peak_flops=peaks.flops, peak_bytes=peaks.bytes, peaks_measured=True),)

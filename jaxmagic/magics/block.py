@@ -284,7 +284,7 @@ def _memory_watch(shell: InteractiveShell, arguments: argparse.Namespace, shown:
 
 def _profile_watch(shell: InteractiveShell, arguments: argparse.Namespace, shown: bool) -> Watch:
     given = (arguments.logdir, arguments.label, arguments.perfetto)
-    logdir, label, perfetto = (shell.var_expand(each) if each else None for each in given)
+    logdir, label, perfetto = (None if each is None else shell.var_expand(each) for each in given)
     try:
         return api.profile_watch(
             runs=arguments.n,
@@ -295,7 +295,7 @@ def _profile_watch(shell: InteractiveShell, arguments: argparse.Namespace, shown
             perfetto=perfetto,
         )
     except ValueError as error:
-        raise UsageError(f"--label: {error}. Nothing was run.") from None
+        raise UsageError(f"--logdir, --label: {error}. Nothing was run.") from None
     except OSError as error:
         raise UsageError(f"--logdir or --perfetto: {error}. Nothing was run.") from None
 

@@ -206,7 +206,8 @@ class JaxMagics(Magics):
 
         The code runs once to warm up, once more to be timed if that compiled anything, and then under the JAX
         profiler, ``-n`` times; with ``--cold`` it is recorded from the first run on. Its value is that of the last
-        run.
+        run. With ``-n`` short code is also timed more than once. So what it changes is changed several times, and
+        what it donates has to be made anew: assign it, as in ``%jaxprof state = step(state)``.
         """
         from .direct import run_called
 

@@ -142,8 +142,9 @@ class Profile(Displayable):
         code: the source that was run; ``None`` for a recording that was made elsewhere.
         runs: how often it ran in the recording; ``None`` for one that was made elsewhere.
         warm_up: the first run, with what it compiled, without the profiler; ``None`` if there was none.
-        unprofiled: the last run without the profiler, which is the first one if that compiled nothing; ``None`` if
-            there was none.
+        unprofiled: of the runs without the profiler, the one that took the median of their times; ``None`` if there
+            was none. The first run is one of them if it compiled nothing.
+        timed_runs: how many these were.
         recorded_ns: how long the recording is: all runs, under the profiler; of one that was made elsewhere from the
             first operation of a device to the end of the last.
         device_uses: what each device did.
@@ -156,6 +157,8 @@ class Profile(Displayable):
         codes: the source of the functions of these places, as far as it was found.
         compilations: what compiled meanwhile, as in a :class:`Timing`.
         kept: the folder in which the recording was kept, for TensorBoard and XProf; ``None`` if it was not.
+        other_load: processors that other processes kept busy from the first run to the last, on average; ``None`` if
+            unknown.
         started_at: when, in ISO 8601 with the time zone; ``None`` if not known.
         error: the type of the exception that ended the code, ``None`` if none did.
         notes: what a reader must know to understand the numbers, a sentence each.
@@ -166,6 +169,7 @@ class Profile(Displayable):
     runs: int | None = None
     warm_up: Timing | None = None
     unprofiled: Timing | None = None
+    timed_runs: int = 0
     recorded_ns: int
     device_uses: tuple[DeviceUse, ...]
     operation_times: tuple[OperationTime, ...]
@@ -177,6 +181,7 @@ class Profile(Displayable):
     codes: tuple[Code, ...] = ()
     compilations: tuple[Compilation, ...] = ()
     kept: str | None = None
+    other_load: float | None = None
     started_at: str | None = None
     error: str | None = None
     notes: tuple[str, ...] = ()
@@ -188,7 +193,7 @@ class Profile(Displayable):
 
     @property
     def wall_ns(self) -> int | None:
-        """How long one run took without the profiler; ``None`` if that was not measured."""
+        """How long a run took without the profiler, the median of some; ``None`` if that was not measured."""
         return None if self.unprofiled is None else self.unprofiled.wall_ns
 
     @property

@@ -17,10 +17,10 @@ _NARROWEST = 11
 _BEFORE_UNIT = re.compile(r"(?<=\d) (?=(ns|µs|ms|s|%|B|[KMGT]iB)(?!\w))")
 
 
-def more(there_are: int, shown: int, noun: str) -> list[str]:
+def more(there_are: int, shown: int, noun: str, where: str = "to_frame()") -> list[str]:
     """How many rows a table might have had beyond those shown."""
     rest = there_are - shown
-    return [f"  … and {units.count(rest, f'more {noun}')}: see to_frame()"] if rest > 0 else []
+    return [f"  … and {units.count(rest, f'more {noun}')}: see {where}"] if rest > 0 else []
 
 
 def sentences(told: Iterable[str], style: Style) -> list[str]:

@@ -21,7 +21,7 @@ _LETTERS = "font-family:monospace;white-space:pre;text-align:left;padding-left:9
 def profile_report(record: Profile, style: Style, *, explain: bool) -> str:
     """All of it."""
     pieces = [f"<div><b>{safe(profile_words.headline(record))}</b></div>"]
-    pieces += [tags.line(each) for each in profile_words.about_bound(record)]
+    pieces += [tags.line(each) for each in (*profile_words.about_error(record), *profile_words.about_bound(record))]
     lines = line_times(record)
     listed = listings(record, lines)[:_MOST_LISTINGS]
     pieces += [_listing(each, record, style) for each in listed]
@@ -38,8 +38,9 @@ def profile_report(record: Profile, style: Style, *, explain: bool) -> str:
         pieces.append(chart_to_html(roof))
     pieces += [tags.table(rows, there_are) for rows, there_are in device_words.device_tables(record, style.rows)]
     pieces += [tags.line(each) for each in device_words.about_devices(record)]
-    told = [*profile_words.about_profiler(record), *profile_words.about_warm_up(record)]
-    told += [*profile_words.about_kept(record), *record.notes]
+    told = [*profile_words.about_profiler(record), *profile_words.about_copy(record, style.digits)]
+    told += [*profile_words.about_warm_up(record), *profile_words.about_earlier(record)]
+    told += [*profile_words.about_load(record), *profile_words.about_kept(record), *record.notes]
     pieces += [tags.line(each, FAINT) for each in (*told, *(profile_words.EXPLANATION if explain else ()))]
     return f'<div style="line-height:1.5;max-width:60em;overflow-wrap:break-word">{"".join(pieces)}</div>'
 

@@ -21,7 +21,8 @@ _WIDTHS = (9, 6, 10, 6)
 def profile_report(record: Profile, style: Style, *, explain: bool) -> list[str]:
     """What stands below the headline."""
     lines = line_times(record)
-    told = [*profile_words.about_bound(record), *profile_words.about_profiler(record)]
+    told = [*profile_words.about_error(record), *profile_words.about_bound(record)]
+    told += [*profile_words.about_profiler(record), *profile_words.about_copy(record, style.digits)]
     found = sentences(told, style)
     listed = listings(record, lines)
     for each in listed[:_MOST_LISTINGS]:
@@ -31,13 +32,14 @@ def profile_report(record: Profile, style: Style, *, explain: bool) -> list[str]
     operations = over_devices(record.operation_times)
     if operations:
         found += table(profile_words.operation_table(operations[: style.rows], record, narrow=True), style.width)
-        found += more(len(operations), style.rows, "operation")
+        found += more(len(operations), style.rows, "operation", "operations()")
         found += sentences(profile_words.about_roof(record), style)
     for rows, there_are in device_words.device_tables(record, style.rows):
         found += table(rows, style.width)
         found += more(there_are, style.rows, "row")
     found += sentences(device_words.about_devices(record), style)
-    told = [*profile_words.about_warm_up(record), *profile_words.about_kept(record), *record.notes]
+    told = [*profile_words.about_warm_up(record), *profile_words.about_earlier(record)]
+    told += [*profile_words.about_load(record), *profile_words.about_kept(record), *record.notes]
     found += sentences(told, style)
     return found + sentences(profile_words.EXPLANATION if explain else (), style)
 

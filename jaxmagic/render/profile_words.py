@@ -7,14 +7,18 @@ from collections.abc import Iterable
 from pathlib import PurePath
 
 from .. import units
+from ..analysis.conditions import loaded
+from ..analysis.earlier import compiled_earlier
 from ..analysis.profile_lines import LineTime, Listing
 from ..analysis.roofline import Placed, peaks_of, place, without_rate
 from ..analysis.sources import short_source
 from ..model.profile import OperationTime, Profile
+from .words import about_fetch
 
 #: For learners, with ``--explain``: five lines.
 EXPLANATION = (
-    "Device time: how long a device had something to do, as the JAX profiler saw it; what overlaps counts once.",
+    "Device time: how long a device had something to do, as the JAX profiler saw it. What overlaps counts once, so "
+    "that the mean of an operation may be more than its time.",
     "Wall time: of a run without the profiler, which takes time of its own.",
     "Line: the innermost line of your own code that an operation comes from.",
     "With calls: what is written in the functions that the line calls is in it.",
@@ -28,25 +32,36 @@ _WORTH_A_WORD = 0.01
 _DEVICE_BOUND = 0.9
 _HOST_BOUND = 0.5
 
+#: From how many times as long a run takes under the profiler, that is what the numbers tell of in the first place.
+_DISTORTED = 1.5
+
+#: Names that are told of a list.
+_MOST_NAMES = 4
+
 
 def headline(profile: Profile) -> str:
     """How long devices were busy, of how much, and what a run takes without the profiler."""
+    wall = "" if profile.wall_ns is None else f"wall time {units.time(profile.wall_ns)} without the profiler"
     if not profile.device_uses:
-        return "No device time was recorded."
+        return f"No device time was recorded{'; ' * bool(wall)}{wall}."
     each = profile.device_ns / len(profile.device_uses) / (profile.runs or 1)
     of = profile.recorded_ns / (profile.runs or 1)
     run = "" if profile.runs is None else " a run"
     several = "" if len(profile.device_uses) == 1 else f" in the mean of {len(profile.device_uses)} devices"
     told = f"Device time: {units.time(each)}{run}{several}, {units.share(each, max(of, 1))} of what was recorded"
-    if profile.wall_ns is None:
-        return told
-    return f"{told}; wall time {units.time(profile.wall_ns)} without the profiler"
+    return f"{told}; {wall}" if wall else told
 
 
 def about_bound(profile: Profile) -> list[str]:
     """Whether the host or the device is what a run waits for; both times are those of the recording."""
     if not profile.device_uses or not profile.runs or not profile.recorded_ns:
         return []
+    slower = _recorded_of_wall(profile)
+    if slower is not None and slower > _DISTORTED:
+        return [
+            f"The profiler made a run {units.number(slower, 2)} times slower: what is short looks longer than it is, "
+            "and whether the host or the device is what a run waits for is not known."
+        ]
     use, of = max(profile.device_uses, key=lambda each: each.busy_ns), profile.recorded_ns
     busy = use.busy_ns
     share = units.share(busy, of)
@@ -63,18 +78,32 @@ def about_bound(profile: Profile) -> list[str]:
 
 def about_profiler(profile: Profile) -> list[str]:
     """What the profiler itself cost."""
-    if profile.wall_ns is None or not profile.runs or not profile.recorded_ns:
+    more = _recorded_of_wall(profile)
+    if more is None or not profile.runs:
         return []
-    run = profile.recorded_ns / profile.runs
+    each = "" if profile.runs == 1 else " each"
+    change = f"{units.percent(more - 1)} more than without" if more > 1 else "no more than without"
+    timed = "" if profile.timed_runs <= 1 else f", the median of {profile.timed_runs}"
     return [
-        f"{units.count(profile.runs, 'run')} recorded, {units.time(run)} each under the profiler "
-        f"({_more_than(run, profile.wall_ns)})."
+        f"{units.count(profile.runs, 'run')} recorded, {units.time(profile.recorded_ns / profile.runs)}{each} under "
+        f"the profiler ({change}{timed})."
     ]
 
 
-def _more_than(time_ns: float, other_ns: float) -> str:
-    change = time_ns / other_ns - 1
-    return f"{units.percent(abs(change))} {'more' if change >= 0 else 'less'} than without"
+def _recorded_of_wall(profile: Profile) -> float | None:
+    """How many times as long a run takes under the profiler; ``None`` if that was not measured."""
+    if not profile.wall_ns or not profile.runs or not profile.recorded_ns:
+        return None
+    return profile.recorded_ns / profile.runs / profile.wall_ns
+
+
+def about_error(profile: Profile) -> list[str]:
+    """That the code did not end."""
+    if profile.error is None:
+        return []
+    if profile.runs is None:
+        return [f"The code ended with {profile.error} before a run was complete; this is how far it came."]
+    return [f"The code ended with {profile.error}: this is of the {units.count(profile.runs, 'run')} before."]
 
 
 def about_warm_up(profile: Profile) -> list[str]:
@@ -86,10 +115,37 @@ def about_warm_up(profile: Profile) -> list[str]:
             f"The run before compiled {units.count(len(compiled), 'program')} in {units.time(warm_up.compile_ns)}; "
             "it is not in the recording."
         )
-    if profile.compilations:
-        names = ", ".join(dict.fromkeys(each.function for each in profile.compilations))
+    again = [each for each in profile.compilations if each.compiled]
+    if again:
+        names = ", ".join(dict.fromkeys(each.function for each in again))
         told.append(f"Compiled while it was recorded: {names}.")
+    if again and profile.warm_up is not None:
+        cause = again[-1].cause
+        remedy = f" {cause.remedy[0].upper()}{cause.remedy[1:]}." if cause.remedy else ""
+        told.append(f"It compiles again in each run: {cause.reason}.{remedy}")
     return told
+
+
+def about_earlier(profile: Profile) -> list[str]:
+    """What had been compiled before, by a call whose lines are told."""
+    names = compiled_earlier(profile)
+    if not names:
+        return []
+    told = ", ".join(names[:_MOST_NAMES]) + (", …" if len(names) > _MOST_NAMES else "")
+    return [f"Compiled by an earlier call: {told}. Lines outside of jitted functions are those of that call."]
+
+
+def about_load(profile: Profile) -> list[str]:
+    """What else kept the machine busy."""
+    if profile.environment is None:
+        return []
+    return [f"{each.text} {each.remedy}" for each in loaded(profile.other_load, profile.environment)]
+
+
+def about_copy(profile: Profile, digits: int) -> list[str]:
+    """How long the copy of the result to the host took, where that was asked for."""
+    timing = profile.unprofiled
+    return [] if timing is None or timing.fetch_ns is None else [about_fetch(timing, digits)]
 
 
 def about_kept(profile: Profile) -> list[str]:

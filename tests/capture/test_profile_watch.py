@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import inspect
+import itertools
 import tempfile
 from collections.abc import Callable
 from functools import partial
+from types import SimpleNamespace
 from typing import Any
 
 import jax
@@ -232,7 +234,7 @@ def test_a_run_that_compiles_is_not_the_one_that_is_timed(x: Any) -> None:
         return f(x)
 
     record = runs_of(ProfileWatch(runs=3), call)
-    assert len(calls) == 1 + 1 + 3
+    assert len(calls) == 1 + 3 + 3
     assert record.warm_up is not None
     assert record.unprofiled is not None
     assert record.warm_up.compilations
@@ -240,7 +242,27 @@ def test_a_run_that_compiles_is_not_the_one_that_is_timed(x: Any) -> None:
     assert record.wall_ns == record.unprofiled.wall_ns
     warm = runs_of(ProfileWatch(), call)
     assert warm.warm_up is warm.unprofiled
-    assert len(calls) == 5 + 2
+    assert len(calls) == 7 + 2
+
+
+@pytest.mark.parametrize(
+    ("took_ns", "timed", "wall_ns"),
+    [([10**6], 20, 10**6), ([30 * 10**6], 4, 30 * 10**6), ([10**9], 1, 10**9), ([5, 10**8, 20], 2, 5)],
+)
+def test_what_takes_long_is_timed_once_and_of_what_is_short_the_median_counts(
+    monkeypatch: Any, took_ns: list[int], timed: int, wall_ns: int
+) -> None:
+    compiling = SimpleNamespace(compilations=(SimpleNamespace(compiled=True),))
+    rest = (SimpleNamespace(wall_ns=took_ns[at % len(took_ns)]) for at in itertools.count())
+    ended = itertools.chain([compiling], rest)
+    watch = ProfileWatch(runs=50)
+    monkeypatch.setattr(watch, "_ended", lambda: next(ended))
+    monkeypatch.setattr(watch._profiler, "start", lambda: pytest.fail("enough"))
+    with pytest.raises(pytest.fail.Exception, match="enough"):
+        for _ in watch._all_runs():
+            pass
+    assert watch._unprofiled is not None
+    assert (len(watch._timed), watch._unprofiled.wall_ns) == (timed, wall_ns)
 
 
 def test_a_cold_run_is_recorded_with_what_it_compiles_and_nothing_is_timed(x: Any) -> None:
@@ -260,7 +282,7 @@ def test_what_was_recorded_before_an_error_is_kept_and_the_profiler_is_free(x: A
     def call() -> Any:
         calls.append(1)
         value = jax.block_until_ready(f(jnp.ones((N, N))))
-        if len(calls) == 3:
+        if len(calls) == 7:  # five were timed, and one recorded
             raise KeyboardInterrupt
         return value
 
@@ -273,7 +295,7 @@ def test_what_was_recorded_before_an_error_is_kept_and_the_profiler_is_free(x: A
 def test_an_error_before_anything_is_recorded_is_said() -> None:
     record = runs_of(ProfileWatch(), lambda: 1 / 0)
     assert (record.error, record.device_uses) == ("ZeroDivisionError", ())
-    assert record.notes == ("Nothing was recorded: the code did not come so far.",)
+    assert record.notes == ("Nothing was recorded: the code ended before that.",)
 
 
 def test_somebodys_own_profile_is_left_alone(tmp_path: Any, x: Any) -> None:
@@ -415,7 +437,7 @@ def test_a_run_that_fails_is_not_in_the_time_of_those_that_have_ended() -> None:
         for number, _ in enumerate(watch.runs()):
             watch.result = f(x)
             watch.returned(watch.result)
-            if number == 3:  # to warm up, to be timed, and one that is recorded have ended
+            if number == 5:  # one to warm up, three that are timed, and one that is recorded have ended
                 raise error
     watch.stop(error=error)
     assert watch.record.runs == 1

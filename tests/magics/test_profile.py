@@ -62,7 +62,7 @@ def test_a_cell_is_listed_as_it_was_typed(session: Any) -> None:
 
 def test_what_runs_nothing_on_a_device_has_no_device_time(session: Any) -> None:
     session.run("%jaxprof calls.append(1)")
-    assert session.report.startswith("No device time was recorded.")
+    assert session.report.startswith("No device time was recorded; wall time ")
 
 
 def test_devices_that_ran_nothing_are_not_counted(session: Any) -> None:
@@ -87,7 +87,7 @@ def test_the_value_is_that_of_the_cell_and_names_stay(session: Any) -> None:
     assert session.run("%jaxprof 9;") is None
 
 
-@pytest.mark.parametrize(("options", "runs"), [("", 2), ("-n 3", 4), ("--cold", 1), ("--cold -n 2", 2)])
+@pytest.mark.parametrize(("options", "runs"), [("", 2), ("-n 3", 6), ("--cold", 1), ("--cold -n 2", 2)])
 def test_the_code_runs_so_often(session: Any, options: str, runs: int) -> None:
     session.run(f"%jaxprof {options} calls.append(1)")
     assert len(session.shell.user_ns["calls"]) == runs
@@ -116,7 +116,7 @@ def test_an_error_comes_through_at_its_line_and_the_profiler_is_free(session: An
 
 
 def test_an_error_in_a_recorded_run_shows_what_was_recorded_before(session: Any) -> None:
-    session.run("def fails():\n    calls.append(jnp.sort(x))\n    if len(calls) == 3: raise ValueError")
+    session.run("def fails():\n    calls.append(jnp.sort(x))\n    if len(calls) == 7: raise ValueError")
     session.run("jnp.sort(x)")
     session.run("%jaxprof -n 5 -v p fails()", fails=ValueError)
     assert (profile(session).error, profile(session).runs) == ("ValueError", 1)
@@ -129,6 +129,26 @@ def test_somebodys_own_profile_is_left_alone_and_nothing_is_run(session: Any, tm
     finally:
         jax.profiler.stop_trace()
     assert session.shell.user_ns["calls"] == []
+
+
+def test_a_recording_within_a_recording_is_refused_and_the_outer_one_goes_on(session: Any) -> None:
+    session.run("import jaxmagic")
+    session.run(
+        "%%jaxprof --cold -v p\ntry:\n    jaxmagic.profile(jnp.sort, x)\n"
+        "except jaxmagic.NotMeasured as error:\n    told = str(error)\njnp.sort(x)"
+    )
+    assert session.shell.user_ns["told"].startswith("jaxmagic records already, and one recording cannot be within")
+    assert profile(session).operation_times
+
+
+@pytest.mark.parametrize("options", ["", "-n 3"])
+def test_what_is_donated_and_not_assigned_fails_with_what_to_do(session: Any, options: str) -> None:
+    session.run("step = jax.jit(lambda s: s + 1, donate_argnums=0)\ns = jnp.ones(100)")
+    error = session.run(f"%jaxprof {options} -v p t = step(s)", fails=Exception)
+    assert "Assign what it is replaced by, as in state = step(state)" in "".join(error.__notes__)
+    assert "Assign what it is replaced by" in " ".join(session.report.split())
+    session.run(f"s = jnp.ones(100)\n%jaxprof {options} -v p s = step(s)")
+    assert profile(session).error is None
 
 
 def test_nothing_is_left_behind(session: Any, session_state: Any) -> None:
@@ -171,6 +191,7 @@ def test_a_trace_for_perfetto_has_the_operations_that_were_recorded(session: Any
     trace = json.loads(gzip.decompress((tmp_path / "trace.json.gz").read_bytes()))
     names = {each["name"] for each in trace["traceEvents"]}
     assert {each.name for each in record.operation_times} <= names
+    assert "".join(f"Written for Perfetto: {tmp_path}/trace.json.gz.".split()) in "".join(session.report.split())
 
 
 def test_a_trace_that_cannot_be_written_in_the_end_is_a_note(
@@ -186,7 +207,8 @@ def test_a_trace_that_cannot_be_written_in_the_end_is_a_note(
 
 
 @pytest.mark.parametrize(
-    "options", ["--label a/b --logdir {}", "--label a", "--logdir {}/file", "--perfetto {}/none/trace.json"]
+    "options",
+    ["--label a/b --logdir {}", "--label a", "--logdir {}/file", "--logdir ''", "--perfetto {}/none/trace.json"],
 )
 def test_nothing_is_run_where_a_recording_cannot_be_kept(session: Any, tmp_path: Path, options: str) -> None:
     (tmp_path / "file").write_text("in the way")

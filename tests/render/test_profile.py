@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable
 from dataclasses import replace
+from html import unescape
+from typing import Any
 
 import pytest
 from profiles import MS, fabricated, use
 
 from jaxmagic.analysis.charts import chart
 from jaxmagic.model.chart import Flame
+from jaxmagic.model.compilation import Cause
+from jaxmagic.model.environment import Environment
+from jaxmagic.model.frame import Frame
 from jaxmagic.model.profile import Profile
 from jaxmagic.render.html import to_html
 from jaxmagic.render.style import Style
@@ -49,6 +56,80 @@ def test_the_report_is_a_listing_with_the_time_of_a_run(profile: Profile) -> Non
 )
 def test_what_a_run_waits_for_is_said_with_its_numbers(profile: Profile, busy: int, sentence: str) -> None:
     assert sentence in " ".join(to_text(replace(profile, device_uses=(use("CPU:0", busy),))).split())
+
+
+Make = Callable[..., Any]
+
+
+def says(profile: Profile, sentence: str) -> bool:
+    """In both media, or in none."""
+    text = " ".join(to_text(profile).split())
+    html = " ".join(unescape(re.sub("<[^>]+>", " ", to_html(profile))).split())
+    assert (sentence in text) == (sentence in html)
+    return sentence in text
+
+
+@pytest.mark.parametrize(
+    ("wall_ms", "timed", "found"),
+    [
+        (19, 1, ["Device time: 15.0 ms a run, 75 % of what was recorded; wall time 19.0 ms without the profiler",
+                 "2 runs recorded, 20.0 ms each under the profiler (5.3 % more than without)."]),
+        (25, 7, ["2 runs recorded, 20.0 ms each under the profiler (no more than without, the median of 7)."]),
+        (8, 1, ["The profiler made a run 2.5 times slower: what is short looks longer than it is, and whether the "
+                "host or the device is what a run waits for is not known."]),
+    ],
+)  # fmt: skip
+def test_what_the_profiler_itself_costs_is_said_and_what_it_distorts(
+    profile: Profile, timing: Make, wall_ms: int, timed: int, found: list[str]
+) -> None:
+    told = replace(profile, unprofiled=timing(dispatch_ns=wall_ms * MS, wait_ns=0), timed_runs=timed)
+    assert all(says(told, each) for each in found)
+    assert says(told, "is busy for") is (wall_ms != 8)
+
+
+def test_where_the_host_alone_has_worked_there_is_a_wall_time(timing: Make) -> None:
+    found = Profile(runs=1, unprofiled=timing(dispatch_ns=MS, wait_ns=0), recorded_ns=MS, device_uses=(),
+                    operation_times=(), place_times=())  # fmt: skip
+    assert says(found, "No device time was recorded; wall time 1.00 ms without the profiler.")
+
+
+@pytest.mark.parametrize(
+    ("runs", "sentence"),
+    [
+        (2, "The code ended with ValueError: this is of the 2 runs before."),
+        (None, "The code ended with ValueError before a run was complete; this is how far it came."),
+    ],
+)
+def test_that_the_code_did_not_end_is_said(profile: Profile, runs: int | None, sentence: str) -> None:
+    assert says(replace(profile, error="ValueError", runs=runs), sentence)
+
+
+def test_what_compiles_in_each_run_is_said_with_the_remedy(profile: Profile, timing: Make, compilation: Make) -> None:
+    again = compilation(cause=Cause(kind="new function", reason="it is new", remedy="make it once"))
+    found = replace(profile, compilations=(again, again), warm_up=timing(again))
+    assert says(found, "Compiled while it was recorded: f.")
+    assert says(found, "It compiles again in each run: it is new. Make it once.")
+    assert not says(replace(found, warm_up=None), "in each run")
+
+
+def test_what_an_earlier_call_compiled_is_said(profile: Profile, timing: Make, compilation: Make) -> None:
+    caller = Frame(function="<module>", file="/tmp/cell.py", line=9, cell="cell 2")
+    outside = tuple(replace(each, stack=(caller, *each.stack)) for each in profile.place_times)
+    sentence = "Compiled by an earlier call: f. Lines outside of jitted functions are those of that call."
+    assert says(replace(profile, place_times=outside), sentence)
+    assert not says(replace(profile, place_times=outside, warm_up=timing(compilation())), sentence)
+    assert not says(profile, sentence)
+
+
+def test_what_else_kept_the_machine_busy_is_said(profile: Profile, environment: Environment) -> None:
+    found = replace(profile, environment=environment, other_load=1.3)
+    assert says(found, "Other processes kept 1.3 of 2 processors busy")
+    assert not says(replace(found, other_load=0.1), "Other processes")
+
+
+def test_the_copy_of_the_result_is_said_where_it_was_asked_for(profile: Profile, timing: Make) -> None:
+    told = replace(profile, unprofiled=timing(fetch_ns=MS, fetch_bytes=4096), timed_runs=1)
+    assert says(told, "Fetch: 1.00 ms to copy 4.00 KiB to the host, beside the wall time.")
 
 
 def test_several_devices_are_a_table_with_what_was_exposed(profile: Profile) -> None:
