@@ -40,9 +40,9 @@ class Displayable:
         Args:
             of: what a row is. For a :class:`~jaxmagic.Timing` ``"timings"`` or ``"compilations"``, for a
                 :class:`~jaxmagic.Benchmark` ``"samples"``, ``"benchmarks"`` or ``"compilations"``, for the
-                :class:`~jaxmagic.History` ``"timings"``, ``"benchmarks"`` or ``"compilations"``, for a
-                :class:`~jaxmagic.MemoryProfile` ``"executables"``, ``"buffers"``, ``"arrays"``, ``"timeline"``,
-                ``"heap"`` or ``"compilations"``, for a :class:`~jaxmagic.HeapDifference` or
+                :class:`~jaxmagic.History` ``"timings"``, ``"benchmarks"``, ``"profiles"`` or ``"compilations"``,
+                for a :class:`~jaxmagic.MemoryProfile` ``"executables"``, ``"buffers"``, ``"arrays"``,
+                ``"timeline"``, ``"heap"`` or ``"compilations"``, for a :class:`~jaxmagic.HeapDifference` or
                 :class:`~jaxmagic.HeapProfile` ``"heap"``, for :class:`~jaxmagic.LiveArrays` ``"arrays"``, for an
                 :class:`~jaxmagic.Executable` ``"buffers"``, for a :class:`~jaxmagic.Profile` ``"lines"``,
                 ``"operations"``, ``"scopes"``, ``"devices"``, ``"collectives"``, ``"transfers"``, ``"programs"``,

@@ -46,8 +46,16 @@ def table(rows: Iterable[Sequence[str]], most: int | None = None, widest: int = 
     ]
 
 
+#: What tells two long names apart: the number of a line, or of an operation.
+_NUMBER = re.compile(r"[.:]\d+$")
+
+
 def _cut(text: str, most: int) -> str:
-    return text if len(text) <= most else f"{text[: most - 1]}…"
+    if len(text) <= most:
+        return text
+    number = _NUMBER.search(text)
+    end = number[0] if number and len(number[0]) <= most // 2 else ""
+    return f"{text[: most - 1 - len(end)]}…{end}"
 
 
 def wrapped(sentence: str, style: Style, indent: str, further: str | None = None) -> list[str]:

@@ -39,7 +39,8 @@ def about_devices(profile: Profile) -> list[str]:
     times = [each.compute_ns / (profile.runs or 1) for each in profile.device_uses]
     mean = sum(times) / len(times)
     told = []
-    if mean and max(times) >= _UNEVEN * mean:
+    shared = all("CPU:" in each.device for each in profile.device_uses)  # a device works when a processor is free
+    if not shared and mean and max(times) >= _UNEVEN * mean:
         busiest = max(profile.device_uses, key=lambda each: each.compute_ns)
         told.append(
             f"Uneven load: devices compute for {units.time(min(times))} to {units.time(max(times))}; "

@@ -150,10 +150,15 @@ def _(record: Sweep, of: str | None = None) -> pd.DataFrame:
 
 @to_frame.register
 def _(record: History, of: str | None = None) -> pd.DataFrame:
+    timings = [each for each in record if isinstance(each, Timing)]
+    benchmarks = [each for each in record if isinstance(each, Benchmark)]
+    profiles = [each for each in record if isinstance(each, Profile)]
+    kinds = {"timings": timings, "benchmarks": benchmarks, "profiles": profiles}
     return _choose(
-        of,
-        timings=lambda: _timings([each for each in record if isinstance(each, Timing)]),
-        benchmarks=lambda: _benchmarks([each for each in record if isinstance(each, Benchmark)]),
+        of or next((name for name, records in kinds.items() if records), None),
+        timings=lambda: _timings(timings),
+        benchmarks=lambda: _benchmarks(benchmarks),
+        profiles=lambda: _frame(profile_frames.profiles(profiles)),
         compilations=lambda: _compilations(record),
     )
 

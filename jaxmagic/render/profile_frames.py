@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from ..analysis.device_scaling import device_scaling
 from ..analysis.profile_comparison import By, differences, profiled
 from ..analysis.profile_lines import LineTime, line_times
@@ -44,6 +46,18 @@ _OPERATION = {
     "shape": "string",
     "scope": "string",
     "source": "string",
+}
+
+_PROFILE = {
+    "started_at": "datetime64[ns, UTC]",
+    "code": "string",
+    "runs": "Int64",
+    "wall_ns": "Int64",
+    "recorded_ns": "Int64",
+    "device_ns": "Int64",
+    "devices": "Int64",
+    "error": "string",
+    "kept": "string",
 }
 
 _SCOPE = {
@@ -131,6 +145,18 @@ _EVENT = {
     "length_ns": "Int64",
     "detail": "string",
 }
+
+
+def profiles(profiles: Iterable[Profile]) -> Table:
+    """A row a profile, as a whole."""
+    rows = [
+        (
+            *(each.started_at, each.code, each.runs, each.wall_ns, each.recorded_ns, each.device_ns),
+            *(len(each.device_uses), each.error, each.kept),
+        )
+        for each in profiles
+    ]
+    return Table(_PROFILE, rows)
 
 
 def lines(profile: Profile) -> Table:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..analysis.profile_lines import LineTime, Listing, line_times, listings
+from ..analysis.profile_lines import Listed, Listing, line_times, listings
 from ..analysis.profile_operations import over_devices
 from ..model.profile import Profile
 from . import device_words, profile_words, words
@@ -45,10 +45,16 @@ def profile_report(record: Profile, style: Style, *, explain: bool) -> list[str]
 
 
 def _listing(listing: Listing, record: Profile, style: Style) -> Iterator[str]:
-    heads = "  ".join(name.rjust(width) for name, width in zip(profile_words.LINE_HEADS, _WIDTHS, strict=True))
+    """A column that is empty in all lines leaves its room to the source."""
+    cells = [_cells(each, record) for each in listing.lines]
+    kept = [at for at in range(len(_WIDTHS)) if any(row[at] for row in cells)]
+    rows = (profile_words.LINE_HEADS, *cells)
+    heads, *numbers = ("  ".join(row[at].rjust(_WIDTHS[at]) for at in kept) for row in rows)
     yield f"{heads}  {words.printable(listing.place)}"
-    for each in listing.lines:
-        cells = profile_words.line_cells(each.time, record) if isinstance(each.time, LineTime) else ("",) * 4
-        numbers = "  ".join(cell.rjust(width) for cell, width in zip(cells, _WIDTHS, strict=True))
+    for each, told in zip(listing.lines, numbers, strict=True):
         number = str(each.number or "").rjust(5)
-        yield f"{numbers} {number}  {words.printable(each.text)}"[: style.width].rstrip()
+        yield f"{told} {number}  {words.printable(each.text)}"[: style.width].rstrip()
+
+
+def _cells(listed: Listed, record: Profile) -> tuple[str, ...]:
+    return ("",) * len(_WIDTHS) if listed.time is None else profile_words.line_cells(listed.time, record)

@@ -76,6 +76,11 @@ def test_an_uneven_load_is_said_and_an_even_one_is_not(profile: Profile) -> None
     assert "Uneven load" not in str(even)
 
 
+def test_devices_of_one_cpu_wait_for_processors_and_are_not_uneven_for_that(profile: Profile) -> None:
+    of_cpu = replace(profile, device_uses=(use("CPU:0", 20 * MS), use("CPU:1", 10 * MS)))
+    assert "Uneven load" not in str(of_cpu)
+
+
 def test_how_arrays_are_divided_is_said_in_one_line(profile: Profile) -> None:
     line = "jit_f, on each of 2 devices: x f32[4,8] (1 of 2×1), w f32[8] (all) → f32[]."
     assert line in " ".join(str(profile).split())

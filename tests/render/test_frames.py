@@ -7,6 +7,7 @@ from typing import Any
 
 import pandas as pd
 import pytest
+from profiles import fabricated
 
 from jaxmagic.model.history import History
 from jaxmagic.render.frames import to_frame
@@ -47,6 +48,20 @@ def test_wrong_questions_are_refused(timing: Any) -> None:
 
 
 # --- where memory goes ---------------------------------------------------------------------------------------------
+
+
+def test_of_a_history_the_rows_are_those_of_the_kind_that_it_has(timing: Any) -> None:
+    history = History()
+    history.append(replace(fabricated(), started_at="2026-11-22T15:43:54.591+00:00", error="ValueError"))
+    frame = to_frame(history)
+    assert frame[["code", "runs", "device_ns", "devices", "error"]].to_numpy().tolist() == [
+        ["f(x)", 2, 30_000_000, 1, "ValueError"]
+    ]
+    assert frame["wall_ns"].isna().all()
+    assert frame["started_at"][0].year == 2026
+    history.append(timing())
+    assert len(to_frame(history)["dispatch_ns"]) == 1
+    assert len(to_frame(history, "profiles")) == 1
 
 
 def test_one_row_a_program_with_what_it_needs(memory_profile: Any, executable: Any) -> None:
