@@ -11,7 +11,8 @@ from typing import Any
 
 from .. import units
 from ..analysis.heap import is_users
-from ..analysis.profile import Times, Window, summarize
+from ..analysis.profile import Times, summarize
+from ..analysis.windows import Window
 from ..errors import NotMeasured, RecordError
 from ..model.profile import DeviceUse, OperationTime, Profile
 from ..model.recording import Recording

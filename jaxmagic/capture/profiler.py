@@ -9,8 +9,8 @@ from pathlib import Path
 
 import numpy as np
 
-from ..analysis.profile import Window
 from ..analysis.recorded import OURS
+from ..analysis.windows import Window
 from ..errors import NotMeasured
 from ..model.recording import Recording
 from ..storage import recordings

@@ -9,8 +9,9 @@ import pytest
 from recordings import trace
 
 from jaxmagic.analysis.exchange import Collectives, kind_of
-from jaxmagic.analysis.profile import Times, Window, summarize
+from jaxmagic.analysis.profile import Times, summarize
 from jaxmagic.analysis.recorded import Recorded
+from jaxmagic.analysis.windows import Window
 from jaxmagic.capture.xspace import read_recording
 from jaxmagic.model.exchange import CollectiveTime, TransferTime
 from jaxmagic.model.recording import EventKind, Fact, Recording, Role, Track

@@ -12,8 +12,9 @@ import numpy as np
 import pytest
 from recordings import trace
 
-from jaxmagic.analysis.profile import Times, Window, summarize
+from jaxmagic.analysis.profile import Times, summarize
 from jaxmagic.analysis.profile_operations import over_devices
+from jaxmagic.analysis.windows import Window
 from jaxmagic.capture.xspace import read_recording
 from jaxmagic.model.recording import EventKind, Recording, Role, Track
 

@@ -10,8 +10,9 @@ from profiles import fabricated
 from recordings import trace
 
 from jaxmagic.analysis import profile_timeline
-from jaxmagic.analysis.profile import Window, summarize
+from jaxmagic.analysis.profile import summarize
 from jaxmagic.analysis.profile_timeline_chart import profile_timeline_chart
+from jaxmagic.analysis.windows import Window
 from jaxmagic.capture.xspace import read_recording
 from jaxmagic.model.profile import Profile
 from jaxmagic.model.profile_timeline import EventLabel, EventTrack, ProfileTimeline

@@ -1,0 +1,50 @@
+"""The stretches of a recording that count: its runs, or all of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from ..model.recording import Track
+from .attribution import Ints
+
+#: How far apart the clocks of threads and devices may be.
+_SKEW_PS = 10**9
+
+
+class Window(NamedTuple):
+    """From when to when, in picoseconds since the recording began."""
+
+    start_ps: int
+    end_ps: int
+
+
+def from_first_to_last(tracks: Sequence[Track]) -> list[Window]:
+    """From the first event of some tracks to the end of the last; none if there are none."""
+    if not tracks:
+        return []
+    return [Window(min(int(each.start_ps[0]) for each in tracks), max(int(each.end_ps.max()) for each in tracks))]
+
+
+def within(start: Ints, end: Ints, windows: Sequence[Window]) -> tuple[Ints, Ints, Ints]:
+    """The parts of events that lie in windows, and which event each is part of.
+
+    An event belongs to the window in which it began, or to one that began right after it: the clocks of threads and
+    devices differ. What seems to go on after its window, or to have begun long before one, is not there: a run is
+    over when all of it is, and begins when nothing else is under way.
+    """
+    if len(windows) == 1 and len(start) and windows[0].start_ps <= start[0] and end.max() <= windows[0].end_ps:
+        return start, end, np.arange(len(start))
+    low, high = np.array(windows, np.int64).reshape(-1, 2).T
+    if not len(low):
+        nothing = np.zeros(0, np.int64)
+        return nothing, nothing, nothing
+    mine = np.searchsorted(low, start, side="right") - 1
+    mine += (mine < 0) | (start >= high[np.maximum(mine, 0)])
+    chosen = np.flatnonzero((mine < len(low)) & (start >= low[np.minimum(mine, len(low) - 1)] - _SKEW_PS))
+    mine = mine[chosen]
+    start, end = np.maximum(start[chosen], low[mine]), np.minimum(end[chosen], high[mine])
+    there = end > start
+    return start[there], end[there], chosen[there]
