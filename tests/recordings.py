@@ -8,8 +8,8 @@ from typing import Any
 import jax
 import pytest
 
-from jaxmagic.capture import xspace
 from jaxmagic.capture.hlo import read_module
+from jaxmagic.capture.xplane import xspace_messages
 from jaxmagic.model.hlo import Module
 
 #: One lies here, with the notebook that opens it.
@@ -27,7 +27,7 @@ NAMES = dict(
 
 def space(*planes: dict[str, Any]) -> bytes:
     """Planes as their name and, for each line, its events: name, offset, duration, and statistics."""
-    made = xspace._messages()["XSpace"]()
+    made = xspace_messages()["XSpace"]()
     event_message = _writable()
     for plane in planes:
         message = made.planes.add(name=plane["name"].encode())
@@ -46,9 +46,9 @@ def space(*planes: dict[str, Any]) -> bytes:
 
 def _writable() -> Any:
     def event(kind: int, offset: int, duration: int, stats: list[dict[str, Any]]) -> bytes:
-        made = xspace._messages()["XEvent"](kind=kind)
+        made = xspace_messages()["XEvent"](kind=kind)
         for stat in stats:
-            made.stats.append(xspace._messages()["XStat"](**stat).SerializeToString())
+            made.stats.append(xspace_messages()["XStat"](**stat).SerializeToString())
         return bytes(made.SerializeToString()) + _number(2, offset) + _number(3, duration)
 
     return event
