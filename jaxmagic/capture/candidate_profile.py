@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..analysis.profile import Times, summarize
 from ..errors import NotMeasured
 from ..model.profile import Profile
-from .profile_watch import make_profile
+from .profile_record import make_profile
 from .profiler import Profiler, mark_run, windows_of
 from .runner import Runner
 

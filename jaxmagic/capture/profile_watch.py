@@ -9,23 +9,19 @@ from pathlib import Path
 from statistics import median_low
 from typing import Any
 
-from .. import units
-from ..analysis.heap import is_users
 from ..analysis.profile import Times, summarize
 from ..analysis.windows import Window
 from ..errors import NotMeasured, RecordError
-from ..model.profile import DeviceUse, OperationTime, Profile
+from ..model.profile import Profile
 from ..model.recording import Recording
 from ..model.timing import Timing
 from .clock import now_ns, timestamp
-from .environment import probe
 from .internals import met_a_deleted_array
-from .jax_version import about_lines, require_jax
+from .jax_version import require_jax
 from .load import Load
 from .logdir import LogDir
-from .peaks import cpu_peaks
+from .profile_record import make_profile
 from .profiler import Profiler, mark_run, windows_of
-from .source_text import codes_of
 from .stopwatch import Stopwatch
 
 #: So many runs are timed without the profiler at most, as long as they take no more than this: a single one that is
@@ -292,55 +288,3 @@ class ProfileWatch:
             except (OSError, RecordError) as problem:
                 return replace(record, notes=(*record.notes, f"The run could not be added to the list: {problem}"))
         return record
-
-
-def make_profile(
-    times: Times, recording: Recording | None, *, here: bool = True, notes: Sequence[str] = (), **more: Any
-) -> Profile:
-    """The record of a recording that was made here, with the source of what took time.
-
-    Args:
-        times: what the devices did.
-        recording: what that is from; ``None`` if there is none.
-        here: whether it was made in this process.
-        notes: what else a reader must know.
-        more: the other fields of the record.
-    """
-    frames = dict.fromkeys(found for each in times.place_times for found in each.stack if is_users(found))
-    codes = codes_of(frames, trusted=here)
-    told = [*notes, *_notes(recording, here)]
-    if codes and not here:
-        told.append("The source is that of the files as they are on this machine now; the recording has none.")
-    measured = times._asdict()
-    if here:
-        measured["device_uses"] = _with_peaks(times.device_uses, times.operation_times)
-    return Profile(**measured, codes=codes, notes=tuple(told), environment=probe() if here else None, **more)
-
-
-def _with_peaks(uses: tuple[DeviceUse, ...], operations: Iterable[OperationTime]) -> tuple[DeviceUse, ...]:
-    """With what the CPU can do, where it is one device: several share it."""
-    if [each.device for each in uses] != ["CPU:0"]:
-        return uses
-    import jax
-
-    if jax.local_device_count(backend="cpu") > 1:
-        return uses
-    products = (each for each in operations if each.category in ("matmul", "convolution") and each.total_ns)
-    peaks = cpu_peaks(max((1e9 * (each.flops or 0) * each.count / each.total_ns for each in products), default=0.0))
-    if peaks is None:
-        return uses
-    return (replace(uses[0], peak_flops=peaks.flops, peak_bytes=peaks.bytes, peaks_measured=True),)
-
-
-def _notes(recording: Recording | None, here: bool) -> list[str]:
-    if recording is None:
-        return []
-    found = list(recording.notes)
-    if recording.unread:
-        found.append(
-            f"Of {units.count(len(recording.unread), 'program')} the module could not be read: their operations have "
-            f"no lines ({', '.join(sorted(set(recording.unread.values())))})."
-        )
-    if here and recording.modules:
-        found += about_lines()
-    return found

@@ -10,7 +10,7 @@ from ..analysis.profile import summarize
 from ..errors import NotMeasured
 from ..model.profile import Profile
 from ..storage import recordings
-from .profile_watch import make_profile
+from .profile_record import make_profile
 from .xspace import read_recording
 
 #: How what is compressed with gzip begins.

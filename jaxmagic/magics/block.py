@@ -9,9 +9,8 @@ import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from types import FrameType, GeneratorType, NoneType, TracebackType
-from typing import Any, Protocol, cast
+from typing import Any, cast
 
-from IPython.core.error import UsageError
 from IPython.core.getipython import get_ipython
 from IPython.core.interactiveshell import InteractiveShell
 from IPython.display import display
@@ -26,51 +25,10 @@ from ..render.bundle import outputs
 from ..render.style import DEFAULT, Style
 from ..render.text import to_text
 from . import options
+from .watches import WATCHES, RepeatedWatch, Watch, silenced
 
 #: First line and column of some code in its file, and last line and column; columns in bytes.
 Place = tuple[int, int, int, int]
-
-
-class Watch(Protocol):
-    """What measures a block: a stopwatch, or more than that. Its methods are those of the stopwatch."""
-
-    result: Any
-    dropped: Any
-
-    @property
-    def done(self) -> bool:
-        """Whether there is a record."""
-
-    @property
-    def timing(self) -> Timing:
-        """How long it took."""
-
-    @property
-    def record(self) -> Timing | MemoryProfile | Profile:
-        """What there is to show."""
-
-    def start(self) -> None:
-        """Begin."""
-
-    def returned(self, value: Any = None) -> int:
-        """The code has returned."""
-
-    def stop(self, *, error: BaseException | None = None, code: str | None = None) -> object:
-        """Wait, and make the record."""
-
-    def cancel(self) -> None:
-        """End without a record."""
-
-
-class RepeatedWatch(Watch, Protocol):
-    """What measures a block that runs several times."""
-
-    @property
-    def timings(self) -> Sequence[Timing]:
-        """Of all runs that have ended."""
-
-    def runs(self) -> Iterator[None]:
-        """The code runs between one of these and the next."""
 
 
 class Block:
@@ -254,62 +212,9 @@ def open_block(name: str, magic: str, text: str, place: Place, shown: bool) -> B
     shell = get_ipython()
     parser = getattr(JaxMagics, magic).parser
     arguments = options.parse(options.split(text, parser)[0], parser)
-    watch, style = _WATCHES[magic](shell, arguments, shown), current_style(shell)
+    watch, style = WATCHES[magic](shell, arguments, shown), current_style(shell)
     style = replace(style, rows=getattr(arguments, "top", style.rows))
     return Block(shell, name, arguments, watch, style=style, place=place, shown=shown)
-
-
-def _stopwatch(shell: InteractiveShell, arguments: argparse.Namespace, shown: bool) -> Watch:
-    return api.stopwatch(fetch=arguments.fetch)
-
-
-def _memory_watch(shell: InteractiveShell, arguments: argparse.Namespace, shown: bool) -> Watch:
-    def value_name() -> str:
-        kept = shown and not arguments.o and not silenced(shell)
-        return f"Out[{shell.displayhook.prompt_count}]" if kept else "(the value)"  # of which more is not known here
-
-    pprof = shell.var_expand(arguments.pprof) if isinstance(arguments.pprof, str) else arguments.pprof
-    try:
-        return api.memory_watch(
-            lambda: shell.user_ns,
-            value_name=value_name,
-            interval_ns=arguments.interval,
-            mapped=arguments.map,
-            fetch=arguments.fetch,
-            pprof=pprof,
-        )
-    except OSError as error:
-        raise UsageError(f"--pprof={pprof}: {error.strerror}: {error.filename}. Nothing was run.") from None
-
-
-def _profile_watch(shell: InteractiveShell, arguments: argparse.Namespace, shown: bool) -> Watch:
-    given = (arguments.logdir, arguments.label, arguments.perfetto)
-    logdir, label, perfetto = (None if each is None else shell.var_expand(each) for each in given)
-    try:
-        return api.profile_watch(
-            runs=arguments.n,
-            cold=arguments.cold,
-            fetch=arguments.fetch,
-            logdir=logdir,
-            label=label,
-            perfetto=perfetto,
-        )
-    except ValueError as error:
-        raise UsageError(f"--logdir, --label: {error}. Nothing was run.") from None
-    except OSError as error:
-        raise UsageError(f"--logdir or --perfetto: {error}. Nothing was run.") from None
-
-
-#: What measures the block of each magic.
-_WATCHES = {"jaxtime": _stopwatch, "jaxmem": _memory_watch, "jaxprof": _profile_watch}
-
-
-def silenced(shell: InteractiveShell) -> bool:
-    """Whether the cell ends in a semicolon, and its value is not displayed."""
-    try:
-        return bool(shell.displayhook.quiet())
-    except Exception:
-        return False
 
 
 def current_style(shell: InteractiveShell) -> Style:

@@ -7,7 +7,7 @@ from typing import Any
 
 import ipywidgets
 
-from ..analysis.charts import latencies
+from ..analysis.distributions import latencies
 from ..analysis.tradeoff import tradeoff
 from ..analysis.views import METRICS, STATISTICS, ratios_chart, times_chart, without_series
 from ..model.chart import Chart, Curves

@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jaxmagic.analysis.charts import chart, hill, latencies, share_until
+from jaxmagic.analysis.charts import chart
+from jaxmagic.analysis.distributions import hill, latencies, share_until
 from jaxmagic.model.benchmark import Benchmark, Trial
 from jaxmagic.model.chart import Curves, Forest
 from jaxmagic.model.comparison import Comparison

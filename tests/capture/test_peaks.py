@@ -9,7 +9,7 @@ import jax.numpy as jnp
 import pytest
 from profiles import MS, use
 
-from jaxmagic.capture import peaks, profile_watch
+from jaxmagic.capture import peaks, profile_record
 from jaxmagic.capture.peaks import Peaks, cpu_peaks
 
 
@@ -77,8 +77,8 @@ def test_a_cpu_has_peaks_where_it_is_one_device(
     monkeypatch: Any, count: int, devices: tuple[str, ...], known: bool
 ) -> None:
     monkeypatch.setattr(jax, "local_device_count", lambda backend: count)
-    monkeypatch.setattr(profile_watch, "cpu_peaks", lambda _: Peaks(100e9, 10e9))
-    found = profile_watch._with_peaks(tuple(use(each, MS) for each in devices), ())
+    monkeypatch.setattr(profile_record, "cpu_peaks", lambda _: Peaks(100e9, 10e9))
+    found = profile_record.with_peaks(tuple(use(each, MS) for each in devices), ())
     assert {(each.peak_flops, each.peak_bytes, each.peaks_measured) for each in found} == {
         (100e9, 10e9, True) if known else (None, None, False)
     }

@@ -29,6 +29,14 @@ from jaxmagic.model.profile import Profile
 keeps_lines = pytest.mark.skipif(about_lines() != [], reason="this JAX does not tell all lines")
 
 N = 400
+
+
+@pytest.fixture
+def time_enough(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As many runs are timed as recorded, however busy the machine is."""
+    monkeypatch.setattr(profile_watch, "_TIMED_NS", 10**15)
+
+
 Program = tuple[Callable[..., Any], Callable[..., Any]]
 
 
@@ -225,6 +233,7 @@ def runs_of(watch: ProfileWatch, function: Callable[[], Any]) -> Profile:
     return watch.record
 
 
+@pytest.mark.usefixtures("time_enough")
 def test_a_run_that_compiles_is_not_the_one_that_is_timed(x: Any) -> None:
     calls: list[int] = []
     f = jax.jit(lambda x: x * 53)
@@ -274,6 +283,7 @@ def test_a_cold_run_is_recorded_with_what_it_compiles_and_nothing_is_timed(x: An
     assert [each.function for each in record.compilations] == ["<lambda>"]
 
 
+@pytest.mark.usefixtures("time_enough")
 def test_what_was_recorded_before_an_error_is_kept_and_the_profiler_is_free(x: Any) -> None:
     calls: list[int] = []
     f = jax.jit(lambda x: jnp.sort(x * 61))
@@ -428,6 +438,7 @@ def test_an_interrupt_while_the_profiler_stops_goes_through_and_leaves_nothing_b
     assert jaxmagic.profile(jax.jit(lambda x: x * 89), jnp.ones(10)).runs == 1
 
 
+@pytest.mark.usefixtures("time_enough")
 def test_a_run_that_fails_is_not_in_the_time_of_those_that_have_ended() -> None:
     watch = ProfileWatch(runs=3)
     watch.start()

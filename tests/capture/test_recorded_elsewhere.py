@@ -14,7 +14,7 @@ from recordings import module_of, operation, space, trace
 import jaxmagic
 from jaxmagic.analysis.profile import Times
 from jaxmagic.analysis.recorded import recorded
-from jaxmagic.capture.profile_watch import make_profile
+from jaxmagic.capture.profile_record import make_profile
 from jaxmagic.errors import NotMeasured
 from jaxmagic.model.frame import Frame
 from jaxmagic.model.profile import PlaceTime

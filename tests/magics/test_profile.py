@@ -31,8 +31,9 @@ f(x)
 
 
 @pytest.fixture(autouse=True)
-def prepared(session: Any) -> None:
+def prepared(session: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     session.run(PREPARE)
+    monkeypatch.setattr("jaxmagic.capture.profile_watch._TIMED_NS", 10**15)  # however busy the machine is
 
 
 def profile(session: Any) -> Profile:

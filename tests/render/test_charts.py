@@ -13,7 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jaxmagic import units
-from jaxmagic.analysis.charts import chart, latencies
+from jaxmagic.analysis.charts import chart
+from jaxmagic.analysis.distributions import latencies
 from jaxmagic.model.benchmark import Benchmark, Trial
 from jaxmagic.model.chart import Band, Bars, Cell, Curves, Flame, Forest, Mark, Row, Scale, Series, Tile, Treemap
 from jaxmagic.model.comparison import Comparison

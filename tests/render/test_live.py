@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from jaxmagic.analysis.charts import chart, latencies
+from jaxmagic.analysis.charts import chart
+from jaxmagic.analysis.distributions import latencies
 from jaxmagic.model.comparison import Comparison
 from jaxmagic.render.charts import draw
 from jaxmagic.render.html import to_html
