@@ -63,5 +63,5 @@ def _row(listed: Listed, record: Profile, style: Style) -> str:
     heat = f";background:rgba({hue},{0.08 + 0.6 * share:.2f})" if share else ""
     what = f' title="{safe(profile_words.operations_of(listed.time, 8))}"' if share and listed.time else ""
     numbers = "".join(f'<td style="{NUMBER};white-space:nowrap{heat}">{safe(each)}</td>' for each in cells)
-    number = f'<td style="{NUMBER};{FAINT}">{listed.number or ""}</td>'
+    number = f'<td style="{NUMBER};{FAINT};padding-left:9px">{listed.number or ""}</td>'
     return f'<tr{what}>{numbers}{number}<td style="{_LETTERS}">{safe(short(listed.text, 160))}</td></tr>'

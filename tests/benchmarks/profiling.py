@@ -8,6 +8,7 @@ import random
 import shutil
 import sys
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 from time import perf_counter_ns as clock
 from typing import Any
@@ -20,6 +21,9 @@ import jaxmagic
 #: What xprof makes of a recording of the CPU: its summary, and what its timeline shows.
 TOOLS = ("overview_page", "trace_viewer")
 
+#: Recordings of more events are summed up twice only: xprof takes minutes.
+_LARGE = 1_000_000
+
 #: Events of one pass through the loop.
 _EVENTS = 20
 
@@ -31,7 +35,7 @@ def main(rounds: int, *sizes: int) -> list[dict[str, Any]]:
         with tempfile.TemporaryDirectory() as folder:
             file = record(Path(folder), size)
             took: dict[str, list[int]] = {"jaxmagic": [], **{tool: [] for tool in TOOLS if _xprof() is not None}}
-            for _ in range(rounds):
+            for _ in range(rounds if size <= _LARGE else 2):
                 for who in random.Random(len(took["jaxmagic"])).sample(list(took), len(took)):
                     gc.collect()
                     took[who].append(_summary(file) if who == "jaxmagic" else _peer(who, file))
@@ -52,6 +56,29 @@ def record(folder: Path, events: int) -> Path:
 
         return jax.lax.fori_loop(0, events // _EVENTS, body, x)
 
+    return record_of(folder, f)
+
+
+def record_scopes(folder: Path, events: int) -> Path:
+    """A loop of as many small operations in the scopes of a network with 24 blocks."""
+    parts = [f"block_{block}/{part}" for block in range(24) for part in ("attention", "feed_forward")]
+    layers = [f"{part}/layer_{layer}" for part in parts for layer in range(3)]
+
+    @jax.jit
+    def f(x: Any) -> Any:
+        def body(_: Any, c: Any) -> Any:
+            for layer in layers:
+                with jax.named_scope(layer):
+                    c = jnp.tanh(c @ x)
+            return c
+
+        return jax.lax.fori_loop(0, events // (4 * len(layers)), body, x)
+
+    return record_of(folder, f)
+
+
+def record_of(folder: Path, f: Callable[[Any], Any]) -> Path:
+    """A call of a function of a small matrix, in the file that the profiler makes of it."""
     x = jnp.ones((4, 4))
     jax.block_until_ready(f(x))
     options = jax.profiler.ProfileOptions()
