@@ -20,6 +20,7 @@ from ..model.hlo import Module
 from ..model.recording import EventKind, ProgramKey, Track
 from .attribution import Ints
 from .dependents import dependents
+from .recorded import OURS
 
 #: What a mark is called before the name of its operation.
 MARK = "end: "
@@ -61,13 +62,23 @@ def completed(
     )
 
 
+def without_end(tracks: Sequence[Track], kinds: Sequence[EventKind]) -> int:
+    """Of how many operations no mark tells the end though there should be one: at the edges of a recording."""
+    ours = np.array([OURS in str(each.facts.get("hlo_module")) for each in kinds], bool)
+    marked = [each.flows for each in _marks(tracks, kinds) if each.flows is not None]
+    ended = np.concatenate([*marked, np.zeros(1, np.int64)])
+    begun = (each.flows[~ours[each.kinds]] for each in tracks if each.device is not None and each.flows is not None)
+    return sum(int((~np.isin(each, ended)).sum()) for each in begun)
+
+
 class _Events(NamedTuple):
-    """Events in columns: its thread and device, its kind, the number of what it begins or ends, and its time."""
+    """Events in columns: thread, device, kind, the number of what it begins or ends, its execution, and its time."""
 
     thread: Ints
     device: Ints
     kind: Ints
     flow: Ints
+    execution: Ints
     start: Ints
     end: Ints
 
@@ -87,6 +98,7 @@ def _events(tracks: Sequence[Track], threads: dict[str, int], devices: Sequence[
             np.full(len(each.kinds), -1 if each.device is None else devices.index(each.device)),
             each.kinds,
             np.zeros(len(each.kinds), np.int64) if each.flows is None else each.flows,
+            np.zeros(len(each.kinds), np.int64) if each.executions is None else each.executions,
             each.start_ps,
             each.end_ps,
         )
@@ -99,9 +111,13 @@ _NONE = _Events(*(np.zeros(0, np.int64) for _ in _Events._fields))
 
 
 def _chosen(track: Track, mask: NDArray[np.bool_]) -> Track:
-    flows = None if track.flows is None else track.flows[mask]
     return replace(
-        track, kinds=track.kinds[mask], start_ps=track.start_ps[mask], end_ps=track.end_ps[mask], flows=flows
+        track,
+        kinds=track.kinds[mask],
+        start_ps=track.start_ps[mask],
+        end_ps=track.end_ps[mask],
+        flows=None if track.flows is None else track.flows[mask],
+        executions=None if track.executions is None else track.executions[mask],
     )
 
 
@@ -145,7 +161,7 @@ def _ends(operations: _Events, marks: _Events) -> Ints:
 def _bounded(
     done: Ints, operations: _Events, kinds: Sequence[EventKind], modules: Mapping[ProgramKey, Module]
 ) -> Ints:
-    """The same ends, but none behind the beginning of what had to wait for it."""
+    """The same ends, but none behind the beginning of what had to wait for it in the same execution."""
     end = done.copy()
     late = np.flatnonzero(done > operations.end)
     by_kind = _parts(late, operations.kind[late])
@@ -153,15 +169,27 @@ def _bounded(
     wanted = np.zeros(len(kinds), bool)
     wanted[[each for found in waiting.values() for each in found]] = True
     events = np.flatnonzero(wanted[operations.kind])
-    events = events[np.argsort(operations.start[events], kind="stable")]
-    begun = {kind: operations.start[each] for kind, each in _parts(events, operations.kind[events]).items()}
+    order, execution = _in_executions(operations, np.concatenate([late, events]))
+    begun = _parts(events, operations.kind[events])
     for kind, mine in by_kind.items():
-        for start in (begun[each] for each in waiting[kind] if each in begun):
-            at = np.searchsorted(start, operations.start[mine], side="right")
-            there = at < len(start)
+        for waited in (begun[each] for each in waiting[kind] if each in begun):
+            waited = waited[np.argsort(order[waited])]
+            at = np.searchsorted(order[waited], order[mine], side="right")
+            there = at < len(waited)
+            there[there] = execution[waited[at[there]]] == execution[mine[there]]
             of = mine[there]
-            end[of] = np.minimum(end[of], np.maximum(start[at[there]], operations.end[of]))
+            end[of] = np.minimum(end[of], np.maximum(operations.start[waited[at[there]]], operations.end[of]))
     return end
+
+
+def _in_executions(operations: _Events, chosen: Ints) -> tuple[Ints, Ints]:
+    """Of the chosen operations: their places when sorted by execution and then by start, and their executions."""
+    _, execution = np.unique(operations.execution[chosen], return_inverse=True)
+    _, start = np.unique(operations.start[chosen], return_inverse=True)
+    order, executions = np.zeros(len(operations.start), np.int64), np.zeros(len(operations.start), np.int64)
+    order[chosen] = execution * (len(chosen) + 1) + start
+    executions[chosen] = execution
+    return order, executions
 
 
 def _late(operations: _Events, marks: _Events) -> tuple[Ints, _Events]:

@@ -29,6 +29,9 @@ from .stopwatch import Stopwatch
 _MOST_TIMED = 20
 _TIMED_NS = 10**8
 
+#: So many runs may compile, as where a value gets another type, before one that compiles is timed.
+_MOST_COMPILING = 2
+
 #: What to do about an array that is gone.
 _DONATED = (
     "The code runs several times, and a run before has used up an array: it was donated or deleted. Assign what it "
@@ -75,8 +78,7 @@ class ProfileWatch:
         self._profiler = Profiler()
         self._load = Load()
         self._watch: Stopwatch | None = None
-        self._warm_up: Timing | None = None
-        self._timed: list[Timing] = []
+        self._before: list[Timing] = []
         self._recorded: list[Timing] = []
         self._clocked: list[tuple[int, int]] = []
         self._began_ns = 0
@@ -105,8 +107,17 @@ class ProfileWatch:
     @property
     def timings(self) -> Sequence[Timing]:
         """Of all runs that have ended: to warm up, without the profiler, and recorded."""
-        before = [] if self._warm_up is None else [self._warm_up]
-        return [*before, *(each for each in self._timed if each is not self._warm_up), *self._recorded]
+        return [*self._before, *self._recorded]
+
+    @property
+    def _warm_up(self) -> Timing | None:
+        return next(iter(self._before), None)
+
+    @property
+    def _timed(self) -> Sequence[Timing]:
+        """The runs without the profiler that compiled nothing; the last one where all of some have."""
+        found = [each for each in self._before if not any(one.compiled for one in each.compilations)]
+        return found or (self._before[-1:] if len(self._before) > _MOST_COMPILING else [])
 
     @property
     def _unprofiled(self) -> Timing | None:
@@ -145,12 +156,10 @@ class ProfileWatch:
         __tracebackhide__ = True
         if not self._cold:
             yield from self._run()
-            self._warm_up = self._ended()
-            if not any(each.compiled for each in self._warm_up.compilations):
-                self._timed.append(self._warm_up)
+            self._before.append(self._ended())
             while not self._timed or self._worth_timing():
                 yield from self._run()
-                self._timed.append(self._ended())
+                self._before.append(self._ended())
             self._profiler.start()
         for number in range(self._runs):
             with mark_run(number):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,6 +17,9 @@ from ..model.recording import Recording
 from ..storage import recordings
 from .internals import release_profiler
 from .xspace import read_recording
+
+#: The thread that ends an operation marks that behind everything else, when who has waited for it goes on already.
+_LATE_S = 0.02
 
 #: What marks a run in a recording.
 _RUN = "jaxmagic: run"
@@ -76,6 +80,7 @@ class Profiler:
         assert folder is not None
         _recording.discard(self)
         try:
+            time.sleep(_LATE_S)
             try:
                 jax.profiler.stop_trace()
             except Exception as error:

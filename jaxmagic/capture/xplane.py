@@ -32,8 +32,8 @@ XEvent: kind 1 int64, stats 4 *bytes
 XStat: name 1 int64, number 2 fixed64, unsigned 3 int64, signed 4 int64, text 5 bytes, data 6 bytes, reference 7 int64
 """
 
-#: What a statistic of an event is for: nothing, telling kinds of events apart, its time, or tying it to another one.
-_UNUSED, _MIXED, _OWN_OFFSET, _OWN_DURATION, _FLOW = range(5)
+#: What a statistic of an event is for: nothing, telling kinds of events apart, its time, or tying it to others.
+_UNUSED, _MIXED, _OWN_OFFSET, _OWN_DURATION, _FLOW, _EXECUTION = range(6)
 
 #: What is not used to tell kinds of events apart: what differs from run to run would make a kind of each event.
 _USES = {
@@ -41,9 +41,10 @@ _USES = {
     "device_duration_ps": _OWN_DURATION,
     "_p": _FLOW,  # what is begun, by a producer
     "_c": _FLOW,  # what is ended, by its consumer
+    "run_id": _EXECUTION,
     **dict.fromkeys(
         (
-            "run_id", "correlation_id", "flow", "id", "_a", "_ct", "_pt", "_r", "_src", "kernel_details",
+            "correlation_id", "flow", "id", "_a", "_ct", "_pt", "_r", "_src", "kernel_details",
             "all_reduce_unique_id", "context_id", "stream", "scope_range_id", "cuda_graph_id", "cuda_graph_node_id",
         ),
         _UNUSED,
@@ -70,12 +71,14 @@ class Events(NamedTuple):
         start: when it started, in picoseconds.
         end: when it ended.
         flow: the number that ties it to another event, or 0.
+        execution: the number of the execution of a program that it is part of, or 0.
     """
 
     kinds: Ints
     start: Ints
     end: Ints
     flow: Ints
+    execution: Ints
 
     def where(self, mask: Any) -> Events:
         """Those that are chosen."""
@@ -120,18 +123,18 @@ class Plane:
         """Those of a line, by when they started; of those that started at once the longest first."""
         raw = list(line.events)
         blocks = [self._block(raw[at : at + _BLOCK]) for at in range(0, len(raw), _BLOCK)] or [self._block([])]
-        kinds, offset, duration, own_offset, own_duration, flow = np.concatenate(blocks, axis=1)
+        kinds, offset, duration, own_offset, own_duration, flow, execution = np.concatenate(blocks, axis=1)
         own = np.flatnonzero((own_offset >= 0) & (own_duration >= 0))
         if len(own):  # by the device's clock; what the event itself says is a guess at the host's
             offset[own] = own_offset[own] + round(float(np.median(offset[own] - own_offset[own])))
             duration[own] = own_duration[own]
         start = line.start_ns * 1000 + offset
         end = start + np.maximum(duration, 0)
-        found = Events(kinds, start, end, flow)
+        found = Events(kinds, start, end, flow, execution)
         return found if (start[1:] > start[:-1]).all() else found.where(np.lexsort((-end, start)))
 
     def _block(self, raw: list[bytes]) -> Ints:
-        """Of some events a row each: kind, offset, duration, both by the device's own clock or -1, and flow or 0.
+        """Of some events a row each: kind, offset, duration, both by the device's own clock or -1, flow, execution.
 
         Events are of one kind where their metadata are the same and so are the statistics that are wanted. Of these
         a number is made, by mixing the bits of each and adding them up, and looked up instead of them all.
@@ -139,7 +142,7 @@ class Plane:
         data = np.frombuffer(b"".join(raw) + bytes(PADDING), np.uint8)
         end = np.cumsum(np.fromiter(map(len, raw), np.int64, len(raw)))
         start = np.concatenate([[0], end[:-1]]) if len(raw) else end
-        found = np.zeros((6, len(raw)), np.int64)
+        found = np.zeros((7, len(raw)), np.int64)
         found[3:5] = -1
         mixed = np.zeros(len(raw), np.uint64)
         for each in fields(data, start, end):
@@ -167,7 +170,7 @@ class Plane:
         tag, after = varints(data, after)
         value, _ = varints(data, after)
         tag, value = tag * there, value * there
-        for row, each in enumerate((_OWN_OFFSET, _OWN_DURATION, _FLOW)):
+        for row, each in enumerate((_OWN_OFFSET, _OWN_DURATION, _FLOW, _EXECUTION)):
             own[row, events[use == each]] = value[use == each]
         kept = use == _MIXED
         events, name, start, end, tag, value = (each[kept] for each in (events, name, start, end, tag, value))

@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 from google.protobuf.message import DecodeError
 
-from ..analysis.completion import completed
+from .. import units
+from ..analysis.completion import completed, without_end
 from ..model.hlo import Module
 from ..model.recording import EventKind, Fact, ProgramKey, Recording, Role, Track
 from .collector import held_back
@@ -69,8 +70,14 @@ class _Reader:
             devices=self._devices,
             modules=modules,
             unread=unread,
-            notes=tuple(self._notes),
+            notes=(*self._notes, *self._about_ends()),
         )
+
+    def _about_ends(self) -> list[str]:
+        unknown = sum(without_end(each, self._kinds) for each in self._hosts)
+        if not unknown:
+            return []
+        return [f"The end of {units.count(unknown, 'operation')} was not recorded: what is told is the least."]
 
     def read(self, host: str, space: Any) -> None:
         self._notes += [f"The profiler said: {text(each)}" for each in (*space.errors, *space.warnings)]

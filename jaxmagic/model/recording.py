@@ -58,6 +58,7 @@ class Track:
         start_ps: when each started, in picoseconds since the recording did.
         end_ps: when each ended.
         flows: for each event the number by which the profiler ties it to another one, or 0; ``None`` where not known.
+        executions: for each event the number of the execution of a program that it is part of, or 0; likewise.
     """
 
     name: str
@@ -67,6 +68,7 @@ class Track:
     start_ps: NDArray[int64]
     end_ps: NDArray[int64]
     flows: NDArray[int64] | None = None
+    executions: NDArray[int64] | None = None
 
 
 @dataclass(frozen=True, slots=True)

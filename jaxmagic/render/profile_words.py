@@ -59,8 +59,8 @@ def about_bound(profile: Profile) -> list[str]:
     slower = _recorded_of_wall(profile)
     if slower is not None and slower > _DISTORTED:
         return [
-            f"The profiler made a run {units.number(slower, 2)} times slower: what is short looks longer than it is, "
-            "and whether the host or the device is what a run waits for is not known."
+            f"A run took {units.number(slower, 2)} times as long under the profiler: what is short looks longer than "
+            "it is, and whether the host or the device is what a run waits for is not known."
         ]
     use, of = max(profile.device_uses, key=lambda each: each.busy_ns), profile.recorded_ns
     busy = use.busy_ns
@@ -103,7 +103,8 @@ def about_error(profile: Profile) -> list[str]:
         return []
     if profile.runs is None:
         return [f"The code ended with {profile.error} before a run was complete; this is how far it came."]
-    return [f"The code ended with {profile.error}: this is of the {units.count(profile.runs, 'run')} before."]
+    before = "the run" if profile.runs == 1 else f"the {profile.runs} runs"
+    return [f"The code ended with {profile.error}; this is of {before} before."]
 
 
 def about_warm_up(profile: Profile) -> list[str]:
@@ -132,7 +133,7 @@ def about_earlier(profile: Profile) -> list[str]:
     if not names:
         return []
     told = ", ".join(names[:_MOST_NAMES]) + (", …" if len(names) > _MOST_NAMES else "")
-    return [f"Compiled by an earlier call: {told}. Lines outside of jitted functions are those of that call."]
+    return [f"Compiled by earlier calls: {told}. Lines outside of jitted functions are those of these calls."]
 
 
 def about_load(profile: Profile) -> list[str]:

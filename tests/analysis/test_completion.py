@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from jaxmagic.analysis.completion import completed
+from jaxmagic.analysis.completion import completed, without_end
 from jaxmagic.model.hlo import HloInstruction, Module
 from jaxmagic.model.recording import EventKind, Role, Track
 
@@ -121,6 +121,18 @@ def test_runs_of_an_operation_follow_each_other() -> None:
     assert ends(events) == {"dot": [4000, 14_000, 24_000]}
 
 
+@pytest.mark.parametrize(("executions", "end"), [((7, 7), 4000), ((7, 8), 9000), ((8, 7), 9000)])
+def test_what_begins_in_another_execution_has_not_waited(executions: tuple[int, int], end: float) -> None:
+    """Two threads call one function: its executions overlap."""
+    made, kinds = tracks([("a", "dot", 0, 100), ("pool", "*dot", 9000, 9001), ("b", "dot#2", 4000, 4100)])
+    first, marks, second = made
+    first, second = (
+        replace(each, executions=np.array([number])) for each, number in zip((first, second), executions, strict=True)
+    )
+    (apart,) = (each for each in completed([first, marks, second], kinds, {}) if each.name == "several threads")
+    assert apart.end_ps.tolist() == [end * 10**6]
+
+
 def test_what_takes_the_result_begins_when_it_is_there_even_if_the_thread_pauses_before_its_mark() -> None:
     """JAX 0.8 was seen to mark the end of a sort 0.1 ms after all else: 70 ms too late."""
     events = [
@@ -144,6 +156,16 @@ def test_what_takes_the_result_begins_when_it_is_there_even_if_the_thread_pauses
 @pytest.mark.parametrize("marks", [[], [("pool", "*other", 4000, 4001)], [("pool", "*dot#2", 4000, 4001)]])
 def test_without_a_mark_of_its_own_an_event_stays_as_it_is(marks: list[Event]) -> None:
     assert ends([("main", "dot", 0, 100), *marks]) == {"dot": [100]}
+
+
+def test_operations_without_a_mark_are_counted_but_ours() -> None:
+    events = [("main", "dot", 0, 100), ("pool", "*dot", 400, 401), ("main", "add", 200, 300), ("main", "mul", 5, 6)]
+    made, kinds = tracks(events)
+    assert without_end(made, kinds) == 2
+    kinds[-1] = EventKind("mul", {"hlo_op": "mul", "hlo_module": "jit_jaxmagic_fence"})
+    assert without_end(made, kinds) == 1
+    assert without_end([replace(each, flows=None) for each in made], kinds) == 0
+    assert without_end([], []) == 0
 
 
 def test_a_mark_before_its_operation_began_is_none() -> None:

@@ -262,9 +262,10 @@ def test_what_takes_long_is_timed_once_and_of_what_is_short_the_median_counts(
     monkeypatch: Any, took_ns: list[int], timed: int, wall_ns: int
 ) -> None:
     compiling = SimpleNamespace(compilations=(SimpleNamespace(compiled=True),))
-    rest = (SimpleNamespace(wall_ns=took_ns[at % len(took_ns)]) for at in itertools.count())
+    rest = (SimpleNamespace(wall_ns=took_ns[at % len(took_ns)], compilations=()) for at in itertools.count())
     ended = itertools.chain([compiling], rest)
     watch = ProfileWatch(runs=50)
+    monkeypatch.setattr(watch, "_run", lambda: iter([None]))
     monkeypatch.setattr(watch, "_ended", lambda: next(ended))
     monkeypatch.setattr(watch._profiler, "start", lambda: pytest.fail("enough"))
     with pytest.raises(pytest.fail.Exception, match="enough"):
@@ -272,6 +273,37 @@ def test_what_takes_long_is_timed_once_and_of_what_is_short_the_median_counts(
             pass
     assert watch._unprofiled is not None
     assert (len(watch._timed), watch._unprofiled.wall_ns) == (timed, wall_ns)
+
+
+def test_a_run_that_compiles_because_a_type_has_changed_is_not_timed_either() -> None:
+    """A Python number is weakly typed, what comes out of the first run is not."""
+    f, held, calls = jax.jit(lambda x, y: x * y * 131), [1.0], []
+    y = jnp.ones(7)
+
+    def call() -> Any:
+        calls.append(1)
+        held[0] = f(held[0], y)
+        return held[0]
+
+    record = runs_of(ProfileWatch(), call)
+    assert len(calls) == 4
+    assert record.unprofiled is not None
+    assert not record.unprofiled.compilations
+
+
+def test_what_compiles_in_each_run_is_timed_with_that(x: Any) -> None:
+    calls: list[int] = []
+
+    def call() -> Any:
+        calls.append(1)
+        return jax.jit(lambda x: x * 137)(x)
+
+    record = runs_of(ProfileWatch(), call)
+    assert len(calls) == 4
+    assert record.timed_runs == 1
+    assert record.unprofiled is not None
+    assert record.unprofiled.compilations
+    assert record.compilations
 
 
 def test_a_cold_run_is_recorded_with_what_it_compiles_and_nothing_is_timed(x: Any) -> None:

@@ -75,8 +75,8 @@ def says(profile: Profile, sentence: str) -> bool:
         (19, 1, ["Device time: 15.0 ms a run, 75 % of what was recorded; wall time 19.0 ms without the profiler",
                  "2 runs recorded, 20.0 ms each under the profiler (5.3 % more than without)."]),
         (25, 7, ["2 runs recorded, 20.0 ms each under the profiler (no more than without, the median of 7)."]),
-        (8, 1, ["The profiler made a run 2.5 times slower: what is short looks longer than it is, and whether the "
-                "host or the device is what a run waits for is not known."]),
+        (8, 1, ["A run took 2.5 times as long under the profiler: what is short looks longer than it is, and whether "
+                "the host or the device is what a run waits for is not known."]),
     ],
 )  # fmt: skip
 def test_what_the_profiler_itself_costs_is_said_and_what_it_distorts(
@@ -96,7 +96,8 @@ def test_where_the_host_alone_has_worked_there_is_a_wall_time(timing: Make) -> N
 @pytest.mark.parametrize(
     ("runs", "sentence"),
     [
-        (2, "The code ended with ValueError: this is of the 2 runs before."),
+        (2, "The code ended with ValueError; this is of the 2 runs before."),
+        (1, "The code ended with ValueError; this is of the run before."),
         (None, "The code ended with ValueError before a run was complete; this is how far it came."),
     ],
 )
@@ -115,7 +116,7 @@ def test_what_compiles_in_each_run_is_said_with_the_remedy(profile: Profile, tim
 def test_what_an_earlier_call_compiled_is_said(profile: Profile, timing: Make, compilation: Make) -> None:
     caller = Frame(function="<module>", file="/tmp/cell.py", line=9, cell="cell 2")
     outside = tuple(replace(each, stack=(caller, *each.stack)) for each in profile.place_times)
-    sentence = "Compiled by an earlier call: f. Lines outside of jitted functions are those of that call."
+    sentence = "Compiled by earlier calls: f. Lines outside of jitted functions are those of these calls."
     assert says(replace(profile, place_times=outside), sentence)
     assert not says(replace(profile, place_times=outside, warm_up=timing(compilation())), sentence)
     assert not says(profile, sentence)
