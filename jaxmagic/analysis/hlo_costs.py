@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from math import log2
 from typing import Literal as OneOf
 
 from ..model.frame import Stack
 from ..model.hlo import HloInstruction, Module
+from .demand import parts_of
 
 #: What operations are sorted into.
 Category = OneOf[
@@ -69,9 +69,9 @@ def category(module: Module, instruction: HloInstruction) -> Category:
     """What kind of work it is; of a fusion, what most of its work is."""
     if instruction.opcode == "fusion":
         kinds: dict[Category, float] = {}
-        for inner in _inside(module, instruction):
+        for inner, share in parts_of(module, instruction):
             kind = _own_category(inner)
-            kinds[kind] = kinds.get(kind, 0) + work(module, inner)
+            kinds[kind] = kinds.get(kind, 0) + share * work(module, inner)
         heaviest: Category = max(kinds, key=lambda each: kinds[each], default="other")
         return "elementwise fusion" if heaviest in ("elementwise", "other") else heaviest
     return _own_category(instruction)
@@ -119,8 +119,9 @@ def flops(module: Module, instruction: HloInstruction) -> int | None:
     if instruction.opcode in ("custom-call", "while", "conditional", "call", "sort", "fft"):
         return None
     if instruction.opcode == "fusion":
-        parts = [flops(module, each) for each in _inside(module, instruction)]
-        return None if None in parts else sum(each or 0 for each in parts)
+        parts = [(flops(module, each), share) for each, share in parts_of(module, instruction)]
+        unknown = any(each is None for each, _ in parts)
+        return None if unknown else sum(round(share * (each or 0)) for each, share in parts)
     if instruction.opcode in _NO_WORK or _own_category(instruction) in ("copy", "gather", "collective"):
         return 0
     return round(work(module, instruction) / _HARD.get(instruction.opcode, 1))
@@ -133,8 +134,8 @@ def shares(module: Module, instruction: HloInstruction) -> dict[tuple[Stack, str
     come from.
     """
     found: dict[tuple[Stack, str], float] = {}
-    for inner in _inside(module, instruction) if instruction.opcode == "fusion" else ():
-        if inner.stack and (cost := work(module, inner)):
+    for inner, share in parts_of(module, instruction) if instruction.opcode == "fusion" else ():
+        if inner.stack and (cost := share * work(module, inner)):
             place = inner.stack, inner.op_name
             found[place] = found.get(place, 0) + cost
     total = sum(found.values())
@@ -158,14 +159,3 @@ def _origin(module: Module, instruction: HloInstruction) -> HloInstruction | Non
         seen.add(number)
         todo.extend(found.operands)
     return None
-
-
-def _inside(module: Module, instruction: HloInstruction, depth: int = 0) -> Iterator[HloInstruction]:
-    """The instructions of a fusion, and of fusions in it."""
-    for computation in instruction.called if depth < _DEEPEST else ():
-        for number in module.computations.get(computation, ()):
-            inner = module.instructions[number]
-            if inner.opcode == "fusion":
-                yield from _inside(module, inner, depth + 1)
-            else:
-                yield inner

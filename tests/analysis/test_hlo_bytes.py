@@ -14,6 +14,7 @@ from jaxmagic.analysis.hlo_bytes import bytes_accessed, payload_bytes
 from jaxmagic.model.hlo import HloInstruction, Module
 
 TABLE = jnp.ones((50_000, 64))
+HALF = TABLE.astype(jnp.bfloat16)
 WHERE = jnp.arange(128)
 ROWS = 128 * 64 * 4
 ROW = 64 * 4
@@ -62,10 +63,26 @@ def stacked(x: Any) -> Any:
         (lambda table, where: table[where] * 2, (TABLE, WHERE), 2 * ROWS, 8 * ROWS),
         (lambda table, where: table[where].sum(), (TABLE, WHERE), ROWS, 8 * ROWS),
         (lambda table: table[7:9] + 1, (TABLE,), 4 * ROW, 4 * ROW),
+        (lambda table, where: (table * 2 + 1)[where], (TABLE, WHERE), 2 * ROWS, 8 * ROWS),
+        (lambda table: jnp.exp(table)[-4:], (TABLE,), 8 * ROW, 8 * ROW),
+        (lambda table, where: table.astype(jnp.float32)[where], (HALF, WHERE), 3 * ROWS // 2, 8 * ROWS),
+        (lambda table, where: table.at[where].add(1.0), (TABLE, WHERE), 2 * ROWS, 2 * TABLE.nbytes + 8 * ROWS),
         (over_rows, (TABLE, WHERE), ROW, 40 * ROW),
         (stacked, (jnp.ones(64),), 1000 * ROW, 1080 * ROW),  # what it begins with is as large as all rows
     ],
-    ids=["elementwise", "twice", "look up", "look up and add up", "slice", "slices in a loop", "updates in a loop"],
+    ids=[
+        "elementwise",
+        "twice",
+        "look up",
+        "look up and add up",
+        "slice",
+        "compute and look up",
+        "compute and slice",
+        "convert and look up",
+        "add to rows",
+        "slices in a loop",
+        "updates in a loop",
+    ],
 )
 def test_what_is_touched_counts_once(function: Any, args: Any, least: int, most: int) -> None:
     assert least <= moved(function, *args) <= most
@@ -103,13 +120,65 @@ FIRST, SECOND = instruction("parameter", 4000), instruction("parameter", 4, para
             4000,
             4000 + 4 + 4000,
         ),
+        (
+            (FIRST, SECOND, instruction("dynamic-update-slice", 4000, (2, 3, 3)), instruction("exp", 4000, (4,))),
+            4000,
+            4000 + 4 + 4000,
+        ),
+        ((FIRST, SECOND, instruction("exp", 4000, (2,)), instruction("dynamic-slice", 40, (4, 3))), 40, 40 + 4 + 40),
+        (
+            (FIRST, SECOND, instruction("concatenate", 4004, (2, 3)), instruction("slice", 40, (4,))),
+            40,
+            40 + 4 + 40,
+        ),
+        ((FIRST, SECOND, instruction("reduce", 400, (2, 3)), instruction("slice", 40, (4,))), 40, 400 + 4 + 40),
+        ((FIRST, SECOND, instruction("dot", 400, (2, 3)), instruction("slice", 40, (4,))), 40, 4000 + 4 + 40),
+        (
+            (
+                FIRST,
+                SECOND,
+                instruction("bitcast", 4000, (2,)),
+                instruction("dynamic-update-slice", 4000, (4, 3, 3)),
+                instruction("bitcast", 4000, (5,)),
+                instruction("tuple", 4000, (6,)),
+            ),
+            4000,
+            0 + 4 + 4,
+        ),
     ],
-    ids=["slice", "in another shape", "in another order", "twice", "update in place", "update of what is computed"],
+    ids=[
+        "slice",
+        "in another shape",
+        "in another order",
+        "twice",
+        "update in place",
+        "update of what is computed",
+        "update that goes on",
+        "computed and sliced",
+        "concatenated and sliced",
+        "added up and sliced",
+        "product",
+        "update in another shape",
+    ],
 )
 def test_a_fusion_reads_what_is_taken_of_its_operands(
     inside: tuple[HloInstruction, ...], size_bytes: int, moved_bytes: int
 ) -> None:
     assert bytes_accessed(*fusion(*inside, operands=(0, 1), size_bytes=size_bytes)) == moved_bytes
+
+
+@pytest.mark.parametrize(("combines", "moved_bytes"), [("parameter", 8 + 40 + 40), ("add", 8 + 40 + 40 + 40)])
+def test_what_is_added_to_rows_reads_them_before(combines: str, moved_bytes: int) -> None:
+    operands = instruction("parameter", 4000), instruction("parameter", 8), instruction("parameter", 40)
+    combine = instruction("parameter", 4), instruction("parameter", 4), instruction(combines, 4)
+    found = module(*operands, *combine, inside=(3, 4, 5))
+    assert bytes_accessed(found, instruction("scatter", 4000, (0, 1, 2), called=(7,))) == moved_bytes
+
+
+def test_a_scatter_of_several_arrays_writes_the_update_of_each() -> None:
+    sizes = (4000, 4000, 8, 40, 80)
+    found = module(*(instruction("parameter", each) for each in sizes))
+    assert bytes_accessed(found, instruction("scatter", 8000, (0, 1, 2, 3, 4))) == 8 + 40 + 80 + 40 + 80
 
 
 def test_a_fusion_in_a_fusion_is_looked_into() -> None:
