@@ -30,10 +30,12 @@ class Peaks(NamedTuple):
     Attributes:
         flops: floating-point operations.
         bytes: bytes read and written.
+        quiet: whether nothing else kept the machine busy while this was measured.
     """
 
     flops: float
     bytes: float
+    quiet: bool = True
 
 
 class _Known:
@@ -70,7 +72,7 @@ def cpu_peaks(reached: float = 0.0) -> Peaks | None:
     except Exception:  # too little memory, or a backend that is not there: then nothing is compared with it
         if not _known.times:
             return None
-    return Peaks(_known.flops, _known.bytes)
+    return Peaks(_known.flops, _known.bytes, _known.quiet)
 
 
 def _measured() -> Peaks:

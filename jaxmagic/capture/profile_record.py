@@ -16,6 +16,10 @@ from .jax_version import about_lines
 from .peaks import cpu_peaks
 from .source_text import codes_of
 
+_MEASURED_UNDER_LOAD = (
+    "The roof was measured while other processes kept the machine busy: it may be higher, and its shares lower."
+)
+
 
 def make_profile(
     times: Times, recording: Recording | None, *, here: bool = True, notes: Sequence[str] = (), **more: Any
@@ -36,23 +40,27 @@ def make_profile(
         told.append("The source is that of the files as they are on this machine now; the recording has none.")
     measured = times._asdict()
     if here:
-        measured["device_uses"] = with_peaks(times.device_uses, times.operation_times)
+        measured["device_uses"], more_told = with_peaks(times.device_uses, times.operation_times)
+        told += more_told
     return Profile(**measured, codes=codes, notes=tuple(told), environment=probe() if here else None, **more)
 
 
-def with_peaks(uses: tuple[DeviceUse, ...], operations: Iterable[OperationTime]) -> tuple[DeviceUse, ...]:
+def with_peaks(
+    uses: tuple[DeviceUse, ...], operations: Iterable[OperationTime]
+) -> tuple[tuple[DeviceUse, ...], list[str]]:
     """With what the CPU can do, where it is one device: several share it."""
     if [each.device for each in uses] != ["CPU:0"]:
-        return uses
+        return uses, []
     import jax
 
     if jax.local_device_count(backend="cpu") > 1:
-        return uses
+        return uses, []
     products = (each for each in operations if each.category in ("matmul", "convolution") and each.total_ns)
     peaks = cpu_peaks(max((1e9 * (each.flops or 0) * each.count / each.total_ns for each in products), default=0.0))
     if peaks is None:
-        return uses
-    return (replace(uses[0], peak_flops=peaks.flops, peak_bytes=peaks.bytes, peaks_measured=True),)
+        return uses, []
+    found = replace(uses[0], peak_flops=peaks.flops, peak_bytes=peaks.bytes, peaks_measured=True)
+    return (found,), [] if peaks.quiet else [_MEASURED_UNDER_LOAD]
 
 
 def _notes(recording: Recording | None, here: bool) -> list[str]:

@@ -7,7 +7,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import pytest
-from profiles import MS, use
+from profiles import MS, operation, use
 
 from jaxmagic.capture import peaks, profile_record
 from jaxmagic.capture.peaks import Peaks, cpu_peaks
@@ -49,8 +49,25 @@ def test_what_something_was_faster_than_is_measured_again_and_the_most_counts(mo
 
 def test_while_others_keep_the_machine_busy_it_is_measured_again_but_not_for_ever(monkeypatch: Any) -> None:
     rest = measured(monkeypatch, 1e6, *(1.0 + each for each in range(9)))
-    assert [cpu_peaks().flops for _ in range(7)] == [1, 2, 3, 4, 5, 5, 5]  # type: ignore[union-attr]
+    assert [cpu_peaks() for _ in range(7)] == [Peaks(each, 10e9, quiet=False) for each in (1, 2, 3, 4, 5, 5, 5)]
     assert len(rest) == 4
+
+
+@pytest.mark.parametrize("quiet", [True, False])
+def test_the_rate_that_a_product_reached_is_asked_for_and_load_is_said(monkeypatch: Any, quiet: bool) -> None:
+    asked = []
+
+    def known(reached: float) -> Peaks:
+        asked.append(reached)
+        return Peaks(100e9, 10e9, quiet)
+
+    monkeypatch.setattr(jax, "local_device_count", lambda backend: 1)
+    monkeypatch.setattr(profile_record, "cpu_peaks", known)
+    product = operation("dot", 2 * MS, category="matmul", count=4, total_ns=4 * MS, flops=3000)
+    sorting = operation("sort", 2 * MS, count=1, total_ns=1, flops=10**9)
+    _, notes = profile_record.with_peaks((use("CPU:0", MS),), (product, sorting))
+    assert asked == [3000 / 1e-3]
+    assert any("while other processes kept the machine busy" in each for each in notes) is not quiet
 
 
 def test_measuring_leaves_no_array_and_changes_nothing() -> None:
@@ -78,7 +95,8 @@ def test_a_cpu_has_peaks_where_it_is_one_device(
 ) -> None:
     monkeypatch.setattr(jax, "local_device_count", lambda backend: count)
     monkeypatch.setattr(profile_record, "cpu_peaks", lambda _: Peaks(100e9, 10e9))
-    found = profile_record.with_peaks(tuple(use(each, MS) for each in devices), ())
+    found, notes = profile_record.with_peaks(tuple(use(each, MS) for each in devices), ())
+    assert notes == []
     assert {(each.peak_flops, each.peak_bytes, each.peaks_measured) for each in found} == {
         (100e9, 10e9, True) if known else (None, None, False)
     }
@@ -95,6 +113,6 @@ def test_a_product_of_matrices_comes_near_to_the_roof_and_not_far_beyond() -> No
 
     profile = jaxmagic.profile(jax.jit(jnp.matmul), x, x, n=5)
     (product,) = (each for each in profile.operation_times if each.category == "matmul")
-    placed = place(product, Roof(*found))
+    placed = place(product, Roof(found.flops, found.bytes))
     assert placed is not None
     assert 0.05 < placed.of_roof < 2
