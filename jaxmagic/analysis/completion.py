@@ -32,43 +32,46 @@ _AT_ONCE_PS = 100 * 10**6
 _WORTH_PS = 10**6
 
 
-def completed(
-    tracks: Sequence[Track], kinds: Sequence[EventKind], modules: Mapping[ProgramKey, Module]
-) -> tuple[Track, ...]:
-    """The same tracks, of one host; operations that went on longer than their events lie on one of their own.
+class Completed(NamedTuple):
+    """Threads of one host, with what is known of the ends of their operations.
 
-    Operations without a mark, as at the edges of a recording, stay as they are.
+    Attributes:
+        tracks: the same; operations that went on longer than their events lie on one of their own.
+        unknown: of how many operations no mark tells the end, as at the edges of a recording: these stay as they are.
+    """
+
+    tracks: tuple[Track, ...]
+    unknown: int
+
+
+def completed(tracks: Sequence[Track], kinds: Sequence[EventKind], modules: Mapping[ProgramKey, Module]) -> Completed:
+    """When operations were done.
 
     Args:
-        tracks: the threads.
+        tracks: the threads of one host.
         kinds: of all events of the recording.
         modules: its programs, as far as they are known.
     """
     mine = [each for each in tracks if each.device is not None]
     threads = {name: number for number, name in enumerate(dict.fromkeys(each.name for each in tracks))}
     devices = list(dict.fromkeys(each.device for each in mine))
-    operations = _events(mine, threads, devices)
-    end = _ends(operations, _events(_marks(tracks, kinds), threads, devices))
+    operations, marks = (_events(each, threads, devices) for each in (mine, _marks(tracks, kinds)))
+    mark = _mark_of_each(operations, marks)
+    ours = np.array([OURS in str(each.facts.get("hlo_module")) for each in kinds], bool)
+    unknown = int(((mark < 0) & (operations.flow != 0) & ~ours[operations.kind]).sum()) if len(mark) else 0
+    end = _ends(operations, marks, mark)
     if not (end - operations.end > _WORTH_PS).any():
-        return tuple(tracks)
+        return Completed(tuple(tracks), unknown)
     end = _bounded(end, operations, kinds, modules)
     longer = end - operations.end > _WORTH_PS
     parts = np.split(~longer, np.cumsum([len(each.kinds) for each in mine])[:-1])
     kept = (_chosen(each, part) for each, part in zip(mine, parts, strict=True))
-    return (
+    found = (
         *(each for each in tracks if each.device is None),
         *(each for each in kept if len(each.kinds)),
         *_apart(operations, end, longer, devices),
     )
-
-
-def without_end(tracks: Sequence[Track], kinds: Sequence[EventKind]) -> int:
-    """Of how many operations no mark tells the end though there should be one: at the edges of a recording."""
-    ours = np.array([OURS in str(each.facts.get("hlo_module")) for each in kinds], bool)
-    marked = [each.flows for each in _marks(tracks, kinds) if each.flows is not None]
-    ended = np.concatenate([*marked, np.zeros(1, np.int64)])
-    begun = (each.flows[~ours[each.kinds]] for each in tracks if each.device is not None and each.flows is not None)
-    return sum(int((~np.isin(each, ended)).sum()) for each in begun)
+    return Completed(found, unknown)
 
 
 class _Events(NamedTuple):
@@ -138,10 +141,12 @@ def _apart(
             )
 
 
-def _ends(operations: _Events, marks: _Events) -> Ints:
+def _ends(operations: _Events, marks: _Events, mark: Ints) -> Ints:
     """When each operation was done; when its event ended, where nothing else is known."""
     done = operations.end.copy()
-    late, marks = _late(operations, marks)
+    late = np.flatnonzero(mark >= 0)
+    late = late[marks.start[mark[late]] > operations.end[late]]
+    marks = marks.where(mark[late])
     ran = _by_thread(operations)
     for key, mine in _by_thread(marks._replace(device=operations.device[late])).items():
         of, at = late[mine], marks.start[mine]
@@ -192,14 +197,16 @@ def _in_executions(operations: _Events, chosen: Ints) -> tuple[Ints, Ints]:
     return order, executions
 
 
-def _late(operations: _Events, marks: _Events) -> tuple[Ints, _Events]:
-    """The operations whose mark comes after their event, by number, and these marks."""
-    marks = marks.where(np.argsort(marks.flow, kind="stable"))
-    at = np.searchsorted(marks.flow, operations.flow)
-    there = np.flatnonzero((operations.flow != 0) & (at < len(marks.flow)))
-    at = at[there]
-    fits = (marks.flow[at] == operations.flow[there]) & (marks.start[at] > operations.end[there])
-    return there[fits], marks.where(at[fits])
+def _mark_of_each(operations: _Events, marks: _Events) -> Ints:
+    """The number of the mark of each operation, or -1."""
+    order = np.argsort(marks.flow, kind="stable")
+    flows = marks.flow[order]
+    at = np.searchsorted(flows, operations.flow)
+    there = np.flatnonzero((operations.flow != 0) & (at < len(flows)))
+    there = there[flows[at[there]] == operations.flow[there]]
+    found = np.full(len(operations.flow), -1)
+    found[there] = order[at[there]]
+    return found
 
 
 def _parts(numbers: Ints, keys: Ints) -> dict[int, Ints]:

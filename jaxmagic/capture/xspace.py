@@ -14,7 +14,7 @@ import numpy as np
 from google.protobuf.message import DecodeError
 
 from .. import units
-from ..analysis.completion import completed, without_end
+from ..analysis.completion import completed
 from ..model.hlo import Module
 from ..model.recording import EventKind, Fact, ProgramKey, Recording, Role, Track
 from .collector import held_back
@@ -64,20 +64,15 @@ class _Reader:
 
     def recording(self) -> Recording:
         modules, unread = _parsed(self._modules, {each.program for each in self._kinds})
+        hosts = [completed(each, self._kinds, modules) for each in self._hosts]
         return Recording(
-            tracks=(*self._tracks, *(each for one in self._hosts for each in completed(one, self._kinds, modules))),
+            tracks=(*self._tracks, *(each for one in hosts for each in one.tracks)),
             kinds=tuple(self._kinds),
             devices=self._devices,
             modules=modules,
             unread=unread,
-            notes=(*self._notes, *self._about_ends()),
+            notes=(*self._notes, *_about_ends(sum(each.unknown for each in hosts))),
         )
-
-    def _about_ends(self) -> list[str]:
-        unknown = sum(without_end(each, self._kinds) for each in self._hosts)
-        if not unknown:
-            return []
-        return [f"The end of {units.count(unknown, 'operation')} was not recorded: what is told is the least."]
 
     def read(self, host: str, space: Any) -> None:
         self._notes += [f"The profiler said: {text(each)}" for each in (*space.errors, *space.warnings)]
@@ -125,6 +120,12 @@ class _Reader:
 def _tracks(name: str, device: str | None, role: Role, events: Events) -> list[Track]:
     """One, if there are any events."""
     return [Track(name, device, role, *events)] if len(events.kinds) else []
+
+
+def _about_ends(unknown: int) -> list[str]:
+    if not unknown:
+        return []
+    return [f"The end of {units.count(unknown, 'operation')} was not recorded: what is told is the least."]
 
 
 def _device_of(plane: str) -> str | None:

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from jaxmagic.analysis.completion import completed, without_end
+from jaxmagic.analysis.completion import completed
 from jaxmagic.model.hlo import HloInstruction, Module
 from jaxmagic.model.recording import EventKind, Role, Track
 
@@ -44,7 +44,7 @@ def ends(events: Iterable[Event]) -> dict[str, list[float]]:
     """When operations ended, in µs, by their names."""
     made, kinds = tracks(list(events))
     found: dict[str, list[float]] = {}
-    for track in completed(made, kinds, {}):
+    for track in completed(made, kinds, {}).tracks:
         if track.role == "operations":
             for kind, end in zip(track.kinds.tolist(), (track.end_ps / 1e6).tolist(), strict=True):
                 found.setdefault(kinds[kind].name, []).append(end)
@@ -129,7 +129,9 @@ def test_what_begins_in_another_execution_has_not_waited(executions: tuple[int, 
     first, second = (
         replace(each, executions=np.array([number])) for each, number in zip((first, second), executions, strict=True)
     )
-    (apart,) = (each for each in completed([first, marks, second], kinds, {}) if each.name == "several threads")
+    (apart,) = (
+        each for each in completed([first, marks, second], kinds, {}).tracks if each.name == "several threads"
+    )
     assert apart.end_ps.tolist() == [end * 10**6]
 
 
@@ -149,7 +151,7 @@ def test_what_takes_the_result_begins_when_it_is_there_even_if_the_thread_pauses
     )
     module = Module("jit_f", {1: sort, 2: tuple_, 3: add}, {1: (1, 2, 3)}, {"sort": 1, "tuple": 2, "add": 3})
     for modules, end in (({}, 70_200), ({("", 7): module}, 1000)):
-        (apart,) = (each for each in completed(made, kinds, modules) if each.name == "several threads")
+        (apart,) = (each for each in completed(made, kinds, modules).tracks if each.name == "several threads")
         assert apart.end_ps.tolist() == [end * 10**6]
 
 
@@ -161,11 +163,11 @@ def test_without_a_mark_of_its_own_an_event_stays_as_it_is(marks: list[Event]) -
 def test_operations_without_a_mark_are_counted_but_ours() -> None:
     events = [("main", "dot", 0, 100), ("pool", "*dot", 400, 401), ("main", "add", 200, 300), ("main", "mul", 5, 6)]
     made, kinds = tracks(events)
-    assert without_end(made, kinds) == 2
+    assert completed(made, kinds, {}).unknown == 2
     kinds[-1] = EventKind("mul", {"hlo_op": "mul", "hlo_module": "jit_jaxmagic_fence"})
-    assert without_end(made, kinds) == 1
-    assert without_end([replace(each, flows=None) for each in made], kinds) == 0
-    assert without_end([], []) == 0
+    assert completed(made, kinds, {}).unknown == 1
+    assert completed([replace(each, flows=None) for each in made], kinds, {}).unknown == 0
+    assert completed([], [], {}).unknown == 0
 
 
 def test_a_mark_before_its_operation_began_is_none() -> None:
@@ -175,7 +177,7 @@ def test_a_mark_before_its_operation_began_is_none() -> None:
 def test_where_the_profiler_ties_nothing_to_anything_nothing_is_changed() -> None:
     made, kinds = tracks([("main", "dot", 0, 100), ("pool", "*dot", 4000, 4001)])
     made = [replace(each, flows=None) for each in made]
-    assert completed(made, kinds, {}) == tuple(made)
+    assert completed(made, kinds, {}).tracks == tuple(made)
 
 
 def test_each_device_goes_on_with_its_own() -> None:
@@ -185,7 +187,7 @@ def test_each_device_goes_on_with_its_own() -> None:
         [("b", "dot", 0, 300), ("pool", "tanh", 20_000, 29_990), ("pool", "*dot", 50_000, 50_001)], "CPU:1"
     )
     moved = [replace(each, kinds=each.kinds + len(kinds), flows=each.flows + 10) for each in other]  # type: ignore[operator]
-    found = completed([*one, *moved], [*kinds, *more], {})
+    found = completed([*one, *moved], [*kinds, *more], {}).tracks
     apart = {each.device: each.end_ps.tolist() for each in found if each.name == "several threads"}
     assert apart == {"CPU:0": [30_000 * 10**6], "CPU:1": [50_000 * 10**6]}
     assert sum(len(each.kinds) for each in found) == 6
@@ -196,6 +198,6 @@ def test_what_was_begun_is_of_the_same_device_as_what_it_has_waited_for() -> Non
     one, kinds = tracks([("a", "dot", 0, 200), ("pool", "tanh", 30_000, 39_990), ("pool", "*dot", 40_000, 40_001)])
     other, more = tracks([("pool", "exp", 10_000, 29_990)], "CPU:1")
     moved = [replace(each, kinds=each.kinds + len(kinds), flows=each.flows + 10) for each in other]  # type: ignore[operator]
-    found = completed([*one, *moved], [*kinds, *more], {})
+    found = completed([*one, *moved], [*kinds, *more], {}).tracks
     (apart,) = (each for each in found if each.name == "several threads")
     assert (apart.device, apart.end_ps.tolist()) == ("CPU:0", [30_000 * 10**6])
