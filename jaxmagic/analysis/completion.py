@@ -142,7 +142,7 @@ def _apart(
 
 
 def _ends(operations: _Events, marks: _Events, mark: Ints) -> Ints:
-    """When each operation was done; when its event ended, where nothing else is known."""
+    """When each operation was done, or before its event ended where that is all that is known."""
     done = operations.end.copy()
     late = np.flatnonzero(mark >= 0)
     late = late[marks.start[mark[late]] > operations.end[late]]
@@ -159,7 +159,7 @@ def _ends(operations: _Events, marks: _Events, mark: Ints) -> Ints:
         since = np.where(operations.thread[of] == marks.thread[mine], operations.end[of], operations.start[of] + 1)
         first = np.maximum(_first_of_run(start, end, at), np.searchsorted(start, since))
         begun = np.where(first < len(start), start[np.minimum(first, len(start) - 1)], at)
-        done[of] = np.maximum(operations.end[of], np.minimum(at, begun))
+        done[of] = np.minimum(at, begun)
     return done
 
 
@@ -183,7 +183,7 @@ def _bounded(
             there = at < len(waited)
             there[there] = execution[waited[at[there]]] == execution[mine[there]]
             of = mine[there]
-            end[of] = np.minimum(end[of], np.maximum(operations.start[waited[at[there]]], operations.end[of]))
+            end[of] = np.minimum(end[of], operations.start[waited[at[there]]])
     return end
 
 

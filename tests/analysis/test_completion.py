@@ -95,6 +95,30 @@ def test_what_ran_on_the_thread_before_is_not_what_it_has_begun() -> None:
     assert found["dot"] == [5000]
 
 
+def test_what_another_thread_runs_is_not_what_the_marking_one_has_begun() -> None:
+    found = ends([("main", "dot", 0, 200), ("other", "tanh", 30_000, 39_990), ("pool", "*dot", 40_000, 40_001)])
+    assert found["dot"] == [40_000]
+
+
+def test_an_operation_is_never_said_to_end_before_its_event() -> None:
+    """Another thread begins what follows while the one that began a kernel is still about to return from it."""
+    events = [("main", "sort", 0, 21_000), ("pool", "add", 20_000, 74_000), ("pool", "*sort", 74_010, 74_011)]
+    assert ends(events)["sort"] == [21_000]
+    made, kinds = tracks([*events[:1], ("other", "add", 20_000, 30_000), events[2]])
+    kinds = [each._replace(facts={**each.facts, "program_id": 7}) for each in kinds]
+    found = completed(made, kinds, {("", 7): chain("sort", "add")})
+    assert not any(each.name == "several threads" for each in found.tracks)
+
+
+def chain(*names: str) -> Module:
+    """Operations of which each takes the result of the one before."""
+    made = {
+        number: HloInstruction(name, name, "", 1, 4, (number - 1,) if number else (), (), "", 0, 0, "", ())
+        for number, name in enumerate(names)
+    }
+    return Module("jit_f", made, {0: tuple(made)}, {each.name: number for number, each in made.items()})
+
+
 def test_two_events_of_one_name_as_jax_0_10_records_a_sort() -> None:
     """The second one ends with its event; the mark of the first one comes last."""
     found = ends([
@@ -145,11 +169,7 @@ def test_what_takes_the_result_begins_when_it_is_there_even_if_the_thread_pauses
     ]
     made, kinds = tracks(events)
     kinds = [each._replace(facts={**each.facts, "program_id": 7}) for each in kinds]
-    sort, tuple_, add = (
-        HloInstruction(name, name, "", 1, 4, operands, (), "", 0, 0, "", ())
-        for name, operands in (("sort", ()), ("tuple", (1,)), ("add", (2,)))
-    )
-    module = Module("jit_f", {1: sort, 2: tuple_, 3: add}, {1: (1, 2, 3)}, {"sort": 1, "tuple": 2, "add": 3})
+    module = chain("sort", "tuple", "add")
     for modules, end in (({}, 70_200), ({("", 7): module}, 1000)):
         (apart,) = (each for each in completed(made, kinds, modules).tracks if each.name == "several threads")
         assert apart.end_ps.tolist() == [end * 10**6]

@@ -20,6 +20,8 @@ from jaxmagic.model.frame import Frame
 from jaxmagic.model.profile import PlaceTime
 from jaxmagic.model.recording import EventKind, Recording
 
+RECORDED = Path(__file__).parents[1] / "recorded"
+LAYER = (RECORDED / "train.py").read_text().splitlines().index("    return jnp.tanh(x @ w)") + 1
 EVENTS = {"thread": [("f", 0, 900, []), ("dot.1", 10, 20, operation(1))]}
 
 
@@ -116,6 +118,26 @@ def test_real_recordings_are_reports_in_every_medium(name: str) -> None:
     assert len(bundle["text/html"]) < 200_000
     for of in ("lines", "operations", "scopes", "devices"):
         assert len(record.to_frame(of))
+
+
+@pytest.mark.parametrize("version", ["0.8.0", "0.12.0"])
+def test_a_recording_of_another_jax_is_told_alike(version: str) -> None:
+    """Of two devices of one CPU, which share two processors: ``tests/recorded/train.py`` made it."""
+    profile = jaxmagic.read_profile(RECORDED / f"jax-{version}.xplane.pb")
+    lines = profile.lines()
+    assert lines[["file", "line", "function"]].iloc[0].tolist() == ["train.py", LAYER, "layer"]
+    assert lines["time_ns"].sum() == profile.device_ns
+    assert lines["share"][0] > 0.6
+    assert [each.device for each in profile.device_uses] == ["CPU:0", "CPU:1"]
+    products = [each for each in profile.operation_times if each.category == "matmul"]
+    assert [each.count for each in products] == [3, 3]
+    assert sum(each.total_ns for each in products) > 0.4 * profile.device_ns
+    (reduced,) = profile.collectives
+    assert (reduced.kind, reduced.payload_bytes, reduced.devices) == ("all-reduce", 4, 2)
+    assert not any("was not recorded" in each for each in profile.notes)
+    assert "jit_step, on each of 2 devices: x f32[256,400] (1 of 2×1), w f32[400,400] (all)" in " ".join(
+        str(profile).split()
+    )
 
 
 def test_source_is_read_of_files_of_python_only_and_said_to_be_that_of_now(tmp_path: Path) -> None:
