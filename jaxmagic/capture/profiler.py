@@ -76,11 +76,11 @@ class Profiler:
         """
         import jax
 
+        time.sleep(_LATE_S)  # while it can still be cancelled
         folder, self._folder = self._folder, None
         assert folder is not None
         _recording.discard(self)
         try:
-            time.sleep(_LATE_S)
             try:
                 jax.profiler.stop_trace()
             except Exception as error:

@@ -488,6 +488,18 @@ def test_a_run_that_fails_is_not_in_the_time_of_those_that_have_ended() -> None:
     assert not [each for each in watch.record.timeline.tracks if each.shows == "runs"]  # there is one alone
 
 
+def test_an_interrupt_before_the_profiler_stops_leaves_none_running(monkeypatch: Any) -> None:
+    def interrupted(_: float) -> None:
+        raise KeyboardInterrupt
+
+    f = jax.jit(lambda x: x * 139)
+    monkeypatch.setattr("jaxmagic.capture.profiler.time.sleep", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        jaxmagic.profile(f, jnp.ones(10))
+    monkeypatch.undo()
+    assert jaxmagic.profile(f, jnp.ones(10)).operation_times
+
+
 def test_where_the_profiler_has_lost_a_run_nothing_is_said_of_one(monkeypatch: Any) -> None:
     monkeypatch.setattr(profile_watch, "windows_of", lambda *_: [])
     found = jaxmagic.profile(jax.jit(lambda x: x * 107), jnp.ones(10), n=2)
