@@ -14,8 +14,8 @@ def bytes_accessed(module: Module, instruction: HloInstruction) -> int | None:
     if instruction.opcode in ("while", "conditional", "call"):
         return None
     read = read_by(module, instruction, instruction.elements)
-    read_bytes = sum(_bytes_of(module.instructions.get(number), each) for number, each in read.items())
-    return read_bytes + _written_bytes(module, instruction)
+    taken = sum(_bytes_of(module.instructions.get(number), each) for number, each in read.items())
+    return taken + _written_bytes(module, instruction)
 
 
 def payload_bytes(module: Module, instruction: HloInstruction) -> int:
