@@ -76,7 +76,6 @@ class ProfileWatch:
         self._kept: Path | None = None
         self._record = record
         self._profiler = Profiler()
-        self._load = Load()
         self._watch: Stopwatch | None = None
         self._before: list[Timing] = []
         self._recorded: list[Timing] = []
@@ -116,7 +115,7 @@ class ProfileWatch:
     @property
     def _timed(self) -> Sequence[Timing]:
         """The runs without the profiler that compiled nothing; the last one where all of some have."""
-        found = [each for each in self._before if not any(one.compiled for one in each.compilations)]
+        found = [each for each in self._before if not _compiled(each)]
         return found or (self._before[-1:] if len(self._before) > _MOST_COMPILING else [])
 
     @property
@@ -170,9 +169,10 @@ class ProfileWatch:
                 self._clocked.append((began_ns - marked_ns, self._recorded[-1].wall_ns))
 
     def _worth_timing(self) -> bool:
-        return (
-            len(self._timed) < min(self._runs, _MOST_TIMED) and sum(each.wall_ns for each in self._timed) < _TIMED_NS
-        )
+        """Whether another run tells more; not where even the last one has compiled."""
+        if _compiled(self._before[-1]) or len(self._timed) >= min(self._runs, _MOST_TIMED):
+            return False
+        return sum(each.wall_ns for each in self._timed) < _TIMED_NS
 
     def _run(self) -> Iterator[None]:
         self._watch = Stopwatch(fetch=self._fetch)
@@ -297,3 +297,7 @@ class ProfileWatch:
             except (OSError, RecordError) as problem:
                 return replace(record, notes=(*record.notes, f"The run could not be added to the list: {problem}"))
         return record
+
+
+def _compiled(timing: Timing) -> bool:
+    return any(each.compiled for each in timing.compilations)

@@ -291,15 +291,18 @@ def test_a_run_that_compiles_because_a_type_has_changed_is_not_timed_either() ->
     assert not record.unprofiled.compilations
 
 
-def test_what_compiles_in_each_run_is_timed_with_that(x: Any) -> None:
+@pytest.mark.usefixtures("time_enough")
+@pytest.mark.parametrize("runs", [1, 5])
+def test_what_compiles_in_each_run_is_timed_once_with_that(x: Any, runs: int) -> None:
     calls: list[int] = []
 
     def call() -> Any:
         calls.append(1)
+        assert len(calls) < 20, "it never ends"
         return jax.jit(lambda x: x * 137)(x)
 
-    record = runs_of(ProfileWatch(), call)
-    assert len(calls) == 4
+    record = runs_of(ProfileWatch(runs=runs), call)
+    assert len(calls) == 3 + runs
     assert record.timed_runs == 1
     assert record.unprofiled is not None
     assert record.unprofiled.compilations
