@@ -20,7 +20,7 @@ from ..model.hlo import Module
 from ..model.recording import EventKind, ProgramKey, Track
 from .attribution import Ints
 from .dependents import dependents
-from .recorded import OURS
+from .recorded import is_ours
 
 #: What a mark is called before the name of its operation.
 MARK = "end: "
@@ -57,7 +57,7 @@ def completed(tracks: Sequence[Track], kinds: Sequence[EventKind], modules: Mapp
     devices = list(dict.fromkeys(each.device for each in mine))
     operations, marks = (_events(each, threads, devices) for each in (mine, _marks(tracks, kinds)))
     mark = _mark_of_each(operations, marks)
-    ours = np.array([OURS in str(each.facts.get("hlo_module")) for each in kinds], bool)
+    ours = np.array([is_ours(each) for each in kinds], bool)
     unknown = int(((mark < 0) & (operations.flow != 0) & ~ours[operations.kind]).sum()) if len(mark) else 0
     end = _ends(operations, marks, mark)
     if not (end - operations.end > _WORTH_PS).any():

@@ -13,7 +13,7 @@ from ..model.profile_timeline import Activity, EventLabel, EventTrack, ProfileTi
 from ..model.recording import EventKind, Recording, Role, Track
 from .attribution import COLLECTIVE, CONTROL, COPY, Ints, Segments
 from .gaps import CAUSES, host_activity
-from .recorded import OURS, Recorded
+from .recorded import OURS, Recorded, is_ours
 
 #: Events that are kept, the longest ones; kinds of events that are called by their names; and threads of the host.
 MOST_EVENTS = 100_000
@@ -163,7 +163,7 @@ _COLUMNS = ("keys", "start", "length")
 
 
 def _is_noise(kind: EventKind) -> bool:
-    return _NOISE.match(kind.name) is not None or OURS in str(kind.facts.get("hlo_module"))
+    return _NOISE.match(kind.name) is not None or is_ours(kind)
 
 
 def _is_main(track: Track, recording: Recording) -> bool:

@@ -101,6 +101,11 @@ class Recorded:
         return None if frame is None else frame.location
 
 
+def is_ours(kind: EventKind) -> bool:
+    """Whether an event belongs to a program of this package."""
+    return OURS in str(kind.facts.get("hlo_module"))
+
+
 def recorded(kind: EventKind, modules: Mapping[ProgramKey, Module]) -> Recorded:
     """What an event of this kind is.
 

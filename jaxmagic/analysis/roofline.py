@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from ..model.chart import Curves, Scale, Series
@@ -59,6 +59,12 @@ def peaks_of(profile: Profile) -> Peaks | None:
         return None
     ((flops, size),) = found
     return Peaks(flops or None, size) if size else None
+
+
+def fastest_product(operations: Iterable[OperationTime]) -> float:
+    """The floating-point operations in a second of the product or convolution that reached most; 0 without any."""
+    products = (each for each in operations if each.category in ("matmul", "convolution") and each.total_ns)
+    return max((1e9 * (each.flops or 0) * each.count / each.total_ns for each in products), default=0.0)
 
 
 def placed(profile: Profile) -> Iterator[Placed]:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
-from ..model.recording import Track
+from ..model.recording import Recording, Track
 from .attribution import Ints
+from .recorded import is_ours
 
 #: How far apart the clocks of threads and devices may be.
 _SKEW_PS = 10**9
@@ -48,3 +49,33 @@ def within(start: Ints, end: Ints, windows: Sequence[Window]) -> tuple[Ints, Int
     start, end = np.maximum(start[chosen], low[mine]), np.minimum(end[chosen], high[mine])
     there = end > start
     return start[there], end[there], chosen[there]
+
+
+def moved(recording: Recording, marks: Sequence[Window], clocked: Sequence[tuple[int, int]]) -> Iterator[Window]:
+    """Runs within their marks, each moved until it holds its operations.
+
+    Args:
+        recording: in which these are.
+        marks: from when to when each run lasted at most.
+        clocked: how long after its mark each began, and how long it took, in nanoseconds.
+    """
+    first, last = _operations_within(recording, marks)
+    for number, (mark, (after_ns, took_ns)) in enumerate(zip(marks, clocked, strict=False)):
+        took_ps = min(took_ns * 1000, mark.end_ps - mark.start_ps)
+        start = min(max(mark.start_ps + after_ns * 1000, last[number] - took_ps), first[number])
+        start = max(min(start, mark.end_ps - took_ps), mark.start_ps)
+        yield Window(start, start + took_ps)
+
+
+def _operations_within(recording: Recording, marks: Sequence[Window]) -> tuple[list[int], list[int]]:
+    """When the first operation within each mark began, and when the last ended; its end and start without any."""
+    low, high = np.array(marks, np.int64).reshape(-1, 2).T
+    first, last = high.copy(), low.copy()
+    ours = np.array([is_ours(each) for each in recording.kinds], bool)
+    for track in recording.tracks if len(low) else ():
+        if track.role == "operations":
+            at = np.searchsorted(low, track.start_ps, side="right") - 1
+            here = (at >= 0) & (track.end_ps <= high[np.maximum(at, 0)]) & ~ours[track.kinds]
+            np.minimum.at(first, at[here], track.start_ps[here])
+            np.maximum.at(last, at[here], track.end_ps[here])
+    return first.tolist(), last.tolist()

@@ -9,6 +9,7 @@ from typing import Any
 from .. import units
 from ..analysis.heap import is_users
 from ..analysis.profile import Times
+from ..analysis.roofline import fastest_product
 from ..model.profile import DeviceUse, OperationTime, Profile
 from ..model.recording import Recording
 from .environment import probe
@@ -55,8 +56,7 @@ def with_peaks(
 
     if jax.local_device_count(backend="cpu") > 1:
         return uses, []
-    products = (each for each in operations if each.category in ("matmul", "convolution") and each.total_ns)
-    peaks = cpu_peaks(max((1e9 * (each.flops or 0) * each.count / each.total_ns for each in products), default=0.0))
+    peaks = cpu_peaks(fastest_product(operations))
     if peaks is None:
         return uses, []
     found = replace(uses[0], peak_flops=peaks.flops, peak_bytes=peaks.bytes, peaks_measured=True)

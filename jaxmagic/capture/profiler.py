@@ -10,8 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ..analysis.recorded import OURS
-from ..analysis.windows import Window
+from ..analysis.windows import Window, moved
 from ..errors import NotMeasured
 from ..model.recording import Recording
 from ..storage import recordings
@@ -133,30 +132,7 @@ def windows_of(recording: Recording, clocked: Sequence[tuple[int, int]] = ()) ->
             chosen = np.isin(track.kinds, list(wanted))
             found += map(Window, track.start_ps[chosen].tolist(), track.end_ps[chosen].tolist())
     found.sort()
-    return [*_moved(recording, found[: len(clocked)], clocked), *found[len(clocked) :]]
-
-
-def _moved(recording: Recording, marks: Sequence[Window], clocked: Sequence[tuple[int, int]]) -> Iterator[Window]:
-    first, last = _operations_within(recording, marks)
-    for number, (mark, (after_ns, took_ns)) in enumerate(zip(marks, clocked, strict=False)):
-        took_ps = min(took_ns * 1000, mark.end_ps - mark.start_ps)
-        start = min(max(mark.start_ps + after_ns * 1000, last[number] - took_ps), first[number])
-        start = max(min(start, mark.end_ps - took_ps), mark.start_ps)
-        yield Window(start, start + took_ps)
-
-
-def _operations_within(recording: Recording, marks: Sequence[Window]) -> tuple[list[int], list[int]]:
-    """When the first operation within each mark began, and when the last ended; its end and start without any."""
-    low, high = np.array(marks, np.int64).reshape(-1, 2).T
-    first, last = high.copy(), low.copy()
-    ours = np.array([OURS in str(kind.facts.get("hlo_module")) for kind in recording.kinds], bool)
-    for track in recording.tracks if len(low) else ():
-        if track.role == "operations":
-            at = np.searchsorted(low, track.start_ps, side="right") - 1
-            here = (at >= 0) & (track.end_ps <= high[np.maximum(at, 0)]) & ~ours[track.kinds]
-            np.minimum.at(first, at[here], track.start_ps[here])
-            np.maximum.at(last, at[here], track.end_ps[here])
-    return first.tolist(), last.tolist()
+    return [*moved(recording, found[: len(clocked)], clocked), *found[len(clocked) :]]
 
 
 def _why_not(done: str, error: Exception) -> str:
