@@ -16,6 +16,7 @@ from jaxmagic.analysis.earlier import compiled_earlier
 from jaxmagic.model.frame import Frame
 
 MODULE = Frame(function="<module>", file="/tmp/cell.py", line=1, cell="cell 2")
+LAMBDA = replace(MODULE, function="<lambda>")
 LIBRARY = Frame(function="call", file="/opt/lib/python3.11/site-packages/flax/core.py", line=1)
 INSIDE = Frame(function="Model.step", file="/tmp/model.py", line=3)
 
@@ -29,6 +30,7 @@ INSIDE = Frame(function="Model.step", file="/tmp/model.py", line=3)
         ("jit(exp)/exp", (MODULE,), ["exp"]),
         ("jit(<lambda>)/mul", (MODULE, replace(MODULE, function="<lambda>")), ["<lambda>"]),
         ("jit(<lambda>)/mul", (replace(MODULE, function="<lambda>"),), []),
+        ("jit(<lambda>)/mul", (LAMBDA, MODULE, LAMBDA), ["<lambda>"]),  # the outer one is somebody else's
         ("while/body", (MODULE,), []),
         ("", (), []),
     ],

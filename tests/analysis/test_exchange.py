@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from recordings import trace
 
-from jaxmagic.analysis.exchange import Collectives, kind_of
+from jaxmagic.analysis.exchange import Collectives, kind_of, transfers
 from jaxmagic.analysis.profile import Times, summarize
 from jaxmagic.analysis.recorded import Recorded
 from jaxmagic.analysis.windows import Window
@@ -95,6 +95,15 @@ def test_copies_of_a_tpu_are_told_by_the_host_and_only_those_that_began_in_a_win
     (found,) = copies("host", name, facts, (0, 100), (10**6 - 1, 10**6 + 5), (10**6, 10**6 + 1))
     assert (found.direction, found.device, found.count, found.size_bytes) == ("device to host", None, 2, 2000)
     assert copies("host", name, {}, (0, 100)) == ()
+
+
+def test_copies_between_two_runs_are_of_none() -> None:
+    kind = EventKind("tpu::System::TransferFromDevice", {"size": 10, "device_ordinal": 0})
+    start = np.array([5, 15, 25, 35])
+    track = Track("python", None, "host", np.zeros(4, np.int64), start, start + 1)
+    (found,) = transfers(Recording((track,), (kind,), {}, {}), [(0, 10), (20, 30)])
+    assert found.count == 2
+    assert transfers(Recording((track,), (kind,), {}, {}), []) == ()
 
 
 SHAPE = "f32[5,4]{1,0:T(8,128)}"

@@ -61,6 +61,16 @@ def test_a_fusion_is_divided_among_its_lines_by_their_work() -> None:
     assert {stack: share for (stack, _), share in found.items()} == {(HERE,): 1 / 17, (THERE,): 16 / 17}
 
 
+def test_of_a_line_counts_what_of_its_work_the_result_needs() -> None:
+    """Of a thousand sums ten are cut out and multiplied."""
+    operand = instruction("parameter", 1000)
+    add, cut = instruction("add", 1000, (0, 0)), instruction("slice", 10, (1,), stack=())
+    multiply = instruction("multiply", 10, (2, 2), stack=(THERE,))
+    fusion = instruction("fusion", 10, called=(7,))
+    found = shares(module(operand, add, cut, multiply, inside=(0, 1, 2, 3)), fusion)
+    assert found == {((HERE,), "add"): pytest.approx(1 / 2), ((THERE,), "multiply"): pytest.approx(1 / 2)}
+
+
 def test_what_the_compiler_has_put_in_belongs_to_where_its_operands_come_from() -> None:
     written, between = instruction("add", stack=(THERE,)), instruction("bitcast", operands=(0,), stack=())
     copy = instruction("copy", operands=(1,), stack=(), op_name="")

@@ -196,6 +196,14 @@ def test_html_has_the_heat_of_each_line_and_escapes_all_that_is_the_users(profil
     assert "rgba(128,128,128,0.48)" in to_html(profile, Style(colour=False))
 
 
+def test_in_text_a_column_that_is_empty_leaves_its_room_to_the_source(profile: Profile) -> None:
+    flat = tuple(replace(each, stack=each.stack[-1:]) for each in profile.place_times)
+    text = to_text(replace(profile, place_times=flat))
+    assert "with calls" in to_text(profile)
+    assert "with calls" not in text
+    assert "     time   share    hits  cell 3" in text
+
+
 def test_a_long_function_is_listed_around_the_lines_that_took_time(profile: Profile) -> None:
     lines = tuple(f"line {number}" for number in range(1, 101))
     text = to_text(replace(profile, codes=(replace(profile.codes[0], lines=lines),)))
