@@ -20,15 +20,17 @@ _UNEVEN = 1.05
 Rows = list[tuple[str, ...]]
 
 
-def device_tables(profile: Profile, most: int) -> list[tuple[Rows, int]]:
-    """Tables with heads in their first rows, and how many rows there are: devices, exchange, transfers."""
-    found: list[tuple[Rows, int]] = []
+def device_tables(profile: Profile, most: int) -> list[tuple[Rows, int, str]]:
+    """Devices, exchange, transfers: tables with heads in their first rows, how many rows there are, and where."""
+    found: list[tuple[Rows, int, str]] = []
     if _has_more_than_computation(profile):
-        found.append((_devices(profile.device_uses[:most], profile), len(profile.device_uses)))
+        found.append((_devices(profile.device_uses[:most], profile), len(profile.device_uses), "devices()"))
     if profile.collectives:
-        found.append((_collectives(profile.collectives[:most], profile), len(profile.collectives)))
+        found.append(
+            (_collectives(profile.collectives[:most], profile), len(profile.collectives), 'to_frame("collectives")')
+        )
     if profile.transfers:
-        found.append((_transfers(profile.transfers[:most], profile), len(profile.transfers)))
+        found.append((_transfers(profile.transfers[:most], profile), len(profile.transfers), 'to_frame("transfers")'))
     return found
 
 

@@ -32,11 +32,12 @@ def profile_report(record: Profile, style: Style, *, explain: bool) -> str:
     if style.picture and (shown := profile_timeline_chart(record)) is not None:
         pieces.append(chart_to_html(shown))
     operations = over_devices(record.operation_times)
-    pieces.append(tags.table(profile_words.operation_table(operations[: style.rows], record), len(operations)))
+    rows = profile_words.operation_table(operations[: style.rows], record)
+    pieces.append(tags.table(rows, len(operations), "operations()"))
     pieces += [tags.line(each, FAINT) for each in profile_words.about_roof(record)]
     if style.picture and (roof := roofline_chart(record)) is not None:
         pieces.append(chart_to_html(roof))
-    pieces += [tags.table(rows, there_are) for rows, there_are in device_words.device_tables(record, style.rows)]
+    pieces += [tags.table(*each) for each in device_words.device_tables(record, style.rows)]
     pieces += [tags.line(each) for each in device_words.about_devices(record)]
     told = [*profile_words.about_profiler(record), *profile_words.about_copy(record, style.digits)]
     told += [*profile_words.about_warm_up(record), *profile_words.about_earlier(record)]

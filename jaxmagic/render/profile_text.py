@@ -34,9 +34,9 @@ def profile_report(record: Profile, style: Style, *, explain: bool) -> list[str]
         found += table(profile_words.operation_table(operations[: style.rows], record, narrow=True), style.width)
         found += more(len(operations), style.rows, "operation", "operations()")
         found += sentences(profile_words.about_roof(record), style)
-    for rows, there_are in device_words.device_tables(record, style.rows):
+    for rows, there_are, where in device_words.device_tables(record, style.rows):
         found += table(rows, style.width)
-        found += more(there_are, style.rows, "row")
+        found += more(there_are, style.rows, "row", where)
     found += sentences(device_words.about_devices(record), style)
     told = [*profile_words.about_warm_up(record), *profile_words.about_earlier(record)]
     told += [*profile_words.about_load(record), *profile_words.about_kept(record), *record.notes]

@@ -24,15 +24,15 @@ def line(sentence: str, style: str = "") -> str:
     return f"<div{attribute}>{safe(short(sentence, 400))}</div>"
 
 
-def table(heads_and_rows: Sequence[Sequence[str]], there_are: int) -> str:
-    """A table whose first row are its heads; how many rows it might have had is said below."""
+def table(heads_and_rows: Sequence[Sequence[str]], there_are: int, where: str = "to_frame()") -> str:
+    """A table whose first row are its heads; how many rows it might have had is said below, and where they are."""
     heads, *rows = heads_and_rows
     if not rows:
         return ""
     top = "".join(head(safe(each), CELL) for each in heads)
     body = "".join("<tr>" + "".join(map(_cell, row)) + "</tr>" for row in rows)
     rest = there_are - len(rows)
-    more = line(f"… and {rest} more: see to_frame()", FAINT) if rest > 0 else ""
+    more = line(f"… and {rest} more: see {where}", FAINT) if rest > 0 else ""
     return f'<table style="border-collapse:collapse;margin:4px 0"><tr>{top}</tr>{body}</table>{more}'
 
 

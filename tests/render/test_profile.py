@@ -196,6 +196,18 @@ def test_html_has_the_heat_of_each_line_and_escapes_all_that_is_the_users(profil
     assert "rgba(128,128,128,0.48)" in to_html(profile, Style(colour=False))
 
 
+def test_rows_that_are_left_out_are_where_it_says(profile: Profile) -> None:
+    uses = tuple(use(f"GPU:{number}", 20 * MS, copy_ns=MS) for number in range(4))
+    found = replace(profile, device_uses=uses)
+    text, html = to_text(found, Style(rows=1)), to_html(found, Style(rows=1))
+    assert "… and 1 more operation: see operations()" in text
+    assert "… and 3 more rows: see devices()" in text
+    assert "… and 1 more: see operations()" in html
+    assert "… and 3 more: see devices()" in html
+    assert len(found.operations()) == 2
+    assert len(found.devices()) == 4
+
+
 def test_in_text_a_column_that_is_empty_leaves_its_room_to_the_source(profile: Profile) -> None:
     flat = tuple(replace(each, stack=each.stack[-1:]) for each in profile.place_times)
     text = to_text(replace(profile, place_times=flat))
