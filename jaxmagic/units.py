@@ -6,7 +6,7 @@ that its name says.
 
 from __future__ import annotations
 
-from math import floor, log10
+from math import ceil, floor, log10
 
 #: Nanoseconds in one of each, largest first. Minutes and hours are split, not divided: ``1min 3s``.
 TIME_UNITS: dict[str, int] = {"s": 10**9, "ms": 10**6, "µs": 10**3, "ns": 1}
@@ -82,6 +82,17 @@ def time_short(time_ns: float) -> str:
         return _long_time(time_ns)
     unit = time_unit(time_ns)
     return f"{time_ns / TIME_UNITS[unit]:.3g} {unit}"
+
+
+def time_option(time_ns: float) -> str:
+    """At least this long, as somebody types it for an option such as ``--budget``.
+
+    >>> time_option(12_340_000_000), time_option(301_000_000), time_option(2 * 10**9), time_option(500 * 10**9)
+    ('13s', '310ms', '2s', '500s')
+    """
+    value, unit = (time_ns / 1e9, "s") if time_ns >= 1e9 else (time_ns / 1e6, "ms")
+    step = 10.0 ** (floor(log10(max(value, 1e-3))) - 1)
+    return f"{ceil(round(value / step, 6)) * step:.6g}{unit}"
 
 
 def time_range(low_ns: float, high_ns: float, digits: int = 3) -> str:

@@ -18,9 +18,6 @@ from .statistics import median_interval
 #: What may differ without making times incomparable: the versions of what does not run the computation.
 _MAY_DIFFER = frozenset({"jaxmagic", "ipython", "cache_directory"})
 
-#: Of two runs at different times the noise between them is not known: nothing is taken for it.
-_NO_NOISE = Estimate(value=1.0, low=1.0, high=1.0, confidence=0.95)
-
 
 def differing(one: Environment, other: Environment) -> dict[str, tuple[object, object]]:
     """The fields in which two environments differ, with both values, where that may change how long things take."""
@@ -123,7 +120,7 @@ def _beside(old: Trial, new: Trial, label: str, baseline: str) -> Versus:
         ratio = Estimate(
             value=now.value / before.value, low=now.low / before.high, high=now.high / before.low, confidence=0.95
         )
-    return Versus(label=label, baseline=baseline, ratio=ratio, verdict=judge(ratio, _NO_NOISE), break_even_calls=None)
+    return Versus(label=label, baseline=baseline, ratio=ratio, verdict=judge(ratio), break_even_calls=None)
 
 
 #: How records of each kind are put side by side.

@@ -103,8 +103,8 @@ def compare(
     from ..analysis.regression import against_record
     from ..capture.derivatives import in_modes
     from ..capture.entries import entries_of
+    from ..capture.plan import Plan, default_budget_ns
     from ..capture.rounds import take_comparison
-    from ..capture.sampler import Plan, default_budget_ns
 
     if isinstance(candidates, Benchmark | Comparison | Sweep):
         if len(args) != 1:
@@ -188,7 +188,7 @@ def sweep(
     from ..analysis.variables import variable
     from ..capture.derivatives import in_modes
     from ..capture.entries import entries_of
-    from ..capture.sampler import Plan, default_budget_ns
+    from ..capture.plan import Plan, default_budget_ns
     from ..capture.sweep import take_sweep
     from ..render.progress import progress_bar
 

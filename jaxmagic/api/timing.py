@@ -75,8 +75,9 @@ def benchmark(
     >>> b.interval_ns[0] <= b.median_ns <= b.interval_ns[1]
     True
     """
+    from ..capture.plan import Plan
     from ..capture.runner import runner_of
-    from ..capture.sampler import Plan, take_benchmark
+    from ..capture.sampler import take_benchmark
 
     require_jax()
     if not callable(fn):

@@ -6,7 +6,22 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from ..model.comparison import Candidate, Comparison
-from .sampler import Plan
+from ..model.progress import SILENT
+from .plan import Plan
+
+
+class _Share:
+    """Progress as the share of rounds that are done."""
+
+    def __init__(self, tell: Callable[[float], None]) -> None:
+        self._tell = tell
+
+    def stage(self, text: str, total: float | None = None) -> None:
+        """Begin something else, of which nobody is told."""
+
+    def advance(self, done: float, total: float | None = None) -> None:
+        """Tell how much of it is done."""
+        self._tell(min(done / total, 1.0) if total else 0.0)
 
 
 class Again:
@@ -45,7 +60,7 @@ class Again:
             self._plan._replace(budget_ns=max(round(budget_s * 1e9), 1), samples=None),
             baseline=self._before.baseline,
             code=self._before.code,
-            tell=tell,
+            progress=SILENT if tell is None else _Share(tell),
             seed=self._seed,
         )
         return replace(found, candidates=tuple(map(self._with_first_call, found.candidates)), measure_again=self)

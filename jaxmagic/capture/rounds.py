@@ -1,23 +1,19 @@
-"""Candidates in turns: a comparison is taken in rounds, with every candidate once in each and the baseline twice.
-
-The order is shuffled for each round, so that what one candidate leaves behind (caches, clocks, garbage) meets every
-other one as often.
-"""
+"""A comparison from its candidates: first calls, their outputs, rounds, and calls in flight."""
 
 from __future__ import annotations
 
-import random
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import NamedTuple
 
-from ..analysis.comparison import known
-from ..analysis.statistics import looks, median
+from ..analysis.statistics import median
 from ..errors import OutputsDiffer
 from ..model.benchmark import StoppedBy, Trial
-from ..model.comparison import Candidate, Check, CheckKind, Comparison
+from ..model.comparison import Candidate, Check, CheckKind, Comparison, Work
 from ..model.memory import Executable
+from ..model.profile import Profile
+from ..model.progress import SILENT, Progress
 from ..model.timing import Timing
 from . import internals
 from .again import Again
@@ -25,17 +21,15 @@ from .candidate_profile import profile_of
 from .clock import Clock, now_ns, timestamp
 from .contestants import Contestants, Entry, Failed
 from .environment import probe
-from .executables import describe, watch
+from .executables import Watched, describe, watch
 from .outputs import check_output
+from .pipeline import Pipelined, take_pipelined
+from .plan import PIPELINED, Plan
 from .runner import Runner
-from .sampler import FEWEST, LEAST, PIPELINED, WARM_UP, Plan, donated_twice, pipelined_trial, warm_up
+from .sampler import donated_twice
 from .surroundings import Surroundings
-
-#: With fewer rounds a ratio has no interval: for these all of the budget is spent, if it has to be.
-_FOR_A_VERDICT = 6
-
-#: How often somebody is told how far it is.
-_TELL_NS = 10**8
+from .turns import Turns
+from .warmup import WarmUp
 
 
 def take_comparison(
@@ -48,11 +42,13 @@ def take_comparison(
     profiled: bool = False,
     code: str | None = None,
     failed: Failed | None = None,
-    tell: Callable[[float], None] | None = None,
+    progress: Progress = SILENT,
     clock: Clock = now_ns,
     seed: int = 0,
 ) -> Comparison:
     """Measure candidates side by side.
+
+    An interrupt while rounds are taken ends them, and what is whole of them is returned.
 
     Args:
         entries: the candidates by their labels.
@@ -64,7 +60,7 @@ def take_comparison(
         code: the source of all, for the record.
         failed: told of each candidate that raises, which is left out then; if the baseline does, the first one that
             is left takes its place. What candidates raise is raised where this is not given.
-        tell: told which share of the budget is spent, between rounds and now and then.
+        progress: is told what runs, never while a clock does.
         clock: in nanoseconds.
         seed: of the order within the rounds.
 
@@ -72,16 +68,28 @@ def take_comparison(
         OutputsDiffer: `strict`, and a candidate computes something else.
         DonatedTwice: a call after the first met an array that an earlier one had used up.
         AllFailed: every candidate did.
+        KeyboardInterrupt: before there was a round.
     """
     __tracebackhide__ = True
     started_at = timestamp()
     contestants = Contestants(entries, baseline, failed)
+    turns = Turns(contestants, plan, clock=clock, progress=progress, seed=seed)
     try:
-        firsts = contestants.of_each(_first_call)
+        firsts = contestants.of_each(partial(_first_call, progress))
         checks = _check_outputs(contestants, check, strict)
-        share = plan._replace(budget_ns=max(plan.budget_ns // len(contestants), 1))
-        warmups = contestants.of_each(lambda _, entry: _warm_up(entry.runner, share, clock))
-        sampled = _sample(contestants, plan, share, clock, random.Random(seed), tell)
+        warm = turns.warm_up()
+        memory = contestants.of_each(lambda label, entry: _only_program(entry.runner, firsts[label], warm[label]))
+        with Surroundings(clock) as beside:
+            rounds = turns.take(warm)
+            latencies = {
+                label: Trial(samples_ns=tuple(rounds.taken[label]), evaluations=entry.runner.evaluations)
+                for label, entry in contestants.items()
+            }
+            beyond = _Beyond(rounds.stopped_by)
+            beyond.take(partial(_take_pipelined, contestants, latencies, PIPELINED * turns.share.budget_ns))
+        beyond.take(partial(_take_works, contestants))
+        if profiled:
+            beyond.take(partial(_take_profiles, contestants, progress))
     except BaseException as error:
         contestants.forget_values()  # the traceback holds the runner, and IPython holds the traceback
         if contestants.called and internals.met_a_deleted_array(error):
@@ -95,24 +103,26 @@ def take_comparison(
             Candidate(
                 label=label,
                 code=entry.code,
-                first_call=firsts[label],
-                warmup_ns=warmups[label][0],
-                latency=sampled.latencies[label],
-                pipelined=sampled.pipelined[label],
-                memory=warmups[label][1],
+                first_call=firsts[label].timing,
+                warmup_ns=warm[label].calls_ns,
+                latency=latencies[label],
+                pipelined=pipelined.pipelined if pipelined else None,
+                waited=pipelined.waited if pipelined else None,
+                memory=memory[label],
                 check=checks.get(label),
-                conditions=sampled.beside.conditions_of(entry.runner, folded=entry.folded),
-                work=None if entry.work is None else entry.work(),
-                profile=profile_of(entry.runner, entry.code) if profiled else None,
+                conditions=beside.conditions_of(entry.runner, folded=entry.folded),
+                work=beyond.works.get(label),
+                profile=beyond.profiles.get(label),
                 like=entry.like,
             )
             for label, entry in contestants.items()
+            for pipelined in [beyond.pipelined.get(label)]
         ),
         twice=contestants.baseline,
-        again=sampled.again,
+        again=Trial(samples_ns=tuple(rounds.again), evaluations=latencies[contestants.baseline].evaluations),
         rtol=plan.rtol,
         budget_ns=plan.budget_ns,
-        stopped_by=sampled.stopped_by,
+        stopped_by=beyond.stopped_by,
         environment=probe(),
         values={label: entry.runner.value for label, entry in contestants.items()},
     )
@@ -121,29 +131,77 @@ def take_comparison(
     return replace(comparison, measure_again=measure_again)
 
 
-def _first_call(label: str, entry: Entry) -> Timing:
+class _First(NamedTuple):
+    """What a first call tells: its time, and the programs that it ran."""
+
+    timing: Timing
+    programs: Watched
+
+
+def _first_call(progress: Progress, label: str, entry: Entry) -> _First:
     __tracebackhide__ = True
+    progress.stage(f"first call of {label}")
     try:
-        return entry.runner.first_call(entry.code)
+        with watch() as programs:
+            timing = entry.runner.first_call(entry.code)
     except Exception as error:
         error.add_note(f"This was the candidate {label!r}.")
         raise
+    return _First(timing, programs)
 
 
-def _warm_up(runner: Runner, plan: Plan, clock: Clock) -> tuple[tuple[int, ...], Executable | None]:
-    """The calls that a candidate is warmed up by, and the program that they run, if it is one.
+def _only_program(runner: Runner, first: _First, warm: WarmUp) -> Executable | None:
+    """The program that a call runs, if it is one: of several the largest says nothing about all of them together.
 
-    Of several programs the largest says nothing about all of them together.
+    A long call is not made once more for that. But a first call may run programs that later ones do not, and so does
+    what makes fresh arguments for each call.
     """
     __tracebackhide__ = True
-    if runner.repeatable:
-        with watch() as watched:
-            warmups = warm_up(runner, plan, clock)
-    else:  # what makes the arguments of each call runs programs, too
-        watched = runner.call_within(watch())
-        warmups = warm_up(runner, plan, clock)
-    ran = [each for each in describe(watched, mapped=False) if each.ran]
-    return warmups, ran[0] if len(ran) == 1 else None
+    once_more = warm.sample_ns is None or not runner.repeatable
+    programs = runner.call_within(watch()) if once_more else first.programs
+    ran = [each for each in describe(programs, mapped=False) if each.ran]
+    return ran[0] if len(ran) == 1 else None
+
+
+@dataclass
+class _Beyond:
+    """What is measured when the rounds are done, for each candidate, as far as nobody interrupts: rounds are kept."""
+
+    stopped_by: StoppedBy
+    pipelined: dict[str, Pipelined | None] = field(default_factory=dict)
+    works: dict[str, Work] = field(default_factory=dict)
+    profiles: dict[str, Profile] = field(default_factory=dict)
+
+    def take(self, measure: Callable[[_Beyond], None]) -> None:
+        """Let `measure` fill in its part, unless there was an interrupt."""
+        __tracebackhide__ = True
+        if self.stopped_by != "interrupt":
+            try:
+                measure(self)
+            except KeyboardInterrupt:
+                self.stopped_by = "interrupt"
+
+
+def _take_pipelined(
+    contestants: Contestants, latencies: Mapping[str, Trial], budget_ns: float, beyond: _Beyond
+) -> None:
+    __tracebackhide__ = True
+    for label, entry in contestants.items():
+        beyond.pipelined[label] = take_pipelined(entry.runner, median(latencies[label].calls_ns), budget_ns)
+
+
+def _take_works(contestants: Contestants, beyond: _Beyond) -> None:
+    __tracebackhide__ = True
+    for label, entry in contestants.items():
+        if entry.work is not None:
+            beyond.works[label] = entry.work()
+
+
+def _take_profiles(contestants: Contestants, progress: Progress, beyond: _Beyond) -> None:
+    __tracebackhide__ = True
+    for label, entry in contestants.items():
+        progress.stage(f"recording {label}")
+        beyond.profiles[label] = profile_of(entry.runner, entry.code)
 
 
 def _check_outputs(contestants: Contestants, kind: CheckKind, strict: bool) -> dict[str, Check]:
@@ -164,84 +222,3 @@ def _check_outputs(contestants: Contestants, kind: CheckKind, strict: bool) -> d
                 "Nothing was timed; where outputs need not agree, leave out strict."
             )
     return checks
-
-
-class _Sampled(NamedTuple):
-    """All samples of a comparison, what ended them, and what went on beside them."""
-
-    latencies: dict[str, Trial]
-    pipelined: dict[str, Trial | None]
-    again: Trial
-    stopped_by: StoppedBy
-    beside: Surroundings
-
-
-def _sample(
-    contestants: Contestants,
-    plan: Plan,
-    share: Plan,
-    clock: Clock,
-    order: random.Random,
-    tell: Callable[[float], None] | None,
-) -> _Sampled:
-    __tracebackhide__ = True
-    with Surroundings(clock) as beside:
-        while (rounds := _rounds(contestants, plan, clock, order, tell)) is None:
-            pass  # one has failed: once more, without it
-        taken, again, stopped_by = rounds
-        latencies = {
-            label: Trial(samples_ns=tuple(taken[label]), evaluations=entry.runner.evaluations)
-            for label, entry in contestants.items()
-        }
-        pipelined = {
-            label: pipelined_trial(entry.runner, median(latencies[label].calls_ns), PIPELINED * share.budget_ns)
-            for label, entry in contestants.items()
-        }
-    evaluations = contestants[contestants.baseline].runner.evaluations
-    return _Sampled(latencies, pipelined, Trial(samples_ns=tuple(again), evaluations=evaluations), stopped_by, beside)
-
-
-def _rounds(
-    contestants: Contestants,
-    plan: Plan,
-    clock: Clock,
-    order: random.Random,
-    tell: Callable[[float], None] | None,
-) -> tuple[dict[str, list[int]], list[int], StoppedBy] | None:
-    """Rounds until the ratios are known or the budget is spent; ``None`` where a candidate has failed, and is out."""
-    __tracebackhide__ = True
-    baseline = contestants.baseline
-    taken: dict[str, list[int]] = {label: [] for label, _ in contestants.items()}
-    again: list[int] = []
-    turns = [(label, entry.runner, taken[label]) for label, entry in contestants.items()]
-    turns.append((baseline, contestants[baseline].runner, again))
-    first = [baseline, *(label for label in taken if label != baseline)]
-    looked_at = looks()
-    next_look = next(looked_at)
-    started_ns = told_ns = clock()
-    while True:
-        order.shuffle(turns)
-        round_ns = clock()
-        for label, runner, samples in turns:
-            try:
-                samples.append(runner.sample())
-            except Exception as error:
-                contestants.drop(label, error)
-                return None
-        now = clock()
-        spent, count = (now - started_ns) / plan.budget_ns, len(again)
-        if tell is not None and now - told_ns > _TELL_NS:
-            tell(min(spent, 1.0))
-            told_ns = now
-        if plan.samples is not None:
-            if count >= plan.samples:
-                return taken, again, "count"
-            continue
-        if count == next_look:
-            next_look = next(looked_at)
-            # Samples of one candidate are all of as many calls: what that is does not change how sure a ratio is.
-            if spent >= LEAST and known([taken[label] for label in first], again, plan.rtol):
-                return taken, again, "precision"
-        ahead = spent + (now - round_ns) / plan.budget_ns  # do not begin what does not fit
-        if ahead > 1 - WARM_UP - PIPELINED and (count >= _FOR_A_VERDICT or (count >= FEWEST and ahead > 1)):
-            return taken, again, "budget"

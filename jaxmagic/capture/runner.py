@@ -10,6 +10,8 @@ import gc
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
+from copy import copy
+from statistics import median
 from types import FunctionType
 from typing import Any, TypeVar
 
@@ -25,8 +27,8 @@ _Watched = TypeVar("_Watched")
 #: What a call may leave running behind its result, as a share of its time, before the fence has to wait for it.
 _LEFT_RUNNING = 0.03
 
-#: How long a sample of the overhead is to be, where it does not come to a hundred calls.
-_OVERHEAD_NS = 1_000_000
+#: Samples of an empty call, and how many calls each of them has at most.
+_EMPTY_SAMPLES, _EMPTY_CALLS = 50, 100
 
 #: Less than this is what the fence itself may have cost.
 _LEAST_LEFT_NS = 20_000
@@ -43,6 +45,8 @@ class Runner:
 
     Attributes:
         evaluations: calls in a sample.
+        lead: calls right before each sample, outside the clock: they keep samples apart, and what other candidates
+            have left in caches away from them.
         fenced: whether the fence ends each call, because the result does not reach all of its work.
         value: what the last call returned.
         collected: samples in which the garbage collector ran.
@@ -58,6 +62,7 @@ class Runner:
         fence: Fence = shared,
     ) -> None:
         self.evaluations = 1
+        self.lead = 0
         self.fenced = False
         self.value: Any = None
         self.collected = 0
@@ -69,7 +74,7 @@ class Runner:
         self._wait: Callable[[Any], object] = search_and_wait
         self._collecting_ns = 0
         # A loop of its own: in a shared one, Python's specialised instructions suit the function that came first.
-        self._loop = FunctionType(_timed_loop.__code__.replace(), globals())
+        self._loop = _own_loop()
 
     @property
     def repeatable(self) -> bool:
@@ -112,23 +117,37 @@ class Runner:
         ended_ns = waited.until_ns if waited.found_work else ready_ns
         return ended_ns - started_ns, ended_ns - ready_ns
 
+    def twin(self) -> Runner:
+        """Another runner of the same statement, set up alike, with a loop of its own."""
+        twin = copy(self)
+        twin._loop = _own_loop()
+        twin.collected = twin.collection_ns = 0
+        return twin
+
     def sample(self) -> int:
         """The time of :attr:`evaluations` calls, each of them waited for."""
         __tracebackhide__ = True
         self._prepare_sample()
-        return self._fenced_sample() if self.fenced else self._plain_sample()
+        for _ in range(self.lead):
+            self._wait(self._call())
+        return self.waited_sample(self.evaluations)
 
-    def _plain_sample(self) -> int:
+    def waited_sample(self, calls: int) -> int:
+        """The time of `calls` calls, each of them waited for, with the arguments that there are."""
+        __tracebackhide__ = True
+        return self._fenced_sample(calls) if self.fenced else self._plain_sample(calls)
+
+    def _plain_sample(self, calls: int) -> int:
         __tracebackhide__ = True
         with self._watching_garbage():
-            took_ns, self.value = self._loop(self._call, self._wait, self._clock, range(self.evaluations))
+            took_ns, self.value = self._loop(self._call, self._wait, self._clock, range(calls))
         return took_ns
 
-    def _fenced_sample(self) -> int:
+    def _fenced_sample(self, calls: int) -> int:
         __tracebackhide__ = True
         total_ns = 0
         with self._watching_garbage():
-            for _ in range(self.evaluations):
+            for _ in range(calls):
                 started_ns = self._clock()
                 value = self._call()
                 self._wait(value)
@@ -165,8 +184,8 @@ class Runner:
         value = self.value
         empty = Runner(lambda: value, clock=self._clock, fence=self._fence)
         empty._wait = self._wait
-        empty.evaluations = min(max(_OVERHEAD_NS // max(empty._plain_sample(), 1), 1), 100)
-        return min(empty._plain_sample() for _ in range(5)) / empty.evaluations
+        calls = min(self.evaluations, _EMPTY_CALLS)
+        return median(empty._plain_sample(calls) for _ in range(_EMPTY_SAMPLES)) / calls
 
     def leaves_work_behind(self, calls: list[tuple[int, int]]) -> bool:
         """Whether `calls`, as :meth:`single_call` gives them, had work left when their result was ready.
@@ -211,6 +230,10 @@ class Runner:
         if self._collecting_ns:
             self.collected += 1
             self.collection_ns += self._collecting_ns
+
+
+def _own_loop() -> Callable[..., tuple[int, Any]]:
+    return FunctionType(_timed_loop.__code__.replace(), globals())
 
 
 def _timed_loop(

@@ -2,69 +2,31 @@
 
 from __future__ import annotations
 
-from math import ceil
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from ..analysis.statistics import is_steady, looks, median, median_interval
+from ..analysis.statistics import median, median_interval, stopping_checkpoints
 from ..errors import DonatedTwice
 from ..model.benchmark import Benchmark, Conditions, StoppedBy, Trial
 from ..model.device_time import DeviceTime
+from ..model.progress import SILENT, Progress
 from . import internals
-from .clock import Clock, now_ns, resolution, timestamp
-from .compilation import CompileLog
+from .clock import Clock, now_ns, timestamp
 from .device_time import mark_call, take_device_time
 from .environment import probe
-from .results import find_arrays
+from .pipeline import Pipelined, take_pipelined
+from .plan import LEAST, PIPELINED, Plan
 from .runner import Runner
 from .surroundings import Surroundings
+from .warmup import WarmUp, set_up_samples, warm_up
 
-#: What part of the budget is for what, at most; the rest is for the latency.
-WARM_UP, PIPELINED = 0.15, 0.2
+#: An interval takes these many samples.
+_FOR_AN_INTERVAL = 6
 
-#: And at least: noise that changes slowly is not seen in a moment.
-LEAST_WARM_UP, LEAST = 0.01, 0.1
-
-#: Within that least part no more samples than these are taken: a sample becomes several calls instead.
-_MOST_SAMPLES = 1000
-
-#: A sample lasts so many steps of the clock, so that it is rounded by less than half a percent.
-_STEPS = 200
-
-#: Without these many samples there is no median to speak of, whatever the budget.
-FEWEST = 3
-
-#: Batches of pipelined calls, and how many calls of how many bytes may be in flight in one.
-_FEWEST_BATCHES, _BATCHES, _MOST_CALLS, _MOST_IN_FLIGHT_BYTES = 3, 7, 100, 2**30
-
+#: How often somebody is told how far it is.
+TELL_NS = 10**8
 
 #: Calls under the profiler: for about so long, and how many at least and at most.
 _PROFILED_NS, _FEWEST_PROFILED, _MOST_PROFILED = 50_000_000, 3, 100
-
-
-class Plan(NamedTuple):
-    """How long to sample.
-
-    Attributes:
-        rtol: stop when the interval of the median reaches no farther than this share of it to either side.
-        budget_ns: or when this long has been sampled, the first call aside.
-        samples: take exactly so many instead.
-        evaluations: calls in a sample; chosen by the length of a call if left out.
-    """
-
-    rtol: float = 0.01
-    budget_ns: int = 10**9
-    samples: int | None = None
-    evaluations: int | None = None
-
-
-def default_budget_ns(candidates: int, points: int | None = None) -> int:
-    """How long a comparison of so many candidates may take where nobody says: a second for each.
-
-    Args:
-        candidates: how many.
-        points: of a sweep, where it is half a second for each candidate and point.
-    """
-    return candidates * 10**9 if points is None else candidates * points * 10**9 // 2
 
 
 def take_benchmark(
@@ -74,9 +36,12 @@ def take_benchmark(
     code: str | None = None,
     folded: bool = False,
     device: bool = False,
+    progress: Progress = SILENT,
     clock: Clock = now_ns,
 ) -> Benchmark:
     """Measure one statement.
+
+    An interrupt while samples are taken ends the sampling, and what was taken is returned.
 
     Args:
         runner: the statement.
@@ -84,18 +49,29 @@ def take_benchmark(
         code: its source, for the record.
         folded: what the caller knows of the statement, for the record.
         device: whether to run some more calls under the profiler, for the time that devices work.
+        progress: is told what runs.
         clock: in nanoseconds.
 
     Raises:
         DonatedTwice: a call after the first met an array that an earlier one had used up.
+        KeyboardInterrupt: before there was a sample.
     """
     __tracebackhide__ = True  # what the statement raises points at the statement
     started_at = timestamp()
+    progress.stage("first call")
     first_call = runner.first_call(code)
     try:
-        warmup_ns = warm_up(runner, plan, clock)
-        latency, pipelined, stopped_by, conditions = _sample(runner, plan, folded, clock)
-        seen = _profile(runner, median(latency.calls_ns)) if device else None
+        progress.stage("warming up")
+        warm = warm_up(runner, plan, clock)
+        set_up_samples([(runner, warm)], plan, clock)
+        found = _sample(runner, plan, warm, folded, progress, clock)
+        seen, stopped_by = None, found.stopped_by
+        if device and stopped_by != "interrupt":
+            progress.stage("recording calls")
+            try:
+                seen = _profile(runner, median(found.latency.calls_ns))
+            except KeyboardInterrupt:
+                stopped_by = "interrupt"
     except BaseException as error:
         runner.value = None  # the traceback holds the runner, and IPython holds the traceback
         if internals.met_a_deleted_array(error):
@@ -105,45 +81,18 @@ def take_benchmark(
         code=code,
         started_at=started_at,
         first_call=first_call,
-        warmup_ns=warmup_ns,
-        latency=latency,
-        pipelined=pipelined,
+        warmup_ns=warm.calls_ns,
+        latency=found.latency,
+        pipelined=found.pipelined.pipelined if found.pipelined else None,
+        waited=found.pipelined.waited if found.pipelined else None,
         rtol=plan.rtol,
         budget_ns=plan.budget_ns,
         stopped_by=stopped_by,
-        conditions=conditions,
+        conditions=found.conditions,
         environment=probe(),
         device=seen,
         value=runner.value,
     )
-
-
-def warm_up(runner: Runner, plan: Plan, clock: Clock) -> tuple[int, ...]:
-    """Call until a call compiles nothing and calls get no faster, and set the runner up by what they took."""
-    __tracebackhide__ = True
-    calls: list[tuple[int, int]] = []
-    log = CompileLog()
-    log.start()
-    try:
-        began_ns = clock()
-        while True:
-            heard = len(log.spans)
-            calls.append(runner.single_call())
-            spent = (clock() - began_ns) / plan.budget_ns
-            warm = len(log.spans) == heard and is_steady([each for each, _ in calls])
-            if spent > WARM_UP or (warm and spent > LEAST_WARM_UP):
-                break
-    finally:
-        log.stop()
-    late = calls[len(calls) // 2 :]
-    runner.fenced = runner.leaves_work_behind(late)
-    if plan.evaluations is not None:
-        runner.evaluations = plan.evaluations
-    elif runner.repeatable:
-        least_ns = max(_STEPS * resolution(clock), LEAST * plan.budget_ns / _MOST_SAMPLES)
-        for _ in range(3):  # a call takes less in a loop than alone
-            runner.evaluations = ceil(runner.evaluations * least_ns / max(runner.sample(), least_ns / 100))
-    return tuple(each for each, _ in calls)
 
 
 def _profile(runner: Runner, call_ns: float) -> DeviceTime:
@@ -152,68 +101,66 @@ def _profile(runner: Runner, call_ns: float) -> DeviceTime:
     return take_device_time(lambda: runner.call_within(mark_call()), calls)
 
 
-def _sample(
-    runner: Runner, plan: Plan, folded: bool, clock: Clock
-) -> tuple[Trial, Trial | None, StoppedBy, Conditions]:
+class _Sampled(NamedTuple):
     """The samples of both kinds, what ended them, and what went on meanwhile."""
+
+    latency: Trial
+    pipelined: Pipelined | None
+    stopped_by: StoppedBy
+    conditions: Conditions
+
+
+def _sample(runner: Runner, plan: Plan, warm: WarmUp, folded: bool, progress: Progress, clock: Clock) -> _Sampled:
     __tracebackhide__ = True
     with Surroundings(clock) as beside:
-        taken, stopped_by = _until_known(runner, plan, clock)
+        taken, stopped_by = until_known(runner, plan, warm.sample_ns, progress, clock)
         latency = Trial(samples_ns=tuple(taken), evaluations=runner.evaluations)
-        pipelined = pipelined_trial(runner, median(latency.calls_ns), PIPELINED * plan.budget_ns)
-    return latency, pipelined, stopped_by, beside.conditions_of(runner, folded=folded)
+        pipelined = None
+        if stopped_by != "interrupt" and not plan.is_counted:
+            try:
+                pipelined = take_pipelined(runner, median(latency.calls_ns), PIPELINED * plan.budget_ns)
+            except KeyboardInterrupt:
+                stopped_by = "interrupt"
+    return _Sampled(latency, pipelined, stopped_by, beside.conditions_of(runner, folded=folded))
 
 
-def _until_known(runner: Runner, plan: Plan, clock: Clock) -> tuple[list[int], StoppedBy]:
+def until_known(
+    runner: Runner, plan: Plan, first_ns: int | None, progress: Progress, clock: Clock
+) -> tuple[list[int], StoppedBy]:
     """Samples until one of the plan's conditions holds, and which one it was."""
     __tracebackhide__ = True
-    taken: list[int] = []
-    looked_at = looks()
-    next_look = next(looked_at)
-    started_ns = clock()
+    taken: list[int] = [] if first_ns is None else [first_ns]
+    checkpoints = stopping_checkpoints()
+    next_check = next(checkpoints)
+    started_ns = told_ns = clock() - sum(taken)
+    progress.stage("sampling")
     while True:
-        taken.append(runner.sample())
-        spent = (clock() - started_ns) / plan.budget_ns
+        now_ns = clock()
+        spent_ns = now_ns - started_ns
         if plan.samples is not None:
+            about = plan.samples
             if len(taken) >= plan.samples:
                 return taken, "count"
-            continue
-        if len(taken) == next_look:
-            next_look = next(looked_at)
-            estimate = median_interval(taken)
-            if spent >= LEAST and estimate is not None and estimate.relative_width <= plan.rtol:
-                return taken, "precision"
-        ahead = spent + taken[-1] / plan.budget_ns  # do not begin what does not fit
-        if ahead > 1 - WARM_UP - PIPELINED and len(taken) >= FEWEST:
-            return taken, "budget"
-
-
-def pipelined_trial(runner: Runner, call_ns: float, budget_ns: float) -> Trial | None:
-    """Batches of calls with one wait, as many as fit; ``None`` where too few do, and where that is not safe."""
-    if not runner.repeatable or _may_block_each_other(runner.value):
-        return None
-    calls = min(int(budget_ns / _BATCHES / max(call_ns, 1)), _MOST_CALLS, _fit_in_flight(runner.value))
-    calls = max(calls, 2)
-    batches = min(int(budget_ns / (calls * max(call_ns, 1))), _BATCHES)
-    if batches < _FEWEST_BATCHES:
-        return None
-    return Trial(samples_ns=tuple(runner.pipelined_sample(calls) for _ in range(batches)), evaluations=calls)
-
-
-def _may_block_each_other(value: Any) -> bool:
-    """Whether calls that are in flight together may wait for each other without end.
-
-    Several devices of one CPU share its threads: those of one call may be waiting for devices whose threads wait for
-    those of another one, and after 40 s XLA ends the process (seen with JAX 0.10.2, four devices and two processors).
-    """
-    shardings = (getattr(array, "sharding", None) for array in find_arrays(value).arrays)
-    places = [sharding.device_set for sharding in shardings if sharding is not None]
-    return any(len(each) > 1 and all(device.platform == "cpu" for device in each) for each in places)
-
-
-def _fit_in_flight(value: Any) -> int:
-    size_bytes = sum(array.nbytes for array in find_arrays(value).arrays)
-    return _MOST_IN_FLIGHT_BYTES // max(size_bytes, 1)
+        elif taken:
+            each_ns = spent_ns / len(taken)
+            about = max(round(plan.sampling_ns(each_ns) / max(each_ns, 1)), len(taken) + 1)
+            if len(taken) == next_check:
+                next_check = next(checkpoints)
+                estimate = median_interval(taken)
+                enough = spent_ns >= LEAST * plan.budget_ns and estimate is not None
+                if enough and estimate is not None and estimate.relative_width <= plan.rtol:
+                    return taken, "precision"
+            if not plan.has_time(spent_ns, each_ns, len(taken), _FOR_AN_INTERVAL):
+                return taken, "budget"
+        if taken and now_ns - told_ns > TELL_NS:
+            progress.advance(len(taken), about)
+            told_ns = now_ns
+        try:
+            taken.append(runner.sample())
+        except KeyboardInterrupt:
+            if not taken:
+                raise
+            return taken, "interrupt"
 
 
 def donated_twice(error: BaseException) -> DonatedTwice:

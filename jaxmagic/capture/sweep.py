@@ -1,4 +1,4 @@
-"""A comparison at every combination of some variables' values, until the budget is spent.
+"""A comparison at every combination of some variables' values.
 
 What fails at a point, by running out of memory or else, is written down, and the sweep goes on. An interrupt ends it,
 and keeps what was measured.
@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import product
 from typing import Any
 
-from ..analysis.statistics import median
 from ..errors import JaxMagicError
 from ..model.comparison import CheckKind
 from ..model.sweep import Failure, Point, Sweep, SweepEnd, Variable
@@ -19,8 +18,8 @@ from . import internals
 from .clock import Clock, now_ns, timestamp
 from .contestants import AllFailed, Entry
 from .environment import probe
+from .plan import Plan
 from .rounds import take_comparison
-from .sampler import Plan
 
 #: Which of its values each variable has.
 Position = tuple[int, ...]
@@ -30,9 +29,6 @@ Prepare = Callable[[Position], Mapping[str, Entry]]
 
 #: Goes through the points, and may show how far it is.
 Progress = Callable[[Sequence[Position]], Iterable[Position]]
-
-#: Of a point's share of the budget so much is for sampling at least, however long first calls take.
-_LEAST_SHARE = 0.3
 
 #: Characters of an error's message that are kept.
 _LONGEST = 300
@@ -58,8 +54,8 @@ def take_sweep(
         variables: what varies; the last one first.
         labels: of the candidates.
         prepare: makes them for a point; what it raises is that point's failure.
-        plan: how precisely; its budget is that of all points together, with first calls. A point is not begun where
-            it is spent, but a call that runs is not cut.
+        plan: how precisely; its budget is for the samples of all points together, and divided among them. First
+            calls, with what they compile, are not in it: all points are measured.
         baseline: the label of the one that the others are compared with.
         check: how their outputs are compared with the baseline's.
         strict: whether to go on only if they are the same.
@@ -75,30 +71,22 @@ def take_sweep(
         Exception: what the first point failed with, where all of them did.
     """
     __tracebackhide__ = True
-    started_at, started_ns = timestamp(), clock()
+    started_at = timestamp()
     grid = list(product(*(range(len(each.labels)) for each in variables)))
     points: list[Point] = []
     stopped_by: SweepEnd = "end"
     first_error: Exception | None = None
     measured = False
-    aside_ns: list[int] = []
+    share = plan._replace(budget_ns=max(plan.budget_ns // len(grid), 1))
+    how = {"baseline": baseline, "check": check, "strict": strict, "profiled": profiled, "clock": clock}
     try:
         for at in progress(grid):
-            began_ns = clock()
-            left_ns = plan.budget_ns - (began_ns - started_ns)
-            if left_ns <= 0 and points:  # one there has to be
-                stopped_by = "budget"
-                break
-            share_ns = max(left_ns, 1) // (len(grid) - len(points))
-            # What points take beside their samples, the next one will take as well.
-            expected_ns = median(aside_ns) if aside_ns else 0
-            sampling_ns = max(round(share_ns - expected_ns), round(_LEAST_SHARE * share_ns), 1)
-            how = {"baseline": baseline, "check": check, "strict": strict, "profiled": profiled}
-            point, error = _take_point(at, prepare, plan._replace(budget_ns=sampling_ns), **how)
+            point, error = _take_point(at, prepare, share, **how)
             points.append(point)
             measured = measured or point.comparison is not None
             first_error = None if measured else first_error or error
-            aside_ns.append(max(clock() - began_ns - sampling_ns, 0))
+            if point.comparison is not None and point.comparison.stopped_by == "interrupt":
+                raise KeyboardInterrupt
     except (KeyboardInterrupt, SystemExit):
         if not measured:
             raise

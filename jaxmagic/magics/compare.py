@@ -12,8 +12,8 @@ from IPython.core.interactiveshell import InteractiveShell
 
 from ..capture.contestants import Entry
 from ..capture.jax_version import require_jax
+from ..capture.plan import Plan, default_budget_ns
 from ..capture.rounds import take_comparison
-from ..capture.sampler import Plan, default_budget_ns
 from ..capture.sweep import take_sweep
 from ..model.comparison import Comparison
 from ..model.sweep import Sweep

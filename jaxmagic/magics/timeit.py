@@ -11,8 +11,9 @@ from IPython.core.interactiveshell import InteractiveShell
 
 from ..capture.functions import is_folded
 from ..capture.jax_version import require_jax
+from ..capture.plan import Plan
 from ..capture.runner import Runner
-from ..capture.sampler import Plan, take_benchmark
+from ..capture.sampler import take_benchmark
 from ..model.benchmark import Benchmark
 from . import options
 from .finish import finish, load_earlier

@@ -13,8 +13,9 @@ from .estimate import Estimate
 from .finding import Finding
 from .timing import Timing
 
-#: What ended the sampling: the interval was narrow enough, the budget was spent, or as many were taken as asked for.
-StoppedBy = Literal["precision", "budget", "count"]
+#: What ended the sampling: the interval was narrow enough, the budget was spent, as many were taken as asked for, or
+#: the user interrupted it.
+StoppedBy = Literal["precision", "budget", "count", "interrupt"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,9 +84,11 @@ class Benchmark(Displayable):
         warmup_ns: the calls after it, until nothing compiled any more and they got no faster.
         latency: each call waited for.
         pipelined: calls enqueued one after the other, and one wait at the end. ``None`` where that was not measured.
+        waited: batches of as many calls as in `pipelined`, each call waited for, in turns with these: two for each.
         rtol: how narrow the interval was to become: this share of the median to either side.
         budget_ns: how long sampling was allowed to take, the first call aside.
-        stopped_by: which of the two ended it, or ``count`` where the number of samples was given.
+        stopped_by: which of the two ended it; ``count`` where the number of samples was given, ``interrupt`` where
+            the user ended it.
         conditions: what went on beside the samples.
         environment: under which this is true.
         device: how long devices worked in some calls under the profiler; ``None`` where that was not asked for.
@@ -104,6 +107,7 @@ class Benchmark(Displayable):
     conditions: Conditions
     environment: Environment
     device: DeviceTime | None = None
+    waited: Trial | None = None
     value: Any = field(default=None, repr=False, compare=False, metadata={"saved": False})
 
     def __post_init__(self) -> None:
@@ -137,10 +141,20 @@ class Benchmark(Displayable):
 
     @property
     def pipelined_ns(self) -> float | None:
-        """The median time of a call where calls are enqueued without waiting for each."""
+        """The time of a call where none is waited for by itself: the median over the batches of their means."""
         from ..analysis.statistics import median
 
         return None if self.pipelined is None else median(self.pipelined.calls_ns)
+
+    @property
+    def pipelined_ratio(self) -> Estimate | None:
+        """The time of a batch of calls in flight over that of as many that are waited for, in turns with it.
+
+        ``None`` where that was not measured, as in records of older versions.
+        """
+        from ..analysis.blocks import in_turns
+
+        return in_turns(self.pipelined, self.waited)
 
     def without_values(self) -> Benchmark:
         """The same record, that keeps no array alive."""

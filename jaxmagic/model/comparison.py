@@ -86,6 +86,7 @@ class Candidate:
         warmup_ns: calls after it, until nothing compiled any more and they got no faster.
         latency: one sample from each round.
         pipelined: calls enqueued one after the other, with one wait; ``None`` where that was not measured.
+        waited: batches of as many calls as in `pipelined`, each call waited for, in turns with these: two for each.
         memory: the program that a call runs, and what it needs of each device; without a map. ``None`` where a call
             runs several programs or none, and where that is not known.
         check: whether its output is the baseline's; ``None`` for the baseline, and where that was not asked for.
@@ -108,6 +109,14 @@ class Candidate:
     work: Work | None = None
     profile: Profile | None = None
     like: str | None = None
+    waited: Trial | None = None
+
+    @property
+    def pipelined_ratio(self) -> Estimate | None:
+        """The time of a batch of calls in flight over that of as many that are waited for, in turns with it."""
+        from ..analysis.blocks import in_turns
+
+        return in_turns(self.pipelined, self.waited)
 
     @property
     def memory_bytes(self) -> int | None:
@@ -116,12 +125,24 @@ class Candidate:
 
     @property
     def throughput(self) -> float | None:
-        """How much of its work is done in a second, each call waited for; ``None`` where the work is not known."""
-        from ..analysis.statistics import median
+        """How much of its work is done in a second, each call waited for; ``None`` where the work is not known.
 
+        By the mean time of a call: with skewed noise the median is shorter, and would promise too much.
+        """
         if self.work is None or self.work.amount is None:
             return None
-        return self.work.amount / median(self.latency.calls_ns) * 1e9
+        calls_ns = self.latency.calls_ns
+        return self.work.amount / max(sum(calls_ns) / len(calls_ns), 1e-9) * 1e9
+
+    @property
+    def throughput_interval(self) -> tuple[float, float] | None:
+        """Encloses the true throughput with 95 % confidence; ``None`` for fewer than six samples."""
+        from ..analysis.statistics import mean_interval
+
+        found = mean_interval(self.latency.calls_ns)
+        if found is None or found.low <= 0 or self.work is None or self.work.amount is None:
+            return None
+        return self.work.amount / found.high * 1e9, self.work.amount / found.low * 1e9
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -131,11 +152,14 @@ class Versus:
     Attributes:
         label: the candidate's.
         baseline: the baseline's.
-        ratio: its time over the baseline's, with the interval; 0.5 is twice as fast. ``None`` for fewer than six
-            rounds.
-        verdict: what that comes to, given how much the baseline differs from itself.
+        ratio: its time over the baseline's, with the interval; 0.5 is twice as fast. With several other candidates
+            each interval is wider, so that all of them hold with 95 %. ``None`` for fewer than four rounds, or five
+            from three other candidates on.
+        verdict: what that comes to: *faster* and *slower* where the whole interval is more than 1 % away from one.
         break_even_calls: after how many calls its compilation has paid for itself; 0 if it compiled no longer than
             the baseline did, ``None`` if it never does or that is not known.
+        break_even_interval: the fewest and the most calls after which it has, given how sure the time won per call
+            is. Both compilations were timed once.
         differing: in what the environments of two records differ that were compared anyway, in words.
     """
 
@@ -144,6 +168,7 @@ class Versus:
     ratio: Estimate | None
     verdict: Verdict
     break_even_calls: int | None
+    break_even_interval: tuple[int, int] | None = None
     differing: tuple[str, ...] = ()
 
     @property

@@ -30,3 +30,12 @@ class Estimate:
         """
         farther = max(self.high - self.value, self.value - self.low)
         return farther / abs(self.value) if self.value else float("inf") if farther else 0.0
+
+    @property
+    def inverse(self) -> Estimate:
+        """The same of a ratio the other way round.
+
+        >>> Estimate(value=2.0, low=1.0, high=4.0, confidence=0.95).inverse
+        Estimate(value=0.5, low=0.25, high=1.0, confidence=0.95)
+        """
+        return Estimate(value=1 / self.value, low=1 / self.high, high=1 / self.low, confidence=self.confidence)

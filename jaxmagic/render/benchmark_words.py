@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from .. import units
 from ..analysis import statistics
+from ..analysis.comparison import judge
 from ..model.benchmark import Benchmark
 
 _BARS = " ▁▂▃▄▅▆▇█"
@@ -12,12 +13,21 @@ _BARS = " ▁▂▃▄▅▆▇█"
 def headline(benchmark: Benchmark, digits: int) -> str:
     """The median, and how sure it is."""
     estimate = benchmark.estimate
-    median = units.time(benchmark.median_ns, digits)
-    count = units.count(len(benchmark.samples_ns), "sample")
+    calls = benchmark.latency.evaluations
+    median = f"{units.time(benchmark.median_ns, digits)} per call{f' (means of {calls} calls)' if calls > 1 else ''}"
     if estimate is None:
-        return f"{median} per call   (median of {count}: too few for an interval)"
+        count = len(benchmark.samples_ns)
+        return f"{median}   ({'one sample' if count == 1 else f'median of {count} samples'}: too few for an interval)"
     interval = units.time_range(estimate.low, estimate.high, digits)
-    return f"{median} per call   ({interval} with {units.share(estimate.confidence, 1)} confidence)"
+    return f"{median}   ({interval} with {units.share(estimate.confidence, 1)} confidence)"
+
+
+def about_interval(benchmark: Benchmark) -> str | None:
+    """What the interval assumes, where there are too few samples to see whether it is so."""
+    count = len(benchmark.samples_ns)
+    if benchmark.estimate is None or count >= statistics.FEWEST_FOR_CORRELATION:
+        return None
+    return f"The interval assumes that these {count} samples do not depend on each other."
 
 
 def about_samples(benchmark: Benchmark, digits: int) -> list[str]:
@@ -57,12 +67,15 @@ def about_pipelined(benchmark: Benchmark, digits: int) -> str:
         why = "every call needs fresh arguments" if fresh else "too few calls fit into the budget"
         return f"Pipelined: not measured, because {why}."
     assert benchmark.pipelined_ns is not None
-    hidden_ns = benchmark.median_ns - benchmark.pipelined_ns
     sentence = f"Pipelined: {units.time(benchmark.pipelined_ns, digits)} per call, {pipelined.evaluations} in flight"
-    low_ns, _ = benchmark.interval_ns or (0.0, 0.0)
-    if benchmark.pipelined_ns < min(low_ns, 0.98 * benchmark.median_ns):
-        sentence += f": not waiting for each call spares {units.time(hidden_ns, digits)}"
-    return f"{sentence}."
+    ratio = benchmark.pipelined_ratio
+    if ratio is None or benchmark.waited is None:
+        return f"{sentence}."
+    waited = units.time(statistics.median(benchmark.waited.calls_ns), digits)
+    if judge(ratio) == "faster":
+        times = f"{units.factor(1 / ratio.value)} ({units.factor_range(1 / ratio.high, 1 / ratio.low)})"
+        return f"{sentence}; {waited} where each of as many is waited for, {times} as long."
+    return f"{sentence}; not waiting for each call spares nothing that can be told."
 
 
 def about_device(benchmark: Benchmark, digits: int) -> str | None:
@@ -103,8 +116,13 @@ def about_end(benchmark: Benchmark, digits: int) -> str:
         return f"Stopped because the interval is within {wanted} of the median."
     if benchmark.stopped_by == "count":
         return f"Stopped after {units.count(len(benchmark.samples_ns), 'sample')}, as asked for."
+    if benchmark.stopped_by == "interrupt":
+        return f"Interrupted after {units.count(len(benchmark.samples_ns), 'sample')}."
     if estimate is None:
-        return f"Stopped by the budget of {budget}: an interval needs six samples. Give it a larger --budget."
+        needed = units.time_option(6 * benchmark.median_ns * benchmark.latency.evaluations)
+        return (
+            f"Stopped by the budget of {budget}: an interval takes six samples; --budget {needed} would allow them."
+        )
     if estimate.relative_width <= benchmark.rtol:
         return f"Stopped by the budget of {budget}; the interval is within {wanted} of the median."
     found = units.percent(estimate.relative_width)

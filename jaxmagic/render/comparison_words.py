@@ -5,14 +5,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from .. import units
-from ..analysis.comparison import agrees, counterpart
+from ..analysis.blocks import rounds_for
+from ..analysis.comparison import agrees, counterpart, family_confidence
+from ..analysis.fastest import fastest
 from ..analysis.statistics import median
 from ..model.comparison import Candidate, Check, Comparison, Versus
 from ..model.estimate import Estimate
 
+#: What a baseline differs from itself by, beyond which the number says nothing but that there is noise.
+_NOISE_WORTH_TELLING = 0.5
+
 
 def headline(comparison: Comparison) -> str:
-    """The fastest candidate beside the baseline; or that none is told apart."""
+    """The fastest candidate beside the baseline; or which ones are not told apart."""
     passed = [each for each in comparison.candidates if agrees(comparison, each) is not False]
     found = [counterpart(comparison, each) for each in passed if each.label != comparison.baseline]
     # A derivative is no alternative to its function: it is one to other derivatives, if there are any.
@@ -20,10 +25,9 @@ def headline(comparison: Comparison) -> str:
     others = alternatives or found
     if not others:
         return "Nothing to compare: no output is that of the baseline"
-    faster = [each for each in others if each.verdict == "faster" and each.ratio is not None]
+    faster = sorted((each for each in others if each.verdict == "faster"), key=_ratio)
     if faster:
-        best = min(faster, key=lambda each: each.ratio.value if each.ratio else 1.0)
-        return f"{best.label} is {verdict(best)} than {best.baseline}"
+        return _fastest(comparison, faster)
     if all(each.verdict == "slower" for each in others):
         fastest = list(dict.fromkeys(each.baseline for each in others))  # of each mode its own
         return f"{' and '.join(fastest)} {'is' if len(fastest) == 1 else 'are'} the fastest"
@@ -31,16 +35,31 @@ def headline(comparison: Comparison) -> str:
         return "No difference"
     open_ones = [each for each in others if each.verdict == "too noisy to tell"]
     if open_ones:
-        return _not_settled(open_ones)
+        return f"Not settled: {_undecided(min(open_ones, key=_ratio))}"
     return f"Nothing is faster than {comparison.baseline}"
 
 
-def _not_settled(open_ones: Sequence[Versus]) -> str:
-    """What may be the fastest candidate, and how far from certain that is."""
-    best = min(open_ones, key=lambda each: each.ratio.value if each.ratio else float("inf"))
-    if best.ratio is None:
-        return "Not settled: too few rounds to tell"
-    return f"Not settled: {best.label} is {_span(best.ratio)} than {best.baseline}"
+def _ratio(versus: Versus) -> float:
+    return float("inf") if versus.ratio is None else versus.ratio.value
+
+
+def _fastest(comparison: Comparison, faster: Sequence[Versus]) -> str:
+    """One candidate where it is faster than all others for certain; else those that may be the fastest."""
+    best = faster[0]
+    labels = set(fastest(comparison))
+    equals = [each for each in faster if each.label in labels and each.baseline == best.baseline]
+    if len(equals) < 2 or best not in equals:
+        return f"{best.label} is {verdict(best)} than {best.baseline}"
+    names = " and ".join(each.label for each in equals) if len(equals) < 4 else f"{len(equals)} candidates"
+    times = " and ".join(beside(each).removesuffix(" faster") for each in (equals[0], equals[-1]))
+    return f"{names} are faster than {best.baseline} ({times}); which of them is the fastest is not settled"
+
+
+def _undecided(versus: Versus) -> str:
+    """What is not known of a candidate, and what is."""
+    if versus.ratio is None:
+        return "too few rounds to tell"
+    return f"{versus.label} may be {_span(versus.ratio)} than {versus.baseline}"
 
 
 def verdict(versus: Versus) -> str:
@@ -58,6 +77,8 @@ def _times(versus: Versus) -> str:
         return f"{units.factor(1 / ratio.value)} faster ({units.factor_range(1 / ratio.high, 1 / ratio.low)})"
     if versus.verdict == "slower":
         return f"{units.factor(ratio.value)} slower ({units.factor_range(ratio.low, ratio.high)})"
+    if versus.verdict == "no difference":
+        return f"no difference of more than {units.percent(max(ratio.high - 1, 1 / ratio.low - 1, 0.001))}"
     return f"{versus.verdict} ({_span(ratio)})"
 
 
@@ -88,7 +109,10 @@ def throughput(candidate: Candidate) -> str | None:
     if candidate.throughput is None:
         return f"{units.WORK[work.kind]} not known: {'; '.join(work.caveats)}"
     text = units.rate(candidate.throughput, work.kind)
-    return f"{text} ({'; '.join(work.caveats)})" if work.caveats else text
+    interval = candidate.throughput_interval
+    aside = [] if interval is None else [" to ".join(units.rate(each, work.kind) for each in interval)]
+    aside += work.caveats
+    return f"{text} ({'; '.join(aside)})" if aside else text
 
 
 def about_earlier(versus: Versus, path: str) -> str:
@@ -122,7 +146,7 @@ def details(comparison: Comparison, candidate: Candidate, digits: int) -> str:
     if timing.compile_ns:
         compiling = f"{units.time(timing.compile_ns, digits)} of it compiling"
         if candidate.label != comparison.baseline and versus.break_even_calls:
-            compiling += f", paid for after {units.count(versus.break_even_calls, 'call')}"
+            compiling += f", paid for after {_calls(versus)}"
         parts.append(compiling)
     if candidate.pipelined is not None:
         parts.append(f"pipelined {units.time(median(candidate.pipelined.calls_ns), digits)}")
@@ -135,19 +159,48 @@ def details(comparison: Comparison, candidate: Candidate, digits: int) -> str:
     return "; ".join(parts)
 
 
+def _calls(versus: Versus) -> str:
+    """How many calls a longer compilation takes to pay for itself, and how sure that is."""
+    assert versus.break_even_calls is not None
+    text = units.count(versus.break_even_calls, "call")
+    low, high = versus.break_even_interval or (versus.break_even_calls,) * 2
+    return text if low == high else f"{text} ({low} to {high})"
+
+
 def about_rounds(comparison: Comparison) -> str:
     """How many rounds there were, and what ended them."""
     count = units.count(len(comparison.again.samples_ns), "round")
     sentence = f"{count} in shuffled order"
+    calls = {each.latency.evaluations for each in comparison.candidates}
+    if max(calls) > 1:
+        of = str(max(calls)) if len(calls) == 1 else f"{min(calls)} to {max(calls)}"
+        sentence += f", each sample the mean of {of} calls"
     if comparison.stopped_by == "precision":
         sentence += f", until every ratio was known to {units.percent(comparison.rtol)}"
     elif comparison.stopped_by == "budget":
         sentence += f", until the budget of {units.time_short(comparison.budget_ns)} was spent"
+    elif comparison.stopped_by == "interrupt":
+        sentence += ", until you interrupted"
+    needed = rounds_for(family_confidence(len(comparison) - 1))
+    rounds = len(comparison.again.samples_ns)
+    if rounds < needed:
+        return f"{sentence}. {_more(comparison, needed)}"
     noise = comparison.noise
     if noise is None:
-        return f"{sentence}. A verdict takes six rounds: give it a larger budget."
+        return f"{sentence}."
     floor = max(noise.high, 1 / noise.low) - 1
-    return f"{sentence}. {comparison.twice} differs from itself by up to {units.percent(floor)}."
+    if floor > _NOISE_WORTH_TELLING:
+        return f"{sentence}, with much noise."
+    return f"{sentence}. {comparison.twice} beside itself differs by {units.percent(floor)} at most."
+
+
+def _more(comparison: Comparison, needed: int) -> str:
+    """What a verdict would take."""
+    rounds = len(comparison.again.samples_ns)
+    trials = [*(each.latency for each in comparison.candidates), comparison.again]
+    round_ns = sum(sum(each.samples_ns) for each in trials) / rounds
+    budget = units.time_option(needed * round_ns)
+    return f"A verdict takes {needed} rounds of {units.time_short(round_ns)}: give it --budget {budget} (budget_s)."
 
 
 def about_outputs(comparison: Comparison) -> list[str]:

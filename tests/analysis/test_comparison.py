@@ -13,8 +13,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jaxmagic.analysis.comparison import judge, known, ratio
-from jaxmagic.analysis.statistics import looks
+from jaxmagic.analysis.blocks import blocked_ratio
+from jaxmagic.analysis.comparison import judge, known, ratio, ratio_between, ratios
+from jaxmagic.analysis.statistics import stopping_checkpoints
 from jaxmagic.model.benchmark import Trial
 from jaxmagic.model.comparison import Comparison, Verdict
 from jaxmagic.model.estimate import Estimate
@@ -25,12 +26,11 @@ def verdict(rng: Any, truth: float, noise: float, *, drift: float = 0.0, most: i
     moments = np.exp(drift * np.cumsum(rng.normal(0, 1, most)))  # what all samples of a round share
     first, again, other = (moments * np.exp(rng.normal(0, noise, most)) for _ in range(3))
     other = other * truth
-    for count in looks():
+    for count in stopping_checkpoints(40):
         count = min(count, most)
         if known([first[:count], other[:count]], again[:count], 0.01) or count == most:
             break
-    both = np.sqrt(first * again)
-    return judge(ratio(other[:count], both[:count]), ratio(again[:count], first[:count]))
+    return judge(blocked_ratio(other[:count], first[:count], again[:count]))
 
 
 def verdicts(truth: float, noise: float, *, trials: int = 300, seed: int = 0, **how: Any) -> Counter[Verdict]:
@@ -56,7 +56,7 @@ def test_three_percent_under_two_percent_of_noise_are_found(truth: float, wanted
 def test_where_noise_hides_a_difference_nothing_is_claimed() -> None:
     found = verdicts(1.03, 0.3)
     assert found["too noisy to tell"] >= 250
-    assert found["faster"] + found["slower"] <= 9
+    assert found["faster"] <= 3
 
 
 times = st.lists(st.floats(1, 1e9), min_size=6, max_size=40)
@@ -86,21 +86,27 @@ def of(low: float, high: float) -> Estimate:
 
 
 @pytest.mark.parametrize(
-    ("found", "noise", "wanted"),
+    ("found", "wanted"),
     [
-        (of(1.1, 1.2), of(0.99, 1.01), "slower"),
-        (of(0.8, 0.9), of(0.99, 1.01), "faster"),
-        (of(0.99, 1.02), of(0.99, 1.01), "no difference"),
-        (of(1.005, 1.02), of(0.99, 1.01), "no difference"),  # excludes one, but not what is noise
-        (of(1.02, 1.2), of(0.97, 1.01), "too noisy to tell"),
-        (of(0.9, 1.1), of(0.99, 1.01), "too noisy to tell"),
-        (of(1.1, 1.2), of(0.8, 0.9), "too noisy to tell"),  # the baseline differs from itself by more
-        (None, of(0.99, 1.01), "too noisy to tell"),
-        (of(0.8, 0.9), None, "too noisy to tell"),
+        (of(1.1, 1.2), "slower"),
+        (of(0.8, 0.9), "faster"),
+        (of(1.011, 1.012), "slower"),
+        (of(0.99, 1.02), "no difference"),
+        (of(1.005, 1.02), "no difference"),  # excludes one, but not what placement makes
+        (of(1.005, 1.2), "too noisy to tell"),
+        (of(0.9, 1.1), "too noisy to tell"),
+        (None, "too noisy to tell"),
     ],
 )
-def test_which_verdict(found: Estimate | None, noise: Estimate | None, wanted: Verdict) -> None:
-    assert judge(found, noise) == wanted
+def test_which_verdict(found: Estimate | None, wanted: Verdict) -> None:
+    assert judge(found) == wanted
+    other_way: dict[str, str] = {"faster": "slower", "slower": "faster"}
+    assert found is None or judge(found.inverse) == other_way.get(wanted, wanted)
+
+
+def test_a_larger_floor_takes_a_larger_difference() -> None:
+    assert judge(of(1.1, 1.2), floor=0.05) == "slower"
+    assert judge(of(1.1, 1.2), floor=0.1) == "too noisy to tell"
 
 
 def test_what_the_loop_may_make_up_is_no_difference(compared: Callable[..., Comparison]) -> None:
@@ -111,14 +117,6 @@ def test_what_the_loop_may_make_up_is_no_difference(compared: Callable[..., Comp
 
     assert short(100)["jit"].verdict == "faster"
     assert short(20_000)["jit"].verdict == "too noisy to tell"  # by 10 %, where a tenth of the loop is 20 %
-
-
-@given(st.floats(0.2, 5), st.floats(1, 1.5), st.floats(1, 1.2))
-def test_the_verdict_the_other_way_round_is_the_other_one(value: float, width: float, floor: float) -> None:
-    found, noise = of(value / width, value * width), of(1 / floor, floor)
-    other_way: dict[str, str] = {"faster": "slower", "slower": "faster"}
-    one = judge(found, noise)
-    assert judge(of(1 / found.high, 1 / found.low), noise) == other_way.get(one, one)
 
 
 def test_versus_is_against_both_samples_of_the_baseline(comparison: Comparison) -> None:
@@ -132,10 +130,77 @@ def test_versus_is_against_both_samples_of_the_baseline(comparison: Comparison) 
     assert itself.interval == (1, 1)
 
 
+def test_a_ratio_is_the_same_from_both_sides(comparison: Comparison) -> None:
+    one, other = ratio_between(comparison, "jit", "numpy"), ratio_between(comparison, "numpy", "jit")
+    assert one is not None
+    assert other is not None
+    assert (other.low, other.value, other.high) == pytest.approx((1 / one.high, 1 / one.value, 1 / one.low))
+
+
+def test_a_candidate_is_beside_each_sample_of_the_baseline_and_never_beside_their_mean() -> None:
+    """A time with a long tail is shorter than the mean of two others of its kind in more than half of the rounds."""
+    rng = np.random.default_rng(1)
+    times, first, again = 1 + rng.exponential(1, (3, 100_000))
+    found = blocked_ratio(times, first, again)
+    assert found is not None
+    assert found.value == pytest.approx(1, abs=0.02)
+    assert np.mean(times < np.sqrt(first * again)) > 0.52
+
+
+def test_ratios_of_rounds_have_the_estimate_in_their_middle(comparison: Comparison) -> None:
+    found = comparison["jit"].ratio
+    assert found is not None
+    assert np.median(ratios(comparison, "jit")) == pytest.approx(found.value, rel=1e-3)
+    other = replace(comparison, baseline="jit")
+    assert len(ratios(other, "numpy")) == len(comparison.again.samples_ns)
+
+
+def test_several_candidates_have_wider_intervals(comparison: Comparison) -> None:
+    jit = comparison.candidate("jit")
+    more = [replace(jit, label=label) for label in "abcd"]
+    six = replace(comparison, candidates=(*comparison.candidates, *more))
+    two, one_of_five = comparison["jit"].ratio, six["jit"].ratio
+    assert two is not None
+    assert one_of_five is not None
+    assert (two.confidence, round(one_of_five.confidence, 9)) == (0.95, 0.99)
+    assert one_of_five.low < two.low < two.value == one_of_five.value < two.high < one_of_five.high
+
+
+def test_samples_of_unequal_numbers_of_calls_are_compared_with_care(compared: Callable[..., Comparison]) -> None:
+    """Records of older versions have them: what skew can make of that is no difference."""
+
+    def skewed(evaluations: int) -> Comparison:
+        found = compared(10_000, 9_000)
+        rng = np.random.default_rng(2)
+        calls = {
+            each.label: rng.exponential(9e3 if each.label == "jit" else 1e4, (200, 3)) for each in found.candidates
+        }
+        latencies = {
+            label: Trial(
+                samples_ns=tuple(map(int, each.sum(axis=1) if label == "jit" else 3 * each[:, 0])), evaluations=3
+            )
+            for label, each in calls.items()
+        }
+        if evaluations == 1:
+            latencies["numpy"] = Trial(
+                samples_ns=tuple(each // 3 for each in latencies["numpy"].samples_ns), evaluations=1
+            )
+        return replace(
+            found,
+            candidates=tuple(replace(each, latency=latencies[each.label]) for each in found.candidates),
+            again=latencies["numpy"],
+        )
+
+    assert skewed(1)["jit"].verdict == "too noisy to tell"
+
+
 def test_compiling_has_paid_for_itself_after_some_calls(comparison: Comparison) -> None:
     numpy, jit = (np.median(each.latency.samples_ns) for each in comparison.candidates)
     longer_ns = 171_000_000  # to compile
-    assert comparison["jit"].break_even_calls == pytest.approx(longer_ns / (numpy - jit), abs=1)
+    found = comparison["jit"]
+    assert found.break_even_calls == pytest.approx(longer_ns / (numpy - jit), rel=0.02)
+    assert found.break_even_interval is not None
+    assert 0 < found.break_even_interval[0] < found.break_even_calls < found.break_even_interval[1]
     slower = replace(comparison, baseline="jit")
     assert slower["numpy"].verdict == "slower"
     assert slower["numpy"].break_even_calls is None

@@ -15,10 +15,11 @@ import pytest
 
 import jaxmagic
 from jaxmagic.capture.contestants import Entry
+from jaxmagic.capture.plan import Plan
 from jaxmagic.capture.rounds import take_comparison
 from jaxmagic.capture.runner import Runner
-from jaxmagic.capture.sampler import Plan
 from jaxmagic.model.comparison import Comparison
+from jaxmagic.render.text import to_text
 
 MS = 10**6
 
@@ -256,3 +257,92 @@ def test_a_record_is_copied_and_pickled_without_what_it_could_call() -> None:
 
 def test_a_tiny_budget_is_a_budget() -> None:
     assert jaxmagic.compare({"a": lambda: 1, "b": lambda: 2}, budget_s=1e-9).stopped_by == "budget"
+
+
+def test_two_long_calls_have_a_verdict_within_the_budget_and_as_much_again() -> None:
+    machine = Machine()
+    entries = {
+        "slow": machine.entry("slow", times(330 * MS, 0.01, 1)),
+        "fast": machine.entry("fast", times(300 * MS, 0.01, 2)),
+    }
+    found = take_comparison(entries, Plan(budget_ns=2000 * MS), baseline="slow", clock=machine.clock)
+    assert found["fast"].verdict == "faster"
+    assert len(found.again.samples_ns) == 4
+    assert all(each.warmup_ns == () for each in found.candidates)
+    assert len(machine.order) == 2 + 4 * 3  # first calls, and rounds with the baseline twice
+    assert machine.now_ns < 7000 * MS
+
+
+def test_where_a_verdict_would_cost_too_much_one_round_is_taken_and_the_text_names_the_budget() -> None:
+    machine = Machine()
+    entries = {label: machine.entry(label, times(5000 * MS, 0.01, 1)) for label in ("a", "b")}
+    found = take_comparison(entries, Plan(budget_ns=3000 * MS), baseline="a", clock=machine.clock)
+    assert len(found.again.samples_ns) == 1
+    assert found["b"].verdict == "too noisy to tell"
+    assert machine.now_ns < 26_000 * MS
+    text = " ".join(to_text(found).split())
+    assert "A verdict takes 4 rounds of 15.1 s: give it --budget 61s" in text
+    again = take_comparison(
+        {label: machine.entry(label, times(5000 * MS, 0.01, 1)) for label in ("a", "b")},
+        Plan(budget_ns=61_000 * MS),
+        baseline="a",
+        clock=machine.clock,
+    )
+    assert again["b"].ratio is not None
+
+
+def test_candidates_that_are_compared_have_samples_of_as_many_calls() -> None:
+    """Found with one that takes 10 µs and calls the clock twice as often: 6 and 12 calls, and a false verdict."""
+    machine = Machine()
+    entries = {
+        "one": machine.entry("one", times(2_000, 0.01, 1)),
+        "two": machine.entry("two", times(9_000, 0.01, 2)),
+        "huge": machine.entry("huge", times(600 * MS, 0.01, 3)),
+    }
+    found = take_comparison(entries, Plan(budget_ns=3000 * MS, rtol=0.5), baseline="one", clock=machine.clock)
+    one, two, huge = (each.latency.evaluations for each in found.candidates)
+    assert one == two == found.again.evaluations > 1
+    assert huge == 1  # as many would take seconds
+
+
+def test_the_baselines_second_samples_come_from_a_runner_of_their_own() -> None:
+    x = jnp.ones(8)
+    runner = Runner(lambda: x + 1)
+    runner.sample()
+    twin = runner.twin()
+    assert twin._loop is not runner._loop
+    assert twin.sample() > 0
+    assert (twin.evaluations, twin.fenced, twin.lead) == (runner.evaluations, runner.fenced, runner.lead)
+
+
+def test_an_interrupt_keeps_whole_rounds() -> None:
+    def until(count: int) -> Iterator[float]:
+        yield from [300.0 * MS] * count
+        raise KeyboardInterrupt
+
+    machine = Machine()
+    entries = {"a": machine.entry("a", times(300 * MS, 0, 1)), "b": machine.entry("b", until(4))}
+    found = take_comparison(entries, Plan(budget_ns=9000 * MS), baseline="a", clock=machine.clock)
+    assert found.stopped_by == "interrupt"
+    assert len(found.again.samples_ns) == 3
+    entries = {"a": machine.entry("a", times(300 * MS, 0, 1)), "b": machine.entry("b", until(1))}
+    with pytest.raises(KeyboardInterrupt):  # there is no round to report
+        take_comparison(entries, Plan(budget_ns=9000 * MS), baseline="a", clock=machine.clock)
+
+
+def test_how_long_a_verdict_takes_is_said_before() -> None:
+    told: list[str] = []
+
+    class Progress:
+        def stage(self, text: str, total: float | None = None) -> None:
+            told.append(text)
+
+        def advance(self, done: float, total: float | None = None) -> None:
+            told.append(f"{done} of {total}")
+
+    machine = Machine()
+    entries = {label: machine.entry(label, times(300 * MS, 0, 1)) for label in ("a", "b")}
+    take_comparison(entries, Plan(budget_ns=2000 * MS), baseline="a", progress=Progress(), clock=machine.clock)
+    assert told[:3] == ["first call of a", "first call of b", "warming up"]
+    assert "rounds: a verdict takes 4, about 3.6 s" in told
+    assert "3 of 4" in told

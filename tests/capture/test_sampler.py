@@ -12,9 +12,12 @@ import numpy as np
 import pytest
 
 import jaxmagic
+from jaxmagic.analysis.comparison import judge
 from jaxmagic.capture.clock import now_ns
+from jaxmagic.capture.plan import Plan, default_budget_ns
 from jaxmagic.capture.runner import Runner
-from jaxmagic.capture.sampler import Plan, default_budget_ns, take_benchmark, warm_up
+from jaxmagic.capture.sampler import take_benchmark
+from jaxmagic.capture.warmup import warm_up
 from jaxmagic.model.benchmark import Benchmark
 
 MS = 10**6
@@ -27,6 +30,7 @@ class Scripted(Runner):
     def __init__(self, times_ns: Iterator[float], *, parallel: float = 1.0) -> None:
         self.now_ns = 0
         super().__init__(self._next, clock=self.clock)
+        self.calls = 0
         self._times_ns = times_ns
         self._parallel = parallel
 
@@ -35,10 +39,11 @@ class Scripted(Runner):
         return self.now_ns
 
     def _next(self) -> None:
+        self.calls += 1
         self.now_ns += round(next(self._times_ns))
 
     def single_call(self) -> tuple[int, int]:
-        return self.sample() // self.evaluations, 0
+        return self.waited_sample(1), 0
 
     def pipelined_sample(self, calls: int) -> int:
         return round(self._parallel * sum(next(self._times_ns) for _ in range(calls)))
@@ -58,7 +63,7 @@ def noisy(mean_ns: float, noise: float, seed: int = 0) -> Iterator[float]:
 def test_sampling_stops_when_the_interval_is_narrow() -> None:
     found = measured(noisy(5 * MS, 0.01))
     assert found.stopped_by == "precision"
-    assert len(found.samples_ns) in (40, 60)
+    assert len(found.samples_ns) in (100, 150)
     assert found.estimate is not None
     assert found.estimate.relative_width <= 0.01
     assert found.median_ns == pytest.approx(5 * MS, rel=0.01)
@@ -72,12 +77,105 @@ def test_noise_takes_more_samples_until_the_budget_is_spent() -> None:
     assert measured(noisy(5 * MS, 0.3), Plan(rtol=0.2)).stopped_by == "precision"
 
 
-def test_a_call_longer_than_the_budget_is_sampled_three_times() -> None:
-    found = measured(repeat(3000 * MS))
-    assert len(found.samples_ns) == 3
-    assert len(found.warmup_ns) == 1
+def test_a_call_longer_than_the_budget_is_called_twice_and_both_are_told() -> None:
+    runner = Scripted(repeat(3000 * MS))
+    found = take_benchmark(runner, PLAN, clock=runner.clock)
+    assert found.first_call.wall_ns >= 3000 * MS
+    assert len(found.samples_ns) == 1
+    assert found.warmup_ns == ()
     assert found.interval_ns is None
     assert found.pipelined is None
+    assert runner.calls == 2
+
+
+@pytest.mark.parametrize(
+    ("call_ms", "samples"),
+    [
+        (500, 2),  # six would cost three times the budget
+        (300, 6),  # an interval's six cost less than the budget once more
+        (167, 6),
+        (100, 10),
+        (50, 20),
+    ],
+)
+def test_a_call_that_lasts_long_is_a_sample_and_nothing_is_calibrated(call_ms: int, samples: int) -> None:
+    runner = Scripted(repeat(0.99 * call_ms * MS))  # the clock moves as well
+    found = take_benchmark(runner, PLAN, clock=runner.clock)
+    assert (len(found.samples_ns), found.latency.evaluations) == (samples, 1)
+    assert found.warmup_ns == ()
+    assert runner.calls == 1 + samples
+
+
+def test_a_long_call_that_compiles_again_is_no_sample() -> None:
+    """As after a first call with a weak type; what goes on compiling is given up after its part of the budget."""
+    seen = count()
+
+    def call() -> Any:
+        return jax.jit(lambda x: x + 1)(jnp.ones(next(seen) + 2)) if next(seen) < 3 else None
+
+    runner = Runner(call)
+    found = take_benchmark(runner, Plan(samples=2, evaluations=1))
+    assert len(found.warmup_ns) == 1
+    assert len(found.samples_ns) == 2
+
+
+def test_one_loop_of_one_call_makes_two_calls() -> None:
+    for call_ns in (200, 50_000, 20 * MS):
+        runner = Scripted(repeat(call_ns))
+        found = take_benchmark(runner, Plan(samples=1, evaluations=1), clock=runner.clock)
+        assert (runner.calls, len(found.samples_ns), found.warmup_ns) == (2, 1, ())
+
+
+def test_an_interrupt_reports_what_was_taken() -> None:
+    def interrupted(times_ns: Iterator[float], after: int) -> Iterator[float]:
+        for number, each in enumerate(times_ns):
+            if number == after:
+                raise KeyboardInterrupt
+            yield each
+
+    found = measured(interrupted(repeat(30 * MS), after=8))
+    assert (found.stopped_by, len(found.samples_ns)) == ("interrupt", 7)
+    assert found.pipelined is None
+    calls = count()
+    measured(2.0 * MS + 0 * next(calls) for _ in repeat(0))
+    in_flight = measured(interrupted(repeat(2.0 * MS), after=next(calls) - 5))  # the last calls are in flight
+    assert (in_flight.stopped_by, in_flight.pipelined) == ("interrupt", None)
+    assert len(in_flight.samples_ns) == 100
+    with pytest.raises(KeyboardInterrupt):
+        measured(interrupted(repeat(30 * MS), after=1))  # while it is warmed up: there is nothing to report
+
+
+def test_samples_are_single_calls_whatever_the_budget_is() -> None:
+    """The median of means of several calls is another number: 1.1 times as long for log-normal noise of 0.5."""
+
+    def skewed() -> Iterator[float]:
+        rng = np.random.default_rng(1)
+        while True:
+            yield from 40_000 * rng.lognormal(0, 0.5, 1000)
+
+    for budget_ns in (100 * MS, 1000 * MS, 10_000 * MS):
+        found = measured(skewed(), Plan(budget_ns=budget_ns))
+        assert found.latency.evaluations == 1
+        assert found.median_ns == pytest.approx(40_000, rel=0.03)
+        assert len(found.samples_ns) < 20_000  # calls between them are not timed
+
+
+def test_progress_is_told_between_samples() -> None:
+    told: list[Any] = []
+
+    class Progress:
+        def stage(self, text: str, total: float | None = None) -> None:
+            told.append(text)
+
+        def advance(self, done: float, total: float | None = None) -> None:
+            told.append((done, total))
+
+    runner = Scripted(repeat(60 * MS))
+    take_benchmark(runner, PLAN, progress=Progress(), clock=runner.clock)
+    assert told[:3] == ["first call", "warming up", "sampling"]
+    numbers = told[3:]
+    assert numbers
+    assert all(done <= total for done, total in numbers)
 
 
 def test_as_many_samples_and_evaluations_as_asked_for() -> None:
@@ -99,20 +197,35 @@ def test_samples_of_short_calls_are_many_calls_and_last_long_enough(call_ns: int
 def test_calls_are_warm_when_they_get_no_faster() -> None:
     falling = (10 * MS * (1 + 2 ** (2 - call / 2)) for call in count())
     runner = Scripted(falling)
-    times_ns = warm_up(runner, Plan(budget_ns=10_000 * MS), runner.clock)
+    times_ns = warm_up(runner, Plan(budget_ns=10_000 * MS), runner.clock).calls_ns
     assert 6 < len(times_ns) < 40
     assert times_ns[-1] < 1.1 * 10 * MS
     steady = Scripted(repeat(10 * MS))
-    assert len(warm_up(steady, Plan(), steady.clock)) == 6
-    endless = Scripted(10 * MS * 0.98**call for call in count())
-    assert sum(warm_up(endless, Plan(), endless.clock)) <= 170 * MS
+    assert len(warm_up(steady, Plan(budget_ns=2000 * MS), steady.clock).calls_ns) == 6
+    endless = Scripted(9 * MS * 0.98**call for call in count())
+    assert sum(warm_up(endless, Plan(), endless.clock).calls_ns) <= 170 * MS
 
 
 def test_pipelined_calls_are_told_apart() -> None:
-    found = measured(noisy(5 * MS, 0.01), parallel=0.5)
+    found = measured(noisy(2 * MS, 0.01), parallel=0.5)
     assert found.pipelined is not None
-    assert found.pipelined_ns == pytest.approx(2.5 * MS, rel=0.02)
+    assert found.pipelined_ns == pytest.approx(MS, rel=0.02)
     assert found.pipelined.evaluations > 1
+    assert found.waited is not None
+    assert found.waited.evaluations == found.pipelined.evaluations
+    assert len(found.waited.samples_ns) == 2 * len(found.pipelined.samples_ns)
+    assert found.pipelined_ratio is not None
+    assert found.pipelined_ratio.value == pytest.approx(0.5, rel=0.02)
+
+
+def test_pipelined_calls_that_spare_nothing_are_not_called_faster_where_the_machine_drifts() -> None:
+    spared = 0
+    for seed in range(60):
+        times = (each * (1 - 2e-4 * number) for number, each in enumerate(noisy(2 * MS, 0.03, seed)))
+        found = measured(times, Plan(budget_ns=500 * MS))
+        assert found.pipelined_ratio is not None
+        spared += judge(found.pipelined_ratio) == "faster"
+    assert spared <= 3
 
 
 @pytest.fixture

@@ -14,8 +14,8 @@ import pytest
 import jaxmagic
 from jaxmagic.analysis.variables import variable
 from jaxmagic.capture.contestants import Entry
+from jaxmagic.capture.plan import Plan
 from jaxmagic.capture.runner import Runner
-from jaxmagic.capture.sampler import Plan
 from jaxmagic.capture.sweep import in_words, take_sweep
 from jaxmagic.model.sweep import Sweep
 
@@ -181,49 +181,41 @@ def test_an_interrupt_before_anything_was_measured_comes_through() -> None:
         swept(prepare)
 
 
-def test_no_point_is_begun_where_the_budget_is_spent() -> None:
+def test_all_points_are_measured_however_small_the_budget_and_however_long_compiling_takes() -> None:
     now_ns = 0
 
-    def prepare(at: Sequence[int]) -> Mapping[str, Entry]:
-        nonlocal now_ns
-        now_ns += 600
-        return both(at)
-
-    found = swept(prepare, PLAN._replace(budget_ns=1000), clock=lambda: now_ns)
-    assert (len(found), found.stopped_by) == (2, "budget")
-
-
-def test_one_point_is_measured_however_small_the_budget() -> None:
-    found = swept(both, PLAN._replace(budget_ns=1))
-    assert (len(found), found.stopped_by) == (1, "budget")
-
-
-def test_what_a_point_leaves_of_its_share_goes_to_the_next_ones() -> None:
-    now_ns, shares = 0, []
+    def clock() -> int:
+        return now_ns
 
     def prepare(at: Sequence[int]) -> Mapping[str, Entry]:
         nonlocal now_ns
-        now_ns += [100, 400, 100][at[0]]
+        now_ns += 10**12
         return both(at)
 
-    found = swept(prepare, PLAN._replace(budget_ns=1200), clock=lambda: now_ns)
-    for each in found.points:
-        assert each.comparison is not None
-        shares.append(each.comparison.budget_ns)
-    assert shares == [400, 550, 700]
+    found = swept(prepare, PLAN._replace(budget_ns=1200), clock=clock)
+    assert (len(found), found.stopped_by) == (3, "end")
+    assert [each.comparison.budget_ns for each in found.points if each.comparison] == [400, 400, 400]
 
 
-def test_what_points_take_beside_their_samples_is_kept_for_the_next_ones() -> None:
-    now_ns = 0
+def test_an_interrupt_among_the_rounds_of_a_point_keeps_those_that_are_whole() -> None:
+    calls = 0
+
+    def interrupted() -> float:
+        nonlocal calls
+        calls += 1
+        if calls == 6:
+            raise KeyboardInterrupt
+        return 1.0
 
     def prepare(at: Sequence[int]) -> Mapping[str, Entry]:
-        nonlocal now_ns
-        now_ns += [1200, 600, 100][at[0]]  # the first one 200 beyond its share
-        return both(at)
+        return both(at) if at != (1,) else {**both(at), "two": entry(interrupted)}
 
-    found = swept(prepare, PLAN._replace(budget_ns=3000), clock=lambda: now_ns)
-    shares = [each.comparison.budget_ns for each in found.points if each.comparison is not None]
-    assert shares == [1000, 900 - 200, 1200 - 100]
+    found = swept(prepare, PLAN._replace(samples=9))
+    assert (len(found), found.stopped_by) == (2, "interrupt")
+    last = found.points[-1].comparison
+    assert last is not None
+    assert last.stopped_by == "interrupt"
+    assert 0 < len(last.again.samples_ns) < 9
 
 
 def test_a_candidate_that_failed_holds_no_value() -> None:

@@ -146,7 +146,7 @@ def test_a_forest_has_a_row_for_each_candidate_left_of_one_if_it_is_faster(compa
     numpy, jit = (each for each in paths(drawing, "kind") if each.get("data-kind") == "dots")
     assert numbers(jit.attrib["d"])[0] < numbers(numpy.attrib["d"])[0]
     tips = [each.get("data-tip") for each in parsed(drawing).iter(f"{SVG}g") if each.get("data-button")]
-    assert tips == ["numpy\n1.00x\nbaseline", "jit\n0.500x (0.496x to 0.505x)\nfaster"]
+    assert tips == ["numpy\n1.00x\nbaseline", "jit\n0.500x (0.498x to 0.506x)\nfaster"]
 
 
 def test_gaps_part_a_curve_and_its_interval() -> None:

@@ -1,0 +1,118 @@
+"""From the first call to the first sample: what compiles late, what gets faster, and how many calls a sample has."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import ceil
+from typing import NamedTuple
+
+from ..analysis.statistics import is_steady, median
+from .clock import Clock, resolution
+from .compilation import CompileLog
+from .plan import LEAST, LEAST_WARM_UP, WARM_UP, Plan
+from .runner import Runner
+
+#: A sample lasts so many steps of the clock, so that it is rounded by less than half a percent.
+_STEPS = 200
+
+#: In the first tenth of the budget no more samples than these are taken: calls between them are not timed.
+_MOST_SAMPLES = 2000
+
+#: What shorter calls find in the processor's caches matters to their time.
+_SHORT_NS = 1_000_000
+
+#: A sample takes no more than this share of the budget, however short the calls of other candidates are.
+_LONGEST_SAMPLE = 0.01
+
+
+class WarmUp(NamedTuple):
+    """The calls between the first one and the samples.
+
+    Attributes:
+        calls_ns: of those that are no samples.
+        sample_ns: the last call, where it is as good as a sample: it compiled nothing, and lasts long.
+    """
+
+    calls_ns: tuple[int, ...]
+    sample_ns: int | None
+
+    @property
+    def call_ns(self) -> float:
+        """What a call takes, about."""
+        return median(self.calls_ns[len(self.calls_ns) // 2 :]) if self.sample_ns is None else self.sample_ns
+
+
+def warm_up(runner: Runner, plan: Plan, clock: Clock) -> WarmUp:
+    """Call until a call compiles nothing and calls get no faster, and decide how samples have to end.
+
+    A call that lasts long needs no others before it, nor does any where the plan says how many there are to be.
+    """
+    __tracebackhide__ = True
+    calls: list[tuple[int, int]] = []
+    log = CompileLog()
+    log.start()
+    try:
+        began_ns = clock()
+        while True:
+            heard = len(log.spans)
+            calls.append(runner.single_call())
+            compiled = len(log.spans) > heard
+            counts = not compiled and (plan.is_counted or plan.is_long(calls[-1][0]))
+            spent = (clock() - began_ns) / plan.budget_ns
+            warm = not compiled and spent > LEAST_WARM_UP and is_steady([each for each, _ in calls])
+            if counts or warm or spent > WARM_UP:
+                break
+    finally:
+        log.stop()
+    if not counts or plan.evaluations not in (None, 1):
+        runner.fenced = runner.leaves_work_behind(calls[len(calls) // 2 :])
+        return WarmUp(tuple(each for each, _ in calls), None)
+    *before, last = calls
+    runner.fenced = runner.leaves_work_behind([last])
+    whole_ns, rest_ns = last
+    return WarmUp(tuple(each for each, _ in before), whole_ns if runner.fenced else whole_ns - rest_ns)
+
+
+def set_up_samples(warm: Sequence[tuple[Runner, WarmUp]], plan: Plan, clock: Clock, *, lead: int = 0) -> None:
+    """Decide of how many calls samples are, and how many calls go before each.
+
+    The mean of several calls has another median than a single call, because noise is skewed. So a sample is one call
+    wherever the clock allows it, and what is compared is of as many calls on all sides. Where calls of one candidate
+    last thousands of times as long as those of another, its samples are of as many calls as fit.
+
+    Args:
+        warm: the runners that are compared, or a single one, with their warm-ups.
+        plan: with the budget of one of them.
+        clock: that times them.
+        lead: calls right before each sample, at least, where calls are short.
+    """
+    __tracebackhide__ = True
+    runners = [runner for runner, _ in warm]
+    if plan.evaluations is not None:
+        for runner in runners:
+            runner.evaluations = plan.evaluations
+    elif all(runner.repeatable for runner in runners):
+        least_ns = _STEPS * resolution(clock)
+        calls_ns = [_fill(runner, each.call_ns, least_ns) for runner, each in warm]
+        most = max(runner.evaluations for runner in runners)
+        for runner, call_ns in zip(runners, calls_ns, strict=True):
+            fits = int(_LONGEST_SAMPLE * plan.budget_ns / max(call_ns, 1))
+            runner.evaluations = max(min(most, fits), runner.evaluations)
+    if plan.samples is None:
+        spacing_ns = LEAST * plan.budget_ns / _MOST_SAMPLES
+        for runner, each in warm:
+            if runner.repeatable and not plan.is_long(each.call_ns):
+                apart = int(spacing_ns / max(each.call_ns, 1)) - runner.evaluations
+                runner.lead = max(apart, lead if each.call_ns < _SHORT_NS else 0)
+
+
+def _fill(runner: Runner, call_ns: float, least_ns: float) -> float:
+    """Let samples be of as many calls as last that long; what a call takes then."""
+    __tracebackhide__ = True
+    if call_ns >= 2 * least_ns:
+        return call_ns
+    took_ns = 1.0
+    for _ in range(3):  # a call takes less in a loop than alone
+        took_ns = max(runner.waited_sample(runner.evaluations), least_ns / 100)
+        runner.evaluations = ceil(runner.evaluations * least_ns / took_ns)
+    return least_ns / runner.evaluations
