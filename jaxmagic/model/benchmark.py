@@ -11,6 +11,7 @@ from .display import Displayable
 from .environment import Environment
 from .estimate import Estimate
 from .finding import Finding
+from .timeit_result import TimeitAttributes
 from .timing import Timing
 
 #: What ended the sampling: the interval was narrow enough, the budget was spent, as many were taken as asked for, or
@@ -72,10 +73,11 @@ class Conditions:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Benchmark(Displayable):
+class Benchmark(Displayable, TimeitAttributes):
     """One statement, measured until its median is known well enough.
 
     Times of a call are floats in nanoseconds, because a sample may be many calls. What was not measured is ``None``.
+    The attributes of IPython's ``TimeitResult`` (``average``, ``best``, ``all_runs``, …) are there too, in seconds.
 
     Attributes:
         code: the source, or the name of the function, that was measured; ``None`` if unknown.
