@@ -65,6 +65,31 @@ def test_one_output_of_two_media_and_then_the_value(notebook: Notebook) -> None:
     assert value.execution_count == cell.execution_count
 
 
+@pytest.mark.parametrize(
+    "magic",
+    [
+        "%jaxtime -o f(x)",
+        "%%jaxtime -o\nf(x)",
+        "%jaxmem -o f(x)",
+        "%jaxmem --before -o",
+        "%jaxprof -o f(x)",
+        "%jaxtimeit -o --budget 20ms f(x)",
+        "%%jaxtimeit -o --budget 20ms\nf(x)",
+        "%%jaxcompare -o --budget 20ms\none: f(x)\ntwo: x @ x",
+    ],
+)
+def test_a_report_is_shown_once_where_the_record_is_the_value(notebook: Notebook, magic: str) -> None:
+    cell = notebook.run(magic)
+    (report,) = cell.outputs
+    assert set(report.data) == {"text/plain", "text/html"}
+    assert notebook.text(f"Out[{cell.execution_count}].to_frame().size > 0") == "True"
+    if "--before" not in magic:  # which takes no code, and a semicolon is some
+        assert len(notebook.run(f"{magic};").outputs) == 1
+    if not magic.startswith("%%"):
+        assert len(notebook.run(f"r = {magic}").outputs) == 1
+        assert len(notebook.run(f"r = {magic}\nr").outputs) == 2  # the second one is the user's wish
+
+
 def test_a_traceback_shows_the_cells_lines(notebook: Notebook) -> None:
     cell = notebook.run("%%jaxtime\na = 1\nb = a / 0", fails=True)
     report, error = cell.outputs

@@ -25,7 +25,8 @@ from ..render.bundle import outputs
 from ..render.style import DEFAULT, Style
 from ..render.text import to_text
 from . import options
-from .watches import WATCHES, RepeatedWatch, Watch, silenced
+from .once import shown_already
+from .watches import WATCHES, RepeatedWatch, Watch
 
 #: First line and column of some code in its file, and last line and column; columns in bytes.
 Place = tuple[int, int, int, int]
@@ -143,12 +144,11 @@ class Block:
             self._shell.user_ns[self._arguments.v] = record
         if error is not None:
             self.value = None
-        shown_as_value = error is None and self._arguments.o and self._shown and not silenced(self._shell)
         failure = self._failure(self._watch.timing) if error is None else None
         if failure is not None:
             self.take()
             raise AssertionError(f"{failure}.\n{to_text(record, self._style)}")
-        if not self._arguments.q and not shown_as_value:
+        if not self._arguments.q:
             show(record, self._style, explain=self._arguments.explain)
         if self._arguments.w:
             display(api.explore(record))
@@ -184,6 +184,8 @@ class Block:
             del self._shell.user_ns[self._name]
         if self._arguments.o:
             value = self.record
+            if self._shown and not self._arguments.q:
+                shown_already(value)
         return None if silent else value
 
 

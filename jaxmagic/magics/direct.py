@@ -51,7 +51,7 @@ def run_called(
         raise UsageError(f"%{magic} has nothing to run: there is only a comment. Write a statement before it.")
     rewriter = BlockRewriter({magic: parser}, shell.transform_cell, lambda: "last_expr")
     given = line[: len(line) - len(statement)] if statement else line
-    statements = rewriter.block(tree.body[0], magic, given, tree.body, [], last=False)
+    statements = rewriter.block(tree.body[0], magic, given, tree.body, [], displayable=False)
     block, name = _outside(shell, statements[0], magic, given)
     tree.body = statements[:-1]  # the last one takes the value: that is done below
     ast.fix_missing_locations(tree)

@@ -13,6 +13,7 @@ from ..capture.sources import add_naming, remove_naming
 from .calls import Parsers
 from .cells import Cells
 from .markers import cell_to_marker, line_in_sight
+from .once import DisplayOnce, OnceRewriter, forget_shown
 from .rewrite import BlockRewriter
 from .timing import JaxMagics
 
@@ -20,7 +21,7 @@ _NAME = "JaxMagics"
 
 
 def load_ipython_extension(shell: InteractiveShell) -> None:
-    """``%load_ext jaxmagic``: the magics, three transformers, what runs behind every cell, and the names of cells."""
+    """``%load_ext jaxmagic``: the magics, four transformers, what runs behind every cell, and the names of cells."""
     if _NAME in shell.magics_manager.registry:
         return
     magics = JaxMagics(shell=shell)
@@ -60,13 +61,17 @@ class Hooks:
         self._cleanup = partial(_careful, cell_to_marker, parsers)
         self._post = partial(_careful, line_in_sight, parsers)
         self._rewriter = BlockRewriter(parsers, shell.transform_cell, lambda: str(shell.ast_node_interactivity))
+        called = {name: getattr(JaxMagics, name).parser for name in (*parsers, "jaxtimeit", "jaxcompare")}
+        self._once = OnceRewriter(called, lambda: str(shell.ast_node_interactivity))
+        self._display = DisplayOnce(shell)
         self._cells = Cells(shell)
 
     def attach(self) -> None:
         """Put them behind those that are there."""
         self._shell.input_transformers_cleanup.append(self._cleanup)
         self._shell.input_transformers_post.append(self._post)
-        self._shell.ast_transformers.append(self._rewriter)
+        self._shell.ast_transformers += [self._rewriter, self._once]
+        self._display.attach()
         for each in _BEHIND_CELLS:
             self._shell.events.register("post_run_cell", each)
         add_naming(self._cells)
@@ -77,9 +82,11 @@ class Hooks:
             (self._shell.input_transformers_cleanup, self._cleanup),
             (self._shell.input_transformers_post, self._post),
             (self._shell.ast_transformers, self._rewriter),
+            (self._shell.ast_transformers, self._once),
         ]
         for hooks, ours in places:
             hooks[:] = [each for each in hooks if each is not ours]
+        self._display.detach()
         remove_naming(self._cells)
         for each in _BEHIND_CELLS:
             with suppress(ValueError):  # somebody has taken it away
@@ -101,7 +108,7 @@ def _note_memory(result: Any = None) -> None:
         api.note_cell(result.execution_count)
 
 
-_BEHIND_CELLS = (_forget_left, _note_memory)
+_BEHIND_CELLS = (_forget_left, forget_shown, _note_memory)
 
 
 def _careful(transform: Any, parsers: Parsers, lines: list[str]) -> list[str]:

@@ -41,6 +41,6 @@ def run_memory(
     found = api.live(shell.user_ns)
     if arguments.v:
         shell.user_ns[arguments.v] = found
-    if not arguments.q and not arguments.o:
+    if not arguments.q:
         show(found, replace(current_style(shell), rows=arguments.top))
     return found if arguments.o else None

@@ -26,6 +26,7 @@ from IPython.core.error import InputRejected, UsageError
 
 from . import options
 from .calls import LineCall, Parsers, line_call, magic_call, read_marker
+from .once import is_displayed
 
 _numbers = count(1)
 
@@ -79,13 +80,17 @@ class BlockRewriter(ast.NodeTransformer):
                 follows = self._follows(body, index, node)
                 index += len(follows)
                 magic, text = marker
-                last = outermost and index == len(body)
-                out += self._from_marker(node, magic, text, self._statements(follows), last)
+                displayable = outermost and self._is_displayable(index == len(body))
+                out += self._from_marker(node, magic, text, self._statements(follows), displayable)
             elif call := line_call(node, self._parsers):
-                out += self._from_call(node, call, outermost and index == len(body))
+                out += self._from_call(node, call, outermost and self._is_displayable(index == len(body)))
             else:
                 out.append(self._inside(node))
         return out
+
+    def _is_displayable(self, is_last: bool) -> bool:
+        """Whether the cell may display the value of an outermost statement."""
+        return is_last or self._interactivity() == "all"
 
     def _inside(self, node: ast.stmt) -> ast.stmt:
         """The bodies of a compound statement; expressions cannot hold a magic."""
@@ -108,7 +113,9 @@ class BlockRewriter(ast.NodeTransformer):
             end += 1
         return body[index:end] if end > index else body[index:]
 
-    def _from_marker(self, node: ast.stmt, magic: str, text: str, body: list[ast.stmt], last: bool) -> list[ast.stmt]:
+    def _from_marker(
+        self, node: ast.stmt, magic: str, text: str, body: list[ast.stmt], displayable: bool
+    ) -> list[ast.stmt]:
         future = [each for each in body if isinstance(each, ast.ImportFrom) and each.module == "__future__"]
         body = [each for each in body if each not in future]
         parser = self._parsers[magic]
@@ -118,9 +125,9 @@ class BlockRewriter(ast.NodeTransformer):
             call = magic_call(node.value, "run_cell_magic", self._parsers)  # type: ignore[attr-defined]
             call.args[2] = ast.copy_location(ast.Constant("\n"), call.args[2])  # type: ignore[union-attr]
             return [*future, node]
-        return [*future, *self.block(node, magic, text, body, [], last)]
+        return [*future, *self.block(node, magic, text, body, [], displayable)]
 
-    def _from_call(self, node: ast.stmt, call: LineCall, last: bool) -> list[ast.stmt]:
+    def _from_call(self, node: ast.stmt, call: LineCall, displayable: bool) -> list[ast.stmt]:
         try:
             parser = self._parsers[call.magic]
             words, statement = options.split(call.text, parser)
@@ -133,7 +140,9 @@ class BlockRewriter(ast.NodeTransformer):
         given = call.text[: len(call.text) - len(statement)]
         _move(body, call.constant, len(given.encode()))
         silent = ends_in_semicolon(statement)
-        return self.block(node, call.magic, given, self._statements(body), list(call.targets), last, silent=silent)
+        return self.block(
+            node, call.magic, given, self._statements(body), list(call.targets), displayable, silent=silent
+        )
 
     def _parse(self, statement: str) -> list[ast.stmt]:
         try:
@@ -148,7 +157,7 @@ class BlockRewriter(ast.NodeTransformer):
         text: str,
         body: list[ast.stmt],
         targets: list[ast.expr],
-        last: bool,
+        displayable: bool,
         *,
         silent: bool = False,
     ) -> list[ast.stmt]:
@@ -157,8 +166,8 @@ class BlockRewriter(ast.NodeTransformer):
         arguments = options.parse(options.split(text, self._parsers[magic])[0], self._parsers[magic])
         first, end = body[0], body[-1]
         place = (first.lineno, first.col_offset, end.end_lineno, end.end_col_offset)
-        shown = last and not targets and not silent
-        kept = self._keep_values(name, body, last)
+        shown = displayable and not silent and is_displayed(self._interactivity(), last=True, assigned=bool(targets))
+        kept = self._keep_values(name, body, displayable)
         if magic in _SEVERAL:
             body = [_every_run(name, body)]
         opened = ast.withitem(_open_block(name, magic, text.strip(), place, shown), ast.Name(name, ast.Store()))
@@ -171,11 +180,11 @@ class BlockRewriter(ast.NodeTransformer):
         out.append(ast.Assign(targets, taken) if targets else ast.Expr(taken))
         return [ast.copy_location(each, node) for each in out]
 
-    def _keep_values(self, name: str, body: list[ast.stmt], last: bool) -> int:
+    def _keep_values(self, name: str, body: list[ast.stmt], displayable: bool) -> int:
         """Let the block have the value of its last statement; how many earlier ones are displayed later."""
         interactivity, kept = self._interactivity(), 0
         for index, each in enumerate(body[:-1]):
-            if last and interactivity == "all" and isinstance(each, ast.Expr):
+            if displayable and interactivity == "all" and isinstance(each, ast.Expr):
                 append = ast.Attribute(_attribute(name, "kept"), "append", ast.Load())
                 body[index] = ast.copy_location(ast.Expr(ast.Call(append, [each.value], [])), each)
                 kept += 1
@@ -186,7 +195,7 @@ class BlockRewriter(ast.NodeTransformer):
             value = ast.Attribute(ast.Name(name, ast.Load()), "value", ast.Store())
             body[-1] = ast.copy_location(ast.Assign([value], end.value), end)
         elif isinstance(end, ast.Assign):
-            shown = last and interactivity == "last_expr_or_assign"
+            shown = displayable and interactivity == "last_expr_or_assign"
             unpacked = any(isinstance(each, (ast.Tuple, ast.List)) for each in end.targets)
             attribute = "value" if shown else "unpacked" if unpacked else "reached"
             end.targets.append(ast.Attribute(ast.Name(name, ast.Load()), attribute, ast.Store()))

@@ -19,6 +19,7 @@ def state(shell: Any) -> dict[str, Any]:
         "cell": dict(shell.magics_manager.magics["cell"]),
         "registry": dict(shell.magics_manager.registry),
         "configurables": list(shell.configurables),
+        "display hook": vars(shell.displayhook).get("compute_format_data"),
         "namings": list(sources._namings),
         "callbacks": {name: list(found) for name, found in shell.events.callbacks.items()},
         "namespace": {name for name in shell.user_ns if not name.startswith("_")},

@@ -1,0 +1,130 @@
+"""A report is shown once, also where ``-o`` makes the record the value that its cell displays.
+
+With ``-o`` a magic still shows its report, in the user's style, because the record may be assigned or silenced by
+``;``. If the cell displays the record as well, IPython's display hook stores it as ``Out[n]`` and shows nothing more.
+
+Only the value of the magic itself is treated so. A record that the user displays, by ``r`` or by ``display(r)``, is
+shown again.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from typing import Any
+
+from IPython.core.error import UsageError
+from IPython.core.interactiveshell import InteractiveShell
+
+from . import options
+from .calls import Parsers, magic_call
+
+#: The record whose report has been shown, and which IPython's display hook gets next.
+_shown: object | None = None
+
+
+def shown_already(record: Any) -> Any:
+    """Note that the display hook gets `record` next, and need not show it; the record comes back."""
+    global _shown
+    _shown = record
+    return record
+
+
+def forget_shown(*_: object) -> None:
+    """Forget the record; called when a cell has run, because a final ``;`` keeps the display hook from it."""
+    shown_already(None)
+
+
+def is_displayed(interactivity: str, *, last: bool, assigned: bool) -> bool:
+    """Whether a cell displays the value of one of its statements.
+
+    Args:
+        interactivity: the shell's ``ast_node_interactivity``.
+        last: whether it is the last statement of the cell.
+        assigned: whether it is an assignment, and no expression.
+
+    >>> is_displayed("last_expr", last=True, assigned=False), is_displayed("last_expr", last=True, assigned=True)
+    (True, False)
+    """
+    if assigned:
+        return last and interactivity == "last_expr_or_assign"
+    return interactivity == "all" or (last and interactivity != "none")
+
+
+class OnceRewriter(ast.NodeTransformer):
+    """Passes the value of a magic that is *called* through :func:`shown_already`, where the cell displays it.
+
+    Args:
+        parsers: the magics and their parsers.
+        interactivity: which expressions of a cell are displayed, as in ``ast_node_interactivity``.
+    """
+
+    def __init__(self, parsers: Parsers, interactivity: Callable[[], str]) -> None:
+        self._parsers = parsers
+        self._interactivity = interactivity
+
+    def visit(self, node: ast.AST) -> ast.AST:
+        """Called by IPython with the whole cell."""
+        if not isinstance(node, ast.Module):
+            return node
+        for index, each in enumerate(node.body, 1):
+            if isinstance(each, (ast.Expr, ast.Assign)) and self._gives_what_it_shows(each.value):
+                last, assigned = index == len(node.body), isinstance(each, ast.Assign)
+                if is_displayed(self._interactivity(), last=last, assigned=assigned):
+                    each.value = ast.copy_location(_pass_on(each.value), each.value)
+        return node
+
+    def _gives_what_it_shows(self, value: ast.expr) -> bool:
+        """Whether `value` calls one of our magics with ``-o`` and without ``-q``."""
+        methods = "run_line_magic", "run_cell_magic"
+        call = next(filter(None, (magic_call(value, method, self._parsers) for method in methods)), None)
+        if call is None or not isinstance(call.args[1], ast.Constant):
+            return False
+        parser = self._parsers[call.args[0].value]  # type: ignore[attr-defined]
+        try:
+            given = options.parse(options.split(str(call.args[1].value), parser)[0], parser)
+        except UsageError:
+            return False  # the magic itself says what is wrong
+        return bool(given.o and not given.q)
+
+
+def _pass_on(value: ast.expr) -> ast.expr:
+    """``__import__('jaxmagic.magics.once', fromlist=['shown_already']).shown_already(value)``."""
+    module = ast.Call(ast.Name("__import__", ast.Load()), [ast.Constant(__name__)], [])
+    module.keywords = [ast.keyword("fromlist", ast.List([ast.Constant("shown_already")], ast.Load()))]
+    return ast.Call(ast.Attribute(module, "shown_already", ast.Load()), [value], [])
+
+
+_METHOD = "compute_format_data"
+
+
+class DisplayOnce:
+    """Lets a shell's display hook store a record that has been shown already, and not show it again.
+
+    A terminal has printed ``Out[n]:`` by then, so a short text follows it there.
+    """
+
+    def __init__(self, shell: InteractiveShell) -> None:
+        self._shell = shell
+        self._hook = shell.displayhook
+        self._before = vars(self._hook).get(_METHOD)
+        self._format: Callable[[Any], tuple[dict[str, Any], dict[str, Any]]] = getattr(self._hook, _METHOD)
+        self._ours = self._format_once
+
+    def attach(self) -> None:
+        """Replace the method by which the hook turns a value into text and HTML."""
+        setattr(self._hook, _METHOD, self._ours)
+
+    def detach(self) -> None:
+        """Put the method back, unless somebody else has replaced it since."""
+        if vars(self._hook).get(_METHOD) is self._ours:
+            delattr(self._hook, _METHOD)
+            if self._before is not None:
+                setattr(self._hook, _METHOD, self._before)
+
+    def _format_once(self, result: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+        if result is None or result is not _shown:
+            return self._format(result)
+        forget_shown()
+        in_notebook = getattr(self._shell, "kernel", None) is not None
+        return ({} if in_notebook else {"text/plain": f"<{type(result).__name__}, shown above>"}), {}
