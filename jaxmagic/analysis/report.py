@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from ..model.compilation import Compilation
@@ -26,7 +26,7 @@ class Compiled:
     """The compilations of a timing, sorted into what is told apart and what is told together.
 
     Attributes:
-        functions: jitted functions, costliest first.
+        functions: jitted functions, in the order in which they were compiled.
         eager: operations outside ``jit``.
         elsewhere: what other threads compiled meanwhile; in no part of the wall time.
     """
@@ -58,9 +58,19 @@ def compiled(timing: Timing) -> Compiled:
     """The compilations of `timing`, sorted for telling."""
     ours = [each for each in timing.compilations if each.thread is None]
     return Compiled(
-        functions=tuple(sorted((each for each in ours if not each.eager), key=lambda each: -each.total_ns)),
+        functions=tuple(each for each in ours if not each.eager),
         eager=tuple(each for each in ours if each.eager),
         elsewhere=tuple(each for each in timing.compilations if each.thread is not None),
+    )
+
+
+def costliest(functions: Sequence[Compilation], most: int) -> tuple[tuple[Compilation, ...], tuple[Compilation, ...]]:
+    """Split `functions` into the `most` that took longest and the rest, both in the order in which they came."""
+    by_cost = sorted(range(len(functions)), key=lambda index: -functions[index].total_ns)
+    first = set(by_cost[:most])
+    return (
+        tuple(each for index, each in enumerate(functions) if index in first),
+        tuple(each for index, each in enumerate(functions) if index not in first),
     )
 
 

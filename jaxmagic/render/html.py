@@ -48,7 +48,7 @@ from .style import DEFAULT, Style
 from .tags import CELL, FAINT, NUMBER, chart_to_html, safe, short
 from .text import to_text
 
-#: Functions in the table; the rest is told as a sum. Keeps the saved notebook small.
+#: Functions in the table; of more than these, the costliest are in it. Keeps the saved notebook small.
 MOST_FUNCTIONS = 5
 
 
@@ -256,8 +256,7 @@ def _bar(timing: Timing, style: Style) -> str:
 
 
 def _table(timing: Timing, style: Style) -> str:
-    functions = report.compiled(timing).functions
-    shown, rest = functions[:MOST_FUNCTIONS], functions[MOST_FUNCTIONS:]
+    shown, rest = report.costliest(report.compiled(timing).functions, MOST_FUNCTIONS)
     table = ""
     if shown:
         unit = units.time_unit(max(each.total_ns for each in shown))

@@ -32,7 +32,7 @@ from .columns import more, sentences, table, wrapped
 from .profile_text import profile_report
 from .style import DEFAULT, Style
 
-#: Functions that are told one by one; the rest is told as a sum.
+#: Functions that have a row of their own; of more than these, the costliest have one.
 MOST_FUNCTIONS = 8
 
 
@@ -252,12 +252,11 @@ def _headline(timing: Timing, style: Style) -> str:
 def _compilations(timing: Timing, style: Style) -> list[str]:
     compiled = report.compiled(timing)
     lines: list[str] = []
-    shown = compiled.functions[:MOST_FUNCTIONS]
+    shown, rest = report.costliest(compiled.functions, MOST_FUNCTIONS)
     widest = min(max((len(each.function) for each in shown), default=0), 24)
     unit = units.time_unit(max((each.total_ns for each in shown), default=0))
     for each in shown:
         lines += _function(each, widest, unit, style)
-    rest = compiled.functions[MOST_FUNCTIONS:]
     for sentence in words.about_compilations(timing, len(rest), report.total_ns(rest), style.digits):
         lines += wrapped(sentence, style, "  ")
     return lines

@@ -86,7 +86,10 @@ def about_compilations(timing: Timing, rest: int, rest_ns: int, digits: int) -> 
     compiled = report.compiled(timing)
     sentences = []
     if rest:
-        sentences.append(f"{units.count(rest, 'more function')} compiled, {units.time(rest_ns, digits)}.")
+        sentences.append(
+            f"These are the {len(compiled.functions) - rest} costliest; "
+            f"{units.count(rest, 'more function')} compiled in {units.time(rest_ns, digits)}."
+        )
     if compiled.eager:
         total = units.time(report.total_ns(compiled.eager), digits)
         names = list(dict.fromkeys(printable(each.function) for each in compiled.eager))

@@ -92,6 +92,14 @@ def test_saved_size_is_bounded_whatever_compiled(timing: Any, compilation: Any) 
     assert len(to_html(record, explain=True).encode()) < 6 * 1024
 
 
+def test_rows_stand_in_the_order_of_compilation_and_are_the_costliest(timing: Any, compilation: Any) -> None:
+    costs = [3, 60, 40, 1, 20, 50, 30]
+    many = [compilation(function=f"f{cost}", compilation_ns=cost * 10**6) for cost in costs]
+    html = to_html(timing(*many))
+    assert re.findall(r"<code[^>]*>(f\d+)</code>", html) == ["f60", "f40", "f20", "f50", "f30"]
+    assert "These are the 5 costliest; 2 more functions compiled in 28.0 ms." in html
+
+
 def test_greys_where_colour_is_off(timing: Any, compilation: Any) -> None:
     assert "#d55e00" in to_html(timing(compilation()))
     assert "#d55e00" not in to_html(timing(compilation()), Style(colour=False))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from textwrap import dedent
 from typing import Any
 
@@ -96,8 +97,11 @@ def test_many_functions_are_cut_to_the_costliest(timing: Any, compilation: Any) 
         compilation(function=f"f{n}", compilation_ns=n * 10**6, tracing_ns=0, lowering_ns=0) for n in range(1, 21)
     ]
     text = to_text(timing(*many))
-    assert "f20" in text
-    assert "12 more functions compiled, 78.0 ms." in text
+    assert re.findall(r"^  (f\d+) ", text, re.M) == [f"f{n}" for n in range(13, 21)]
+    assert "These are the 8 costliest; 12 more functions compiled in 78.0 ms." in text
+    text = to_text(timing(*reversed(many)))
+    assert re.findall(r"^  (f\d+) ", text, re.M) == [f"f{n}" for n in range(20, 12, -1)]
+    assert "more function" not in to_text(timing(*many[:8]))
 
 
 def test_explain_adds_five_lines(timing: Any) -> None:
