@@ -21,6 +21,7 @@ from .comparison import ratios
 from .distributions import distributions, hill
 from .flame_chart import heap_flame
 from .memory_chart import map_chart, mapped
+from .names import shortened
 from .profile_timeline_chart import profile_timeline_chart
 from .profile_tree import profile_flame
 from .roofline import roofline_chart
@@ -241,7 +242,7 @@ def ratio_scale(what: str, baseline: str, ratios: Sequence[float]) -> Scale:
 
 def in_title(name: str) -> str:
     """A name of the user's, as long as the title of an axis may be."""
-    return name if len(name) <= 24 else f"{name[:23]}…"
+    return shortened([name], 24)[0]
 
 
 def around(values: Sequence[float], *, log: bool = False) -> tuple[float, float]:

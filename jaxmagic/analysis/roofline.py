@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from ..model.chart import Curves, Scale, Series
 from ..model.profile import OperationTime, Profile
+from .names import shortened
 from .profile_operations import over_devices
 
 #: Operations that are drawn, those that took most time, and what share of the time one has to take.
@@ -110,6 +111,7 @@ def roofline_chart(profile: Profile) -> Curves | None:
     if peaks is None or peaks.flops is None or not shown:
         return None
     drawn = shown[:_MOST_DRAWN]
+    names = shortened([each.operation.name for each in drawn], _MOST_LETTERS)
     ridge = peaks.flops / peaks.bytes
     low = min(ridge / 4, *(each.intensity / 2 for each in drawn))
     high = max(ridge * 4, *(each.intensity * 2 for each in drawn))
@@ -124,13 +126,8 @@ def roofline_chart(profile: Profile) -> Curves | None:
                 name="roof", x=(low, ridge, high), y=(low * peaks.bytes, peaks.flops, peaks.flops), hue=7, muted=True
             ),
             *(
-                Series(name=_name(each), x=(each.intensity,), y=(each.flops_per_s,), hue=number, points=True)
+                Series(name=names[number], x=(each.intensity,), y=(each.flops_per_s,), hue=number, points=True)
                 for number, each in enumerate(drawn)
             ),
         ),
     )
-
-
-def _name(each: Placed) -> str:
-    name = each.operation.name
-    return name if len(name) <= _MOST_LETTERS else f"{name[: _MOST_LETTERS - 1]}…"

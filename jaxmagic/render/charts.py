@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from functools import singledispatch
 
 from .. import units
+from ..analysis.names import shortened
 from ..model.chart import Band, Bar, Bars, Box, Boxes, Cell, Curves, Flame, Forest, Mark, Row, Scale, Series, Treemap
 from ..model.lanes import Lanes
 from .axis import title
@@ -70,7 +71,8 @@ def _(chart: Curves) -> Drawing:
 @draw.register
 def _(chart: Forest) -> Drawing:
     bottom = 8 + _ROW * len(chart.rows)
-    plot = Plot(bottom + 38, chart.title, (chart.x, _beside([row.name for row in chart.rows]), WIDTH - 16))
+    names = shortened([row.name for row in chart.rows], MOST_IN_NAME)
+    plot = Plot(bottom + 38, chart.title, (chart.x, _beside(names), WIDTH - 16))
     if chart.noise is not None:
         tip = f"{chart.noise_label}: {units.factor_range(*chart.noise)}"
         with plot.drawing.group({"tip": tip}):
@@ -78,8 +80,8 @@ def _(chart: Forest) -> Drawing:
     plot.grid(4, bottom)
     if chart.x.low < 1 < chart.x.high:
         plot.path([1, 1], [4, bottom], colour=GREY, width=1)
-    for number, row in enumerate(chart.rows):
-        _row(plot, number, row, 4 + _ROW * number + _ROW / 2)
+    for number, (row, name) in enumerate(zip(chart.rows, names, strict=True)):
+        _row(plot, number, row, name, 4 + _ROW * number + _ROW / 2)
     return plot.drawing
 
 
@@ -87,11 +89,12 @@ def _(chart: Forest) -> Drawing:
 def _(chart: Bars) -> Drawing:
     top = 24 + 16 * lay_out(chart.names, 8)[-1][1] if chart.names else 8
     bottom = top + _ROW * len(chart.bars)
-    plot = Plot(bottom + 38, chart.title, (chart.x, _beside([bar.name for bar in chart.bars]), WIDTH - 24))
+    names = shortened([bar.name for bar in chart.bars], MOST_IN_NAME)
+    plot = Plot(bottom + 38, chart.title, (chart.x, _beside(names), WIDTH - 24))
     plot.grid(top, bottom)
     legend(plot.drawing, [(name, hue_of_part(name, number), False) for number, name in enumerate(chart.names)], 8)
-    for line, bar in enumerate(chart.bars):
-        _bar(plot, chart, bar, top + _ROW * line + 4)
+    for line, (bar, name) in enumerate(zip(chart.bars, names, strict=True)):
+        _bar(plot, chart, bar, name, top + _ROW * line + 4)
     return plot.drawing
 
 
@@ -184,8 +187,8 @@ def _cell(plot: Plot, cell: Cell, top: float) -> None:
 
 
 def _beside(names: Sequence[str]) -> float:
-    """Where an axis begins, so that names have room left of it."""
-    return max(60.0, 16 + max((width_of(short(each, MOST_IN_NAME)) for each in names), default=0.0))
+    """Where an axis begins, so that names have room left of it, and the picture has some right of it."""
+    return min(max(60.0, 16 + max(map(width_of, names), default=0.0)), 0.7 * WIDTH)
 
 
 def _curve(plot: Plot, number: int, series: Series) -> None:
@@ -237,13 +240,13 @@ def _mark(plot: Plot, mark: Mark, height: float) -> None:
     plot.words(mark.at, height, text)
 
 
-def _row(plot: Plot, number: int, row: Row, middle: float) -> None:
+def _row(plot: Plot, number: int, row: Row, name: str, middle: float) -> None:
     colour = hue(row.hue)
     with plot.drawing.group({"s": number, "button": row.name, "tip": _row_tip(plot.scales["x"], row)}):
         top, bottom = middle - _ROW / 2, middle + _ROW / 2
         corners = [(0.0, top), (float(WIDTH), top), (float(WIDTH), bottom), (0.0, bottom)]
         plot.drawing.path(corners, colour="none", fill="#0000")
-        plot.drawing.words(plot.x.start - 10, middle + 4, short(row.name, MOST_IN_NAME), anchor="end")
+        plot.drawing.words(plot.x.start - 10, middle + 4, name, anchor="end")
         if row.hill:
             xs = [x for x, _ in row.hill]
             up, down = [middle - 11 * each for _, each in row.hill], [middle + 11 * each for _, each in row.hill]
@@ -260,14 +263,14 @@ def _row_tip(scale: Scale, row: Row) -> str:
     return f"{tip}\n{row.verdict}" if row.verdict else tip
 
 
-def _bar(plot: Plot, chart: Bars, bar: Bar, top: float) -> None:
-    plot.drawing.words(plot.x.start - 10, top + 13, short(bar.name, MOST_IN_NAME), anchor="end")
+def _bar(plot: Plot, chart: Bars, bar: Bar, name: str, top: float) -> None:
+    plot.drawing.words(plot.x.start - 10, top + 13, name, anchor="end")
     whole, before = sum(size for _, size in bar.parts), 0.0
-    for name, size in bar.parts:
-        number = chart.names.index(name)
-        tip = f"{name}: {said(chart.x, size)}, {units.share(size, whole)}"
+    for part, size in bar.parts:
+        number = chart.names.index(part)
+        tip = f"{part}: {said(chart.x, size)}, {units.share(size, whole)}"
         with plot.drawing.group({"s": number, "tip": tip}):
-            _box(plot, before, before + size, top, top + _ROW - 8, hue_of_part(name, number))
+            _box(plot, before, before + size, top, top + _ROW - 8, hue_of_part(part, number))
         before += size
 
 

@@ -7,6 +7,7 @@ import textwrap
 from collections.abc import Iterable, Sequence
 
 from .. import units
+from ..analysis.names import shortened
 from . import words
 from .style import Style
 
@@ -33,29 +34,17 @@ def table(rows: Iterable[Sequence[str]], most: int | None = None, widest: int = 
 
     Args:
         rows: their cells.
-        most: columns of text for all of it: where they are too few, the widest cells are cut.
+        most: columns of text for all of it: where they are too few, the widest cells are cut, in the middle and so
+            that different ones stay different.
         widest: columns for a cell.
     """
-    printable = [[words.printable(each) for each in row] for row in rows]
-    widths = [min(max(map(len, column)), widest) for column in zip(*printable, strict=True)]
+    columns = list(zip(*([words.printable(each) for each in row] for row in rows), strict=True))
+    widths = [min(max(map(len, column)), widest) for column in columns]
     while most is not None and sum(widths) + 2 * len(widths) > most and max(widths) > _NARROWEST:
         widths[widths.index(max(widths))] -= 1
-    return [
-        ("  " + "  ".join(_cut(each, width).ljust(width) for each, width in zip(row, widths, strict=True))).rstrip()
-        for row in printable
-    ]
-
-
-#: What tells two long names apart: the number of a line, or of an operation.
-_NUMBER = re.compile(r"[.:]\d+$")
-
-
-def _cut(text: str, most: int) -> str:
-    if len(text) <= most:
-        return text
-    number = _NUMBER.search(text)
-    end = number[0] if number and len(number[0]) <= most // 2 else ""
-    return f"{text[: most - 1 - len(end)]}…{end}"
+    cut = [shortened(column, width) for column, width in zip(columns, widths, strict=True)]
+    aligned = [[each.ljust(max(map(len, column))) for each in column] for column in cut]
+    return [("  " + "  ".join(row)).rstrip() for row in zip(*aligned, strict=True)]
 
 
 def wrapped(sentence: str, style: Style, indent: str, further: str | None = None) -> list[str]:

@@ -21,6 +21,7 @@ from matplotlib.patches import Patch, Rectangle
 from matplotlib.text import Text
 
 from ..analysis.lane_runs import lane_runs
+from ..analysis.names import shortened
 from ..model.chart import Bars, Boxes, Chart, Curves, Flame, Forest, Mark, Scale, Series, Treemap, Values
 from ..model.lanes import Lanes
 from .axis import ticks, title
@@ -82,10 +83,8 @@ def _(chart: Boxes, into: Figure) -> None:
                 (left, low), right - left, high - low, facecolor=hue(box.kind), edgecolor="white", linewidth=0.4
             )
         )
-    handles: list[Line2D | Patch] = [
-        Patch(color=hue(number), label=_name(name)) for number, name in enumerate(chart.kinds)
-    ]
-    handles += [_curve(axes, chart.curve), _mark(axes, chart.x, chart.mark)]
+    handles: list[Line2D | Patch] = [*_patches(chart.kinds)]
+    handles += [_curve(axes, chart.curve, _name(chart.curve.name)), _mark(axes, chart.x, chart.mark)]
     _legend(into, handles)
 
 
@@ -107,7 +106,7 @@ def _(chart: Treemap, into: Figure) -> None:
                 words.set_in_layout(False)  # names do not make the picture smaller
     into.suptitle(_name(chart.title, 70))
     if len(chart.kinds) > 1:
-        _legend(into, [Patch(color=hue(number), label=_name(name)) for number, name in enumerate(chart.kinds)])
+        _legend(into, _patches(chart.kinds))
 
 
 @_draw.register
@@ -116,7 +115,8 @@ def _(chart: Curves, into: Figure) -> None:
     axes = into.add_subplot()
     _set_scale(axes.xaxis, chart.x)
     _set_scale(axes.yaxis, chart.y)
-    handles: list[Line2D | Patch] = [_curve(axes, each) for each in chart.series]
+    names = _names([each.name for each in chart.series])
+    handles: list[Line2D | Patch] = [_curve(axes, each, name) for each, name in zip(chart.series, names, strict=True)]
     handles += [_mark(axes, chart.x, each) for each in chart.marks]
     for band in chart.bands:
         axes.axvspan(band.low, band.high, color=GREY, alpha=0.3, linewidth=0.5)
@@ -162,9 +162,8 @@ def _(chart: Bars, into: Figure) -> None:
             axes.barh(line, size, left=before, height=0.7, color=hue_of_part(name, chart.names.index(name)))
             before += size
     _name_rows(axes, [bar.name for bar in chart.bars])
-    _legend(
-        into, [Patch(color=hue_of_part(name, number), label=_name(name)) for number, name in enumerate(chart.names)]
-    )
+    colours = [hue_of_part(name, number) for number, name in enumerate(chart.names)]
+    _legend(into, [Patch(color=each, label=name) for each, name in zip(colours, _names(chart.names), strict=True)])
 
 
 @_draw.register
@@ -189,7 +188,7 @@ def _(chart: Flame, into: Figure) -> None:
     if chart.note:
         axes.text(0, -0.5, _name(chart.note, 60), va="bottom")
     if chart.kinds:
-        _legend(into, [Patch(color=hue(number), label=_name(name)) for number, name in enumerate(chart.kinds)])
+        _legend(into, _patches(chart.kinds))
 
 
 @_draw.register
@@ -214,16 +213,17 @@ def _(chart: Lanes, into: Figure) -> None:
         at += lane.rows + 0.4
     note = note_of(chart, lanes)
     axes.set_ylim(at + (1.2 if note else 0), 0)
-    axes.set_yticks(places, labels=[_name(name_of(each), 26) for each in lanes])
+    axes.set_yticks(places, labels=_names([name_of(each) for each in lanes], 26))
     axes.tick_params(axis="y", length=0)
     axes.grid(False, axis="y")
     axes.spines["left"].set_visible(False)
-    _legend(into, [Patch(color=hue(number), label=_name(name)) for name, number in chart.kinds])
+    names = _names([name for name, _ in chart.kinds])
+    _legend(into, [Patch(color=hue(kind), label=name) for name, (_, kind) in zip(names, chart.kinds, strict=True)])
     if note:
         axes.text(0, at + 0.6, _name(note, 60), va="center")
 
 
-def _curve(axes: Axes, series: Series) -> Line2D:
+def _curve(axes: Axes, series: Series, name: str) -> Line2D:
     """The line with its points, and the interval around it; ``nan`` parts both where there is a gap."""
     colour, ys = hue(series.hue), _floats(series.y)
     (line,) = axes.plot(
@@ -235,7 +235,7 @@ def _curve(axes: Axes, series: Series) -> Line2D:
         drawstyle="steps-post" if series.step else "default",
         marker="o" if series.points or any(len(run) == 1 for run in series.runs) else "",
         markersize=3.5,
-        label=_name(series.name),
+        label=name,
     )
     if series.low is not None and series.high is not None:
         low, high = _floats(series.low), _floats(series.high)
@@ -259,7 +259,7 @@ def _set_scale(axis: Axis, scale: Scale) -> None:
     (axes.set_xscale if is_x else axes.set_yscale)("log" if scale.log else "linear")
     (axes.set_xlim if is_x else axes.set_ylim)(scale.low, scale.high)
     found = ticks(scale, log=scale.log)
-    axis.set_ticks([value for value, _ in found], labels=[_name(text, 16) for _, text in found])
+    axis.set_ticks([value for value, _ in found], labels=_names([text for _, text in found], 16))
     axis.set_ticks([], minor=True)
     axis.set_label_text(_name(title(scale, log=scale.log), 70))
     axis.grid(True, color=GREY, alpha=0.3, linewidth=0.6)
@@ -270,7 +270,7 @@ def _set_scale(axis: Axis, scale: Scale) -> None:
 def _name_rows(axes: Axes, names: Sequence[str]) -> None:
     """Names left of the lines, from top to bottom."""
     axes.set_ylim(len(names) - 0.5, -0.5)
-    axes.set_yticks(range(len(names)), labels=[_name(name) for name in names])
+    axes.set_yticks(range(len(names)), labels=_names(names))
     axes.tick_params(axis="y", length=0)
     axes.grid(False, axis="y")
     axes.spines["left"].set_visible(False)
@@ -292,6 +292,16 @@ def _make_plain(made: Figure) -> None:
         text.set_parse_math(False)
         text.set_usetex(False)
         text.set_fontsize(_POINTS)
+
+
+def _patches(names: Sequence[str]) -> list[Patch]:
+    """What stands beside names in a legend, in the colours of their numbers."""
+    return [Patch(color=hue(number), label=name) for number, name in enumerate(_names(names))]
+
+
+def _names(texts: Sequence[str], most: int = 32) -> tuple[str, ...]:
+    """Names that stand in one place, each of which can be told from the others."""
+    return shortened([printable(text) for text in texts], most)
 
 
 def _name(text: str, most: int = 32) -> str:

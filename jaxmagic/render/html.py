@@ -18,6 +18,7 @@ from ..analysis.charts import chart
 from ..analysis.flame_chart import heap_flame
 from ..analysis.heap import stacks
 from ..analysis.memory_chart import MOST_IN_REPORT, map_chart, mapped
+from ..analysis.names import shortened
 from ..analysis.runs import runs
 from ..analysis.timeline_chart import timeline_chart
 from ..analysis.tradeoff import is_worth_a_picture, tradeoff
@@ -94,10 +95,11 @@ def _(record: Benchmark, style: Style = DEFAULT, *, explain: bool = False) -> st
 @to_html.register
 def _(record: Comparison, style: Style = DEFAULT, *, explain: bool = False) -> str:
     rows = []
-    for each in record.candidates:
+    labels = shortened(list(record), 40)
+    for each, label in zip(record.candidates, labels, strict=True):
         details = comparison_words.details(record, each, style.digits)
         rows.append(
-            f'<tr style="vertical-align:top"><td style="{CELL}"><code>{safe(short(each.label, 40))}</code></td>'
+            f'<tr style="vertical-align:top"><td style="{CELL}"><code>{safe(label)}</code></td>'
             f'<td style="{NUMBER};white-space:nowrap">{escape(comparison_words.call_time(each, style.digits))}</td>'
             f'<td style="{CELL}">{safe(comparison_words.row(record, each))}'
             f'<br><span style="{FAINT}">{safe(details)}</span></td></tr>'
@@ -121,7 +123,8 @@ def _(record: Comparison, style: Style = DEFAULT, *, explain: bool = False) -> s
 def _(record: Sweep, style: Style = DEFAULT, *, explain: bool = False) -> str:
     headline = short(sweep_words.headline(record), 400)
     shown = record.points[: sweep_words.MOST_POINTS]
-    rows = [f"<tr>{''.join(tags.head(safe(short(each, 40)), NUMBER) for each in sweep_words.heads(record))}</tr>"]
+    heads = shortened(sweep_words.heads(record), 40)
+    rows = [f"<tr>{''.join(tags.head(safe(each), NUMBER) for each in heads)}</tr>"]
     for point in shown:
         cells = sweep_words.cells(record, point, style.digits)
         row = "".join(f'<td style="{NUMBER};white-space:nowrap">{safe(short(each, 60))}</td>' for each in cells)
@@ -263,20 +266,22 @@ def _table(timing: Timing, style: Style) -> str:
         stages = [(label, field) for label, field in words.STAGES if any(getattr(each, field) for each in shown)]
         heads = "".join(tags.head(label, NUMBER) for label, _ in stages)
         head = f"<tr>{tags.head('compiled', CELL)}{heads}{tags.head('why', CELL)}</tr>"
-        rows = "".join(_row(each, [field for _, field in stages], unit, style) for each in shown)
+        names = shortened([words.printable(each.function) for each in shown], 40)
+        fields = [field for _, field in stages]
+        rows = "".join(_row(each, name, fields, unit, style) for each, name in zip(shown, names, strict=True))
         table = f'<table style="border-collapse:collapse;margin:4px 0">{head}{rows}</table>'
     sentences = words.about_compilations(timing, len(rest), report.total_ns(rest), style.digits)
     return table + "".join(tags.line(sentence) for sentence in sentences)
 
 
-def _row(each: Compilation, stages: list[str], unit: str, style: Style) -> str:
+def _row(each: Compilation, name: str, stages: list[str], unit: str, style: Style) -> str:
     numbers = "".join(f'<td style="{NUMBER}">{_number(getattr(each, stage), unit, style)}</td>' for stage in stages)
     why = escape(short(words.reason(each, style.digits), 130))
     if each.cause.remedy:
         why += f'<br><span style="{FAINT}">→ {escape(each.cause.remedy)}</span>'
     where = f' title="{escape(short(each.location, 80))}"' if each.location else ""
-    name = f"<code{where}>{escape(short(words.printable(each.function), 40))}</code>"
-    return f'<tr style="vertical-align:top"><td style="{CELL}">{name}</td>{numbers}<td style="{CELL}">{why}</td></tr>'
+    code = f"<code{where}>{escape(name)}</code>"
+    return f'<tr style="vertical-align:top"><td style="{CELL}">{code}</td>{numbers}<td style="{CELL}">{why}</td></tr>'
 
 
 def _number(time_ns: int, unit: str, style: Style) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from .. import units
 from ..analysis.lane_runs import lane_runs
+from ..analysis.names import shortened
 from ..model.lanes import Lane, Lanes
 from .colours import hue
 from .plot import WIDTH, Plot, lay_out, legend
@@ -33,8 +34,9 @@ def draw_lanes(chart: Lanes) -> Drawing:
     plot.grid(top, bottom)
     legend(plot.drawing, [(name, hue(number), False) for name, number in chart.kinds], 8)
     surfaces: dict[str, list[Rectangle]] = {}
-    for lane in lanes:
-        plot.drawing.words(0, top + 9, short(name_of(lane), 23))
+    beside = shortened([name_of(lane) for lane in lanes], 23)
+    for lane, name in zip(lanes, beside, strict=True):
+        plot.drawing.words(0, top + 9, name)
         over, under = (3.0, 4.0) if lane.faint else (0.5, 0.5)
         for run in lane_runs(chart, lane, STRETCHES):
             fill = hue(chart.kinds[run.kind][1]) + ("" if run.strong else WEAK)

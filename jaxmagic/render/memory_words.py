@@ -6,12 +6,12 @@ import re
 from collections.abc import Sequence
 
 from .. import units
+from ..analysis.names import shortened
 from ..analysis.peak import peak_of
 from ..analysis.sources import short_source
 from ..model.arrays import HeldArray, LiveArrays
 from ..model.memory import Buffer, Executable, MemoryProfile, Suspect
 from ..model.timeline import MemoryTimeline, Peak
-from .svg import short
 
 #: Deleted arrays that are told by name.
 _MOST_DELETED = 5
@@ -161,14 +161,16 @@ def about_peak(program: Executable) -> list[str]:
         at += f", {peak.instruction.instruction}"
         if peak.instruction.source:
             at += f" ({short_source(peak.instruction.source)})"
+    made_by = shortened([_made_by(buffer) for _, buffer in peak.live[:3]], 80)
     largest = [
-        f"{units.size(buffer.size_bytes)} {allocation.kind} {buffer.shape} {short(_made_by(buffer), 80)}"
+        f"{units.size(buffer.size_bytes)} {allocation.kind} {buffer.shape} {name}"
         + (f" ({short_source(buffer.source)})" if buffer.source else "")
-        for allocation, buffer in peak.live[:3]
+        for (allocation, buffer), name in zip(peak.live, made_by, strict=False)
     ]
     estimate = " (an estimate: this backend does not say where its buffers lie)" if program.estimated else ""
     used = units.size(peak.live_bytes) + _of_all(program, peak.live_bytes)
-    return [f"{short(program.name, 60)} uses most at {at}: {used}{estimate}. The largest then: {'; '.join(largest)}."]
+    (name,) = shortened([program.name], 60)
+    return [f"{name} uses most at {at}: {used}{estimate}. The largest then: {'; '.join(largest)}."]
 
 
 def _of_all(program: Executable, live_bytes: int) -> str:

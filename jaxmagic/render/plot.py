@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from math import ceil, log10
 
 from .. import units
+from ..analysis.names import shortened
 from ..model.chart import Cell, Scale
 from .axis import Axis, ticks, title, unit_of
 from .svg import FAINT, Drawing, Kind, short, width_of
@@ -24,6 +25,9 @@ _SAMPLE = 25
 
 #: Letters of the title of a vertical axis, which stands in the same line as the names.
 MOST_IN_TITLE = 30
+
+#: Letters of a name in a legend.
+_MOST_IN_LEGEND = 24
 
 
 class Plot:
@@ -85,8 +89,10 @@ class Plot:
         for name, scale in self.scales.items():
             for log in {scale.log, scale.log ^ scale.switchable}:
                 with self.drawing.group({"ticks": name, "log": int(log)}, hidden=log != scale.log):
-                    for value, text in ticks(scale, log=log, most=_MOST_TICKS[name]):
-                        self._tick(name, value, short(text, 14), log, top, bottom)
+                    found = ticks(scale, log=log, most=_MOST_TICKS[name])
+                    texts = shortened([text for _, text in found], 14)
+                    for (value, _), text in zip(found, texts, strict=True):
+                        self._tick(name, value, text, log, top, bottom)
                     self._title(name, title(scale, log=log), bottom)
 
     def _tick(self, name: str, value: float, text: str, log: bool, top: float, bottom: float) -> None:
@@ -123,9 +129,10 @@ def legend(drawing: Drawing, entries: Iterable[tuple[str, str, bool]], left: flo
         left: where the rows begin.
     """
     found = list(entries)
-    places = lay_out([name for name, _, _ in found], left)
-    for number, ((name, colour, dashed), (at, row)) in enumerate(zip(found, places, strict=True)):
-        line, text = FONT_TOP + _ROW * row, short(name)
+    names = [name for name, _, _ in found]
+    places, texts = lay_out(names, left), shortened(names, _MOST_IN_LEGEND)
+    for number, ((name, colour, dashed), (at, row), text) in enumerate(zip(found, places, texts, strict=True)):
+        line = FONT_TOP + _ROW * row
         right = at + _SAMPLE + width_of(text)
         with drawing.group({"s": number, "button": name}):
             corners = [(at - 4, line - 12), (right, line - 12), (right, line + 4), (at - 4, line + 4)]
@@ -138,8 +145,8 @@ def lay_out(names: Sequence[str], left: float) -> list[tuple[float, int]]:
     """Where each entry of a legend begins, and in which row."""
     found: list[tuple[float, int]] = []
     at, row = left, 0
-    for name in names:
-        width = _SAMPLE + width_of(short(name)) + 12
+    for text in shortened(names, _MOST_IN_LEGEND):
+        width = _SAMPLE + width_of(text) + 12
         if at + width > WIDTH and at > left:
             at, row = left, row + 1
         found.append((at, row))

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from html import escape
 
 from ..analysis.memory_chart import still
+from ..analysis.names import shortened
 from ..model.chart import Boxes, Chart
 from ..model.lanes import Lanes
 from . import lanes, words, zoom
@@ -29,8 +30,9 @@ def table(heads_and_rows: Sequence[Sequence[str]], there_are: int, where: str = 
     heads, *rows = heads_and_rows
     if not rows:
         return ""
+    columns = [shortened(column, 90) for column in zip(*rows, strict=True)]
     top = "".join(head(safe(each), CELL) for each in heads)
-    body = "".join("<tr>" + "".join(map(_cell, row)) + "</tr>" for row in rows)
+    body = "".join("<tr>" + "".join(map(_cell, row)) + "</tr>" for row in zip(*columns, strict=True))
     rest = there_are - len(rows)
     more = line(f"… and {rest} more: see {where}", FAINT) if rest > 0 else ""
     return f'<table style="border-collapse:collapse;margin:4px 0"><tr>{top}</tr>{body}</table>{more}'
@@ -38,7 +40,7 @@ def table(heads_and_rows: Sequence[Sequence[str]], there_are: int, where: str = 
 
 def _cell(text: str) -> str:
     whole = ";white-space:nowrap" if len(text) <= 11 else ""  # a number is not torn from its unit
-    return f'<td style="{CELL}{whole}">{safe(short(text, 90))}</td>'
+    return f'<td style="{CELL}{whole}">{safe(text)}</td>'
 
 
 def head(label: str, cell: str) -> str:

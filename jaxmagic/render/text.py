@@ -8,6 +8,7 @@ from functools import singledispatch
 from .. import units
 from ..analysis import report
 from ..analysis.heap import stacks
+from ..analysis.names import shortened
 from ..model.arrays import HeldArray, LiveArrays
 from ..model.benchmark import Benchmark
 from ..model.comparison import Comparison
@@ -86,13 +87,13 @@ def _(record: Comparison, style: Style = DEFAULT, *, explain: bool = False) -> s
     if style.form == "line":
         return first
     lines = [first]
-    widest = min(max(len(label) for label in record), 24)
+    labels = shortened([words.printable(label) for label in record], 24)
+    widest = max(map(len, labels))
     times = {each.label: comparison_words.call_time(each, style.digits) for each in record.candidates}
     aligned = max(map(len, times.values()))
-    for each in record.candidates:
+    for each, label in zip(record.candidates, labels, strict=True):
         verdict = comparison_words.row(record, each)
-        label = words.printable(each.label)[:widest].ljust(widest)
-        lines.append(f"  {label}  {times[each.label].rjust(aligned)}  {verdict}")
+        lines.append(f"  {label.ljust(widest)}  {times[each.label].rjust(aligned)}  {verdict}")
         details = comparison_words.details(record, each, style.digits)
         lines += wrapped(details, style, "    " + " " * widest)
     lines += wrapped(comparison_words.about_rounds(record), style, "")
@@ -253,20 +254,19 @@ def _compilations(timing: Timing, style: Style) -> list[str]:
     compiled = report.compiled(timing)
     lines: list[str] = []
     shown, rest = report.costliest(compiled.functions, MOST_FUNCTIONS)
-    widest = min(max((len(each.function) for each in shown), default=0), 24)
+    names = shortened([words.printable(each.function) for each in shown], 24)
+    widest = max(map(len, names), default=0)
     unit = units.time_unit(max((each.total_ns for each in shown), default=0))
-    for each in shown:
-        lines += _function(each, widest, unit, style)
+    for each, name in zip(shown, names, strict=True):
+        lines += _function(each, name.ljust(widest), unit, style)
     for sentence in words.about_compilations(timing, len(rest), report.total_ns(rest), style.digits):
         lines += wrapped(sentence, style, "  ")
     return lines
 
 
-def _function(each: Compilation, widest: int, unit: str, style: Style) -> list[str]:
-    name = words.printable(each.function)
-    name = name if len(name) <= widest else name[: widest - 1] + "…"
+def _function(each: Compilation, name: str, unit: str, style: Style) -> list[str]:
     cells = [f"{label} {units.time_in(time_ns, unit, style.digits)}" for label, time_ns in words.stages(each)]
-    first = f"  {name.ljust(widest)}   " + "   ".join(cells)
+    first = f"  {name}   " + "   ".join(cells)
     reason, remedy = words.reason(each, style.digits), each.cause.remedy
     if len(first) + 3 + len(reason) <= style.width and remedy is None:
         return [f"{first}   {reason}"]

@@ -327,3 +327,14 @@ def test_eight_candidates_of_a_thousand_samples_are_thinned(comparison: Comparis
     record = replace(comparison, baseline="candidate 0", twice="candidate 0", again=many, candidates=candidates)
     assert len(draw(chart(record)).to_uri()) < 30_000
     assert len(draw(latencies(record)).to_uri()) < 33_000
+
+
+def test_rows_and_entries_of_a_legend_with_long_names_can_be_told_apart(named: Any) -> None:
+    labels = [f"a_candidate_with_a_label_that_is_much_too_long_{each}" for each in ("one", "two", "three")]
+    rows = re.findall(r">(a_cand[^<]*)</text>", draw(chart(named(*labels, rounds=12))).to_svg())
+    assert len(rows) == len(set(rows)) == 3
+    series = tuple(Series(name=label, x=(0, 1), y=(0, 1), hue=hue) for hue, label in enumerate(labels))
+    scale = Scale(label="time", quantity="number", low=0, high=1)
+    entries = re.findall(r">(a_cand[^<]*)</text>", draw(Curves(title="t", x=scale, y=scale, series=series)).to_svg())
+    assert len(entries) == len(set(entries)) == 3
+    assert max(map(len, [*rows, *entries])) <= 26

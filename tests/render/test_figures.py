@@ -175,3 +175,11 @@ assert settings() == before
 assert "matplotlib.pyplot" not in sys.modules
 """
     subprocess.run([sys.executable, "-c", code], check=True, timeout=120)
+
+
+def test_rows_with_long_names_can_be_told_apart(named: Any) -> None:
+    labels = [f"a_candidate_with_a_label_that_is_much_too_long_{each}" for each in ("one", "two", "three")]
+    axes = named(*labels, rounds=12).figure().axes[0]
+    rows = [each.get_text() for each in axes.get_yticklabels()]
+    assert len(rows) == len(set(rows)) == 3
+    assert max(map(len, rows)) <= 32

@@ -1,0 +1,89 @@
+"""Long names in little room: cut in the middle, and never so that two of one table look the same."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+
+def shortened(names: Sequence[str], most: int) -> tuple[str, ...]:
+    """Cut the long ones among `names` to `most` letters, so that each can still be told from all others.
+
+    The middle is left out, because programs and operations often differ at their ends only. Where that would make two
+    names alike, the gap is moved; where they differ in the middle alone, there are two gaps. A name is longer than
+    `most` only if neither helps. Short names stay as they are, and equal names stay equal.
+
+    >>> shortened(["update_cross_section_jacobian", "update_cross_section_jax", "step"], 16)
+    ('update_c…acobian', 'update_c…ion_jax', 'step')
+    >>> shortened(["a_loss_of_the_first_layer_in_f32", "a_loss_of_the_other_layer_in_f32"], 16)
+    ('a_lo…first_…_f32', 'a_lo…other_…_f32')
+    """
+    long = list(dict.fromkeys(name for name in names if len(name) > most))
+    taken = set(names)
+    cuts = {name: _cut(name, [other for other in long if other != name], taken, most) for name in long}
+    uses = Counter(cuts.values())  # of a name with … in it, the cut may be that of another one
+    return tuple(cuts[name] if uses[cuts.get(name, "")] == 1 else name for name in names)
+
+
+def _cut(name: str, others: Sequence[str], taken: set[str], most: int) -> str:
+    """The first way to cut `name` that no other name could have been cut to."""
+    places = [_common(name, other) for other in others]
+    least_tails = _least_tails(name, others, places)
+    return next(text for text in _ways(name, others, places, least_tails, most) if text not in taken or text == name)
+
+
+def _ways(
+    name: str, others: Sequence[str], places: Sequence[int], least_tails: Sequence[int], most: int
+) -> Iterator[str]:
+    """How `name` may be cut, the best way first: a gap near the middle, two gaps, a gap anywhere, a longer name."""
+
+    def with_gap(letters: int, shortest: int) -> Iterator[str]:
+        middle = (letters + 1) // 2
+        for head in sorted(range(shortest, letters - shortest + 1), key=lambda head: abs(head - middle)):
+            tail = letters - head
+            if tail >= least_tails[head]:
+                yield f"{name[:head]}…{name[len(name) - tail :]}"
+
+    yield from with_gap(most - 1, most // 4)
+    yield from _with_two_gaps(name, others, places, most - 2)
+    yield from with_gap(most - 1, 0)
+    least = min(head + tail for head, tail in enumerate(least_tails))
+    for letters in range(max(most, least), len(name) - 1):
+        yield from with_gap(letters, 0)
+    yield name
+
+
+def _least_tails(name: str, others: Sequence[str], places: Sequence[int]) -> list[int]:
+    """For each number of letters before a gap, how many have to stand behind it so that no other name fits."""
+    alike = [
+        (place, _common(name[::-1], other[::-1]), len(other)) for place, other in zip(places, others, strict=True)
+    ]
+    return [
+        max((min(end, size - head) + 1 for start, end, size in alike if start >= head), default=0)
+        for head in range(len(name) + 1)
+    ]
+
+
+def _with_two_gaps(name: str, others: Sequence[str], places: Sequence[int], letters: int) -> Iterator[str]:
+    """A beginning, an end, and between two gaps a piece from where the name begins to differ from another one."""
+    outer = letters // 3
+    inner = letters - 2 * outer
+    for place in dict.fromkeys(places):
+        if 0 < outer < place and place + inner < len(name) - outer:
+            first, piece, last = name[:outer], name[place : place + inner], name[len(name) - outer :]
+            if not any(_fits(first, piece, last, other) for other in others):
+                yield f"{first}…{piece}…{last}"
+
+
+def _fits(first: str, piece: str, last: str, other: str) -> bool:
+    """Whether `other` could have been cut to these three."""
+    return other.startswith(first) and other.endswith(last) and piece in other[len(first) : len(other) - len(last)]
+
+
+def _common(one: str, other: str) -> int:
+    """How many letters two names have in common from the beginning."""
+    low, high = 0, min(len(one), len(other))
+    while low < high:  # a search by halves: comparing slices is quick, going through letters is not
+        middle = (low + high + 1) // 2
+        low, high = (middle, high) if one[low:middle] == other[low:middle] else (low, middle - 1)
+    return low
