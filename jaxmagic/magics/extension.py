@@ -21,7 +21,7 @@ _NAME = "JaxMagics"
 
 
 def load_ipython_extension(shell: InteractiveShell) -> None:
-    """``%load_ext jaxmagic``: the magics, four transformers, what runs behind every cell, and the names of cells."""
+    """``%load_ext jaxmagic``: magics, four transformers, a display hook, what runs behind cells, and their names."""
     if _NAME in shell.magics_manager.registry:
         return
     magics = JaxMagics(shell=shell)

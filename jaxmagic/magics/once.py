@@ -83,7 +83,7 @@ class OnceRewriter(ast.NodeTransformer):
         parser = self._parsers[call.args[0].value]  # type: ignore[attr-defined]
         try:
             given = options.parse(options.split(str(call.args[1].value), parser)[0], parser)
-        except UsageError:
+        except (UsageError, ValueError):
             return False  # the magic itself says what is wrong
         return bool(given.o and not given.q)
 

@@ -121,7 +121,7 @@ def test_in_a_notebook_nothing_is_displayed_at_all(session: Any) -> None:
 
 
 def test_no_record_is_kept_behind_its_cell(session: Any) -> None:
-    session.run("%jaxtime -o f(x);")
+    session.run("%%jaxtime -o\nf(x);")
     assert once._shown is None
     session.run("%jaxtimeit -o --budget 20ms f(x);")
     assert once._shown is None
