@@ -1,4 +1,4 @@
-"""How far something long is, told by what measures to what shows it."""
+"""The progress that a long measurement reports; `capture` gets it as an argument, `render` shows it."""
 
 from __future__ import annotations
 
@@ -6,22 +6,47 @@ from typing import Protocol
 
 
 class Progress(Protocol):
-    """Is told what runs and how far it is. It is never told anything while a clock runs."""
+    """Takes reports of what runs now and how far it is.
 
-    def stage(self, text: str, total: float | None = None) -> None:
-        """Say what runs from now on, and of how many steps, where that is known."""
+    Report between samples, never within a timed region. As long as nothing is shown, :meth:`advance` takes less than
+    a microsecond. A :meth:`stage` may start or end a thread, which takes about 0.1 ms.
+    """
+
+    def stage(
+        self, text: str, total: float | None = None, *, ticking: bool = True, expected_s: float | None = None
+    ) -> None:
+        """Begin the next stage.
+
+        Args:
+            text: what runs now, in a few words: ``"jit: first call and compiling"``, ``"rounds"``. The count follows
+                it, as in ``rounds: 12 of about 60``.
+            total: how many steps the stage has, if that is known.
+            ticking: whether a thread may wake once a second and show the elapsed time; ``False`` while samples are
+                taken. Then no thread of ours exists, and only :meth:`advance` draws.
+            expected_s: how many seconds the stage is expected to take, such as its budget. The time left counts from
+                it until `total` allows a better estimate.
+        """
 
     def advance(self, done: float, total: float | None = None) -> None:
-        """Say how many steps of the stage are done, and of about how many."""
+        """Report how many steps of the stage have ended.
+
+        Args:
+            done: steps so far; a share of the stage where `total` is 1.
+            total: about how many there will be; it replaces an earlier estimate.
+        """
 
 
 class _Silent:
-    def stage(self, text: str, total: float | None = None) -> None:
+    """Reports to nobody."""
+
+    def stage(
+        self, text: str, total: float | None = None, *, ticking: bool = True, expected_s: float | None = None
+    ) -> None:
         pass
 
     def advance(self, done: float, total: float | None = None) -> None:
         pass
 
 
-#: Shows nothing.
+#: Shows nothing: the default wherever progress can be reported.
 SILENT: Progress = _Silent()
