@@ -11,6 +11,7 @@ from typing import Any
 
 import jax
 import pytest
+from reports import Reports
 
 import jaxmagic
 from jaxmagic.capture.heap import read_heap
@@ -237,3 +238,28 @@ def programs_are_run_by() -> Any:
     from jax._src.interpreters import pxla
 
     return pxla.ExecuteReplicated.__call__
+
+
+@pytest.mark.parametrize(
+    ("run", "texts"),
+    [
+        (lambda x, _: jaxmagic.memory(lambda: x + 1), ["running", "reading memory maps"]),
+        (lambda x, _: jaxmagic.profile(lambda: x + 1), ["first run and compiling", "recording"]),
+        (
+            lambda x, _: jaxmagic.memory_requirement(lambda x: x + 1, x),
+            ["compiling", "reading the memory map"],
+        ),
+        (lambda x, folder: jaxmagic.read_profile(folder), ["reading the recording"]),
+    ],
+)
+def test_what_may_take_long_reports_its_progress_and_ends_it(
+    monkeypatch: Any, tmp_path: Any, x: Any, run: Any, texts: list[str]
+) -> None:
+    progress = Reports()
+    monkeypatch.setattr("jaxmagic.api.memory_verbs.shown_progress", lambda: progress)
+    monkeypatch.setattr("jaxmagic.api.profile_verbs.shown_progress", lambda: progress)
+    with jax.profiler.trace(tmp_path):
+        jax.block_until_ready(x + 1)
+    run(x, tmp_path)
+    assert [each for each in progress.texts if each in texts] == texts
+    assert not progress.open

@@ -156,6 +156,17 @@ def test_a_background_thread_and_printing_do_not_disturb(notebook: Notebook) -> 
     assert "Wall time" in cell.outputs[1].data["text/plain"]
 
 
+def test_progress_that_was_shown_is_not_in_the_saved_output(notebook: Notebook) -> None:
+    notebook.run(
+        "import ipywidgets\nfrom jaxmagic.render import progress\ndelay, progress._DELAY_S = progress._DELAY_S, -1.0"
+    )
+    cell = notebook.run("%jaxprof -q f(x);")
+    notebook.run("progress._DELAY_S = delay")
+    assert [each.data for each in cell.outputs] == [{"text/plain": ""}]
+    assert notebook.text("len(ipywidgets.widgets.widget._instances)") == "0"
+    assert notebook.text("[each.name for each in threading.enumerate() if 'jaxmagic' in each.name]") == "[]"
+
+
 def test_unloading_in_a_kernel_leaves_nothing(notebook: Notebook) -> None:
     notebook.run("%unload_ext jaxmagic")
     assert notebook.text("get_ipython().ast_transformers") == "[]"

@@ -13,6 +13,7 @@ from ..capture.memory import MemoryWatch
 from ..capture.snapshots import HeapWatch
 from ..model.arrays import LiveArrays
 from ..model.memory import Executable, MemoryProfile
+from ..render.progress import shown_progress
 from ..storage import target_of, write
 from .session import history
 
@@ -117,6 +118,7 @@ def memory_watch(
         earlier=earlier,
         heap=heap,
         record=history().append,
+        progress=shown_progress(),
     )
 
 
@@ -182,5 +184,9 @@ def memory_requirement(fn: Callable[..., Any], *args: Any, **kwargs: Any) -> Exe
             f"memory_requirement() takes a function and its arguments; found {type(fn).__name__}, which cannot be "
             "called. Write memory_requirement(f, x), not memory_requirement(f(x))."
         )
-    program, origin = compiled_for(fn, args, kwargs)
-    return requirement(program, origin, sys._getframe(1).f_globals)
+    namespace = sys._getframe(1).f_globals
+    with shown_progress() as progress:
+        progress.stage("compiling")
+        program, origin = compiled_for(fn, args, kwargs)
+        progress.stage("reading the memory map")
+        return requirement(program, origin, namespace)

@@ -14,6 +14,7 @@ from ..capture.profile_watch import ProfileWatch
 from ..model.profile import Profile
 from ..model.recording import Recording
 from ..render.perfetto import perfetto as to_perfetto
+from ..render.progress import shown_progress
 from ..storage import target_of, write
 from .session import history
 
@@ -115,7 +116,15 @@ def profile_watch(
         write(to_perfetto(recording, compressed=file.suffix == ".gz"), file)
         return [f"Written for Perfetto: {file}. Open it at https://ui.perfetto.dev."]
 
-    return ProfileWatch(runs=runs, cold=cold, fetch=fetch, logdir=kept, recorded=recorded, record=history().append)
+    return ProfileWatch(
+        runs=runs,
+        cold=cold,
+        fetch=fetch,
+        logdir=kept,
+        recorded=recorded,
+        record=history().append,
+        progress=shown_progress(),
+    )
 
 
 class Profiled:
@@ -198,4 +207,6 @@ def read_profile(path: str | os.PathLike[str]) -> Profile:
     """
     from ..capture.recorded_elsewhere import open_recording
 
-    return open_recording(Path(path))
+    with shown_progress() as progress:
+        progress.stage("reading the recording")
+        return open_recording(Path(path))

@@ -7,13 +7,14 @@ and JAX tells which programs it runs.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, suppress
+from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import replace
 from typing import Any
 
 from ..analysis.leaks import suspects
 from ..model.arrays import LiveArrays
 from ..model.memory import MemoryProfile
+from ..model.progress import SILENT, Progress
 from ..model.timeline import MemoryTimeline
 from ..model.timing import Timing
 from .arrays import Snapshot, look, snapshot
@@ -37,6 +38,7 @@ class MemoryWatch:
         earlier: the looks of this session, the newest last: what grew in all of them is suspected to leak.
         heap: takes heap profiles, before and after; none are taken without.
         record: told of the record.
+        progress: shows what is done after the run; during the run it would be part of what is measured.
 
     Attributes:
         value: the value of the code, for its name; forgotten at the end.
@@ -53,6 +55,7 @@ class MemoryWatch:
         earlier: Sequence[LiveArrays] = (),
         heap: HeapWatch | None = None,
         record: Callable[[MemoryProfile], None] | None = None,
+        progress: AbstractContextManager[Progress] | None = None,
     ) -> None:
         self.value: Any = None
         self._namespace = namespace
@@ -61,6 +64,8 @@ class MemoryWatch:
         self._earlier = earlier
         self._heap = heap
         self._record = record
+        self._shown = progress or nullcontext(SILENT)
+        self._progress = SILENT
         self._stopwatch = Stopwatch(fetch=fetch)
         self._sampler = MemorySampler(interval_ns=interval_ns)
         self._sampling = False
@@ -111,6 +116,8 @@ class MemoryWatch:
         """
         require_jax()
         try:
+            self._progress = self._shown.__enter__()
+            self._progress.stage("running", ticking=False)
             with suppress(Exception):  # the stopwatch says what stands in the way
                 shared.prepare()  # here, or else the timeline has what that takes
             if self._heap is not None:
@@ -154,7 +161,11 @@ class MemoryWatch:
         """Watch no longer, without a record; does nothing where the block has ended."""
         self.value = None
         self._stopwatch.cancel()
-        self._end()
+        try:
+            self._end()
+        finally:
+            shown, self._shown, self._progress = self._shown, nullcontext(SILENT), SILENT
+            shown.__exit__(None, None, None)
         self._watched = Watched()
         self._before = None
 
@@ -170,7 +181,9 @@ class MemoryWatch:
 
     def _make_record(self, timeline: MemoryTimeline | None) -> MemoryProfile:
         namespace, value_name = self._namespace(), self._value_name()
+        self._progress.stage("reading memory maps" if self._mapped else "reading the programs")
         executables = describe(self._watched, mapped=self._mapped, namespace=namespace)
+        self._progress.stage("searching for the names of arrays")
         before, value = self._before, {} if self.value is None else {value_name: self.value}
         arrays = _named(look(namespace, before=before, beside=value), value_name)
         del value
@@ -178,6 +191,7 @@ class MemoryWatch:
             timeline = replace(timeline, clock_ns=self._stopwatch.started_ns - self._sampler.started_ns)
         heap, notes = None, []
         if self._heap is not None:
+            self._progress.stage("reading the heap profile")
             heap = self._heap.stop()
             notes += self._heap.notes
         if self._watched.ran is None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from pathlib import Path
 from statistics import median_low
@@ -13,6 +14,7 @@ from ..analysis.profile import Times, summarize
 from ..analysis.windows import Window
 from ..errors import NotMeasured, RecordError
 from ..model.profile import Profile
+from ..model.progress import SILENT, Progress
 from ..model.recording import Recording
 from ..model.timing import Timing
 from .clock import now_ns, timestamp
@@ -50,6 +52,7 @@ class ProfileWatch:
         logdir: where the recording is kept; it goes when it has been read without one.
         recorded: told of the recording; what it says becomes notes, and so do its errors.
         record: told of the record.
+        progress: shows which run it is, from the start to the end.
 
     Attributes:
         result: what the code evaluated to; set after each run, and forgotten at the end.
@@ -65,6 +68,7 @@ class ProfileWatch:
         logdir: LogDir | None = None,
         recorded: Callable[[Recording], Iterable[str]] = lambda _: (),
         record: Callable[[Profile], None] | None = None,
+        progress: AbstractContextManager[Progress] | None = None,
     ) -> None:
         self.result: Any = None
         self.dropped: Any = None
@@ -75,6 +79,8 @@ class ProfileWatch:
         self._told = recorded
         self._kept: Path | None = None
         self._record = record
+        self._shown = progress or nullcontext(SILENT)
+        self._progress = SILENT
         self._profiler = Profiler()
         self._watch: Stopwatch | None = None
         self._before: list[Timing] = []
@@ -134,11 +140,16 @@ class ProfileWatch:
             NotMeasured: the profiler is running already.
         """
         require_jax()
-        self._started_at = timestamp()
-        self._load = Load()
-        self._profiler.start()  # somebody else's is found before anything has run
-        if not self._cold:
-            self._profiler.cancel()
+        try:
+            self._progress = self._shown.__enter__()
+            self._started_at = timestamp()
+            self._load = Load()
+            self._profiler.start()  # somebody else's is found before anything has run
+            if not self._cold:
+                self._profiler.cancel()
+        except BaseException:
+            self.cancel()
+            raise
 
     def runs(self) -> Iterator[None]:
         """The code runs once between each of these and the next, and :meth:`returned` is called behind it.
@@ -153,14 +164,22 @@ class ProfileWatch:
 
     def _all_runs(self) -> Generator[None, None, None]:
         __tracebackhide__ = True
-        if not self._cold:
+        total = self._runs if self._runs > 1 else None
+        if self._cold:
+            self._progress.stage("recording, with all that compiles", total)
+        else:
+            self._progress.stage("first run and compiling")
             yield from self._run()
             self._before.append(self._ended())
+            if not self._timed or self._worth_timing():
+                self._progress.stage("timing without the profiler", expected_s=self._run_s(), ticking=False)
             while not self._timed or self._worth_timing():
                 yield from self._run()
                 self._before.append(self._ended())
+            self._progress.stage("recording", total, expected_s=self._runs * self._run_s())
             self._profiler.start()
         for number in range(self._runs):
+            self._progress.advance(number)
             with mark_run(number):
                 marked_ns = now_ns()
                 yield from self._run()
@@ -173,6 +192,11 @@ class ProfileWatch:
         if _compiled(self._before[-1]) or len(self._timed) >= min(self._runs, _MOST_TIMED):
             return False
         return sum(each.wall_ns for each in self._timed) < _TIMED_NS
+
+    def _run_s(self) -> float:
+        """How long a run took, without what it compiled."""
+        last = self._before[-1]
+        return (last.wall_ns - last.compile_ns) / 1e9
 
     def _run(self) -> Iterator[None]:
         self._watch = Stopwatch(fetch=self._fetch)
@@ -225,7 +249,11 @@ class ProfileWatch:
             self._running.close()
             self._running = None
         self.result = self.dropped = None
-        self._profiler.cancel()
+        try:
+            self._profiler.cancel()
+        finally:
+            shown, self._shown, self._progress = self._shown, nullcontext(SILENT), SILENT
+            shown.__exit__(None, None, None)
 
     def _make_record(self, error: BaseException | None, code: str | None) -> Profile:
         notes = self._about(error)
@@ -233,6 +261,7 @@ class ProfileWatch:
         if not self._profiler.running:
             notes.append("Nothing was recorded: the code ended before that.")
         else:
+            self._progress.stage("reading the recording")
             try:
                 recording = self._profiler.stop(lambda folder: self._keep(folder, notes))
                 times = summarize(recording, self._windows(recording, error))
@@ -247,6 +276,7 @@ class ProfileWatch:
                 notes.append(f"Not written: {problem}.")
             except Exception as problem:  # the record is worth more than what else was to be made of it
                 notes.append(f"Not written ({type(problem).__name__}: {problem}).")
+        self._progress.stage("completing the record", ticking=False)  # may measure what the machine can do
         return make_profile(
             times,
             recording,

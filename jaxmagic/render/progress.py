@@ -79,17 +79,24 @@ class Display:
 
     def follow(self) -> None:
         """Run the thread if all stages allow that; if not, end it and draw here."""
-        if all(each.ticking for each in self.stages):
-            if self.ticker is None and self.due_s != _NEVER_S:
-                self.ticker = Ticker(self._tick, max(self._from_s - self.clock(), _BETWEEN_S), self._wait)
-                self.ticker.start()
+        ticking = all(each.ticking for each in self.stages)
+        if not ticking:
+            self._stop_ticking()
+        if self.due_s == _NEVER_S:
             return
-        self._stop_ticking()
-        left_s = self.stages[0].left_s(now_s := self.clock())
-        if self._line is None and left_s is not None and now_s + left_s >= self._from_s + _REST_S:
+        now_s = self.clock()
+        if self._line is None and self._will_be_shown(now_s):
             self._prepare()  # here, where no sample waits
-        if now_s >= self.due_s:
-            self.draw()
+        if not ticking:
+            if now_s >= self.due_s:
+                self.draw()
+        elif self.ticker is None:
+            self.ticker = Ticker(self._tick, max(self._from_s - now_s, _BETWEEN_S), self._wait)
+            self.ticker.start()
+
+    def _will_be_shown(self, now_s: float) -> bool:
+        """Whether one of the stages is expected to go on for so long."""
+        return any(now_s + (each.left_s(now_s) or 0) >= self._from_s + _REST_S for each in self.stages)
 
     def draw(self) -> None:
         """Draw the line, if it is time; a screen that fails is left alone from then on."""

@@ -11,6 +11,7 @@ import jax
 import jax.numpy as jnp
 import pytest
 from jax._src.interpreters import pxla
+from reports import Reports
 
 from jaxmagic.capture import memory as module
 from jaxmagic.capture.fence import shared
@@ -432,3 +433,30 @@ def test_what_runs_while_jax_traces_is_told(state: Any) -> None:
     assert found[0].executables == ()
     assert found[0].arrays.made == ()
     assert state() == before
+
+
+# --- progress ----------------------------------------------------------------------------------------------------
+
+
+def test_what_is_done_after_the_run_is_reported_and_nothing_ticks_during_the_run(x: Any) -> None:
+    progress = Reports()
+    watched(lambda: x + 1, progress=progress, heap=HeapWatch())
+    assert progress.stages == [
+        ("running", None, False, False),
+        ("reading memory maps", None, True, False),
+        ("searching for the names of arrays", None, True, False),
+        ("reading the heap profile", None, True, False),
+    ]
+    assert not progress.open
+
+
+def test_progress_ends_where_the_watch_cannot_start(monkeypatch: Any) -> None:
+    def interrupt() -> None:
+        raise Interrupted
+
+    progress = Reports()
+    monkeypatch.setattr(module, "snapshot", interrupt)
+    with pytest.raises(Interrupted):
+        MemoryWatch(dict, progress=progress).start()
+    assert progress.texts == ["running"]
+    assert not progress.open

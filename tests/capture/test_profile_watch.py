@@ -17,6 +17,7 @@ import numpy as np
 import pytest
 from jax.sharding import Mesh, NamedSharding
 from jax.sharding import PartitionSpec as P
+from reports import Reports
 
 import jaxmagic
 from jaxmagic.analysis.profile_lines import line_times
@@ -261,8 +262,10 @@ def test_a_run_that_compiles_is_not_the_one_that_is_timed(x: Any) -> None:
 def test_what_takes_long_is_timed_once_and_of_what_is_short_the_median_counts(
     monkeypatch: Any, took_ns: list[int], timed: int, wall_ns: int
 ) -> None:
-    compiling = SimpleNamespace(compilations=(SimpleNamespace(compiled=True),))
-    rest = (SimpleNamespace(wall_ns=took_ns[at % len(took_ns)], compilations=()) for at in itertools.count())
+    compiling = SimpleNamespace(wall_ns=9, compile_ns=8, compilations=(SimpleNamespace(compiled=True),))
+    rest = (
+        SimpleNamespace(wall_ns=took_ns[at % len(took_ns)], compile_ns=0, compilations=()) for at in itertools.count()
+    )
     ended = itertools.chain([compiling], rest)
     watch = ProfileWatch(runs=50)
     monkeypatch.setattr(watch, "_run", lambda: iter([None]))
@@ -523,3 +526,38 @@ def test_what_cannot_be_made_of_a_recording_costs_no_record() -> None:
     watch.stop()
     assert watch.record.device_uses
     assert "Not written (ValueError: too large)." in watch.record.notes
+
+
+# --- progress ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.usefixtures("time_enough")
+def test_which_run_it_is_is_reported_and_no_thread_ticks_while_a_run_is_timed(x: Any) -> None:
+    progress = Reports()
+    f = jax.jit(lambda x: x * 59)
+    runs_of(ProfileWatch(runs=3, progress=progress), lambda: f(x))
+    assert progress.stages == [
+        ("first run and compiling", None, True, False),
+        ("timing without the profiler", None, False, True),
+        ("recording", 3, True, True),
+        ("reading the recording", None, True, False),
+        ("completing the record", None, False, False),
+    ]
+    assert progress.steps == [("recording", number, None) for number in range(3)]
+    assert not progress.open
+
+
+def test_of_a_cold_profile_only_recording_is_reported(x: Any) -> None:
+    progress = Reports()
+    runs_of(ProfileWatch(cold=True, progress=progress), lambda: x + 1)
+    assert progress.texts == ["recording, with all that compiles", "reading the recording", "completing the record"]
+
+
+def test_progress_ends_with_what_fails_and_with_a_profiler_that_is_not_to_be_had(x: Any) -> None:
+    progress = Reports()
+    runs_of(ProfileWatch(progress=progress), lambda: 1 / 0)
+    assert progress.texts == ["first run and compiling", "completing the record"]
+    assert not progress.open
+    with tempfile.TemporaryDirectory() as folder, jax.profiler.trace(folder), pytest.raises(NotMeasured):
+        ProfileWatch(progress=progress).start()
+    assert not progress.open
