@@ -20,6 +20,7 @@ class Stage:
         text: what runs; nothing has begun where it is empty.
         began_s: when it began.
         done: steps that have ended.
+        reached_s: when the last of them had.
         total: steps in all, if known.
         estimated: whether `total` is an estimate.
         expected_s: how long the stage is expected to take, if known.
@@ -29,6 +30,7 @@ class Stage:
     text: str = ""
     began_s: float = 0.0
     done: float = 0
+    reached_s: float = 0.0
     total: float | None = None
     estimated: bool = False
     expected_s: float | None = None
@@ -41,23 +43,24 @@ class Stage:
         return None if not total else min(max(done / total, 0.0), 1.0)
 
     def left_s(self, now_s: float) -> float | None:
-        """How long the stage will still take; ``None`` if unknown.
+        """How long the stage will still take, if the steps to come are like those so far; ``None`` if unknown.
 
-        >>> Stage(text="rounds", began_s=0.0, done=10, total=60).left_s(4.0)
-        20.0
+        >>> stage = Stage(text="rounds", began_s=0.0, done=10, reached_s=4.0, total=60)
+        >>> stage.left_s(4.0), stage.left_s(5.0)
+        (20.0, 19.0)
         """
-        elapsed_s = now_s - self.began_s
-        if share := self.share:
-            return elapsed_s / share - elapsed_s
-        return None if self.expected_s is None else max(self.expected_s - elapsed_s, 0.0)
+        taken_s = self.reached_s - self.began_s
+        if (share := self.share) and taken_s > 0:
+            return max(self.began_s + taken_s / share - now_s, 0.0)
+        return None if self.expected_s is None else max(self.began_s + self.expected_s - now_s, 0.0)
 
 
 def line(stages: Sequence[Stage], now_s: float) -> str:
     """The line for nested stages, the outermost first; times are those of the outermost.
 
-    >>> point = Stage(text="points", began_s=0.0, done=2, total=8)
+    >>> point = Stage(text="points", began_s=0.0, done=2, reached_s=11.0, total=8)
     >>> line([point, Stage(text="jit: rounds", began_s=11.0, done=12, total=60, estimated=True)], 12.0)
-    'points: 2 of 8; jit: rounds: 12 of about 60; 12 s, about 36 s left'
+    'points: 2 of 8; jit: rounds: 12 of about 60; 12 s, about 32 s left'
     """
     begun = [each for each in stages if each.text]
     if not begun:

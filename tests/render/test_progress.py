@@ -53,9 +53,9 @@ class Screen:
 
     def tick(self) -> None:
         """Let the thread draw, and wait until it waits again."""
-        self.slept.acquire()
+        assert self.slept.acquire(timeout=60)
         self.turn.release()
-        self.slept.acquire()
+        assert self.slept.acquire(timeout=60)
         self.slept.release()
 
     @property
@@ -225,16 +225,18 @@ def test_an_interrupt_while_the_thread_is_waited_for_leaves_none(screen: Screen,
 def test_a_comparison_in_a_sweep_is_said_in_the_sweeps_line(screen: Screen, show: Any) -> None:
     with show() as points:
         points.stage("points", 8)
+        screen.now_s += 11
         points.advance(2)
         with show() as rounds:
             rounds.stage("jit: rounds", ticking=False)
-            screen.now_s += 12
+            screen.now_s += 1
             rounds.advance(12, 60)
-        assert screen.drawn == [("points: 2 of 8; jit: rounds: 12 of about 60; 12 s, about 36 s left", 0.25)]
+        assert screen.text == "points: 2 of 8; jit: rounds: 12 of about 60; 12 s, about 32 s left"
+        assert screen.drawn[-1][1] == 0.25
         assert screen.closed == 0
         screen.now_s += 4
         screen.tick()
-        assert screen.text == "points: 2 of 8; 16 s, about 48 s left"
+        assert screen.text == "points: 2 of 8; 16 s, about 28 s left"
     assert (screen.opened, screen.closed) == (1, 1)
 
 
