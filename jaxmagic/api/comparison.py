@@ -57,8 +57,8 @@ def compare(
 ) -> Comparison | Versus | dict[str, Versus]:
     """Measure functions side by side, on the same arguments: which is faster, by how much, and how sure is that?
 
-    They are called in turns, in rounds whose order is shuffled. What counts is the median of the ratios of each
-    round, beside what the baseline differs from itself in the same rounds.
+    They are called in turns, in rounds whose order is shuffled and with the baseline twice in each. What counts is
+    the median of the ratios to both of its samples.
 
     With two records of a kind in the place of functions, ``compare(old, new)``, nothing is measured: the new one is
     put beside the old one. That is refused where they are from different environments, unless ``anyway=True``.
@@ -71,6 +71,8 @@ def compare(
         strict: raise instead of timing functions that compute something else.
         rtol: stop when the intervals of all ratios reach no farther than this share of them to either side.
         budget_s: or when this many seconds have been spent, first calls aside; one for each candidate if left out.
+            The rounds that a verdict takes are finished if that costs no more than the budget again. An interrupt
+            ends the rounds, and what was measured is returned.
         modes: what of each function is called: ``"forward"``, ``"grad"`` or ``"value_and_grad"``, the derivatives
             with respect to the first argument, and jitted where the function is. With several of them each function
             is there once for each, under labels such as ``"f grad"``.
@@ -105,12 +107,13 @@ def compare(
     from ..capture.entries import entries_of
     from ..capture.plan import Plan, default_budget_ns
     from ..capture.rounds import take_comparison
+    from ..render.progress import shown_progress
 
     if isinstance(candidates, Benchmark | Comparison | Sweep):
         if len(args) != 1:
             raise TypeError(f"a record is compared with one other: compare(old, new); found {len(args)} others")
-        found = against_record(candidates, *args, **kwargs)
-        return found[0] if isinstance(candidates, Benchmark) else {each.label: each for each in found}
+        beside = against_record(candidates, *args, **kwargs)
+        return beside[0] if isinstance(candidates, Benchmark) else {each.label: each for each in beside}
     require_jax()
     if not isinstance(candidates, Mapping):
         raise TypeError(
@@ -124,7 +127,11 @@ def compare(
     budget_ns = default_budget_ns(len(moded)) if budget_s is None else nanoseconds(budget_s)
     plan = Plan(rtol=positive("rtol", rtol), budget_ns=budget_ns)
     entries = entries_of(candidates, moded, args, kwargs, setup)
-    return keep(take_comparison(entries, plan, baseline=chosen, check=check, strict=strict, profiled=profile))
+    with shown_progress() as progress:
+        found = take_comparison(
+            entries, plan, baseline=chosen, check=check, strict=strict, profiled=profile, progress=progress
+        )
+    return keep(found)
 
 
 def sweep(
@@ -157,8 +164,8 @@ def sweep(
         check: how the outputs are compared with the baseline's: ``"allclose"``, ``"equal"`` or ``"none"``.
         strict: raise instead of timing functions that compute something else.
         rtol: a point is done when the intervals of all ratios reach no farther than this share of them.
-        budget_s: or when its share of these seconds is spent, which bound the whole sweep with all first calls; half
-            a second for each candidate and point if left out. A call that runs is not cut.
+        budget_s: or when its share of these seconds is spent; half a second for each candidate and point if left out.
+            First calls, with what they compile, are not in it, and all points are measured.
         modes: what of each function is called, as in :func:`compare`.
         profile: as in :func:`compare`, at each point. Where the number of devices varies, the report has the
             speed-up, the efficiency and the share of exchange.
@@ -190,7 +197,7 @@ def sweep(
     from ..capture.entries import entries_of
     from ..capture.plan import Plan, default_budget_ns
     from ..capture.sweep import take_sweep
-    from ..render.progress import progress_bar
+    from ..render.progress import shown_progress
 
     require_jax()
     if callable(candidates):
@@ -224,7 +231,7 @@ def sweep(
             check=check,
             strict=strict,
             profiled=profile,
-            progress=progress_bar,
+            shown=shown_progress,
         )
     )
 

@@ -56,7 +56,9 @@ def benchmark(
         fn: the function, jitted or not. Everything that it starts is waited for.
         args: its positional arguments.
         rtol: stop when the 95 % interval of the median reaches no farther than this share of it to either side.
-        budget_s: or when this many seconds have been spent, the first call aside.
+        budget_s: or when this many seconds have been spent, the first call aside. Six samples, which an interval
+            takes, are finished if that costs no more than the budget again. An interrupt ends the sampling, and what
+            was measured is returned.
         setup: called before every sample, outside the clock; it returns the positional arguments, in place of
             `args`. For functions that donate theirs.
         kwargs: keyword arguments of `fn`.
@@ -78,6 +80,7 @@ def benchmark(
     from ..capture.plan import Plan
     from ..capture.runner import runner_of
     from ..capture.sampler import take_benchmark
+    from ..render.progress import shown_progress
 
     require_jax()
     if not callable(fn):
@@ -89,4 +92,7 @@ def benchmark(
     if setup is not None and args:
         raise TypeError("the arguments come from setup or from args, not from both. Return them all from setup.")
     runner = runner_of(fn, args, kwargs, setup)
-    return keep(take_benchmark(runner, plan, code=name_of(fn), folded=is_folded(fn, args, kwargs) and not setup))
+    folded = is_folded(fn, args, kwargs) and not setup
+    with shown_progress() as progress:
+        found = take_benchmark(runner, plan, code=name_of(fn), folded=folded, progress=progress)
+    return keep(found)

@@ -16,7 +16,9 @@ class _Share:
     def __init__(self, tell: Callable[[float], None]) -> None:
         self._tell = tell
 
-    def stage(self, text: str, total: float | None = None) -> None:
+    def stage(
+        self, text: str, total: float | None = None, *, ticking: bool = True, expected_s: float | None = None
+    ) -> None:
         """Begin something else, of which nobody is told."""
 
     def advance(self, done: float, total: float | None = None) -> None:

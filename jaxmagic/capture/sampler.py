@@ -61,7 +61,7 @@ def take_benchmark(
     progress.stage("first call")
     first_call = runner.first_call(code)
     try:
-        progress.stage("warming up")
+        progress.stage("warming up", ticking=False)
         warm = warm_up(runner, plan, clock)
         set_up_samples([(runner, warm)], plan, clock)
         found = _sample(runner, plan, warm, folded, progress, clock)
@@ -132,8 +132,9 @@ def until_known(
     taken: list[int] = [] if first_ns is None else [first_ns]
     checkpoints = stopping_checkpoints()
     next_check = next(checkpoints)
-    started_ns = told_ns = clock() - sum(taken)
-    progress.stage("sampling")
+    progress.stage("samples", ticking=False, expected_s=plan.budget_ns / 1e9)
+    told_ns = clock()
+    started_ns = told_ns - sum(taken)
     while True:
         now_ns = clock()
         spent_ns = now_ns - started_ns

@@ -7,12 +7,14 @@ and keeps what was measured.
 from __future__ import annotations
 
 import gc
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from itertools import product
 from typing import Any
 
 from ..errors import JaxMagicError
 from ..model.comparison import CheckKind
+from ..model.progress import SILENT, Progress
 from ..model.sweep import Failure, Point, Sweep, SweepEnd, Variable
 from . import internals
 from .clock import Clock, now_ns, timestamp
@@ -27,11 +29,12 @@ Position = tuple[int, ...]
 #: Makes the candidates of a point.
 Prepare = Callable[[Position], Mapping[str, Entry]]
 
-#: Goes through the points, and may show how far it is.
-Progress = Callable[[Sequence[Position]], Iterable[Position]]
-
 #: Characters of an error's message that are kept.
 _LONGEST = 300
+
+
+def _show_nothing() -> AbstractContextManager[Progress]:
+    return nullcontext(SILENT)
 
 
 def take_sweep(
@@ -45,7 +48,7 @@ def take_sweep(
     strict: bool = False,
     profiled: bool = False,
     code: str | None = None,
-    progress: Progress = iter,
+    shown: Callable[[], AbstractContextManager[Progress]] = _show_nothing,
     clock: Clock = now_ns,
 ) -> Sweep:
     """Measure candidates side by side at each point of a grid.
@@ -61,7 +64,7 @@ def take_sweep(
         strict: whether to go on only if they are the same.
         profiled: whether some more calls of each are recorded by JAX's profiler.
         code: the source, for the record.
-        progress: goes through the points.
+        shown: makes what shows progress: of all points, and within it of each.
         clock: in nanoseconds.
 
     Raises:
@@ -80,13 +83,17 @@ def take_sweep(
     share = plan._replace(budget_ns=max(plan.budget_ns // len(grid), 1))
     how = {"baseline": baseline, "check": check, "strict": strict, "profiled": profiled, "clock": clock}
     try:
-        for at in progress(grid):
-            point, error = _take_point(at, prepare, share, **how)
-            points.append(point)
-            measured = measured or point.comparison is not None
-            first_error = None if measured else first_error or error
-            if point.comparison is not None and point.comparison.stopped_by == "interrupt":
-                raise KeyboardInterrupt
+        with shown() as progress:
+            progress.stage("points", len(grid))
+            for at in grid:
+                progress.advance(len(points))
+                with shown() as within:
+                    point, error = _take_point(at, prepare, share, progress=within, **how)
+                points.append(point)
+                measured = measured or point.comparison is not None
+                first_error = None if measured else first_error or error
+                if point.comparison is not None and point.comparison.stopped_by == "interrupt":
+                    raise KeyboardInterrupt
     except (KeyboardInterrupt, SystemExit):
         if not measured:
             raise

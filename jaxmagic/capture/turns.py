@@ -10,7 +10,6 @@ import random
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple, TypeVar
 
-from .. import units
 from ..analysis.blocks import rounds_for
 from ..analysis.comparison import family_confidence, known
 from ..analysis.statistics import stopping_checkpoints
@@ -70,7 +69,7 @@ class Turns:
     def warm_up(self) -> dict[str, WarmUp]:
         """Warm up all candidates in shuffled order; the baseline twice where its calls are long: that is a round."""
         __tracebackhide__ = True
-        self._progress.stage("warming up")
+        self._progress.stage("warming up", ticking=False)
         contestants = self._contestants
         self._warm_baseline = contestants.baseline
         turns = self._shuffled([*(label for label, _ in contestants.items()), contestants.baseline])
@@ -164,6 +163,7 @@ class _Ending:
         self._needed = rounds_for(family_confidence(len(times) - 1))
         self._checkpoints = stopping_checkpoints(_FIRST_CHECKPOINT)
         self._next_check = next(self._checkpoints)
+        progress.stage("rounds", ticking=False, expected_s=plan.budget_ns / 1e9)
         self._told_ns = now_ns = clock()
         self._started_ns = now_ns - sum(map(sum, (*times, again)))
         self._foretold = False
@@ -188,9 +188,8 @@ class _Ending:
         about = max(round(plan.sampling_ns(each_ns) / max(each_ns, 1)), self._needed, count)
         if count < self._needed and not self._foretold:
             self._foretold = True
-            self._progress.stage(
-                f"rounds: a verdict takes {self._needed}, about {units.time_short(self._needed * each_ns)}", about
-            )
+            left_ns = (self._needed - count) * each_ns
+            self._progress.stage("rounds for a verdict", about, ticking=False, expected_s=left_ns / 1e9)
         self._tell(now_ns, about)
         return None
 

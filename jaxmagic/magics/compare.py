@@ -17,6 +17,7 @@ from ..capture.rounds import take_comparison
 from ..capture.sweep import take_sweep
 from ..model.comparison import Comparison
 from ..model.sweep import Sweep
+from ..render.progress import shown_progress
 from . import options
 from .candidates import compile_candidates
 from .finish import finish, load_earlier
@@ -73,14 +74,14 @@ def run_compare(
     }
     record: Comparison | Sweep
     if varied:
-        from ..render.progress import progress_bar  # costs tqdm
 
         def prepare(at: Sequence[int]) -> Mapping[str, Entry]:
             __tracebackhide__ = True
             return make({each.variable.name: each.values[index] for each, index in zip(varied, at, strict=True)})
 
         variables = [each.variable for each in varied]
-        record = take_sweep(variables, labels, prepare, plan, progress=progress_bar, **how)
+        record = take_sweep(variables, labels, prepare, plan, shown=shown_progress, **how)
     else:
-        record = take_comparison(make({}), plan, **how)
+        with shown_progress() as progress:
+            record = take_comparison(make({}), plan, progress=progress, **how)
     return finish(shell, arguments, record, shell.user_ns, earlier)

@@ -15,6 +15,7 @@ from ..capture.plan import Plan
 from ..capture.runner import Runner
 from ..capture.sampler import take_benchmark
 from ..model.benchmark import Benchmark
+from ..render.progress import shown_progress
 from . import options
 from .finish import finish, load_earlier
 from .repeat import called_without_arguments, compile_setup
@@ -61,9 +62,9 @@ def run_timeit(
         evaluations=arguments.n,
     )
     folded = function is not None and is_folded(function, (), {})
-    record = take_benchmark(
-        Runner(body, each=each), plan, code=statement.strip(), folded=folded, device=arguments.device
-    )
+    how: dict[str, Any] = {"code": statement.strip(), "folded": folded, "device": arguments.device}
+    with shown_progress() as progress:
+        record = take_benchmark(Runner(body, each=each), plan, progress=progress, **how)
     return finish(shell, arguments, record, shell.user_ns if local_ns is None else local_ns, earlier)
 
 

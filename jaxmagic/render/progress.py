@@ -10,7 +10,7 @@ from __future__ import annotations
 import threading
 import time
 import weakref
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable
 from contextlib import suppress
 from types import TracebackType
 from typing import TypeVar
@@ -217,14 +217,3 @@ class shown_progress:
             display.close()
             return
         mine.leave()
-
-
-def progress_bar(items: Sequence[_Item]) -> Iterator[_Item]:
-    """`items`, with a bar that is gone when they are through.
-
-    >>> list(progress_bar([1, 2]))
-    [1, 2]
-    """
-    from .sweep_bar import progress_bar as bar  # costs tqdm
-
-    return bar(items)

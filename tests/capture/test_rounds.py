@@ -12,6 +12,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import pytest
+from reports import Reports
 
 import jaxmagic
 from jaxmagic.capture.contestants import Entry
@@ -330,19 +331,11 @@ def test_an_interrupt_keeps_whole_rounds() -> None:
         take_comparison(entries, Plan(budget_ns=9000 * MS), baseline="a", clock=machine.clock)
 
 
-def test_how_long_a_verdict_takes_is_said_before() -> None:
-    told: list[str] = []
-
-    class Progress:
-        def stage(self, text: str, total: float | None = None) -> None:
-            told.append(text)
-
-        def advance(self, done: float, total: float | None = None) -> None:
-            told.append(f"{done} of {total}")
-
+def test_how_many_rounds_a_verdict_takes_is_said_before() -> None:
     machine = Machine()
     entries = {label: machine.entry(label, times(300 * MS, 0, 1)) for label in ("a", "b")}
-    take_comparison(entries, Plan(budget_ns=2000 * MS), baseline="a", progress=Progress(), clock=machine.clock)
-    assert told[:3] == ["first call of a", "first call of b", "warming up"]
-    assert "rounds: a verdict takes 4, about 3.6 s" in told
-    assert "3 of 4" in told
+    with Reports() as progress:
+        take_comparison(entries, Plan(budget_ns=2000 * MS), baseline="a", progress=progress, clock=machine.clock)
+    assert progress.texts == ["first call of a", "first call of b", "warming up", "rounds", "rounds for a verdict"]
+    assert progress.stages[-1] == ("rounds for a verdict", 4, False, True)
+    assert progress.steps[-1] == ("rounds for a verdict", 3, 4)

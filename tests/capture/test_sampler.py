@@ -10,6 +10,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from reports import Reports
 
 import jaxmagic
 from jaxmagic.analysis.comparison import judge
@@ -161,21 +162,16 @@ def test_samples_are_single_calls_whatever_the_budget_is() -> None:
 
 
 def test_progress_is_told_between_samples() -> None:
-    told: list[Any] = []
-
-    class Progress:
-        def stage(self, text: str, total: float | None = None) -> None:
-            told.append(text)
-
-        def advance(self, done: float, total: float | None = None) -> None:
-            told.append((done, total))
-
     runner = Scripted(repeat(60 * MS))
-    take_benchmark(runner, PLAN, progress=Progress(), clock=runner.clock)
-    assert told[:3] == ["first call", "warming up", "sampling"]
-    numbers = told[3:]
-    assert numbers
-    assert all(done <= total for done, total in numbers)
+    with Reports() as progress:
+        take_benchmark(runner, PLAN, progress=progress, clock=runner.clock)
+    assert progress.stages == [
+        ("first call", None, True, False),
+        ("warming up", None, False, False),  # no thread wakes while calls are timed
+        ("samples", None, False, True),
+    ]
+    assert len(progress.steps) > 3
+    assert all(total is not None and done <= total for _, done, total in progress.steps)
 
 
 def test_as_many_samples_and_evaluations_as_asked_for() -> None:

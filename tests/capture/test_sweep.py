@@ -10,6 +10,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import pytest
+from reports import Reports
 
 import jaxmagic
 from jaxmagic.analysis.variables import variable
@@ -327,3 +328,18 @@ def test_nothing_is_left_behind(session_state: Any) -> None:
         jaxmagic.sweep({"f": lambda x: 1 / 0}, lambda n: (jnp.ones(n),), n=[1, 2], budget_s=0.1)
     jaxmagic.history().clear()
     assert session_state() == before
+
+
+def test_the_points_and_what_runs_within_them_are_told() -> None:
+    shown: list[Reports] = []
+
+    def show() -> Reports:
+        shown.append(Reports())
+        return shown[-1]
+
+    swept(both, shown=show)
+    points, *within = shown
+    assert points.stages == [("points", 3, True, False)]
+    assert [done for _, done, _ in points.steps] == [0, 1, 2]
+    assert [each.texts[0] for each in within] == ["first call of one"] * 3
+    assert not any(each.open for each in shown)
