@@ -1,4 +1,4 @@
-"""How times grow along a sweep: curves, the exponent of a power, and where candidates overtake each other.
+"""How times grow along a sweep: curves, and the exponent of a power.
 
 Of what a call takes, only a part grows with the size of its work: the way through Python and the dispatch do not. So
 small sizes lie on a plateau, and a power fitted through all points would be that of neither. It is fitted through
@@ -8,16 +8,12 @@ the largest ones, as many as lie on a straight line of logarithms.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
-from itertools import combinations, pairwise
-from math import exp, log
 
 import numpy as np
 
-from ..model.comparison import Comparison, Verdict
+from ..model.comparison import Comparison
 from ..model.estimate import Estimate
-from ..model.sweep import Crossing, Curve, Growth, Point, Sweep, Variable
-from .comparison import versus
+from ..model.sweep import Curve, Growth, Point, Sweep, Variable
 from .statistics import CONFIDENCE, median, median_interval
 
 #: A line through two points fits always: it says nothing about itself.
@@ -43,28 +39,11 @@ def along(sweep: Sweep) -> int:
 def curves(sweep: Sweep) -> tuple[Curve, ...]:
     """Each candidate along one variable, for each combination of the others."""
     found = []
-    for others, points in _rows(sweep).items():
+    for others, points in rows(sweep).items():
         for label in sweep.labels:
             measured = [(at, each) for at, each in points if label in each]
             if measured:
                 found.append(_curve(sweep.variables[along(sweep)], label, others, measured))
-    return tuple(found)
-
-
-def crossings(sweep: Sweep) -> tuple[Crossing, ...]:
-    """Where one candidate is faster for certain, and from some larger value on another one.
-
-    Between are only points at which that is not certain. The value is interpolated between the two ends, as if times
-    were powers of the variable.
-    """
-    variable = sweep.variables[along(sweep)]
-    if variable.numbers is None:
-        return ()
-    found = []
-    for others, points in _rows(sweep).items():
-        for one, other in combinations(sweep.labels, 2):
-            both = [(variable.numbers[at], each) for at, each in points if one in each and other in each]
-            found += _crossings(one, other, others, variable.name, both)
     return tuple(found)
 
 
@@ -102,8 +81,11 @@ def is_known(found: Growth) -> bool:
     return found.exponent.high - found.exponent.low <= _WIDEST
 
 
-def _rows(sweep: Sweep) -> dict[str, list[tuple[int, Comparison]]]:
-    """For each combination of the other variables what was measured, in the order of the one that curves go along."""
+def rows(sweep: Sweep) -> dict[str, list[tuple[int, Comparison]]]:
+    """Group the points by the values of the other variables, in the order of the one that curves go along.
+
+    Each point is the position of its value and the comparison there. Points where all candidates failed are left out.
+    """
     main = along(sweep)
     numbers = sweep.variables[main].numbers
     rows: dict[str, list[tuple[int, Comparison]]] = {}
@@ -172,42 +154,3 @@ def _last_coefficient(design: np.ndarray, y: np.ndarray) -> tuple[float, float, 
     spread = max(float(np.sum((y - design @ coefficients) ** 2)) / freedom, _NOISE**2)
     inverse = np.linalg.inv(design.T @ design)
     return float(coefficients[-1]), float(spread * inverse[-1, -1]) ** 0.5, freedom
-
-
-def _crossings(
-    one: str, other: str, others: str, variable: str, both: Sequence[tuple[float, Comparison]]
-) -> list[Crossing]:
-    found: list[Crossing] = []
-    certain: Verdict | None = None
-    since: list[tuple[float, float]] = []  # sizes and logarithms of ratios, from the last certain point on
-    for size, comparison in both:
-        beside = replace(comparison, baseline=other)
-        seen = versus(beside, beside.candidate(one))
-        if seen.ratio is None:
-            continue
-        since.append((size, log(seen.ratio.value)))
-        if seen.verdict not in ("faster", "slower"):
-            continue
-        if certain is not None and certain != seen.verdict:
-            before, after = (one, other) if certain == "faster" else (other, one)
-            found.append(
-                Crossing(
-                    before=before,
-                    after=after,
-                    others=others,
-                    variable=variable,
-                    low=since[0][0],
-                    high=size,
-                    value=_zero(since),
-                )
-            )
-        certain, since = seen.verdict, since[-1:]
-    return found
-
-
-def _zero(points: Sequence[tuple[float, float]]) -> float:
-    """Where a line through points, of the logarithm of x and of y, first meets zero."""
-    for (left, below), (right, above) in pairwise(points):
-        if below * above <= 0 and below != above:
-            return exp(log(left) + below / (below - above) * (log(right) - log(left)))
-    raise ValueError("the line does not meet zero")

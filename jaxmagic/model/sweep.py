@@ -120,12 +120,14 @@ class Curve:
 class Crossing:
     """Where one candidate overtakes another one.
 
+    It lies between `low` and `high` in 95 % of sweeps, whatever differs between points by chance.
+
     Attributes:
         before: the faster one below.
         after: the faster one above.
         others: the values of the other variables.
         variable: the name of the variable.
-        low: the last value at which `before` is faster for certain.
+        low: the last value at which `before` is faster for certain, beyond the noise between points.
         high: the first value at which `after` is.
         value: between them, where both would take equally long if times were powers of the variable in between.
     """
@@ -200,7 +202,7 @@ class Sweep(Displayable):
     @property
     def crossings(self) -> tuple[Crossing, ...]:
         """Where candidates overtake each other."""
-        from ..analysis.scaling import crossings
+        from ..analysis.crossings import crossings
 
         return crossings(self)
 

@@ -1,4 +1,4 @@
-"""How times grow, and where candidates overtake each other."""
+"""How times grow."""
 
 from __future__ import annotations
 
@@ -85,17 +85,6 @@ def test_a_time_of_zero_has_no_exponent() -> None:
     assert growth([1, 2, 3], [0, 1, 2]) is None
 
 
-def test_a_crossing_lies_between_the_points_where_both_are_certain(sweep: Sweep) -> None:
-    (found,) = sweep.crossings
-    assert (found.before, found.after, found.variable) == ("numpy", "jit", "n")
-    assert (found.low, found.high) == (32, 128)
-    assert found.value == pytest.approx(64, rel=0.01)
-
-
-def test_without_an_overtaking_there_is_no_crossing(sweep: Sweep) -> None:
-    assert replace(sweep, points=sweep.points[4:]).crossings == ()
-
-
 def test_a_grid_has_a_curve_for_each_value_of_the_other_variable(sweep: Sweep, compared: Any) -> None:
     numbers = sweep.variables[0]
     dtype = Variable(name="dtype", labels=("float32", "bfloat16"))
@@ -118,8 +107,7 @@ def test_a_grid_has_a_curve_for_each_value_of_the_other_variable(sweep: Sweep, c
     assert [round(each.value / found[0].times[0].value) for each in found[0].times] == [1, 2, 4]
 
 
-def test_without_numbers_there_is_no_growth_and_no_crossing(sweep: Sweep) -> None:
+def test_without_numbers_there_is_no_growth(sweep: Sweep) -> None:
     words = replace(sweep.variables[0], numbers=None)
     named = replace(sweep, variables=(words,))
     assert [each.growth for each in named.curves] == [None, None]
-    assert named.crossings == ()
