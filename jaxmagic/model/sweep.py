@@ -76,16 +76,21 @@ class Point:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Growth:
-    """How the time of a candidate grows: as a power of the variable.
+    """How the time of a candidate grows: as an overhead plus a power of the variable.
 
     Attributes:
-        exponent: of the variable, with the interval that covers it in 95 % of cases if the points lie on a straight
-            line of logarithms but for noise; the time doubles ``exponent`` times where the variable doubles.
-        start: the smallest value of the variable that lies on that line: below it something else takes the time.
+        exponent: of the power, with the interval that covers it in 95 % of cases, where points differ from a smooth
+            curve by up to 3 %. An end is infinite where no exponent is too far, because the overhead hides the work.
+            The work doubles ``exponent`` times where the variable doubles.
+        start: the smallest measured value of the variable from which the work takes longer than the overhead;
+            infinite where it never does.
+        overhead_ns: the part of the time that does not grow, with its 90 % interval; ``None`` where a power alone
+            passes the points as well.
     """
 
     exponent: Estimate
     start: float
+    overhead_ns: Estimate | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,14 +6,19 @@ from collections.abc import Sequence
 
 from .. import units
 from ..analysis.comparison import counterpart
-from ..analysis.scaling import is_known, time_of
+from ..analysis.growth import is_bounded, is_known
+from ..analysis.scaling import time_of
 from ..model.comparison import Comparison
+from ..model.estimate import Estimate
 from ..model.finding import Finding
-from ..model.sweep import Crossing, Curve, Point, Sweep
+from ..model.sweep import Crossing, Curve, Growth, Point, Sweep
 from . import comparison_words
 
 #: Points that are told one by one. The others are in the picture and in the frame.
 MOST_POINTS = 16
+
+#: A duration that is known within this share of it is told as "about" one number.
+_ABOUT = 0.15
 
 
 def headline(sweep: Sweep) -> str:
@@ -74,32 +79,50 @@ def about_work(sweep: Sweep) -> list[str]:
 
 
 def about_growth(sweep: Sweep) -> list[str]:
-    """The exponent of each candidate."""
-    known: list[Curve] = []
-    unknown: list[Curve] = []
+    """How the time of each candidate grows, as far as its points tell."""
+    sentences: list[str] = []
+    bounded: list[str] = []
+    unknown: dict[int, list[str]] = {}
     for curve in sweep.curves:
-        if curve.growth is not None:
-            (known if is_known(curve.growth) else unknown).append(curve)
-    sentences = [_growth(curve) for curve in known]
-    if unknown:
-        between = "; ".join(map(_between, unknown))
-        sentences.append(f"How times grow is not known well: {between}.")
+        if curve.growth is None:
+            continue
+        if is_known(curve.growth):
+            sentences.append(_growth(curve, curve.growth))
+        elif is_bounded(curve.growth):
+            bounded.append(_between(curve, curve.growth))
+        else:
+            unknown.setdefault(len(curve.positions), []).append(curve.name)
+    if bounded:
+        sentences.append(f"How times grow is not known well: {'; '.join(bounded)}.")
+    for count, names in unknown.items():
+        sentences.append(f"How times grow is not known from {units.count(count, 'point')}: {'; '.join(names)}.")
     return sentences
 
 
-def _between(curve: Curve) -> str:
-    assert curve.growth is not None
-    found, name = curve.growth.exponent, curve.variable.name
-    return f"{curve.name} between {name}^{found.low:.1f} and {name}^{found.high:.1f}"
+def _between(curve: Curve, found: Growth) -> str:
+    name = curve.variable.name
+    return f"{curve.name} between {name}^{found.exponent.low:.1f} and {name}^{found.exponent.high:.1f}"
 
 
-def _growth(curve: Curve) -> str:
-    assert curve.growth is not None
-    found, name = curve.growth.exponent, curve.variable.name
-    text = f"{curve.name} grows as {name}^{found.value:.2f} ({found.low:.2f} to {found.high:.2f})"
-    if curve.variable.numbers is not None and curve.growth.start > curve.variable.numbers[curve.positions[0]]:
-        text += f", from {name} = {units.number_about(curve.growth.start)} on"
+def _growth(curve: Curve, found: Growth) -> str:
+    exponent, name, numbers = found.exponent, curve.variable.name, curve.variable.numbers
+    assert numbers is not None
+    verb = "grow" if exponent.value >= 0 else "fall"
+    text = f"{curve.name} {verb}s as {name}^{exponent.value:.2f} ({exponent.low:.2f} to {exponent.high:.2f})"
+    if numbers[curve.positions[0]] < found.start <= numbers[curve.positions[-1]]:
+        text += f" from {name} = {units.number_about(found.start)} on"
+    if found.overhead_ns is not None:
+        last = f"{name} = {curve.variable.labels[curve.positions[-1]]}"
+        share = units.share(found.overhead_ns.value, max(curve.times[-1].value, found.overhead_ns.value))
+        text += f", plus {_about(found.overhead_ns)} that do not {verb} ({share} of the time at {last})"
     return f"{text}."
+
+
+def _about(found: Estimate) -> str:
+    """A duration in two digits, or its interval where it is not known that well."""
+    if found.relative_width <= _ABOUT:
+        return f"about {units.time(found.value, 2)}"
+    return units.time_range(found.low, found.high, 2)
 
 
 def about_crossings(sweep: Sweep) -> list[str]:

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from math import inf
 from textwrap import dedent
 
 import pandas as pd
+import pytest
 
 from jaxmagic.model.comparison import Comparison, Work
+from jaxmagic.model.estimate import Estimate
 from jaxmagic.model.history import History
-from jaxmagic.model.sweep import Failure, Point, Sweep, Variable
+from jaxmagic.model.sweep import Failure, Growth, Point, Sweep, Variable
+from jaxmagic.render import sweep_words
 from jaxmagic.render.frames import to_frame
 from jaxmagic.render.html import to_html
 from jaxmagic.render.style import Style
@@ -29,8 +33,9 @@ def test_a_sweep_as_text(sweep: Sweep) -> None:
           512   584 ms       72.9 ms, 8.01x faster
           1024  2.33 s       146 ms, 16.0x faster
           2048  MemoryError  XlaRuntimeError
-        numpy grows as n^2.00 (2.00 to 2.00).
-        jit grows as n^1.00 (0.99 to 1.01), from n = 128 on.
+        numpy grows as n^2.00 (1.99 to 2.01).
+        jit grows as n^1.00 (0.98 to 1.03) from n = 128 on, plus about 9.1 ms that do
+          not grow (6 % of the time at n = 1024).
         jit overtakes numpy near n = 64, between 32 and 128.
         Compiling: jit 171 ms each.
         Failed at n=2048: numpy: MemoryError: 32 GiB
@@ -44,7 +49,8 @@ def test_html_says_the_same(sweep: Sweep) -> None:
     for words in (
         "numpy and jit over n = 8, 16, …, 2048",
         "9.12 ms, 63.9x slower",
-        "jit grows as n^1.00 (0.99 to 1.01), from n = 128 on.",
+        "jit grows as n^1.00 (0.98 to 1.03) from n = 128 on, plus about 9.1 ms that do not grow "
+        "(6 % of the time at n = 1024).",
         "jit overtakes numpy near n = 64, between 32 and 128.",
         "⚠ Failed at n=2048: numpy: MemoryError: 32 GiB",
     ):
@@ -81,10 +87,47 @@ def test_an_unfinished_sweep_says_what_ended_it(sweep: Sweep) -> None:
     assert "of 9 points" not in to_text(sweep)
 
 
-def test_an_exponent_that_may_be_anything_is_not_printed_as_one(sweep: Sweep) -> None:
+def test_an_exponent_that_may_be_anything_is_not_printed_at_all(sweep: Sweep) -> None:
     crooked = [replace(sweep.points[each], at=(at,)) for at, each in enumerate((3, 0, 4))]
     text = " ".join(to_text(replace(sweep, points=tuple(crooked))).split())
-    assert "How times grow is not known well: numpy between n^" in text
+    assert "How times grow is not known from 3 points: numpy; jit." in text
+    assert "n^" not in text
+
+
+def estimate(value: float, low: float, high: float) -> Estimate:
+    return Estimate(value=value, low=low, high=high, confidence=0.95)
+
+
+@pytest.mark.parametrize(
+    ("exponent", "overhead_ns", "start", "words"),
+    [
+        (estimate(2, 1.9, 2.2), None, 8, "jit grows as n^2.00 (1.90 to 2.20)."),
+        (estimate(2, 1.9, 2.2), None, 64, "jit grows as n^2.00 (1.90 to 2.20) from n = 64 on."),
+        (estimate(-1, -1.1, -0.9), None, 8, "jit falls as n^-1.00 (-1.10 to -0.90)."),
+        (
+            estimate(1, 0.9, 1.1),
+            estimate(12e3, 8.2e3, 17e3),
+            inf,
+            "jit grows as n^1.00 (0.90 to 1.10), plus 8.2 to 17 µs that do not grow (<1 % of the time at n = 1024).",
+        ),
+        (estimate(2, 1.2, 2.9), None, 8, "How times grow is not known well: jit between n^1.2 and n^2.9."),
+        (estimate(2, 1.2, 3.1), None, 8, "How times grow is not known from 8 points: jit."),
+        (estimate(2, 1.2, inf), None, 8, "How times grow is not known from 8 points: jit."),
+        (estimate(0, -inf, inf), None, 8, "How times grow is not known from 8 points: jit."),
+    ],
+)
+def test_growth_is_told_as_far_as_it_is_known(
+    sweep: Sweep,
+    monkeypatch: pytest.MonkeyPatch,
+    exponent: Estimate,
+    overhead_ns: Estimate | None,
+    start: float,
+    words: str,
+) -> None:
+    found = Growth(exponent=exponent, start=start, overhead_ns=overhead_ns)
+    curves = (replace(sweep["jit"][0], growth=found),)
+    monkeypatch.setattr(Sweep, "curves", property(lambda _: curves))
+    assert sweep_words.about_growth(sweep) == [words]
 
 
 def test_many_points_and_many_errors_are_shortened(sweep: Sweep) -> None:

@@ -1,0 +1,102 @@
+"""The curves of an overhead and a power, and how near to the points of a sweep they pass.
+
+A time is the overhead plus the work where the device waits for the host, and the larger of both where they overlap,
+as when a program launches many small kernels. In logarithms, with the work's exponent ``k``, both are one bend from a
+constant to a straight line of slope ``k``: ``c + log(1 + e^z)`` and ``c + max(0, z)`` with ``z = k (x - bend)``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .between_points import BETWEEN_POINTS
+
+Array = NDArray[np.float64]
+
+
+class Points(NamedTuple):
+    """Logarithms of sizes and of times, and the standard errors of the latter."""
+
+    x: Array
+    y: Array
+    errors: Array
+
+    def without(self, first: int) -> Points:
+        """Leave out the first points."""
+        return Points(self.x[first:], self.y[first:], self.errors[first:])
+
+    @property
+    def weights(self) -> Array:
+        """With a mean of one, so that weighted squares are of the scale of the noise."""
+        variances = BETWEEN_POINTS**2 + self.errors**2
+        weights: Array = variances.mean() / variances
+        return weights
+
+    @property
+    def typical(self) -> float:
+        """The variance of a point, by the prior."""
+        return BETWEEN_POINTS**2 + float(np.mean(self.errors**2))
+
+
+def added(ratios: Array) -> Array:
+    """The time over the overhead, where the work comes after it; all in logarithms."""
+    time: Array = np.maximum(ratios, 0) + np.log(1 + np.exp(-np.abs(ratios)))  # faster than numpy.logaddexp
+    return time
+
+
+def overlapped(ratios: Array) -> Array:
+    """The time over the overhead, where the work goes on meanwhile; all in logarithms."""
+    time: Array = np.maximum(ratios, 0)
+    return time
+
+
+class Profile(NamedTuple):
+    """The best curve for each of some exponents.
+
+    Attributes:
+        squares: of its residuals, weighted.
+        bends: the logarithm of work over overhead, where there is most work.
+    """
+
+    squares: Array
+    bends: Array
+
+
+def profile(points: Points, exponents: Array, curve: Callable[[Array], Array]) -> Profile:
+    """Find the best curve of one kind for each exponent, by a grid that becomes finer."""
+    work = relative_work(points, exponents)[:, None, :]
+    span = np.abs(exponents) * np.ptp(points.x)
+    margin = 0 if curve is overlapped else 20  # a bend outside of the points is none there
+    bends = -0.6 * margin + np.linspace(0, 1, 33) * (1.6 * margin + span[:, None])
+    step = bends[:, 1] - bends[:, 0]
+    for _ in range(4):
+        squares = _squares(points, curve(work + bends[..., None]))
+        best = np.take_along_axis(bends, squares.argmin(axis=1)[:, None], 1)
+        bends, step = best + step[:, None] * np.linspace(-1, 1, 17), step / 8
+    return Profile(squares.min(axis=1), best[:, 0])
+
+
+def relative_work(points: Points, exponents: Array) -> Array:
+    """For each exponent the logarithm of the work at each point over that where there is most."""
+    most = np.where(exponents > 0, points.x.max(), points.x.min())
+    work: Array = exponents[:, None] * (points.x - most[:, None])
+    return work
+
+
+def _squares(points: Points, curves: Array) -> Array:
+    residuals, weights = points.y - curves, points.weights
+    residuals = residuals - np.mean(weights * residuals, axis=-1, keepdims=True)
+    squares: Array = np.sum(weights * residuals**2, axis=-1)
+    return squares
+
+
+def power(points: Points) -> tuple[float, float]:
+    """The exponent without overhead, and the squares of the residuals."""
+    weights = points.weights
+    x, y = (part - np.mean(weights * part) for part in (points.x, points.y))
+    slope = float(np.sum(weights * x * y) / np.sum(weights * x * x))
+    return slope, float(np.sum(weights * (y - slope * x) ** 2))
