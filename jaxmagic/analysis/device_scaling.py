@@ -1,12 +1,15 @@
-"""How the time of a candidate falls with the number of devices, and what of it is exchange."""
+"""How the time of a candidate falls with the number of devices, and how much of it is communication."""
 
 from __future__ import annotations
 
+from math import exp, hypot, log
 from typing import NamedTuple
 
 from ..model.estimate import Estimate
 from ..model.sweep import Sweep
+from .between_points import BETWEEN_POINTS, PRIOR_FREEDOM, Noise
 from .scaling import time_of
+from .statistics import CONFIDENCE
 
 
 class Scaled(NamedTuple):
@@ -16,19 +19,18 @@ class Scaled(NamedTuple):
         label: the candidate.
         devices: how many.
         time: the median time of a call.
-        speedup: how many times as fast that is as on the fewest devices; its interval is as wide as those of both
-            times allow.
-        efficiency: that over how many times as many devices there are; 1 is perfect.
+        speedup: how many times as fast a call is as on the fewest devices.
+        efficiency: the speed-up over how many times as many devices there are, with its interval; 1 is perfect.
         exposed_share: the share of the recorded time, in the mean of the devices, in which they exchanged data and
             did not compute.
-        idle_share: the same in which they did nothing.
+        idle_share: the share in which they did nothing.
     """
 
     label: str
     devices: int
     time: Estimate
     speedup: Estimate
-    efficiency: float
+    efficiency: Estimate
     exposed_share: float
     idle_share: float
 
@@ -48,14 +50,46 @@ def device_scaling(sweep: Sweep) -> list[Scaled]:
             continue
         fewest, first, _, _ = here[0]
         for devices, time, exposed, idle in here:
-            speedup = Estimate(
-                value=first.value / time.value,
-                low=first.low / time.high,
-                high=first.high / time.low,
-                confidence=max(first.confidence + time.confidence - 1, 0.0),
+            same = Estimate(value=1.0, low=1.0, high=1.0, confidence=1.0)
+            speedup = same if devices == fewest else speed_up(first, time)
+            efficiency = Estimate(
+                value=speedup.value * fewest / devices,
+                low=speedup.low * fewest / devices,
+                high=speedup.high * fewest / devices,
+                confidence=speedup.confidence,
             )
-            found.append(Scaled(label, devices, time, speedup, speedup.value * fewest / devices, exposed, idle))
+            found.append(Scaled(label, devices, time, speedup, efficiency, exposed, idle))
     return found
+
+
+def speed_up(before: Estimate, after: Estimate) -> Estimate:
+    """How many times as fast the calls of one point are as those of another one, with its interval.
+
+    Each end has three parts, whose squares add up: the reach of either time, and the noise between two points by its
+    prior. All are scaled to Student's t with the few degrees of freedom that the prior is worth, so the interval is
+    never narrower than one end of a time divided by the opposite end of the other.
+
+    Returns:
+        A confidence of 0 where a time has no interval: its samples are too few.
+
+    >>> before = Estimate(value=8.0, low=7.9, high=8.1, confidence=0.95)
+    >>> found = speed_up(before, Estimate(value=4.0, low=3.9, high=4.1, confidence=0.95))
+    >>> found.value, round(found.low, 2), round(found.high, 2)
+    (2.0, 1.81, 2.21)
+    """
+    t = Noise(1.0, PRIOR_FREEDOM).reach((1 - CONFIDENCE) / 2)
+    z = Noise(1.0, float("inf")).reach((1 - CONFIDENCE) / 2)
+
+    def reach(one: float, other: float) -> float:
+        return t * hypot(one / z, other / z, 2**0.5 * BETWEEN_POINTS)
+
+    value = before.value / after.value
+    return Estimate(
+        value=value,
+        low=value * exp(-reach(log(before.value / before.low), log(after.high / after.value))),
+        high=value * exp(reach(log(before.high / before.value), log(after.value / after.low))),
+        confidence=CONFIDENCE if before.confidence and after.confidence else 0.0,
+    )
 
 
 def _points(sweep: Sweep, label: str) -> list[tuple[int, Estimate, float, float]]:

@@ -8,6 +8,7 @@ from .. import units
 from ..analysis.device_scaling import device_scaling
 from ..analysis.profile_comparison import By, Difference, call_ns, differences, profiled
 from ..model.comparison import Comparison
+from ..model.estimate import Estimate
 from ..model.sweep import Sweep
 
 Rows = list[tuple[str, ...]]
@@ -68,10 +69,16 @@ def scaling_table(sweep: Sweep) -> Rows:
             str(each.devices),
             units.time(each.time.value),
             units.factor(each.speedup.value),
-            units.percent(each.efficiency),
+            _efficiency(each.efficiency),
             units.percent(each.exposed_share) if each.exposed_share else "0 %",
             units.percent(each.idle_share) if each.idle_share else "0 %",
         )
         for each in device_scaling(sweep)
     ]
     return [("", "devices", "time", "speed-up", "efficiency", "exchange", "idle"), *rows] if rows else []
+
+
+def _efficiency(found: Estimate) -> str:
+    """A share in per cent, with its interval where it has one."""
+    value, low, high = (units.percent(each) for each in (found.value, found.low, found.high))
+    return value if found.low == found.high else f"{value} ({low.removesuffix(' %')} to {high})"

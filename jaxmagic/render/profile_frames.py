@@ -131,6 +131,8 @@ _SCALING = {
     "speedup_low": "Float64",
     "speedup_high": "Float64",
     "efficiency": "Float64",
+    "efficiency_low": "Float64",
+    "efficiency_high": "Float64",
     "exposed_share": "Float64",
     "idle_share": "Float64",
 }
@@ -251,7 +253,8 @@ def scaling(sweep: Sweep) -> Table:
     rows = [
         (
             *(each.label, each.devices, each.time.value, each.speedup.value, each.speedup.low, each.speedup.high),
-            *(each.efficiency, each.exposed_share, each.idle_share),
+            *(each.efficiency.value, each.efficiency.low, each.efficiency.high),
+            *(each.exposed_share, each.idle_share),
         )
         for each in device_scaling(sweep)
     ]
