@@ -46,6 +46,10 @@ _PUBLIC = {
     "Benchmark": "model.benchmark",
     "Trial": "model.benchmark",
     "Conditions": "model.benchmark",
+    "Launch": "model.benchmark",
+    "Basis": "model.process_noise",
+    "ProcessNoise": "model.process_noise",
+    "ProgramNoise": "model.process_noise",
     "Comparison": "model.comparison",
     "Candidate": "model.comparison",
     "Versus": "model.comparison",
@@ -90,6 +94,7 @@ _PUBLIC = {
     "DonatedTwice": "errors",
     "OutputsDiffer": "errors",
     "NotComparable": "errors",
+    "LaunchError": "errors",
     "load_ipython_extension": "magics.extension",
     "unload_ipython_extension": "magics.extension",
 }
@@ -116,6 +121,10 @@ __all__ = [  # noqa: RUF022 - in the order of the table
     "Benchmark",
     "Trial",
     "Conditions",
+    "Launch",
+    "Basis",
+    "ProcessNoise",
+    "ProgramNoise",
     "Comparison",
     "Candidate",
     "Versus",
@@ -160,6 +169,7 @@ __all__ = [  # noqa: RUF022 - in the order of the table
     "DonatedTwice",
     "OutputsDiffer",
     "NotComparable",
+    "LaunchError",
     "load_ipython_extension",
     "unload_ipython_extension",
 ]
@@ -187,6 +197,7 @@ if TYPE_CHECKING:
         DonatedTwice,
         JaxMagicError,
         JaxNotAvailable,
+        LaunchError,
         NotComparable,
         NotMeasured,
         OutputsDiffer,
@@ -194,7 +205,7 @@ if TYPE_CHECKING:
     )
     from .magics.extension import load_ipython_extension, unload_ipython_extension
     from .model.arrays import HeldArray, LiveArrays
-    from .model.benchmark import Benchmark, Conditions, Trial
+    from .model.benchmark import Benchmark, Conditions, Launch, Trial
     from .model.comparison import Candidate, Check, Comparison, Versus
     from .model.compilation import Cause, Compilation
     from .model.device_time import DeviceTime
@@ -205,6 +216,7 @@ if TYPE_CHECKING:
     from .model.heap import HeapDifference, HeapProfile, HeapSample
     from .model.history import History
     from .model.memory import Allocation, Buffer, Executable, MemoryProfile, Suspect
+    from .model.process_noise import Basis, ProcessNoise, ProgramNoise
     from .model.profile import Code, DeviceUse, OperationTime, PlaceTime, Profile
     from .model.timeline import MemoryTimeline, Peak
     from .model.timing import Timing

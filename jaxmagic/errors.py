@@ -8,7 +8,8 @@
     ├── NotMeasured          a record was asked for before there was one       (also a LookupError)
     ├── DonatedTwice         a repeated call met an array that was used up     (also a ValueError)
     ├── OutputsDiffer        candidates do not compute the same                (also an AssertionError)
-    └── NotComparable        records are from different environments           (also a ValueError)
+    ├── NotComparable        records are from different environments           (also a ValueError)
+    └── LaunchError          a fresh process failed, or cannot be given a function (also a RuntimeError)
 
 What the *user's* code raises is never wrapped: it comes through as it is. Broken expectations
 (``--expect-no-compile``, ``--max-time``) raise the built-in :class:`AssertionError`, as a test would.
@@ -37,6 +38,10 @@ class OutputsDiffer(JaxMagicError, AssertionError):
 
 class NotComparable(JaxMagicError, ValueError):
     """Two records are from different environments; the message names the fields."""
+
+
+class LaunchError(JaxMagicError, RuntimeError):
+    """A fresh process failed, or cannot be given the function; the message has what it wrote."""
 
 
 class NotMeasured(JaxMagicError, LookupError):

@@ -13,6 +13,7 @@ def test_every_exception_is_caught_by_its_base_and_by_its_builtin() -> None:
         (jaxmagic.DonatedTwice, ValueError),
         (jaxmagic.OutputsDiffer, AssertionError),
         (jaxmagic.NotComparable, ValueError),
+        (jaxmagic.LaunchError, RuntimeError),
     ):
         assert issubclass(error, jaxmagic.JaxMagicError)
         assert issubclass(error, builtin)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from .. import units
 from ..model.benchmark import Benchmark
@@ -22,10 +23,28 @@ _SHORT = 10
 #: A sample as short as this many steps of the clock is rounded by more than a percent.
 _STEPS = 100
 
+#: Kinds of findings on the order or the shape of samples, which mean nothing across processes.
+_WITHIN_A_PROCESS = frozenset({"two modes", "drift"})
+
 
 def findings(benchmark: Benchmark) -> tuple[Finding, ...]:
-    """Everything that makes the median of `benchmark` less than it seems, the gravest first."""
-    return tuple(_findings(benchmark))
+    """Everything that makes the median of `benchmark` less than it seems, the gravest first.
+
+    Of several processes, drifts and modes are looked for within each, and told if at least half of them agree.
+    """
+    whole = list(_findings(benchmark))
+    if len(benchmark.launches) <= 1:
+        return tuple(whole)
+    shared = [each for each in whole if each.kind not in _WITHIN_A_PROCESS]
+    count = len(benchmark.launches)
+    alone = [replace(benchmark, latency=trial, launches=()) for trial in benchmark.trials]
+    within = [each for record in alone for each in _findings(record) if each.kind in _WITHIN_A_PROCESS]
+    for kind in dict.fromkeys(each.kind for each in within):
+        of_a_kind = [each for each in within if each.kind == kind]
+        if 2 * len(of_a_kind) >= count:
+            text = f"In {len(of_a_kind)} of {count} processes, such as this one: {of_a_kind[0].text}"
+            shared.append(replace(of_a_kind[0], text=text))
+    return tuple(shared)
 
 
 def _findings(benchmark: Benchmark) -> Iterator[Finding]:

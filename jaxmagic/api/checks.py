@@ -46,3 +46,10 @@ def positive(name: str, value: float) -> float:
     if not isinstance(value, int | float) or not 0 < value < float("inf"):
         raise ValueError(f"{name} has to be a positive number; found {value!r}")
     return value
+
+
+def whole(name: str, value: int) -> int:
+    """`value`, if it is a whole number from 1 on."""
+    if type(value) is not int or value < 1:
+        raise ValueError(f"{name}: expected a whole number from 1 on, got {value!r}")
+    return value

@@ -9,7 +9,7 @@ from ..capture.functions import is_folded, name_of
 from ..capture.jax_version import require_jax
 from ..capture.stopwatch import Stopwatch
 from ..model.benchmark import Benchmark
-from .checks import nanoseconds, positive
+from .checks import nanoseconds, positive, whole
 from .session import history, keep
 
 
@@ -45,6 +45,7 @@ def benchmark(
     rtol: float = 0.01,
     budget_s: float = 1.0,
     setup: Callable[[], Iterable[Any]] | None = None,
+    processes: int | None = None,
     **kwargs: Any,
 ) -> Benchmark:
     """Call a function until its median time is known well enough.
@@ -61,14 +62,18 @@ def benchmark(
             was measured is returned.
         setup: called before every sample, outside the clock; it returns the positional arguments, in place of
             `args`. For functions that donate theirs.
+        processes: measure in so many fresh processes, one after the other and each with the whole budget, and not in
+            this one. What differs from process to process is then in the interval, and the record can be compared
+            with one of another day. The function and its arguments are sent with ``cloudpickle``.
         kwargs: keyword arguments of `fn`.
 
     Returns:
-        The record. It is in :func:`history` as well, without its ``value``.
+        The record. It is in :func:`history` as well, without its ``value``. With `processes` it has none.
 
     Raises:
-        ValueError: `rtol` or `budget_s` is not positive.
+        ValueError: `rtol` or `budget_s` is not positive, or `processes` is no positive whole number.
         TypeError: both `args` and `setup` were given.
+        LaunchError: a fresh process failed, or the function cannot be sent to one.
         DonatedTwice: `fn` donates its arguments, and there is no `setup`.
         JaxNotAvailable: JAX is not installed or too old.
 
@@ -91,8 +96,14 @@ def benchmark(
     plan = Plan(rtol=positive("rtol", rtol), budget_ns=nanoseconds(budget_s))
     if setup is not None and args:
         raise TypeError("the arguments come from setup or from args, not from both. Return them all from setup.")
-    runner = runner_of(fn, args, kwargs, setup)
-    folded = is_folded(fn, args, kwargs) and not setup
+    code, folded = name_of(fn), is_folded(fn, args, kwargs) and not setup
     with shown_progress() as progress:
-        found = take_benchmark(runner, plan, code=name_of(fn), folded=folded, progress=progress)
+        how: dict[str, Any] = {"code": code, "folded": folded, "progress": progress}
+        if processes is None:
+            found = take_benchmark(runner_of(fn, args, kwargs, setup), plan, **how)
+        else:
+            from ..capture.launches import statement_of, take_launches
+
+            statement = statement_of(fn, args, kwargs, setup)
+            found = take_launches(statement, plan, whole("processes", processes), **how)
     return keep(found)

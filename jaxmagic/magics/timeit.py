@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import argparse
 import ast
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from IPython.core.error import UsageError
@@ -11,6 +13,7 @@ from IPython.core.interactiveshell import InteractiveShell
 
 from ..capture.functions import is_folded
 from ..capture.jax_version import require_jax
+from ..capture.launches import Statement, take_launches
 from ..capture.plan import Plan
 from ..capture.runner import Runner
 from ..capture.sampler import take_benchmark
@@ -18,7 +21,7 @@ from ..model.benchmark import Benchmark
 from ..render.progress import shown_progress
 from . import options
 from .finish import finish, load_earlier
-from .repeat import called_without_arguments, compile_setup
+from .repeat import Repeatable, called_without_arguments, compile_setup
 from .source import parse
 
 
@@ -54,7 +57,6 @@ def run_timeit(
         namespace=namespace,
         filename=tree.filename,
     )
-    (body,), each = make()
     plan = Plan(
         rtol=arguments.rtol,
         budget_ns=arguments.budget,
@@ -64,8 +66,25 @@ def run_timeit(
     folded = function is not None and is_folded(function, (), {})
     how: dict[str, Any] = {"code": statement.strip(), "folded": folded, "device": arguments.device}
     with shown_progress() as progress:
-        record = take_benchmark(Runner(body, each=each), plan, progress=progress, **how)
+        if arguments.processes is None:
+            record = take_benchmark(_runner(make), plan, progress=progress, **how)
+        else:
+            sent = Statement(partial(_runner, make), _referred_to([*setups, *tree.body], namespace))
+            record = take_launches(sent, plan, arguments.processes, progress=progress, **how)
     return finish(shell, arguments, record, shell.user_ns if local_ns is None else local_ns, earlier)
+
+
+def _referred_to(statements: Sequence[ast.stmt], namespace: Mapping[str, Any]) -> dict[str, Any]:
+    """The user's values that the statements name."""
+    names = {node.id for each in statements for node in ast.walk(each) if isinstance(node, ast.Name)}
+    return {name: namespace[name] for name in sorted(names) if name in namespace}
+
+
+def _runner(make: Callable[[], Repeatable]) -> Runner:
+    """The runner of the statement, once the setup has run. Fresh processes call this, too."""
+    __tracebackhide__ = True
+    (body,), each = make()
+    return Runner(body, each=each)
 
 
 def _statements(shell: InteractiveShell, code: str | None) -> list[ast.stmt]:

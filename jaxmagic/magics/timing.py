@@ -241,6 +241,12 @@ class JaxMagics(Magics):
         action="store_true",
         help="Run some more calls under JAX's profiler, and add how long the device worked.",
     )
+    @argument(
+        "--processes",
+        metavar="N",
+        type=options.positive_int,
+        help="Measure in N fresh processes, each with the whole budget; the interval is then one between processes.",
+    )
     @_of_all_that_repeat
     @line_cell_magic
     def jaxtimeit(self, line: str, cell: str | None = None, local_ns: dict[str, Any] | None = None) -> Any:

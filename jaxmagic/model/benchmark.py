@@ -11,6 +11,7 @@ from .display import Displayable
 from .environment import Environment
 from .estimate import Estimate
 from .finding import Finding
+from .process_noise import ProcessNoise
 from .timeit_result import TimeitAttributes
 from .timing import Timing
 
@@ -41,6 +42,29 @@ class Trial:
     def calls_ns(self) -> tuple[float, ...]:
         """The time of a call, for each sample."""
         return tuple(each / self.evaluations for each in self.samples_ns)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Launch:
+    """One fresh process in which a statement was measured.
+
+    Attributes:
+        sample_count: how many of the record's samples were taken in it.
+        first_call_ns: the wall time of its first call.
+        compile_ns: how long that compiled: tracing, lowering, compilation and cache retrieval.
+        stopped_by: what ended its sampling.
+        pipelined: its calls enqueued one after the other; ``None`` where that was not measured.
+    """
+
+    sample_count: int
+    first_call_ns: int
+    compile_ns: int
+    stopped_by: StoppedBy
+    pipelined: Trial | None = None
+
+    def __post_init__(self) -> None:
+        if self.sample_count < 1:
+            raise ValueError(f"sample_count: expected at least one sample, got {self.sample_count}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,6 +118,11 @@ class Benchmark(Displayable, TimeitAttributes):
         conditions: what went on beside the samples.
         environment: under which this is true.
         device: how long devices worked in some calls under the profiler; ``None`` where that was not asked for.
+        launches: the fresh processes in which it was measured, in order; empty where it was measured in the process
+            that asked. Their samples follow each other in ``latency``. ``first_call``, ``warmup_ns`` and ``device``
+            are those of the first process; ``pipelined`` is ``None``, and each launch has its own.
+        process_noise: how much medians differ from process to process on this machine, where that had been measured
+            when the record was made.
         value: what the last call returned. Not saved, and not kept by the history.
     """
 
@@ -110,11 +139,18 @@ class Benchmark(Displayable, TimeitAttributes):
     environment: Environment
     device: DeviceTime | None = None
     waited: Trial | None = None
+    launches: tuple[Launch, ...] = ()
+    process_noise: ProcessNoise | None = None
     value: Any = field(default=None, repr=False, compare=False, metadata={"saved": False})
 
     def __post_init__(self) -> None:
         if not self.latency.samples_ns:
             raise ValueError("latency.samples_ns is empty: a benchmark has at least one sample")
+        taken = sum(each.sample_count for each in self.launches)
+        if self.launches and taken != len(self.latency.samples_ns):
+            raise ValueError(
+                f"launches: expected {len(self.latency.samples_ns)} samples, as many as in latency; got {taken}"
+            )
 
     @property
     def samples_ns(self) -> tuple[int, ...]:
@@ -122,18 +158,33 @@ class Benchmark(Displayable, TimeitAttributes):
         return self.latency.samples_ns
 
     @property
-    def estimate(self) -> Estimate | None:
-        """The median time of a call with its interval; ``None`` for fewer than six samples, which have none."""
-        from ..analysis.statistics import median_interval  # costs numpy, and a record that nobody reads needs none
+    def trials(self) -> tuple[Trial, ...]:
+        """The latency of each process: one trial for each of :attr:`launches`, or the only one."""
+        trials, start = [], 0
+        for launch in self.launches:
+            end = start + launch.sample_count
+            trials.append(replace(self.latency, samples_ns=self.latency.samples_ns[start:end]))
+            start = end
+        return tuple(trials) or (self.latency,)
 
-        return median_interval(self.latency.calls_ns)
+    @property
+    def estimate(self) -> Estimate | None:
+        """The median time of a call with its interval; ``None`` for fewer than six samples, which have none.
+
+        Of several processes it is the geometric mean of their medians, and the interval is the one between processes.
+        """
+        from ..analysis.processes import between_processes  # costs numpy, and a record that nobody reads needs none
+        from ..analysis.statistics import median_interval
+
+        return between_processes(self) if self.launches else median_interval(self.latency.calls_ns)
 
     @property
     def median_ns(self) -> float:
-        """The median time of a call that is waited for."""
+        """The median time of a call that is waited for; of several processes the geometric mean of their medians."""
+        from ..analysis.processes import middle
         from ..analysis.statistics import median
 
-        return median(self.latency.calls_ns)
+        return middle(self) if self.launches else median(self.latency.calls_ns)
 
     @property
     def interval_ns(self) -> tuple[float, float] | None:
@@ -144,8 +195,11 @@ class Benchmark(Displayable, TimeitAttributes):
     @property
     def pipelined_ns(self) -> float | None:
         """The time of a call where none is waited for by itself: the median over the batches of their means."""
+        from ..analysis.processes import middle_pipelined
         from ..analysis.statistics import median
 
+        if self.launches:
+            return middle_pipelined(self)
         return None if self.pipelined is None else median(self.pipelined.calls_ns)
 
     @property

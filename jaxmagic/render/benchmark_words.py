@@ -6,6 +6,7 @@ from .. import units
 from ..analysis import statistics
 from ..analysis.comparison import judge
 from ..model.benchmark import Benchmark
+from . import launch_words
 
 _BARS = " ▁▂▃▄▅▆▇█"
 
@@ -19,13 +20,14 @@ def headline(benchmark: Benchmark, digits: int) -> str:
         count = len(benchmark.samples_ns)
         return f"{median}   ({'one sample' if count == 1 else f'median of {count} samples'}: too few for an interval)"
     interval = units.time_range(estimate.low, estimate.high, digits)
-    return f"{median}   ({interval} with {units.share(estimate.confidence, 1)} confidence)"
+    over = f" over {launch_words.processes(len(benchmark.launches))}" if benchmark.launches else ""
+    return f"{median}   ({interval} with {units.share(estimate.confidence, 1)} confidence{over})"
 
 
 def about_interval(benchmark: Benchmark) -> str | None:
     """What the interval assumes, where there are too few samples to see whether it is so."""
     count = len(benchmark.samples_ns)
-    if benchmark.estimate is None or count >= statistics.FEWEST_FOR_CORRELATION:
+    if benchmark.estimate is None or benchmark.launches or count >= statistics.FEWEST_FOR_CORRELATION:
         return None
     return f"The interval assumes that these {count} samples do not depend on each other."
 
@@ -44,7 +46,8 @@ def about_samples(benchmark: Benchmark, digits: int) -> list[str]:
         sentence += f", {units.count(outliers.high, 'outlier')} above, kept"
     if outliers.low:
         sentence += f", {units.count(outliers.low, 'outlier')} below, kept"
-    return [f"{sentence}."]
+    about = launch_words.about_processes(benchmark) if benchmark.launches else None
+    return [f"{sentence}.", *([] if about is None else [about])]
 
 
 def histogram(benchmark: Benchmark, digits: int) -> str | None:
@@ -61,6 +64,8 @@ def histogram(benchmark: Benchmark, digits: int) -> str | None:
 
 def about_pipelined(benchmark: Benchmark, digits: int) -> str:
     """What asynchrony hides."""
+    if benchmark.launches:
+        return launch_words.about_pipelined(benchmark, digits)
     pipelined = benchmark.pipelined
     if pipelined is None:
         fresh = benchmark.conditions.fresh
@@ -97,6 +102,8 @@ def about_device(benchmark: Benchmark, digits: int) -> str | None:
 
 def about_first_call(benchmark: Benchmark, digits: int) -> str:
     """The first call beside the others."""
+    if benchmark.launches:
+        return launch_words.about_first_call(benchmark, digits)
     timing = benchmark.first_call
     sentence = f"First call: {units.time(timing.wall_ns, digits)}"
     if not timing.compile_ns:
@@ -109,6 +116,8 @@ def about_first_call(benchmark: Benchmark, digits: int) -> str:
 
 def about_end(benchmark: Benchmark, digits: int) -> str:
     """What ended the sampling, and what was not reached."""
+    if benchmark.launches:
+        return launch_words.about_end(benchmark)
     estimate = benchmark.estimate
     wanted = units.percent(benchmark.rtol)
     budget = units.time_short(benchmark.budget_ns)

@@ -1,0 +1,69 @@
+"""Records of how much the same program differs from process to process, and of what a verdict rests on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+#: Where the noise between processes comes from: the records themselves, where they have three processes on both sides
+#: or differ by more than is known otherwise; a measurement on this machine; or an assumption, where there is neither.
+NoiseSource = Literal["records", "measured", "assumed"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProgramNoise:
+    """How much one program differs from process to process.
+
+    Attributes:
+        call_ns: the median time of a call.
+        sd: the standard deviation of the logarithms of the medians of several processes; 0.05 is 5 %.
+    """
+
+    call_ns: float
+    sd: float
+
+    def __post_init__(self) -> None:
+        if not self.call_ns > 0 or self.sd < 0:
+            raise ValueError(f"expected a positive call_ns and sd >= 0, got call_ns={self.call_ns}, sd={self.sd}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProcessNoise:
+    """How much medians differ from process to process on a machine, measured with a few small programs.
+
+    Attributes:
+        programs: what was found for each program.
+        processes: fresh processes in which each of them was measured.
+    """
+
+    programs: tuple[ProgramNoise, ...]
+    processes: int
+
+    def __post_init__(self) -> None:
+        if not self.programs or self.processes < 2:
+            raise ValueError(
+                "expected at least one program and two processes, "
+                f"got {len(self.programs)} programs and {self.processes} processes"
+            )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Basis:
+    """What the verdict on two records rests on.
+
+    Attributes:
+        old_processes: fresh processes of the earlier record.
+        new_processes: fresh processes of the later one.
+        between_sd: how much medians differ from process to process: the standard deviation of their logarithms.
+        within_sd: the standard error of a median within its process, as a share of it.
+        source: where `between_sd` comes from.
+        smallest_ratio: the smallest ratio of times that two such records find in 8 of 10 cases; ``None`` if no ratio
+            up to a hundred is.
+    """
+
+    old_processes: int
+    new_processes: int
+    between_sd: float
+    within_sd: float
+    source: NoiseSource
+    smallest_ratio: float | None
