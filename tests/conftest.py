@@ -26,6 +26,7 @@ import pytest
 from hypothesis import settings
 
 from jaxmagic.capture.internals import MISS_LOGGERS
+from jaxmagic.errors import LaunchError
 from jaxmagic.model.arrays import HeldArray, LiveArrays
 from jaxmagic.model.benchmark import Benchmark, Conditions, Trial
 from jaxmagic.model.comparison import Candidate, Comparison
@@ -87,6 +88,17 @@ def no_modules_of_tests(request: pytest.FixtureRequest, monkeypatch: pytest.Monk
     """
     if request.path.name != "test_holders.py":
         monkeypatch.setattr("jaxmagic.capture.references._is_users_module", lambda _: False)
+
+
+@pytest.fixture(autouse=True)
+def no_noise_of_this_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Verdicts on two records rest on the assumed noise: to measure it takes five processes and a quiet machine."""
+
+    def refuse(*_: Any) -> None:
+        raise LaunchError("no process is started for it in tests")
+
+    monkeypatch.setattr("jaxmagic.capture.machine_noise.measure_noise", refuse)
+    monkeypatch.setattr("jaxmagic.capture.machine_noise._measured", [])
 
 
 @dataclass

@@ -9,6 +9,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import pytest
+from processes import over_processes, scaled
 
 import jaxmagic
 from jaxmagic.model.benchmark import Benchmark, Trial
@@ -111,19 +112,36 @@ def test_it_measures_and_compares_outputs() -> None:
         assert_faster(f, lambda x: f(x) + 1, x, budget_s=0.3)
 
 
-def scaled(benchmark: Benchmark, factor: float) -> Benchmark:
-    samples = tuple(round(factor * each) for each in benchmark.samples_ns)
-    return replace(benchmark, latency=Trial(samples_ns=samples, evaluations=1))
-
-
 def test_a_regression_beyond_the_tolerance_fails_with_both_numbers(benchmark: Benchmark, tmp_path: Any) -> None:
     assert_no_regression(benchmark, benchmark)
-    assert_no_regression(scaled(benchmark, 1.09), benchmark)
     assert_no_regression(scaled(benchmark, 0.5), benchmark)
     path = jaxmagic.save(benchmark, tmp_path / "old.json")
     with pytest.raises(AssertionError, match=r"(?s)at most 10 % more.*1.30x slower.*before: 9.98 ms.*now: 13.0 ms"):
         assert_no_regression(scaled(benchmark, 1.3), path)
     assert_no_regression(scaled(benchmark, 1.3), path, tolerance=0.5)
+
+
+def test_what_the_records_can_neither_show_nor_exclude_is_a_warning(benchmark: Benchmark) -> None:
+    with pytest.warns(UserWarning, match=r"(?s)Not known: .*Each record is one process; .* --processes 5"):
+        assert_no_regression(scaled(benchmark, 1.15), benchmark)
+    old, new = (over_processes(benchmark, [factor * each for each in (1, 1.01, 0.99)]) for factor in (1, 1.15))
+    with pytest.raises(AssertionError, match=r"at most 10 % more .* it is 1\.15x slower"):
+        assert_no_regression(new, old)
+
+
+def test_a_function_is_measured_in_as_many_processes_as_asked_for(benchmark: Benchmark, monkeypatch: Any) -> None:
+    asked = []
+
+    def measured(fn: Any, *, processes: int | None) -> Benchmark:
+        asked.append((fn(), processes))
+        return benchmark
+
+    monkeypatch.setattr("jaxmagic.api.benchmark", measured)
+    assert_no_regression(lambda: 7, benchmark)
+    assert_no_regression(lambda: 8, benchmark, processes=5)
+    assert asked == [(7, None), (8, 5)]
+    with pytest.raises(TypeError, match="processes: expected a function to measure, got a Benchmark"):
+        assert_no_regression(benchmark, benchmark, processes=5)
 
 
 def test_another_environment_is_refused_or_told_to_be_ignored(benchmark: Benchmark) -> None:
@@ -136,13 +154,13 @@ def test_another_environment_is_refused_or_told_to_be_ignored(benchmark: Benchma
 
 def test_only_a_benchmark_is_a_baseline(benchmark: Benchmark, timing: Any, tmp_path: Any) -> None:
     path = jaxmagic.save(timing(), tmp_path / "timing.json")
-    with pytest.raises(TypeError, match="a Benchmark is wanted; found a Timing"):
+    with pytest.raises(TypeError, match="baseline: expected a Benchmark, got a Timing"):
         assert_no_regression(benchmark, path)
     few = replace(benchmark, latency=Trial(samples_ns=(1, 2), evaluations=1))
-    with pytest.raises(jaxmagic.NotMeasured, match=r"fewer than six samples, .* Measure it again with more time"):
+    with pytest.raises(jaxmagic.NotMeasured, match=r"six samples in a process, .* Measure it again"):
         assert_no_regression(few, benchmark)
 
 
 def test_only_a_benchmark_is_put_beside_one(benchmark: Benchmark, timing: Any) -> None:
-    with pytest.raises(TypeError, match="record: a Benchmark is wanted; found a Timing"):
+    with pytest.raises(TypeError, match="record: expected a Benchmark or a function, got a Timing"):
         assert_no_regression(timing(), benchmark)

@@ -3,6 +3,7 @@
 from ..capture.fence import fence
 from ..storage import load, save
 from .comparison import compare, sweep
+from .earlier import noise_for, put_beside
 from .memory_verbs import live, memory, memory_requirement, memory_watch
 from .profile_verbs import profile, profile_watch, profiler, read_profile
 from .session import cells, history, keep, last, note_cell
@@ -23,10 +24,12 @@ __all__ = [
     "memory",
     "memory_requirement",
     "memory_watch",
+    "noise_for",
     "note_cell",
     "profile",
     "profile_watch",
     "profiler",
+    "put_beside",
     "read_profile",
     "save",
     "stopwatch",

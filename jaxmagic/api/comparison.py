@@ -13,6 +13,7 @@ from ..model.benchmark import Benchmark
 from ..model.comparison import CheckKind, Comparison, Versus
 from ..model.sweep import Sweep
 from .checks import known_baseline, labels_of, nanoseconds, positive, values_of
+from .earlier import put_beside
 from .session import keep
 
 if TYPE_CHECKING:
@@ -21,11 +22,13 @@ if TYPE_CHECKING:
 
 
 @overload
-def compare(candidates: Benchmark, new: Benchmark, /, *, anyway: bool = False) -> Versus: ...
+def compare(candidates: Benchmark, new: Benchmark, /, *, anyway: bool = False, measure: bool = True) -> Versus: ...
 @overload
-def compare(candidates: Comparison, new: Comparison, /, *, anyway: bool = False) -> dict[str, Versus]: ...
+def compare(
+    candidates: Comparison, new: Comparison, /, *, anyway: bool = False, measure: bool = True
+) -> dict[str, Versus]: ...
 @overload
-def compare(candidates: Sweep, new: Sweep, /, *, anyway: bool = False) -> dict[str, Versus]: ...
+def compare(candidates: Sweep, new: Sweep, /, *, anyway: bool = False, measure: bool = True) -> dict[str, Versus]: ...
 @overload
 def compare(
     candidates: Mapping[str, Callable[..., Any]],
@@ -60,8 +63,11 @@ def compare(
     They are called in turns, in rounds whose order is shuffled and with the baseline twice in each. What counts is
     the median of the ratios to both of its samples.
 
-    With two records of a kind in the place of functions, ``compare(old, new)``, nothing is measured: the new one is
-    put beside the old one. That is refused where they are from different environments, unless ``anyway=True``.
+    With two records of a kind in the place of functions, ``compare(old, new)``, the new one is put beside the old
+    one. That is refused where they are from different environments, unless ``anyway=True``. A verdict on records of
+    fewer than three processes takes the noise between processes of this machine. It is measured once in a session,
+    which takes some 15 s, if both records are from this environment; otherwise, and with ``measure=False``, 2 % is
+    assumed. ``basis`` says which.
 
     Args:
         candidates: the functions by their labels.
@@ -102,7 +108,6 @@ def compare(
     >>> comparison["jit"].verdict in ("faster", "slower", "no difference", "too noisy to tell")
     True
     """
-    from ..analysis.regression import against_record
     from ..capture.derivatives import in_modes
     from ..capture.entries import entries_of
     from ..capture.plan import Plan, default_budget_ns
@@ -112,7 +117,7 @@ def compare(
     if isinstance(candidates, Benchmark | Comparison | Sweep):
         if len(args) != 1:
             raise TypeError(f"a record is compared with one other: compare(old, new); found {len(args)} others")
-        beside = against_record(candidates, *args, **kwargs)
+        beside = put_beside(candidates, *args, **kwargs)
         return beside[0] if isinstance(candidates, Benchmark) else {each.label: each for each in beside}
     require_jax()
     if not isinstance(candidates, Mapping):

@@ -11,12 +11,11 @@ from IPython.core.interactiveshell import InteractiveShell
 from IPython.display import display
 
 from .. import api
-from ..analysis.regression import against_record
 from ..model.benchmark import Benchmark
 from ..model.comparison import Comparison
 from ..model.history import Record
 from ..model.sweep import Sweep
-from ..render.comparison_words import about_earlier
+from ..render.comparison_words import about_basis, about_earlier
 from .block import current_style, show
 
 _Repeated = TypeVar("_Repeated", bound=Benchmark | Comparison | Sweep)
@@ -54,6 +53,9 @@ def finish(
         NotComparable: it is from another environment than the earlier one.
     """
     __tracebackhide__ = True
+    noise = None if earlier is None else api.noise_for(earlier, record)
+    if isinstance(record, Benchmark) and noise is not None:
+        record = replace(record, process_noise=noise)  # saved with it, so that another session need not measure it
     api.keep(record)
     if arguments.v:
         namespace[arguments.v] = record
@@ -66,9 +68,11 @@ def finish(
     if arguments.w:
         display(api.explore(record))
     if earlier is not None:
-        found = against_record(earlier, record, anyway=arguments.anyway)
+        found = api.put_beside(earlier, record, anyway=arguments.anyway, measure=False, process_noise=noise)
         for versus in found:
             print(about_earlier(versus, str(arguments.against)))
+        for sentence in about_basis(found):
+            print(sentence)
         if differing := found[0].differing:
             print(f"Compared although the environments differ: {'; '.join(differing)}.")
     return record if arguments.o else None

@@ -12,6 +12,7 @@ from .environment import Environment
 from .estimate import Estimate
 from .finding import Finding
 from .memory import Executable
+from .process_noise import Basis
 from .profile import Profile
 from .timing import Timing
 
@@ -161,6 +162,7 @@ class Versus:
         break_even_interval: the fewest and the most calls after which it has, given how sure the time won per call
             is. Both compilations were timed once.
         differing: in what the environments of two records differ that were compared anyway, in words.
+        basis: what the verdict on two records rests on; ``None`` for candidates that were measured side by side.
     """
 
     label: str
@@ -170,6 +172,7 @@ class Versus:
     break_even_calls: int | None
     break_even_interval: tuple[int, int] | None = None
     differing: tuple[str, ...] = ()
+    basis: Basis | None = None
 
     @property
     def interval(self) -> tuple[float, float] | None:

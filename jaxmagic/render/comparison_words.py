@@ -8,6 +8,7 @@ from .. import units
 from ..analysis.blocks import rounds_for
 from ..analysis.comparison import agrees, counterpart, family_confidence
 from ..analysis.fastest import fastest
+from ..analysis.launches import ENOUGH
 from ..analysis.statistics import median
 from ..model.comparison import Candidate, Check, Comparison, Versus
 from ..model.estimate import Estimate
@@ -121,6 +122,43 @@ def about_earlier(versus: Versus, path: str) -> str:
     if versus.verdict in ("faster", "slower"):
         return f"{which}{_times(versus)} than in {path}"
     return f"{which}beside {path}: {_times(versus)}"
+
+
+def about_basis(found: Sequence[Versus]) -> list[str]:
+    """What the verdicts on two records rest on, and the smallest difference that such records show.
+
+    Of several candidates the one that shows least is told.
+    """
+    known = [(each.basis, each.label == each.baseline) for each in found if each.basis is not None]
+    if not known:
+        return []
+    basis, of_candidates = max(known, key=lambda each: each[0].smallest_ratio or float("inf"))
+    counts = {basis.old_processes, basis.new_processes}
+    if len(counts) == 1:
+        who = f"Each record is {_processes(basis.old_processes)}"
+    else:
+        earlier, later = _processes(basis.old_processes), _processes(basis.new_processes)
+        who = f"The earlier record is {earlier} and the later one {later}"
+    sd = units.percent(basis.between_sd)
+    told = {
+        "records": f"their medians vary by {sd} from process to process",
+        "measured": f"medians vary by {sd} from process to process here (measured)",
+        "assumed": f"medians are taken to vary by {sd} from process to process, which is assumed and not measured",
+    }[basis.source]
+    if basis.within_sd > basis.between_sd / 2:
+        told += f", and within a process by {units.percent(basis.within_sd)}"
+    if basis.smallest_ratio is None:
+        told += ", so no difference can be told"
+    else:
+        told += f", so the smallest difference found in 8 of 10 cases is {units.factor(basis.smallest_ratio)}"
+    if min(counts) >= ENOUGH:
+        return [f"{who}; {told}."]
+    how = "Measure it with %jaxtimeit --processes 5" if of_candidates else "Take both with --processes 5"
+    return [f"{who}; {told}. {how} (processes=5)."]
+
+
+def _processes(count: int) -> str:
+    return "one process" if count == 1 else f"{count} processes"
 
 
 def row(comparison: Comparison, candidate: Candidate) -> str:

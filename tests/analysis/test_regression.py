@@ -3,25 +3,57 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from math import exp, log, sqrt
 from typing import Any
 
 import pytest
+from processes import over_processes, scaled
 
 import jaxmagic
-from jaxmagic.analysis.regression import against, against_record, differing
+from jaxmagic.analysis.regression import against, against_record, differing, needs_noise
 from jaxmagic.model.benchmark import Benchmark, Trial
+from jaxmagic.model.process_noise import ProcessNoise, ProgramNoise
 from jaxmagic.model.sweep import Sweep
 
 
-def test_the_ratio_is_that_of_the_medians_with_both_intervals(benchmark: Benchmark) -> None:
-    slower = tuple(round(1.2 * each) for each in benchmark.samples_ns)
-    found = against(benchmark, replace(benchmark, latency=Trial(samples_ns=slower, evaluations=1)))
+def test_records_of_one_process_rest_on_the_assumed_noise(benchmark: Benchmark) -> None:
+    found = against(benchmark, scaled(benchmark, 1.2))
     assert found.ratio is not None
     assert found.ratio.value == pytest.approx(1.2)
-    low, high = benchmark.interval_ns or (0, 0)
-    assert found.interval == pytest.approx((1.2 * low / high, 1.2 * high / low))
+    error = log((benchmark.interval_ns or (0, 0))[1] / (benchmark.interval_ns or (1, 1))[0]) / 2 / 1.96
+    reach = 2.776 * sqrt(2 * (0.02**2 + error**2))
+    assert found.interval == pytest.approx((1.2 * exp(-reach), 1.2 * exp(reach)), rel=1e-3)
     assert found.verdict == "slower"
-    assert against(benchmark, benchmark).verdict == "no difference"
+    assert found.basis is not None
+    assert (found.basis.old_processes, found.basis.new_processes, found.basis.source) == (1, 1, "assumed")
+    assert found.basis.smallest_ratio == pytest.approx(1.12, abs=0.01)
+    assert against(benchmark, benchmark).verdict == "too noisy to tell"
+    assert against(benchmark, scaled(benchmark, 1.06)).verdict == "too noisy to tell"
+
+
+def test_the_noise_of_the_machine_counts_where_it_is_known(benchmark: Benchmark) -> None:
+    noise = ProcessNoise(programs=(ProgramNoise(call_ns=1e7, sd=0.1),), processes=5)
+    found = against(benchmark, scaled(benchmark, 1.2), process_noise=noise)
+    assert found.verdict == "too noisy to tell"
+    assert found.basis is not None
+    assert found.basis.source == "measured"
+    assert found.basis.between_sd == pytest.approx(0.1)
+    assert against(benchmark, scaled(benchmark, 1.8), process_noise=noise).verdict == "slower"
+
+
+def test_three_processes_on_both_sides_rest_on_themselves(benchmark: Benchmark) -> None:
+    old = over_processes(benchmark, (1.0, 1.01, 0.99, 1.005))
+    noise = ProcessNoise(programs=(ProgramNoise(call_ns=1e7, sd=0.5),), processes=5)
+    assert not needs_noise(old, old)
+    assert needs_noise(old, benchmark)
+    assert needs_noise(old, over_processes(benchmark, (1.0, 1.0)))
+    found = against(old, over_processes(benchmark, (1.06, 1.07, 1.05)), process_noise=noise)
+    assert found.verdict == "slower"
+    assert found.basis is not None
+    assert (found.basis.old_processes, found.basis.new_processes, found.basis.source) == (4, 3, "records")
+    apart = over_processes(benchmark, (0.8, 1.0, 1.3))
+    assert against(old, apart).verdict == "too noisy to tell"
+    assert against(old, over_processes(benchmark, (1.0, 1.005, 0.995, 1.0))).verdict == "no difference"
 
 
 @pytest.mark.parametrize(
@@ -41,7 +73,7 @@ def test_what_may_change_times_makes_records_incomparable(
     if fields:
         with pytest.raises(jaxmagic.NotComparable, match=f"{fields[0]} was .* and is "):
             against(benchmark, other)
-    assert against(benchmark, other, anyway=True).verdict == "no difference"
+    assert against(benchmark, other, anyway=True).verdict == "too noisy to tell"
 
 
 def test_the_verb_takes_records_as_well(benchmark: Benchmark) -> None:
@@ -50,7 +82,7 @@ def test_the_verb_takes_records_as_well(benchmark: Benchmark) -> None:
     with pytest.raises(jaxmagic.NotComparable):
         jaxmagic.compare(benchmark, other)
     found = jaxmagic.compare(benchmark, other, anyway=True)
-    assert found.verdict == "no difference"
+    assert found.verdict == "too noisy to tell"
     assert found.differing == (f"jax was {benchmark.environment.jax!r} and is '9'",)
     assert jaxmagic.compare(benchmark, benchmark, anyway=True).differing == ()
 

@@ -14,6 +14,7 @@ from IPython.core.error import UsageError
 import jaxmagic
 from jaxmagic import units
 from jaxmagic.magics.timing import JaxMagics
+from jaxmagic.model.process_noise import ProcessNoise, ProgramNoise
 
 QUICK = "--budget 20ms"
 
@@ -173,6 +174,44 @@ def test_a_record_is_saved_and_the_next_one_put_beside_it(session: Any, tmp_path
     assert jaxmagic.load(path) == record
     session.run(f"%jaxtimeit -q -r 6 {QUICK} --against '{path}' f(x)")
     assert str(path) in capsys.readouterr().out
+
+
+@pytest.mark.slow
+def test_several_processes_each_run_the_setup_and_what_comes_before_a_sample(session: Any) -> None:
+    session.run("def scaled(x):\n    return f(x) * factor\nfactor = 3")
+    options = "--processes 2 -r 6 --setup 'z = x + 1' --each 'y = z.copy()'"
+    record = session.run(f"r = %jaxtimeit -o {options} scaled(y)\nr")
+    assert [each.sample_count for each in record.launches] == [6, 6]
+    assert record.code == "scaled(y)"
+    assert "over 2 processes)" in session.report
+    assert "from process to process it varies by" in " ".join(session.report.split())
+    assert "z" not in session.shell.user_ns
+
+
+def test_what_cannot_be_sent_to_a_process_is_named(session: Any) -> None:
+    session.run("import threading\nlock = threading.Lock()")
+    error = session.run("%jaxtimeit -q --processes 2 lock.locked()", fails=jaxmagic.LaunchError)
+    assert str(error).startswith("A fresh process cannot be given lock because of TypeError: cannot pickle")
+
+
+def test_the_noise_between_processes_is_saved_with_a_record_that_is_put_beside_another(
+    session: Any, tmp_path: Any, monkeypatch: Any, capsys: Any
+) -> None:
+    noise = ProcessNoise(programs=(ProgramNoise(call_ns=1e4, sd=0.25),), processes=5)
+    old, new = tmp_path / "old.json", tmp_path / "new.json"
+    before = session.run(f"%jaxtimeit -oq -r 6 {QUICK} --save '{old}' f(x)")
+    measured = []
+
+    def measure(*_: Any) -> Any:
+        measured.append(1)
+        return before.environment, noise
+
+    monkeypatch.setattr("jaxmagic.capture.machine_noise.measure_noise", measure)
+    session.run(f"%jaxtimeit -q -r 6 {QUICK} --against '{old}' --save '{new}' f(x)")
+    assert jaxmagic.load(new).process_noise == noise
+    assert "vary by 25 % from process to process here (measured)" in capsys.readouterr().out
+    session.run(f"%jaxtimeit -q -r 6 {QUICK} --against '{old}' f(x)")
+    assert measured == [1]
 
 
 def test_what_cannot_be_put_beside_it_is_refused(session: Any, tmp_path: Any, capsys: Any) -> None:
