@@ -225,13 +225,28 @@ def _choose(of: str | None, **frames: Callable[[], pd.DataFrame]) -> pd.DataFram
 
 
 def _samples(record: Benchmark) -> pd.DataFrame:
-    """A row a sample, in the order in which they were taken."""
+    """A row a sample, in the order in which they were taken; of several processes with the number of each."""
+    if record.launches:
+        return _samples_of_processes(record)
     rows = [("warm-up", index, 1, each) for index, each in enumerate(record.warmup_ns)]
     for kind, trial in (("latency", record.latency), ("pipelined", record.pipelined)):
         if trial is not None:
             rows += [(kind, index, trial.evaluations, each) for index, each in enumerate(trial.samples_ns)]
     frame = pd.DataFrame(rows, columns=["kind", "sample", "evaluations", "sample_ns"])
     frame["call_ns"] = frame["sample_ns"] / frame["evaluations"]
+    frame["kind"] = frame["kind"].astype("category")
+    return frame
+
+
+def _samples_of_processes(record: Benchmark) -> pd.DataFrame:
+    rows = [
+        (kind, process, index, trial.evaluations, sample_ns, sample_ns / trial.evaluations)
+        for process, (launch, latency) in enumerate(zip(record.launches, record.trials, strict=True), 1)
+        for kind, trial in (("latency", latency), ("pipelined", launch.pipelined))
+        if trial is not None
+        for index, sample_ns in enumerate(trial.samples_ns)
+    ]
+    frame = pd.DataFrame(rows, columns=["kind", "process", "sample", "evaluations", "sample_ns", "call_ns"])
     frame["kind"] = frame["kind"].astype("category")
     return frame
 

@@ -118,3 +118,10 @@ def test_what_a_verdict_rests_on(
     ]
     known = noise and ProcessNoise(programs=(ProgramNoise(call_ns=1e7, sd=noise),), processes=5)
     assert about_basis([against(*records, process_noise=known or None)]) == [sentence]
+
+
+def test_the_frame_has_the_process_of_each_sample(benchmark: Benchmark) -> None:
+    frame = over_processes(benchmark, (1.0, 1.1)).to_frame()
+    medians = frame[frame["kind"] == "latency"].groupby("process")["call_ns"].median()
+    assert medians[2] / medians[1] == pytest.approx(1.1)
+    assert set(frame["kind"]) == {"latency", "pipelined"}
