@@ -67,9 +67,9 @@ docs: $(VENV)/.installed-docs ## Build the manual into build/docs
 	$(BIN)/sphinx-build -W --keep-going -b html docs build/docs
 
 .PHONY: bench
-bench: $(VENV)/.installed-bench ## Measure jaxmagic itself
+bench: $(VENV)/.installed-bench ## Measure jaxmagic itself; ONLY=launches for one table
 	@command -v chromium chromium-browser >/dev/null || $(INSTALL_CHROMIUM)
-	$(BIN)/python tests/benchmarks/run.py
+	$(BIN)/python tests/benchmarks/run.py $(if $(ONLY),--only $(ONLY)) $(if $(QUICK),--quick)
 
 .PHONY: ci
 ci: ## Run all checks, as before a change goes in

@@ -30,7 +30,7 @@ _TRUTH_HEAD = (
 #: The row that is not about what the magic says.
 _NO_MAGIC = "by hand, no magic"
 
-PARTS = ("truth", "overhead", "loading", "call", "fence", "repeat", "sampling", "map", "page", "profile")
+PARTS = ("truth", "overhead", "loading", "call", "fence", "repeat", "launches", "sampling", "map", "page", "profile")
 
 
 def main() -> None:
@@ -52,6 +52,7 @@ def main() -> None:
         "call": lambda: jitted_call(10 if quick else 60),
         "fence": lambda: idle_fence(100 if quick else 1000),
         "repeat": lambda: repeated(3 if quick else 25),
+        "launches": lambda: launched(4, 0.3) if quick else launched(10, 1.0),
         "sampling": lambda: sampling(10 if quick else 150),
         "map": lambda: memory_map(3 if quick else 15, [800] if quick else [800, 2400, 7600, 24_000, 77_000]),
         "page": lambda: page([1000] if quick else [1000, 3000, 10_000]),
@@ -240,6 +241,53 @@ def repeated(rounds: int) -> None:
         "A against A: verdicts on a matmul of 1 ms beside itself (wanted: at most 5 of 100 faster or slower)",
         ["faster", "slower", "no difference", "too noisy to tell"],
         [[str(itself.get(each, 0)) for each in ("faster", "slower", "no difference", "too noisy to tell")]],
+    )
+
+
+def launched(processes: int, budget_s: float) -> None:
+    """Records of different processes beside each other, with and without a planted difference."""
+    found = ask("launches.py", processes, budget_s)
+    rows, total = [], [0, 0]
+    for row in found["rows"]:
+        false, pairs = row["alarms"]
+        if row["size"] == 1:
+            total = [total[0] + false, total[1] + pairs]
+        cells = [
+            f"{ratio:.2f}x: {100 * calls / count:.0f} ({100 * predicted:.0f})"
+            for ratio, predicted, (calls, count) in zip(row["ratios"], row["predicted"], row["found"], strict=True)
+        ]
+        low, high = min(row["medians_ns"]) / 1e3, max(row["medians_ns"]) / 1e3
+        rows.append(
+            [
+                row["name"],
+                str(row["size"]),
+                f"{low:.1f} to {high:.1f}",
+                f"{100 * row['within']:.1f}",
+                f"{100 * row['between']:.1f}",
+                f"{false} of {pairs}",
+                *cells,
+            ]
+        )
+    noise = ", ".join(f"{100 * each['sd']:.0f} % at {each['call_ns'] / 1e3:.0f} µs" for each in found["noise"])
+    show(
+        f"Records beside records: the same program in {processes} fresh processes (medians in µs; wanted: at most "
+        "5 % called, and planted differences found as often as predicted, within ten points)",
+        [
+            "program",
+            "processes a record",
+            "medians",
+            "within (± %)",
+            "between (sd, %)",
+            "called faster or slower",
+            "smallest: found (predicted), %",
+            "twice that: found (predicted), %",
+        ],
+        rows,
+        [
+            f"Records of one process: {total[0]} of {total[1]} pairs called, {100 * total[0] / total[1]:.1f} %.",
+            f"The noise between processes that these rest on, measured before: {noise}.",
+            "The prediction takes that the processes differ as these ones did.",
+        ],
     )
 
 
