@@ -76,6 +76,13 @@ def test_what_may_change_times_makes_records_incomparable(
     assert against(benchmark, other, anyway=True).verdict == "too noisy to tell"
 
 
+def test_processes_that_differ_by_more_than_is_known_are_what_the_verdict_rests_on(benchmark: Benchmark) -> None:
+    found = against(benchmark, over_processes(benchmark, (0.8, 1.0, 1.3)))
+    assert found.basis is not None
+    assert found.basis.source == "records"
+    assert found.basis.between_sd == pytest.approx(0.243, abs=0.001)
+
+
 def test_the_verb_takes_records_as_well(benchmark: Benchmark) -> None:
     assert jaxmagic.compare(benchmark, benchmark) == against(benchmark, benchmark)
     other = replace(benchmark, environment=replace(benchmark.environment, jax="9"))
