@@ -71,6 +71,10 @@ bench: $(VENV)/.installed-bench ## Measure jaxmagic itself; ONLY=launches for on
 	@command -v chromium chromium-browser >/dev/null || $(INSTALL_CHROMIUM)
 	$(BIN)/python tests/benchmarks/run.py $(if $(ONLY),--only $(ONLY)) $(if $(QUICK),--quick)
 
+.PHONY: tables
+tables: $(VENV)/.installed-test ## Write the tables of the manual that take thousands of simulations
+	$(BIN)/python tests/verdict_table.py
+
 .PHONY: ci
 ci: ## Run all checks, as before a change goes in
 	@bash .ci/run

@@ -19,7 +19,7 @@ copyright = "the jaxmagic developers. Apache License 2.0"
 version = release = jaxmagic.__version__
 
 extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "from_code"]
-exclude_patterns = ["_ext", "images", "jupyter_execute", "recordings"]
+exclude_patterns = ["_ext", "images", "jupyter_execute", "recordings", "tables"]
 
 myst_enable_extensions = ["colon_fence", "deflist"]
 myst_heading_anchors = 3

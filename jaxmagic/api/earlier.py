@@ -8,6 +8,7 @@ from ..analysis.regression import against_record, differing, needs_noise
 from ..model.benchmark import Benchmark
 from ..model.comparison import Versus
 from ..model.process_noise import ProcessNoise
+from ..render.progress import shown_progress
 
 
 def put_beside(
@@ -49,4 +50,7 @@ def noise_for(old: Any, new: Any, *, measure: bool = True) -> ProcessNoise | Non
     if carried:
         return carried[0]
     environments = old.environment, new.environment
-    return machine_noise(environments) if measure else known_noise(environments)
+    if not measure:
+        return known_noise(environments)
+    with shown_progress() as progress:
+        return machine_noise(environments, progress)

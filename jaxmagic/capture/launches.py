@@ -14,15 +14,17 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 from .. import errors
 from ..analysis.processes import combined
 from ..errors import LaunchError
 from ..model.benchmark import Benchmark
+from ..model.progress import SILENT, Progress
 from . import internals, launched
+from .plan import Plan
 from .runner import Runner, runner_of
-from .sampler import Plan, take_benchmark
+from .sampler import take_benchmark
 from .sending import pack
 
 #: How much of what a failed process wrote is told.
@@ -31,27 +33,6 @@ _MOST_CHARACTERS = 4000
 #: What differs from this process's environment variables, unless the user has set it: this process may hold the
 #: memory of a GPU, and a second one can only take what it needs.
 _VARIABLES = {"XLA_PYTHON_CLIENT_PREALLOCATE": "false"}
-
-
-class Progress(Protocol):
-    """Is told what runs now, and how far it is."""
-
-    def stage(self, text: str, total: int | None = None) -> None:
-        """Something else begins: so many steps, where that is known."""
-
-    def advance(self, done: float, total: float | None = None) -> None:
-        """So much of it is done."""
-
-
-class _Silent:
-    def stage(self, text: str, total: int | None = None) -> None:
-        pass
-
-    def advance(self, done: float, total: float | None = None) -> None:
-        pass
-
-
-SILENT: Progress = _Silent()
 
 
 class Statement(NamedTuple):
@@ -108,7 +89,7 @@ def take_launches(
     """
     packed = pack(_with_default_device(statement.make), statement.parts)
     records: list[Benchmark] = []
-    progress.stage(f"measuring in {processes} fresh processes", processes)
+    progress.stage("fresh processes", processes)
     interrupted = False
     try:
         for number in range(processes):

@@ -16,10 +16,12 @@ from ..errors import JaxMagicError
 from ..model.benchmark import Benchmark
 from ..model.environment import Environment
 from ..model.process_noise import ProcessNoise, ProgramNoise
+from ..model.progress import SILENT, Progress
 from .environment import probe
-from .launches import SILENT, Progress, launch
+from .launches import launch
+from .plan import Plan
 from .runner import runner_of
-from .sampler import Plan, take_benchmark
+from .sampler import take_benchmark
 from .sending import pack
 
 #: In so many processes, with so much time for each program.
@@ -73,7 +75,7 @@ def measure_noise(progress: Progress = SILENT) -> tuple[Environment, ProcessNois
     Raises:
         LaunchError: a process failed.
     """
-    progress.stage("measuring the noise between processes", PROCESSES)
+    progress.stage("noise between processes", PROCESSES)
     nothing, found = pack(None, {}), []
     for number in range(PROCESSES):
         progress.advance(number, PROCESSES)

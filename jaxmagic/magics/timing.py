@@ -296,8 +296,8 @@ class JaxMagics(Magics):
         "--budget",
         metavar="TIME",
         type=options.duration_ns,
-        help="Or stop after this time, first calls aside; 1s for each candidate if left out. Of a sweep it bounds "
-        "the whole, first calls included; 0.5s for each candidate and point if left out.",
+        help="Or stop after this time, first calls aside; 1s for each candidate if left out. Of a sweep it is for all "
+        "points together; 0.5s for each candidate and point if left out.",
     )
     @argument(
         "--sweep",
@@ -331,9 +331,9 @@ class JaxMagics(Magics):
             numpy: np_version(x)
             jit: jit_version(x)
 
-        They run in turns, in rounds whose order is shuffled. What counts is the median of the ratios of each round,
-        beside what the baseline differs from itself in the same rounds. With ``--sweep n=64,256`` all of that is done
-        for each value of ``n``, the setup included.
+        They run in turns, in rounds whose order is shuffled and with the baseline twice in each. What counts is the
+        median of the ratios to both of its samples. With ``--sweep n=64,256`` all of that is done for each value of
+        ``n``, the setup included.
         """
         __tracebackhide__ = True
         from .compare import run_compare

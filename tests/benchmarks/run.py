@@ -30,7 +30,10 @@ _TRUTH_HEAD = (
 #: The row that is not about what the magic says.
 _NO_MAGIC = "by hand, no magic"
 
-PARTS = ("truth", "overhead", "loading", "call", "fence", "repeat", "launches", "sampling", "map", "page", "profile")
+PARTS = (
+    *("truth", "overhead", "loading", "call", "fence", "repeat", "ratios", "launches", "sampling", "map", "page"),
+    "profile",
+)
 
 
 def main() -> None:
@@ -52,6 +55,7 @@ def main() -> None:
         "call": lambda: jitted_call(10 if quick else 60),
         "fence": lambda: idle_fence(100 if quick else 1000),
         "repeat": lambda: repeated(3 if quick else 25),
+        "ratios": lambda: real_ratios(2 if quick else 10),
         "launches": lambda: launched(4, 0.3) if quick else launched(10, 1.0),
         "sampling": lambda: sampling(10 if quick else 150),
         "map": lambda: memory_map(3 if quick else 15, [800] if quick else [800, 2400, 7600, 24_000, 77_000]),
@@ -288,6 +292,30 @@ def launched(processes: int, budget_s: float) -> None:
             f"The noise between processes that these rest on, measured before: {noise}.",
             "The prediction takes that the processes differ as these ones did.",
         ],
+    )
+
+
+def real_ratios(each: int) -> None:
+    """Whether intervals of real ratios hold, and what is said of differences that are known."""
+    rows = ask("ratios.py", each)
+    table = []
+    for row in rows:
+        now, before = row["now"], row["before"]
+        table.append(
+            [
+                f"1000 and {row['steps']}",
+                f"{row['truth']:.4f}",
+                spread(row["rounds"], ".0f"),
+                spread(row["seconds"], ".1f"),
+                *(f"{one['covered']} of {row['comparisons']}" for one in (now, before)),
+                *(", ".join(f"{count} {name}" for name, count in one["verdicts"].items()) for one in (now, before)),
+            ]
+        )
+    show(
+        "Ratios of real scans: how many intervals hold the truth, and which verdicts there are",
+        ["steps", "truth", "rounds", "seconds", "holds", "held before", "verdicts", "verdicts before"],
+        table,
+        ["truth: the median over the other comparisons of the same two."],
     )
 
 
