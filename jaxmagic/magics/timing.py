@@ -296,8 +296,8 @@ class JaxMagics(Magics):
         "--budget",
         metavar="TIME",
         type=options.duration_ns,
-        help="Or stop after this time, first calls aside; 1s for each candidate if left out. Of a sweep it is for all "
-        "points together; 0.5s for each candidate and point if left out.",
+        help="Or stop after this time, first calls aside; 1s for each candidate if left out. Of a sweep it is for "
+        "all points together; 0.5s for each candidate and point if left out.",
     )
     @argument(
         "--sweep",

@@ -207,20 +207,22 @@ def _calls(versus: Versus) -> str:
 
 def about_rounds(comparison: Comparison) -> str:
     """How many rounds there were, and what ended them."""
-    count = units.count(len(comparison.again.samples_ns), "round")
+    rounds = len(comparison.again.samples_ns)
+    count = units.count(rounds, "round")
     sentence = f"{count} in shuffled order"
+    needed, budget_ns = rounds_for(family_confidence(len(comparison) - 1)), comparison.budget_ns
     calls = {each.latency.evaluations for each in comparison.candidates}
     if max(calls) > 1:
         of = str(max(calls)) if len(calls) == 1 else f"{min(calls)} to {max(calls)}"
         sentence += f", each sample the mean of {of} calls"
     if comparison.stopped_by == "precision":
         sentence += f", until every ratio was known to {units.percent(comparison.rtol)}"
+    elif comparison.stopped_by == "budget" and rounds <= needed and rounds * _round_ns(comparison) > budget_ns:
+        sentence += f", beyond the budget of {units.time_short(budget_ns)}"
     elif comparison.stopped_by == "budget":
-        sentence += f", until the budget of {units.time_short(comparison.budget_ns)} was spent"
+        sentence += f", until the budget of {units.time_short(budget_ns)} was spent"
     elif comparison.stopped_by == "interrupt":
         sentence += ", until you interrupted"
-    needed = rounds_for(family_confidence(len(comparison) - 1))
-    rounds = len(comparison.again.samples_ns)
     if rounds < needed:
         return f"{sentence}. {_more(comparison, needed)}"
     noise = comparison.noise
@@ -232,11 +234,14 @@ def about_rounds(comparison: Comparison) -> str:
     return f"{sentence}. {comparison.twice} beside itself differs by {units.percent(floor)} at most."
 
 
+def _round_ns(comparison: Comparison) -> float:
+    trials = [*(each.latency for each in comparison.candidates), comparison.again]
+    return sum(sum(each.samples_ns) for each in trials) / len(comparison.again.samples_ns)
+
+
 def _more(comparison: Comparison, needed: int) -> str:
     """What a verdict would take."""
-    rounds = len(comparison.again.samples_ns)
-    trials = [*(each.latency for each in comparison.candidates), comparison.again]
-    round_ns = sum(sum(each.samples_ns) for each in trials) / rounds
+    round_ns = _round_ns(comparison)
     budget = units.time_option(needed * round_ns)
     return f"A verdict takes {needed} rounds of {units.time_short(round_ns)}: give it --budget {budget} (budget_s)."
 
