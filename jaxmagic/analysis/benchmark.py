@@ -9,13 +9,18 @@ from .. import units
 from ..model.benchmark import Benchmark
 from ..model.finding import Finding
 from .conditions import folded, loaded, recompiled
-from .statistics import drift, two_modes
+from .modes import Mode, modes
+from .statistics import FEWEST_FOR_CORRELATION, is_correlated
+from .trend import drift
 
 #: What is smaller than this share of the median is not worth a word.
 _WORTH_A_WORD = 0.02
 
-#: A drift or a collection has to matter more than a few percent to be told.
+#: A drift, or the distance from the lowest mode to the highest, has to matter more than a few percent to be told.
 _DRIFT = 0.03
+
+#: Numbers in a sentence.
+_NUMBERS = {2: "two", 3: "three", 4: "four", 5: "five", 6: "six", 7: "seven", 8: "eight", 9: "nine"}
 
 #: Of a call as short as this many empty ones, a tenth is not the statement's own.
 _SHORT = 10
@@ -24,7 +29,7 @@ _SHORT = 10
 _STEPS = 100
 
 #: Kinds of findings on the order or the shape of samples, which mean nothing across processes.
-_WITHIN_A_PROCESS = frozenset({"two modes", "drift"})
+_WITHIN_A_PROCESS = frozenset({"modes", "drift", "correlated"})
 
 
 def findings(benchmark: Benchmark) -> tuple[Finding, ...]:
@@ -55,14 +60,9 @@ def _findings(benchmark: Benchmark) -> Iterator[Finding]:
         yield folded()
     yield from recompiled(conditions)
     yield from _too_short(benchmark, median_ns)
-    modes = two_modes(calls_ns, conditions.resolution_ns)
-    if modes is not None and modes.high - modes.low > _DRIFT * modes.low:
-        yield Finding(
-            kind="two modes",
-            text=f"The samples have two modes: {units.time(modes.low)}, and {units.time(modes.high)} for "
-            f"{units.share(modes.share, 1)} of them. The median is that of the mixture.",
-            remedy="Look at the distribution: other inputs, clock frequencies or placements of threads alternate.",
-        )
+    # The clock steps by whole nanoseconds at least, and a sample is several calls.
+    step_ns = max(conditions.resolution_ns, 1) / benchmark.latency.evaluations
+    yield from _several(modes(calls_ns, step_ns))
     trend = drift(calls_ns)
     if trend is not None and abs(trend) > _DRIFT:
         direction = "rose" if trend > 0 else "fell"
@@ -72,6 +72,12 @@ def _findings(benchmark: Benchmark) -> Iterator[Finding]:
             text=f"The samples {direction} by {units.share(abs(trend), 1)} from their first third to their last.",
             remedy=f"The median is that of a moving target: {remedy}, and measure again.",
         )
+    elif len(calls_ns) >= FEWEST_FOR_CORRELATION and is_correlated(calls_ns):
+        yield Finding(
+            kind="correlated",
+            text="The samples depend on each other: what makes one slow makes the next ones slow as well.",
+            remedy="The interval allows for that, but may still be too narrow: give it a larger --budget.",
+        )
     if conditions.collection_ns > _WORTH_A_WORD * sum(benchmark.samples_ns):
         yield Finding(
             kind="garbage collection",
@@ -80,6 +86,19 @@ def _findings(benchmark: Benchmark) -> Iterator[Finding]:
             remedy="Make fewer objects per call, or gc.freeze() what lives long.",
         )
     yield from loaded(conditions.other_load, benchmark.environment)
+
+
+def _several(found: tuple[Mode, ...]) -> Iterator[Finding]:
+    """Modes, unless there is one, or all lie within a few percent."""
+    if len(found) < 2 or found[-1].median - found[0].median <= _DRIFT * found[0].median:
+        return
+    number = _NUMBERS.get(len(found), str(len(found)))
+    named = ", ".join(f"{units.time(mode.median)} ({units.share(mode.share, 1)})" for mode in found)
+    yield Finding(
+        kind="modes",
+        text=f"The samples have {number} modes: {named}. The median is that of the mixture.",
+        remedy="Look at the distribution: other inputs, clock frequencies or placements of threads alternate.",
+    )
 
 
 def _too_short(benchmark: Benchmark, median_ns: float) -> Iterator[Finding]:

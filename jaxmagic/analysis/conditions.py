@@ -9,8 +9,11 @@ from ..model.benchmark import Conditions
 from ..model.environment import Environment
 from ..model.finding import Finding
 
-#: The share of this machine's processors that others may keep busy before it is told.
-_LOAD = 0.25
+#: The share of the machine's processors, and their number, above which the load of other processes is reported. The
+#: number decides from eight processors on: XLA divides an operation among all CPUs and waits for the slowest part, so
+#: that a few busy ones delay the whole, however many there are. Two leave room for the services of a large machine.
+_LOAD_SHARE = 0.25
+_LOAD_COUNT = 2.0
 
 
 def folded(who: str = "The jitted call") -> Finding:
@@ -38,13 +41,16 @@ def recompiled(conditions: Conditions) -> Iterator[Finding]:
 
 
 def is_loaded(other_load: float | None, processors: int) -> bool:
-    """Whether other processes keep so many processors busy that it is worth a word.
+    """Whether other processes keep more than a quarter of the processors, or more than two of them, busy.
 
     Args:
-        other_load: how many; ``None`` if not known.
-        processors: of the machine.
+        other_load: how many processors, on average; ``None`` if unknown.
+        processors: how many the machine has.
+
+    >>> is_loaded(0.4, 2), is_loaded(0.6, 2), is_loaded(1.9, 64), is_loaded(3.1, 64), is_loaded(None, 64)
+    (False, True, False, True, False)
     """
-    return other_load is not None and other_load > _LOAD * processors
+    return other_load is not None and other_load > min(_LOAD_SHARE * processors, _LOAD_COUNT)
 
 
 def loaded(other_load: float | None, environment: Environment) -> Iterator[Finding]:
@@ -53,6 +59,6 @@ def loaded(other_load: float | None, environment: Environment) -> Iterator[Findi
     if other_load is not None and is_loaded(other_load, processors):
         yield Finding(
             kind="load",
-            text=f"Other processes kept {units.number(other_load, 2)} of {processors} processors busy meanwhile.",
+            text=f"Other processes kept {units.number(other_load, 2)} of {processors} CPUs busy.",
             remedy="Stop them, or measure when the machine is quiet.",
         )

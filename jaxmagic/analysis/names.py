@@ -1,22 +1,26 @@
-"""Long names in little room: cut in the middle, and never so that two of one table look the same."""
+"""Long names in little room: cut at their end or, where that tells them apart, in the middle."""
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
+
+#: What tells two long names apart: the number of a line, or of an operation.
+_NUMBER = re.compile(r"[.:]\d+$")
 
 
 def shortened(names: Sequence[str], most: int) -> tuple[str, ...]:
     """Cut the long ones among `names` to `most` letters, so that each can still be told from all others.
 
-    The middle is left out, because programs and operations often differ at their ends only. Where that would make two
-    names alike, the gap is moved; where they differ in the middle alone, there are two gaps. A name is longer than
-    `most` only if neither helps. Short names stay as they are, and equal names stay equal.
+    The end is left out, but for the number of a line or an operation. Where that would make two names alike, the
+    middle is left out; where they differ in the middle alone, there are two gaps. A name is longer than `most` only
+    if neither helps. Short names stay as they are, and equal names stay equal.
 
-    >>> shortened(["update_cross_section_jacobian", "update_cross_section_jax", "step"], 16)
-    ('update_c…acobian', 'update_c…ion_jax', 'step')
-    >>> shortened(["a_loss_of_the_first_layer_in_f32", "a_loss_of_the_other_layer_in_f32"], 16)
-    ('a_lo…first_…_f32', 'a_lo…other_…_f32')
+    >>> shortened(["update_cross_section_jacobian", "update_cross_section_jax", "step", "a_loss_of_the_model"], 16)
+    ('update_c…acobian', 'update_c…ion_jax', 'step', 'a_loss_of_the_m…')
+    >>> shortened(["the_loss_of_the_first_layer_in_f32", "the_loss_of_the_other_layer_in_f32"], 16)
+    ('the_…first_…_f32', 'the_…other_…_f32')
     """
     long = list(dict.fromkeys(name for name in names if len(name) > most))
     taken = set(names)
@@ -35,7 +39,12 @@ def _cut(name: str, others: Sequence[str], taken: set[str], most: int) -> str:
 def _ways(
     name: str, others: Sequence[str], places: Sequence[int], least_tails: Sequence[int], most: int
 ) -> Iterator[str]:
-    """How `name` may be cut, the best way first: a gap near the middle, two gaps, a gap anywhere, a longer name."""
+    """How `name` may be cut, the best way first: the end, a gap in the middle, two, one anywhere, a longer name."""
+    number = _NUMBER.search(name)
+    end = number[0] if number and len(number[0]) <= most // 2 else ""
+    head = most - 1 - len(end)
+    if len(end) >= least_tails[head]:
+        yield f"{name[:head]}…{end}"
 
     def with_gap(letters: int, shortest: int) -> Iterator[str]:
         middle = (letters + 1) // 2

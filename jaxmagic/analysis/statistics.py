@@ -1,4 +1,4 @@
-"""Samples to numbers that can be trusted: the median, how sure it is, and what is wrong with the samples.
+"""Samples to numbers that can be trusted: the median, and how sure it is.
 
 Times are skewed, have several modes and outliers, and no known distribution. So everything here rests on their order
 alone: quantiles, ranks, and an interval whose coverage holds for any distribution.
@@ -17,9 +17,6 @@ from ..model.estimate import Estimate
 
 CONFIDENCE = 0.95
 
-#: Below this, ranks say too little about a trend or about modes.
-_FEWEST = 20
-
 #: From so many samples on it is seen how much they depend on each other, even where they do over some ten of them.
 FEWEST_FOR_CORRELATION = 100
 
@@ -28,20 +25,6 @@ _CORRELATED = 2.0
 
 #: The median has no interval below this either.
 _FEWEST_FOR_A_MEAN = 6
-
-#: A fall by more than this, from one third of the calls to the next, means that they are not warm yet.
-_STEADY = 0.97
-
-#: How many standard deviations of a rank correlation between chance and a trend: one in 2,000 is beyond.
-_TREND = 3.5
-
-#: The gap between two modes, from the 90th percentile of the lower to the 10th of the upper, in units of the sum of
-#: their interquartile ranges. Wherever one mode of the usual shapes (normal, log-normal, exponential, uniform) is
-#: split, its parts are 0.15 to 0.4 apart.
-_APART = 1.0
-
-#: Fewer samples than this share are outliers, not a mode.
-_LEAST_SHARE = 0.15
 
 
 def stopping_checkpoints(first: int = FEWEST_FOR_CORRELATION, growth: float = 1.5) -> Iterator[int]:
@@ -178,7 +161,16 @@ def is_correlated(samples: Sequence[float]) -> bool:
     if len(values) == 0 or np.min(values) <= 0:
         return False
     logs = np.log(values)
-    return max(correlation_time(samples), _correlation_time(logs - np.mean(logs))) > _CORRELATED
+    return any(
+        _correlation_time(each) > _CORRELATED and _neighbours_correlate(each)
+        for each in (np.sign(values - np.median(values)), logs - np.mean(logs))
+    )
+
+
+def _neighbours_correlate(centred: NDArray[np.float64]) -> bool:
+    """Whether neighbours are alike by more than chance makes them in one of a hundred runs."""
+    variance = float(np.mean(centred**2))
+    return variance > 0 and float(centred[1:] @ centred[:-1]) / len(centred) / variance > 2.33 / len(centred) ** 0.5
 
 
 def _correlation_time(centred: NDArray[np.float64]) -> float:
@@ -268,101 +260,3 @@ def histogram(samples: Sequence[float], bins: int = 30) -> Histogram | None:
     end = min(float(np.max(values)), high + 3 * max(high - low, 0.01 * high))
     counts, _ = np.histogram(np.minimum(values, end), bins, (float(np.min(values)), end))
     return Histogram(tuple(map(int, counts)), float(np.min(values)), end, int(np.sum(values > end)))
-
-
-class Outliers(NamedTuple):
-    """Samples beyond Tukey's fences: one and a half interquartile ranges outside the quartiles."""
-
-    low: int
-    high: int
-
-
-def outliers(samples: Sequence[float]) -> Outliers:
-    """How many samples lie far outside. They are counted, and kept.
-
-    Source: J. W. Tukey, Exploratory Data Analysis, 1977.
-
-    >>> outliers([10, 11, 12, 11, 10, 11, 99])
-    Outliers(low=0, high=1)
-    """
-    values = np.asarray(samples, dtype=float)
-    low, high = quartiles(samples)
-    reach = 1.5 * (high - low)
-    return Outliers(int(np.sum(values < low - reach)), int(np.sum(values > high + reach)))
-
-
-def is_steady(samples: Sequence[float]) -> bool:
-    """Whether the samples have stopped to fall: their last third is about what the third before it was.
-
-    >>> is_steady([90, 60, 30, 20, 10, 10]), is_steady([90, 20, 10, 10, 10, 10])
-    (False, True)
-    """
-    third = len(samples) // 3
-    if third < 2:
-        return False
-    return median(samples[-third:]) >= _STEADY * median(samples[-2 * third : -third])
-
-
-def drift(samples: Sequence[float]) -> float | None:
-    """By what share the samples rose (or fell) from their first third to their last, if that is no chance.
-
-    Returns:
-        0.1 for a rise by 10 %; ``None`` where there is no trend, or too little to tell.
-    """
-    values = np.asarray(samples, dtype=float)
-    if len(values) < _FEWEST or np.ptp(values) == 0:
-        return None
-    correlation = np.corrcoef(_ranks(values), np.arange(len(values)))[0, 1]
-    if abs(correlation) * np.sqrt(len(values) - 1) < _TREND:
-        return None
-    third = len(values) // 3
-    before, after = np.median(values[:third]), np.median(values[-third:])
-    return float(after / before - 1) if before > 0 else None
-
-
-def _ranks(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The rank of each value; equal ones share theirs, so that a coarse clock makes no trend."""
-    _, place, counts = np.unique(values, return_inverse=True, return_counts=True)
-    ranks: NDArray[np.float64] = (np.cumsum(counts) - (counts - 1) / 2)[place]
-    return ranks
-
-
-class Modes(NamedTuple):
-    """Two groups of samples with a gap between them.
-
-    Attributes:
-        low: the median of the lower group.
-        high: the median of the upper one.
-        share: how much of the samples the upper group is.
-    """
-
-    low: float
-    high: float
-    share: float
-
-
-def two_modes(samples: Sequence[float], resolution: float = 0.0) -> Modes | None:
-    """The two groups that the samples fall into, if they do.
-
-    All splits of the ordered samples into a lower and an upper group are tried. The groups of the best one have to
-    lie as far apart as they are wide, and neither may be as small as outliers are.
-
-    Args:
-        samples: in any order.
-        resolution: differences up to this are none, in the unit of the samples.
-    """
-    ordered = np.sort(np.asarray(samples, dtype=float))
-    count = len(ordered)
-    if count < _FEWEST:
-        return None
-    least = max(int(np.ceil(_LEAST_SHARE * count)), 5)
-    sizes = np.arange(least, count - least + 1)  # of the lower group
-    low = {part: ordered[(sizes * part).astype(int)] for part in (0.25, 0.5, 0.75, 0.9)}
-    high = {part: ordered[sizes + ((count - sizes) * part).astype(int)] for part in (0.1, 0.25, 0.5, 0.75)}
-    gap = high[0.1] - low[0.9] - resolution
-    within = (low[0.75] - low[0.25]) + (high[0.75] - high[0.25]) + resolution
-    apart = gap > _APART * within
-    if not np.any(apart):
-        return None
-    best = int(np.argmax(np.where(apart, gap, -np.inf)))
-    return Modes(float(low[0.5][best]), float(high[0.5][best]), float(1 - sizes[best] / count))

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from math import ceil
 from typing import NamedTuple
 
-from ..analysis.statistics import is_steady, median
+from ..analysis.statistics import median
+from ..analysis.trend import is_steady
 from .clock import Clock, resolution
 from .compilation import CompileLog
 from .plan import LEAST, LEAST_WARM_UP, WARM_UP, Plan

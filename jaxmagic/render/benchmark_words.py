@@ -5,6 +5,7 @@ from __future__ import annotations
 from .. import units
 from ..analysis import statistics
 from ..analysis.comparison import judge
+from ..analysis.outliers import outliers
 from ..model.benchmark import Benchmark
 from . import launch_words
 
@@ -36,16 +37,16 @@ def about_samples(benchmark: Benchmark, digits: int) -> list[str]:
     """How the samples lie."""
     calls = benchmark.latency.calls_ns
     low, high = statistics.quartiles(calls)
-    outliers = statistics.outliers(calls)
+    beyond = outliers(calls)
     of_calls = f" of {benchmark.latency.evaluations} calls" if benchmark.latency.evaluations > 1 else ""
     sentence = (
         f"{units.count(len(calls), 'sample')}{of_calls}: half of them {units.time_range(low, high, digits)}, "
         f"min {units.time(min(calls), digits)}"
     )
-    if outliers.high:
-        sentence += f", {units.count(outliers.high, 'outlier')} above, kept"
-    if outliers.low:
-        sentence += f", {units.count(outliers.low, 'outlier')} below, kept"
+    if beyond.high:
+        sentence += f", {units.count(beyond.high, 'outlier')} above, kept"
+    if beyond.low:
+        sentence += f", {units.count(beyond.low, 'outlier')} below, kept"
     about = launch_words.about_processes(benchmark) if benchmark.launches else None
     return [f"{sentence}.", *([] if about is None else [about])]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from jaxmagic.analysis.names import shortened
@@ -43,6 +43,7 @@ def test_no_cut_could_be_that_of_another_long_name(names: list[str], most: int) 
 
 @given(NAMES, st.integers(2, 40))
 def test_a_name_is_too_long_only_where_no_gap_tells_it_from_the_others(names: list[str], most: int) -> None:
+    assume(not any("…" in name for name in names))  # those may look like what others are cut to
     for name, text in zip(names, shortened(names, most), strict=True):
         others = [other for other in set(names) if len(other) > most and other != name]
         if len(text) > most:
@@ -62,18 +63,19 @@ def test_the_order_of_the_names_does_not_matter(names: list[str], most: int) -> 
     [
         (["update_cross_section_jacobian_forward", "update_cross_section_jacobian_reverse"], 24,
          ("update_cross…ian_forward", "update_cross…ian_reverse")),
-        (["multiply_subtract_fusion.12", "multiply_subtract_fusion.13"], 15, ("multipl…sion.12", "multipl…sion.13")),
-        (["a_long_name_of_a_file.py:1234"], 15, ("a_long_…py:1234",)),
-        (["loss_of_first_layer_f32", "loss_of_other_layer_f32"], 12, ("los…firs…f32", "los…othe…f32")),
-        (["first_layer_of_the_model", "other_layer_of_the_model"], 12, ("first_…model", "other_…model")),
+        (["multiply_subtract_fusion.12", "multiply_subtract_fusion.13"], 15, ("multiply_su….12", "multiply_su….13")),
+        (["a_long_name_of_a_file.py:1234"], 15, ("a_long_na…:1234",)),
+        (["loss_of_first_layer_f32", "loss_of_other_layer_f32"], 12, ("loss_of_fir…", "loss_of_oth…")),
+        (["the_loss_of_first_layer_f32", "the_loss_of_other_layer_f32"], 12, ("the…firs…f32", "the…othe…f32")),
+        (["first_layer_of_the_model", "other_layer_of_the_model"], 12, ("first_layer…", "other_layer…")),
         (["x" * 10, "x" * 11, "y"], 5, ("x" * 10, "x" * 11, "y")),  # nothing but their length tells these apart
-        (["abcdefgh", "abc…fgh"], 7, ("ab…efgh", "abc…fgh")),  # as somebody has named one by hand
-        (["q……qq", "qp…q…", "qqpqq"], 3, ("q……qq", "qp…q…", "qq…")),  # both could be cut to q……
+        (["abcdefgh", "abc…fgh"], 7, ("abcdef…", "abc…fgh")),  # as somebody has named one by hand
+        (["q……qq", "qp…q…", "qqpqq"], 3, ("q……", "qp…", "qq…")),  # both could be cut to q……
         (["a" * 30], 1, ("…",)),
         ([], 5, ()),
     ],
 )  # fmt: skip
-def test_the_gap_is_in_the_middle_and_where_names_are_alike(
+def test_the_end_is_cut_and_the_middle_where_that_tells_names_apart(
     names: list[str], most: int, cut: tuple[str, ...]
 ) -> None:
     assert shortened(names, most) == cut

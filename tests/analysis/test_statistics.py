@@ -15,15 +15,12 @@ from scipy.stats import binom
 
 from jaxmagic.analysis.statistics import (
     correlation_time,
-    drift,
     is_correlated,
     mean_interval,
     median_interval,
-    outliers,
     quartiles,
     sign_interval,
     stopping_checkpoints,
-    two_modes,
 )
 from jaxmagic.model.estimate import Estimate
 
@@ -139,8 +136,6 @@ def test_the_order_of_samples_does_not_matter(samples: list[float], random: Any)
     random.shuffle(shuffled)
     assert sign_interval(shuffled) == sign_interval(samples)
     assert median_interval(samples[::-1]) == median_interval(samples)
-    assert outliers(shuffled) == outliers(samples)
-    assert two_modes(shuffled) == two_modes(samples)
 
 
 @given(positive)
@@ -149,7 +144,6 @@ def test_scaling_scales(samples: list[float]) -> None:
     assert one is not None
     assert two is not None
     assert (two.value, two.low, two.high) == (2 * one.value, 2 * one.low, 2 * one.high)
-    assert drift([2 * each for each in samples]) == drift(samples)
 
 
 @given(positive)
@@ -165,59 +159,5 @@ def test_how_wide_an_interval_is() -> None:
     assert Estimate(value=0, low=0, high=0, confidence=0.95).relative_width == 0
 
 
-@pytest.mark.parametrize("count", [40, 1000])
-@pytest.mark.parametrize("shape", SHAPES)
-def test_samples_of_one_kind_have_no_trend_and_no_modes(shape: str, count: int) -> None:
-    rng = np.random.default_rng(5)
-    found = [(drift(each), two_modes(each)) for each in (SHAPES[shape](rng, count) for _ in range(200))]
-    assert sum(trend is not None for trend, _ in found) <= 2
-    assert sum(modes is not None for _, modes in found) <= 16
-
-
-def test_a_trend_is_found_with_its_size() -> None:
-    rng = np.random.default_rng(6)
-    for slope in (0.1, -0.1):
-        rising = [drift((1 + slope * np.linspace(0, 1, 90)) * rng.normal(1, 0.02, 90)) for _ in range(100)]
-        found = [each for each in rising if each is not None]
-        assert len(found) >= 95
-        assert np.median(found) == pytest.approx(slope * 2 / 3, abs=0.015)
-
-
-def test_a_coarse_clock_makes_no_trend_and_no_modes() -> None:
-    rng = np.random.default_rng(7)
-    for _ in range(50):
-        ticks = np.round(rng.normal(40, 0.6, 200))
-        assert drift(ticks) is None
-        assert two_modes(ticks, resolution=1) is None
-    assert drift([40.0] * 30 + [41.0] * 10) is not None
-    assert drift([40.0] * 100) is None
-
-
-def test_two_modes_are_found_with_their_places_and_shares() -> None:
-    rng = np.random.default_rng(8)
-    found = [two_modes(two(rng, 200)) for _ in range(100)]
-    assert all(found)
-    assert np.median([modes.low for modes in found if modes]) == pytest.approx(1, rel=0.01)
-    assert np.median([modes.high for modes in found if modes]) == pytest.approx(1.2, rel=0.01)
-    assert np.median([modes.share for modes in found if modes]) == pytest.approx(0.3, abs=0.03)
-
-
-def test_a_few_outliers_are_no_mode_but_are_counted() -> None:
-    rng = np.random.default_rng(9)
-    samples = rng.normal(1, 0.02, 200)
-    assert sum(outliers(samples)) <= 6
-    samples[::40] *= 5
-    samples[7] /= 5
-    assert two_modes(samples) is None
-    assert outliers(samples).high >= 5
-    assert outliers(samples).low >= 1
-
-
 def test_quartiles_enclose_the_middle_half() -> None:
     assert quartiles(range(101)) == (25, 75)
-
-
-@pytest.mark.parametrize("samples", [[], [1.0], [1.0, 2.0]])
-def test_too_few_samples_say_nothing(samples: list[float]) -> None:
-    assert drift(samples) is None
-    assert two_modes(samples) is None

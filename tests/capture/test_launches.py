@@ -57,7 +57,7 @@ def test_each_process_gives_its_own_samples_and_all_are_of_as_many_calls() -> No
     assert record.value is None
     assert record.pipelined is None
     assert record.environment.device_count == len(jax.devices())
-    assert progress.events == [("measuring in 2 fresh processes", 2), (0, 2), (1, 2), (2, 2)]
+    assert progress.events == [("fresh processes", 2), (0, 2), (1, 2), (2, 2)]
     assert not psutil.Process().children()
 
 

@@ -132,7 +132,7 @@ def test_a_comparison_as_a_frame(comparison: Comparison) -> None:
 def test_a_benchmark_as_text(benchmark: Benchmark) -> None:
     expected = """\
         9.98 ms per call   (9.94 to 10.1 ms with 95 % confidence)
-          90 samples: half of them 9.85 to 10.1 ms, min 9.43 ms, 1 outlier above, kept.
+          90 samples: half of them 9.85 to 10.1 ms, min 9.43 ms.
           The interval assumes that these 90 samples do not depend on each other.
           9.43 ms ▁▂ ▂ ▂▁▁▂▆▂▅█▃▄▄▅▆▃▂▂▂ ▂     ▁ 10.7 ms
           Pipelined: 9.57 ms per call, 10 in flight.

@@ -309,7 +309,7 @@ def test_a_number_is_never_cut(memory_profile: Any, executable: Any) -> None:
     text = to_text(memory_profile(executables=(program,)), Style(width=40))
     assert "1023 GiB" in text
     assert "1023 MiB" in text
-    assert "jit_f…fffff" in text
+    assert re.search(r"jit_f+…", text)
 
 
 # --- HTML --------------------------------------------------------------------------------------------------------

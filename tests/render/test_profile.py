@@ -124,7 +124,7 @@ def test_what_an_earlier_call_compiled_is_said(profile: Profile, timing: Make, c
 
 def test_what_else_kept_the_machine_busy_is_said(profile: Profile, environment: Environment) -> None:
     found = replace(profile, environment=environment, other_load=1.3)
-    assert says(found, "Other processes kept 1.3 of 2 processors busy")
+    assert says(found, "Other processes kept 1.3 of 2 CPUs busy")
     assert not says(replace(found, other_load=0.1), "Other processes")
 
 
