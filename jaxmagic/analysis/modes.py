@@ -6,6 +6,9 @@ all have a log-concave density, which means that the density between two values 
 interpolation of the densities at these values. A valley that falls short of this interpolation by more than chance
 is evidence for two modes. The thresholds were calibrated by simulation; ``tests/analysis/test_modes.py`` states the
 error rates.
+
+A tail that is heavier than that can look like a mode: where a fifth of the samples is delayed by an exponential time
+much longer than the noise, a second mode is named in 23 % of the runs of 100 samples, and in 6 % of those of 400.
 """
 
 from __future__ import annotations

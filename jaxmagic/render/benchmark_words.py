@@ -25,20 +25,14 @@ def headline(benchmark: Benchmark, digits: int) -> str:
     return f"{median}   ({interval} with {units.share(estimate.confidence, 1)} confidence{over})"
 
 
-def about_interval(benchmark: Benchmark) -> str | None:
-    """What the interval assumes, where there are too few samples to see whether it is so."""
-    count = len(benchmark.samples_ns)
-    if benchmark.estimate is None or benchmark.launches or count >= statistics.FEWEST_FOR_CORRELATION:
-        return None
-    return f"The interval assumes that these {count} samples do not depend on each other."
-
-
 def about_samples(benchmark: Benchmark, digits: int) -> list[str]:
     """How the samples lie."""
     calls = benchmark.latency.calls_ns
     low, high = statistics.quartiles(calls)
     beyond = outliers(calls)
     of_calls = f" of {benchmark.latency.evaluations} calls" if benchmark.latency.evaluations > 1 else ""
+    if len(calls) == 1:
+        return [f"One sample{of_calls}."]
     sentence = (
         f"{units.count(len(calls), 'sample')}{of_calls}: half of them {units.time_range(low, high, digits)}, "
         f"min {units.time(min(calls), digits)}"
@@ -47,8 +41,16 @@ def about_samples(benchmark: Benchmark, digits: int) -> list[str]:
         sentence += f", {units.count(beyond.high, 'outlier')} above, kept"
     if beyond.low:
         sentence += f", {units.count(beyond.low, 'outlier')} below, kept"
-    about = launch_words.about_processes(benchmark) if benchmark.launches else None
+    about = launch_words.about_processes(benchmark) if benchmark.launches else _assumed(benchmark)
     return [f"{sentence}.", *([] if about is None else [about])]
+
+
+def _assumed(benchmark: Benchmark) -> str | None:
+    """What the interval assumes, where there are too few samples to see whether it is so."""
+    count = len(benchmark.samples_ns)
+    if benchmark.estimate is None or count >= statistics.FEWEST_FOR_CORRELATION:
+        return None
+    return f"The interval assumes that these {count} samples do not depend on each other."
 
 
 def histogram(benchmark: Benchmark, digits: int) -> str | None:

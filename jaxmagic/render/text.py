@@ -67,8 +67,6 @@ def _(record: Benchmark, style: Style = DEFAULT, *, explain: bool = False) -> st
         return lines[0]
     for sentence in benchmark_words.about_samples(record, style.digits):
         lines += wrapped(sentence, style, "  ", "    ")
-    if assumed := benchmark_words.about_interval(record):
-        lines += wrapped(assumed, style, "  ", "    ")
     if line := benchmark_words.histogram(record, style.digits):
         lines.append(f"  {line}")
     lines += wrapped(benchmark_words.about_pipelined(record, style.digits), style, "  ", "    ")

@@ -163,6 +163,36 @@ def test_few_samples_have_no_interval(benchmark: Benchmark) -> None:
     assert to_frame(few, "benchmarks")["interval_low_ns"].isna().all()
 
 
+def test_every_medium_says_what_the_interval_of_few_samples_assumes(benchmark: Benchmark) -> None:
+    said = "The interval assumes that these 90 samples do not depend on each other."
+    assert said in " ".join(to_text(benchmark).split())
+    assert said in to_html(benchmark)
+    many = replace(benchmark, latency=Trial(samples_ns=benchmark.samples_ns * 2, evaluations=1))
+    assert "assumes" not in to_text(many)
+
+
+def test_one_sample_is_told_as_one(benchmark: Benchmark) -> None:
+    text = to_text(replace(benchmark, latency=Trial(samples_ns=(10**9,), evaluations=1), stopped_by="budget"))
+    assert text.startswith("1.00 s per call   (one sample: too few for an interval)\n  One sample.\n")
+    assert "an interval takes six samples; --budget 6s would allow them." in " ".join(text.split())
+
+
+def test_the_mean_of_several_calls_has_another_name(benchmark: Benchmark) -> None:
+    several = replace(benchmark, latency=Trial(samples_ns=benchmark.samples_ns, evaluations=10))
+    assert to_text(several).startswith("998 µs per call (means of 10 calls)   (")
+
+
+def test_pipelined_calls_are_put_beside_as_many_that_are_waited_for(benchmark: Benchmark) -> None:
+    assert benchmark.pipelined is not None
+    once = benchmark.pipelined.samples_ns
+    slower = Trial(samples_ns=tuple(2 * each for each in once for _ in range(2)), evaluations=10)
+    text = " ".join(to_text(replace(benchmark, waited=slower)).split())
+    assert "Pipelined: 9.57 ms per call, 10 in flight; 19.1 ms where each of as many is waited for, 2.00x" in text
+    same = Trial(samples_ns=tuple(each for each in once for _ in range(2)), evaluations=10)
+    text = " ".join(to_text(replace(benchmark, waited=same)).split())
+    assert "10 in flight; not waiting for each call spares nothing that can be told." in text
+
+
 def test_a_number_is_not_torn_from_its_unit(benchmark: Benchmark) -> None:
     for width in range(40, 81):
         for line in to_text(benchmark, Style(width=width)).splitlines():
