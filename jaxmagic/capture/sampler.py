@@ -127,9 +127,20 @@ def _sample(runner: Runner, plan: Plan, warm: WarmUp, folded: bool, progress: Pr
 def until_known(
     runner: Runner, plan: Plan, first_ns: int | None, progress: Progress, clock: Clock
 ) -> tuple[list[int], StoppedBy]:
-    """Samples until one of the plan's conditions holds, and which one it was."""
+    """Samples until one of the plan's conditions holds, and which one it was; or until an interrupt."""
     __tracebackhide__ = True
     taken: list[int] = [] if first_ns is None else [first_ns]
+    try:
+        return taken, _sample_on(taken, runner, plan, progress, clock)
+    except KeyboardInterrupt:
+        if not taken:
+            raise
+        return taken, "interrupt"
+
+
+def _sample_on(taken: list[int], runner: Runner, plan: Plan, progress: Progress, clock: Clock) -> StoppedBy:
+    """Add samples to `taken`, and tell what ended that."""
+    __tracebackhide__ = True
     checkpoints = stopping_checkpoints()
     next_check = next(checkpoints)
     progress.stage("samples", ticking=False, expected_s=plan.budget_ns / 1e9)
@@ -137,31 +148,25 @@ def until_known(
     started_ns = told_ns - sum(taken)
     while True:
         now_ns = clock()
-        spent_ns = now_ns - started_ns
+        spent_ns, count = now_ns - started_ns, len(taken)
+        about = plan.samples or 0
         if plan.samples is not None:
-            about = plan.samples
-            if len(taken) >= plan.samples:
-                return taken, "count"
-        elif taken:
-            each_ns = spent_ns / len(taken)
-            about = max(round(plan.sampling_ns(each_ns) / max(each_ns, 1)), len(taken) + 1)
-            if len(taken) == next_check:
+            if count >= plan.samples:
+                return "count"
+        elif count:
+            each_ns = spent_ns / count
+            about = max(round(plan.sampling_ns(each_ns) / max(each_ns, 1)), count + 1)
+            if count == next_check:
                 next_check = next(checkpoints)
                 estimate = median_interval(taken)
-                enough = spent_ns >= LEAST * plan.budget_ns and estimate is not None
-                if enough and estimate is not None and estimate.relative_width <= plan.rtol:
-                    return taken, "precision"
-            if not plan.has_time(spent_ns, each_ns, len(taken), _FOR_AN_INTERVAL):
-                return taken, "budget"
-        if taken and now_ns - told_ns > TELL_NS:
-            progress.advance(len(taken), about)
+                if spent_ns >= LEAST * plan.budget_ns and estimate and estimate.relative_width <= plan.rtol:
+                    return "precision"
+            if not plan.has_time(spent_ns, each_ns, count, _FOR_AN_INTERVAL):
+                return "budget"
+        if count and now_ns - told_ns > TELL_NS:
+            progress.advance(count, about)
             told_ns = now_ns
-        try:
-            taken.append(runner.sample())
-        except KeyboardInterrupt:
-            if not taken:
-                raise
-            return taken, "interrupt"
+        taken.append(runner.sample())
 
 
 def donated_twice(error: BaseException) -> DonatedTwice:

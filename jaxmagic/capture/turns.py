@@ -186,12 +186,16 @@ class _Ending:
         if not plan.has_time(spent_ns, each_ns, count, self._needed):
             return "budget"
         about = max(round(plan.sampling_ns(each_ns) / max(each_ns, 1)), self._needed, count)
-        if count < self._needed and not self._foretold:
-            self._foretold = True
-            left_ns = (self._needed - count) * each_ns
-            self._progress.stage("rounds for a verdict", about, ticking=False, expected_s=left_ns / 1e9)
+        self._foretell(count, each_ns)
         self._tell(now_ns, about)
         return None
+
+    def _foretell(self, count: int, each_ns: float) -> None:
+        """Say how long the rounds of a verdict take, where that is beyond the budget."""
+        if not self._foretold and self._needed * each_ns > self._plan.budget_ns:
+            self._foretold = True
+            left_s = (self._needed - count) * each_ns / 1e9
+            self._progress.stage("rounds for a verdict", self._needed, ticking=False, expected_s=left_s)
 
     def _tell(self, now_ns: int, about: int) -> None:
         if now_ns - self._told_ns > TELL_NS:
