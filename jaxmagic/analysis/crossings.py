@@ -21,7 +21,7 @@ import numpy as np
 from ..model.comparison import Comparison, Verdict
 from ..model.sweep import Crossing, Sweep
 from .between_points import BETWEEN_POINTS, Noise, moderated, standard_error
-from .comparison import versus
+from .comparison import agrees, versus
 from .scaling import along, rows
 from .statistics import CONFIDENCE
 
@@ -77,6 +77,8 @@ def crossings(sweep: Sweep) -> tuple[Crossing, ...]:
 def _ratios(one: str, other: str, both: Sequence[tuple[float, Comparison]]) -> list[_Ratio]:
     found = []
     for size, comparison in both:
+        if any(agrees(comparison, comparison.candidate(label)) is False for label in (one, other)):
+            continue  # what computes something else overtakes nothing
         beside = replace(comparison, baseline=other)
         seen = versus(beside, beside.candidate(one))
         if seen.ratio is not None:

@@ -27,6 +27,9 @@ from .between_points import Noise, moderated
 from .overhead_curves import Array, Points, added, overlapped, power, profile, relative_work
 from .statistics import CONFIDENCE
 
+#: Logarithms beyond this are those of no time: the curve does not know the overhead.
+_HUGE = 700.0
+
 #: A curve of three parameters through two points fits always: it says nothing about itself.
 _FEWEST = 3
 
@@ -212,7 +215,8 @@ def _overhead(fit: _Fit, noise: Noise, limit: float, ends: tuple[float, float]) 
         for exponent in filter(isfinite, (fit.exponent, *ends))
         if profile(points, np.array([exponent]), curve).squares[0] <= limit
     ]
-    found = Estimate(value=exp(level), low=exp(min(levels)), high=exp(max(levels)), confidence=_OVERHEAD)
+    value, low, high = (exp(min(max(each, -_HUGE), _HUGE)) for each in (level, min(levels), max(levels)))
+    found = Estimate(value=value, low=low, high=high, confidence=_OVERHEAD)
     return found, over
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from math import exp, log, sqrt
+from math import exp, log, pi, sqrt
 from typing import NamedTuple
 
 import numpy as np
@@ -17,18 +17,31 @@ from .statistics import CONFIDENCE, median, median_interval
 #: How many standard errors the interval of a median reaches to either side.
 _NORMAL = 1.96
 
+#: As many rounds as a verdict takes: from so many samples on the spread of a record is taken to be known.
+_FEWEST = 4
+
 
 def side_of(trials: Sequence[Trial]) -> Side | None:
     """The processes of a record, one trial each; ``None`` where a median is zero, because the clock did not move."""
-    medians, errors = [], []
+    medians: list[float] = []
+    errors: list[float | None] = []
     for trial in trials:
         middle_ns, interval = median(trial.calls_ns), median_interval(trial.calls_ns)
         if middle_ns <= 0:
             return None
-        known = interval is not None and interval.low > 0
         medians.append(log(middle_ns))
-        errors.append(log(interval.high / interval.low) / 2 / _NORMAL if known and interval is not None else None)
+        if interval is not None and interval.low > 0:
+            errors.append(log(interval.high / interval.low) / 2 / _NORMAL)
+        else:
+            errors.append(_error_of_few(trial.calls_ns))
     return Side(tuple(medians), tuple(errors))
+
+
+def _error_of_few(calls_ns: Sequence[float]) -> float | None:
+    """The standard error of the median of four or five samples, which have no interval, as of normal ones."""
+    if len(calls_ns) < _FEWEST or min(calls_ns) <= 0:
+        return None
+    return float(np.std(np.log(calls_ns), ddof=1)) * sqrt(pi / 2 / len(calls_ns))
 
 
 def middle(benchmark: Benchmark) -> float:
@@ -72,12 +85,14 @@ class Spread(NamedTuple):
         within: how far the 95 % interval of a median reaches within its process; ``None`` if not known.
         between: the standard deviation from process to process; ``None`` for one process.
         assumed: whether the noise behind `smallest` is assumed, and neither measured nor shown by the processes.
+        is_shown: whether the processes themselves show that noise.
         smallest: the smallest ratio that two such benchmarks find in 8 of 10 cases; ``None`` if none does.
     """
 
     within: float | None
     between: float | None
     assumed: bool
+    is_shown: bool
     smallest: float | None
 
 
@@ -92,10 +107,12 @@ def spread_of(benchmark: Benchmark) -> Spread | None:
     shown = max(between or 0.0, error)
     prior = sqrt(noise_sd(benchmark.process_noise, middle(benchmark)) ** 2 + error**2)
     sd = shown if count >= ENOUGH else max(shown, prior)
+    is_shown = count >= ENOUGH or shown >= prior
     return Spread(
         within=_NORMAL * error if all(each is not None for each in side.errors) else None,
         between=between,
-        assumed=count < ENOUGH and benchmark.process_noise is None,
+        assumed=not is_shown and benchmark.process_noise is None,
+        is_shown=is_shown,
         smallest=smallest_ratio(Design(count, count, sd=sd, prior_sd=prior)),
     )
 
@@ -122,6 +139,7 @@ def combined(records: Sequence[Benchmark], *, interrupted: bool = False) -> Benc
                 compile_ns=each.first_call.compile_ns,
                 stopped_by=each.stopped_by,
                 pipelined=each.pipelined,
+                waited=each.waited,
             )
             for each in records
         ),

@@ -89,7 +89,7 @@ def against_record(
     found = put_beside(old, new, process_noise)
     if all(each.ratio is None for each in found):
         raise NotMeasured(
-            "One of the records has fewer than six samples in a process, so that its median has no interval to "
+            "One of the records has fewer than four samples or rounds in a process: too few for an interval to "
             "compare. Measure it again with more time (--budget, budget_s) or a number of samples (-r)."
         )
     return [replace(each, differing=marks) for each in found]

@@ -10,9 +10,11 @@ from __future__ import annotations
 
 import os
 import pickle
+import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -136,10 +138,19 @@ def launch(job: Callable[[Any], Any], argument: bytes, who: str) -> Any:
         try:
             written, said = child.communicate(told + argument)
         except BaseException:
-            child.kill()
+            _kill(child)
             child.wait()  # leaving the block does not, behind an interrupt
             raise
     return _result_of(written, said.decode(errors="replace"), child.returncode, who)
+
+
+def _kill(child: subprocess.Popen[bytes]) -> None:
+    """End a process with all that it has started, where the system knows them as a group."""
+    if sys.platform == "win32":
+        child.kill()
+    else:
+        with suppress(ProcessLookupError):
+            os.killpg(child.pid, signal.SIGKILL)
 
 
 def _result_of(written: bytes, said: str, status: int, who: str) -> Any:

@@ -11,6 +11,9 @@ WARM_UP, PIPELINED = 0.15, 0.2
 LEAST_WARM_UP, LEAST = 0.01, 0.1
 
 
+#: What is shorter may be a short call that the operating system kept waiting for some slices of time.
+_LONG_NS = 10_000_000
+
 #: Two calls of half a second fit into a second, although they take a little longer.
 _FITS = 1.02
 
@@ -41,7 +44,7 @@ class Plan(NamedTuple):
         Such a call is warm when it compiles nothing, and no part of the budget is kept back for pipelined ones, of
         which too few would fit.
         """
-        return call_ns >= LEAST_WARM_UP * self.budget_ns
+        return call_ns >= max(LEAST_WARM_UP * self.budget_ns, _LONG_NS)
 
     def sampling_ns(self, call_ns: float) -> float:
         """What part of the budget is for samples of calls that take so long."""

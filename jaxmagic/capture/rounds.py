@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import NamedTuple
@@ -77,7 +78,7 @@ def take_comparison(
     try:
         firsts = contestants.of_each(partial(_first_call, progress))
         checks = _check_outputs(contestants, check, strict)
-        warm = turns.warm_up()
+        warm = turns.warm_up({label: each.timing.wall_ns - each.timing.compile_ns for label, each in firsts.items()})
         memory = contestants.of_each(lambda label, entry: _only_program(entry.runner, firsts[label], warm[label]))
         with Surroundings(clock) as beside:
             rounds = turns.take(warm)
@@ -187,7 +188,8 @@ def _take_pipelined(
 ) -> None:
     __tracebackhide__ = True
     for label, entry in contestants.items():
-        beyond.pipelined[label] = take_pipelined(entry.runner, median(latencies[label].calls_ns), budget_ns)
+        with suppress(Exception):  # a candidate that fails by now has been measured
+            beyond.pipelined[label] = take_pipelined(entry.runner, median(latencies[label].calls_ns), budget_ns)
 
 
 def _take_works(contestants: Contestants, beyond: _Beyond) -> None:

@@ -62,7 +62,7 @@ def take_benchmark(
     first_call = runner.first_call(code)
     try:
         progress.stage("warming up", ticking=False)
-        warm = warm_up(runner, plan, clock)
+        warm = warm_up(runner, plan, clock, first_call.wall_ns - first_call.compile_ns)
         set_up_samples([(runner, warm)], plan, clock)
         found = _sample(runner, plan, warm, folded, progress, clock)
         seen, stopped_by = None, found.stopped_by

@@ -35,8 +35,10 @@ class Surroundings:
         return self
 
     def __exit__(self, kind: object, *_: object) -> None:
-        ended_ns = self._clock()
-        self._log.stop()
+        try:
+            ended_ns = self._clock()
+        finally:
+            self._log.stop()
         if kind is not None:
             return
         self._other_load = self._load.of_others()

@@ -66,8 +66,12 @@ class Turns:
         self._warm_baseline: str | None = None
         self._again_ns: int | None = None
 
-    def warm_up(self) -> dict[str, WarmUp]:
-        """Warm up all candidates in shuffled order; the baseline twice where its calls are long: that is a round."""
+    def warm_up(self, firsts_ns: Mapping[str, float]) -> dict[str, WarmUp]:
+        """Warm up all candidates in shuffled order; the baseline twice where its calls are long: that is a round.
+
+        Args:
+            firsts_ns: what the first call of each took beside compiling.
+        """
         __tracebackhide__ = True
         self._progress.stage("warming up", ticking=False)
         contestants = self._contestants
@@ -78,7 +82,7 @@ class Turns:
             if label not in contestants or (label in found and found[label].sample_ns is None):
                 continue
             try:
-                warm = warm_up(contestants[label].runner, self.share, self._clock)
+                warm = warm_up(contestants[label].runner, self.share, self._clock, firsts_ns[label])
             except Exception as error:
                 contestants.drop(label, error)
             else:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import ceil
+from math import ceil, inf
 from typing import NamedTuple
 
 from ..analysis.statistics import median
@@ -22,6 +22,12 @@ _MOST_SAMPLES = 2000
 #: What shorter calls find in the processor's caches matters to their time.
 _SHORT_NS = 1_000_000
 
+#: With fewer calls, what a call takes may be what one of them was kept waiting.
+_FEWEST = 3
+
+#: Candidates whose calls take up to so many times as long as the shortest ones have as many calls before each sample.
+_ALIKE = 30
+
 #: A sample takes no more than this share of the budget, however short the calls of other candidates are.
 _LONGEST_SAMPLE = 0.01
 
@@ -32,21 +38,31 @@ class WarmUp(NamedTuple):
     Attributes:
         calls_ns: of those that are no samples.
         sample_ns: the last call, where it is as good as a sample: it compiled nothing, and lasts long.
+        first_ns: what the first call took beside compiling.
     """
 
     calls_ns: tuple[int, ...]
     sample_ns: int | None
+    first_ns: float
 
     @property
     def call_ns(self) -> float:
-        """What a call takes, about."""
-        return median(self.calls_ns[len(self.calls_ns) // 2 :]) if self.sample_ns is None else self.sample_ns
+        """What a call takes, about: any single one may have been kept waiting."""
+        late = self.calls_ns[len(self.calls_ns) // 2 :] if self.sample_ns is None else [self.sample_ns]
+        return min(median(late), self.first_ns)
 
 
-def warm_up(runner: Runner, plan: Plan, clock: Clock) -> WarmUp:
+def warm_up(runner: Runner, plan: Plan, clock: Clock, first_ns: float = inf) -> WarmUp:
     """Call until a call compiles nothing and calls get no faster, and decide how samples have to end.
 
-    A call that lasts long needs no others before it, nor does any where the plan says how many there are to be.
+    A call that lasts long needs no others before it, nor does any where the plan says how many there are to be. The
+    first call has to have lasted long as well: else it was the machine that kept a short one waiting.
+
+    Args:
+        runner: of the statement.
+        plan: how long to sample.
+        clock: in nanoseconds.
+        first_ns: what the first call took beside compiling.
     """
     __tracebackhide__ = True
     calls: list[tuple[int, int]] = []
@@ -58,20 +74,22 @@ def warm_up(runner: Runner, plan: Plan, clock: Clock) -> WarmUp:
             heard = len(log.spans)
             calls.append(runner.single_call())
             compiled = len(log.spans) > heard
-            counts = not compiled and (plan.is_counted or plan.is_long(calls[-1][0]))
+            is_long = plan.is_long(min(calls[-1][0], first_ns))
+            counts = not compiled and (plan.is_counted or is_long)
             spent = (clock() - began_ns) / plan.budget_ns
             warm = not compiled and spent > LEAST_WARM_UP and is_steady([each for each, _ in calls])
-            if counts or warm or spent > WARM_UP:
+            enough = spent > WARM_UP and (len(calls) >= _FEWEST or plan.is_long(first_ns))
+            if counts or warm or enough:
                 break
     finally:
         log.stop()
     if not counts or plan.evaluations not in (None, 1):
         runner.fenced = runner.leaves_work_behind(calls[len(calls) // 2 :])
-        return WarmUp(tuple(each for each, _ in calls), None)
+        return WarmUp(tuple(each for each, _ in calls), None, first_ns)
     *before, last = calls
     runner.fenced = runner.leaves_work_behind([last])
     whole_ns, rest_ns = last
-    return WarmUp(tuple(each for each, _ in before), whole_ns if runner.fenced else whole_ns - rest_ns)
+    return WarmUp(tuple(each for each, _ in before), whole_ns if runner.fenced else whole_ns - rest_ns, first_ns)
 
 
 def set_up_samples(warm: Sequence[tuple[Runner, WarmUp]], plan: Plan, clock: Clock, *, lead: int = 0) -> None:
@@ -99,12 +117,14 @@ def set_up_samples(warm: Sequence[tuple[Runner, WarmUp]], plan: Plan, clock: Clo
         for runner, call_ns in zip(runners, calls_ns, strict=True):
             fits = int(_LONGEST_SAMPLE * plan.budget_ns / max(call_ns, 1))
             runner.evaluations = max(min(most, fits), runner.evaluations)
-    if plan.samples is None:
+    shortest_ns = min(each.call_ns for _, each in warm)
+    if plan.samples is None and all(runner.repeatable for runner in runners) and not plan.is_long(shortest_ns):
+        alike = [(runner, each.call_ns) for runner, each in warm if each.call_ns < _ALIKE * shortest_ns]
         spacing_ns = LEAST * plan.budget_ns / _MOST_SAMPLES
-        for runner, each in warm:
-            if runner.repeatable and not plan.is_long(each.call_ns):
-                apart = int(spacing_ns / max(each.call_ns, 1)) - runner.evaluations
-                runner.lead = max(apart, lead if each.call_ns < _SHORT_NS else 0)
+        apart = int(spacing_ns * len(alike) / max(sum(call_ns for _, call_ns in alike), 1)) - runners[0].evaluations
+        common = max(apart, lead if shortest_ns < _SHORT_NS else 0)
+        for runner, _ in alike:  # as many for all: what goes before a call changes what it takes
+            runner.lead = common
 
 
 def _fill(runner: Runner, call_ns: float, least_ns: float) -> float:

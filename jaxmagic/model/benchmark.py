@@ -54,6 +54,7 @@ class Launch:
         compile_ns: how long that compiled: tracing, lowering, compilation and cache retrieval.
         stopped_by: what ended its sampling.
         pipelined: its calls enqueued one after the other; ``None`` where that was not measured.
+        waited: batches of as many calls, each call waited for, in turns with these: two for each.
     """
 
     sample_count: int
@@ -61,6 +62,7 @@ class Launch:
     compile_ns: int
     stopped_by: StoppedBy
     pipelined: Trial | None = None
+    waited: Trial | None = None
 
     def __post_init__(self) -> None:
         if self.sample_count < 1:

@@ -12,6 +12,11 @@ from . import launch_words
 _BARS = " ▁▂▃▄▅▆▇█"
 
 
+#: Why calls were not pipelined.
+_TOO_FEW = "too few calls fit into the budget, or calls over several devices may block each other"
+_WHY_NOT = {"count": "the number of calls was given", "interrupt": "of the interrupt"}
+
+
 def headline(benchmark: Benchmark, digits: int) -> str:
     """The median, and how sure it is."""
     estimate = benchmark.estimate
@@ -41,8 +46,9 @@ def about_samples(benchmark: Benchmark, digits: int) -> list[str]:
         sentence += f", {units.count(beyond.high, 'outlier')} above, kept"
     if beyond.low:
         sentence += f", {units.count(beyond.low, 'outlier')} below, kept"
-    about = launch_words.about_processes(benchmark) if benchmark.launches else _assumed(benchmark)
-    return [f"{sentence}.", *([] if about is None else [about])]
+    about = launch_words.about_processes(benchmark) if benchmark.launches else None
+    assumed = _assumed(benchmark) if len(benchmark.launches) < 2 else None
+    return [f"{sentence}.", *(each for each in (about, assumed) if each is not None)]
 
 
 def _assumed(benchmark: Benchmark) -> str | None:
@@ -72,7 +78,7 @@ def about_pipelined(benchmark: Benchmark, digits: int) -> str:
     pipelined = benchmark.pipelined
     if pipelined is None:
         fresh = benchmark.conditions.fresh
-        why = "every call needs fresh arguments" if fresh else "too few calls fit into the budget"
+        why = "every call needs fresh arguments" if fresh else _WHY_NOT.get(benchmark.stopped_by, _TOO_FEW)
         return f"Pipelined: not measured, because {why}."
     assert benchmark.pipelined_ns is not None
     sentence = f"Pipelined: {units.time(benchmark.pipelined_ns, digits)} per call, {pipelined.evaluations} in flight"
@@ -130,6 +136,8 @@ def about_end(benchmark: Benchmark, digits: int) -> str:
         return f"Stopped after {units.count(len(benchmark.samples_ns), 'sample')}, as asked for."
     if benchmark.stopped_by == "interrupt":
         return f"Interrupted after {units.count(len(benchmark.samples_ns), 'sample')}."
+    if estimate is None and benchmark.conditions.fresh:  # what makes the arguments is in no sample
+        return f"Stopped by the budget of {budget}: an interval takes six samples. Give it a larger --budget."
     if estimate is None:
         needed = units.time_option(6 * benchmark.median_ns * benchmark.latency.evaluations)
         return (

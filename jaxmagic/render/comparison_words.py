@@ -179,11 +179,11 @@ def call_time(candidate: Candidate, digits: int) -> str:
 
 def details(comparison: Comparison, candidate: Candidate, digits: int) -> str:
     """First call, break-even, pipelined calls and memory of one candidate."""
-    timing, versus = candidate.first_call, comparison[candidate.label]
+    timing, versus = candidate.first_call, counterpart(comparison, candidate)
     parts = [f"first call {units.time(timing.wall_ns, digits)}"]
     if timing.compile_ns:
         compiling = f"{units.time(timing.compile_ns, digits)} of it compiling"
-        if candidate.label != comparison.baseline and versus.break_even_calls:
+        if candidate.label != versus.baseline and versus.break_even_calls:
             compiling += f", paid for after {_calls(versus)}"
         parts.append(compiling)
     if candidate.pipelined is not None:
@@ -241,6 +241,8 @@ def _round_ns(comparison: Comparison) -> float:
 
 def _more(comparison: Comparison, needed: int) -> str:
     """What a verdict would take."""
+    if comparison.stopped_by != "budget" or any(each.conditions.fresh for each in comparison.candidates):
+        return f"A verdict takes {needed} rounds."  # what fresh arguments take is in no sample
     round_ns = _round_ns(comparison)
     budget = units.time_option(needed * round_ns)
     return f"A verdict takes {needed} rounds of {units.time_short(round_ns)}: give it --budget {budget} (budget_s)."

@@ -141,7 +141,8 @@ def _(record: Sweep, style: Style = DEFAULT, *, explain: bool = False) -> str:
         more = units.count(len(record.points) - len(shown), "more point")
         pieces.append(tags.line(f"… and {more}: see to_frame()", FAINT))
     pieces += [tags.line(each, FAINT) for each in sweep_words.about_work(record)]
-    pieces += [tags.line(each) for each in (*sweep_words.about_growth(record), *sweep_words.about_crossings(record))]
+    told = (sweep_words.about_outputs, sweep_words.about_growth, sweep_words.about_crossings)
+    pieces += [tags.line(each) for about in told for each in about(record)]
     pieces += [tags.line(each, FAINT) for each in sweep_words.about_compiling(record, style.digits)]
     ended = (*sweep_words.about_end(record, style.digits), *sweep_words.about_conditions(record))
     pieces += [tags.line(f"⚠ {each}") for each in ended]

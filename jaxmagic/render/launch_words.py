@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import Counter
 
 from .. import units
-from ..analysis.launches import ENOUGH
+from ..analysis.blocks import in_turns
+from ..analysis.comparison import judge
 from ..analysis.processes import spread_of
-from ..analysis.statistics import median
 from ..model.benchmark import Benchmark
 from ..model.process_noise import ProcessNoise
 
@@ -45,13 +45,12 @@ def about_processes(benchmark: Benchmark) -> str | None:
     else:
         smallest = units.factor(spread.smallest)
         shown = f"the smallest difference that two such benchmarks of {count} show in 8 of 10 cases is {smallest}"
-    return f"{told[0].upper()}{told[1:]}; {shown}{_given(benchmark.process_noise, len(benchmark.launches))}."
+    given = "" if spread.is_shown else _given(benchmark.process_noise)
+    return f"{told[0].upper()}{told[1:]}; {shown}{given}."
 
 
-def _given(noise: ProcessNoise | None, count: int) -> str:
-    """Where the noise comes from, if the processes are too few to show their own."""
-    if count >= ENOUGH:
-        return ""
+def _given(noise: ProcessNoise | None) -> str:
+    """Where the noise comes from, if it is not what the processes themselves show."""
     if noise is None:
         return ", if processes differ by 2 %, which is assumed and not measured"
     return f", with the noise measured here in {processes(noise.processes)}"
@@ -63,15 +62,11 @@ def about_pipelined(benchmark: Benchmark, digits: int) -> str:
         fresh = benchmark.conditions.fresh
         why = "every call needs fresh arguments" if fresh else "too few calls fit into the budget of a process"
         return f"Pipelined: not measured, because {why}."
-    pairs = [
-        (median(launch.pipelined.calls_ns), median(trial.calls_ns))
-        for launch, trial in zip(benchmark.launches, benchmark.trials, strict=True)
-        if launch.pipelined is not None
-    ]
+    ratios = [in_turns(each.pipelined, each.waited) for each in benchmark.launches]
     sentence = f"Pipelined: {units.time(benchmark.pipelined_ns, digits)} per call"
-    if all(pipelined < 0.98 * waited for pipelined, waited in pairs):
-        spared = benchmark.median_ns - benchmark.pipelined_ns
-        sentence += f": not waiting for each call spares {units.time(spared, digits)} in every process"
+    if all(judge(ratio) == "faster" for ratio in ratios):
+        times = [1 / ratio.value for ratio in ratios if ratio is not None]
+        sentence += f"; where each is waited for, {units.factor_range(min(times), max(times))} as long"
     return f"{sentence}."
 
 

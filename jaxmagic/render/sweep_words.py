@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from .. import units
-from ..analysis.comparison import counterpart
+from ..analysis.comparison import agrees, counterpart
 from ..analysis.growth import is_bounded, is_known
 from ..analysis.scaling import time_of
-from ..model.comparison import Comparison
+from ..model.comparison import Candidate, Comparison
 from ..model.estimate import Estimate
 from ..model.finding import Finding
 from ..model.sweep import Crossing, Curve, Growth, Point, Sweep
 from . import comparison_words
+
+#: An overhead below this share of the longest time is not worth a word.
+_WORTH_TELLING = 0.01
 
 #: Points that are told one by one. The others are in the picture and in the frame.
 MOST_POINTS = 16
@@ -55,6 +59,8 @@ def cells(sweep: Sweep, point: Point, digits: int) -> list[str]:
 def _cell(comparison: Comparison, label: str, digits: int) -> str:
     candidate = comparison.candidate(label)
     text = units.time(time_of(candidate.latency.calls_ns).value, digits)
+    if agrees(comparison, candidate) is False:
+        text += " (another output)"
     if label != comparison.baseline:
         versus = counterpart(comparison, candidate)
         text += f", {comparison_words.beside(versus)}"
@@ -111,7 +117,7 @@ def _growth(curve: Curve, found: Growth) -> str:
     text = f"{curve.name} {verb}s as {name}^{exponent.value:.2f} ({exponent.low:.2f} to {exponent.high:.2f})"
     if numbers[curve.positions[0]] < found.start <= numbers[curve.positions[-1]]:
         text += f" from {name} = {units.number_about(found.start)} on"
-    if found.overhead_ns is not None:
+    if found.overhead_ns is not None and found.overhead_ns.value > _WORTH_TELLING * curve.times[-1].value:
         last = f"{name} = {curve.variable.labels[curve.positions[-1]]}"
         share = units.share(found.overhead_ns.value, max(curve.times[-1].value, found.overhead_ns.value))
         text += f", plus {_about(found.overhead_ns)} that do not {verb} ({share} of the time at {last})"
@@ -123,6 +129,27 @@ def _about(found: Estimate) -> str:
     if found.relative_width <= _ABOUT:
         return f"about {units.time(found.value, 2)}"
     return units.time_range(found.low, found.high, 2)
+
+
+def about_outputs(sweep: Sweep) -> list[str]:
+    """Which outputs are not the baseline's: the first of each candidate, and at how many more points."""
+    found: dict[str, list[tuple[Point, str]]] = {}
+    for point in sweep.points:
+        for each in point.comparison.candidates if point.comparison is not None else ():
+            if point.comparison is not None and each.check is not None and not each.check.passed:
+                alone = replace(point.comparison, candidates=tuple(_with_baseline(point.comparison, each)))
+                found.setdefault(each.label, []).append((point, comparison_words.about_outputs(alone)[0]))
+    sentences = []
+    for seen in found.values():
+        point, first = seen[0]
+        at = ", ".join(f"{name}={label}" for name, label in sweep.values(point).items())
+        more = f", and at {units.count(len(seen) - 1, 'more point')}" if len(seen) > 1 else ""
+        sentences.append(f"At {at}{more}: {first}")
+    return sentences
+
+
+def _with_baseline(comparison: Comparison, candidate: Candidate) -> list[Candidate]:
+    return [each for each in comparison.candidates if each.label in (comparison.baseline, candidate.label)]
 
 
 def about_crossings(sweep: Sweep) -> list[str]:

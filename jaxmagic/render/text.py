@@ -118,6 +118,7 @@ def _(record: Sweep, style: Style = DEFAULT, *, explain: bool = False) -> str:
     if scaled := profile_comparison_words.scaling_table(record):
         lines += table(scaled, style.width)
     for sentence in (
+        *sweep_words.about_outputs(record),
         *sweep_words.about_work(record),
         *sweep_words.about_growth(record),
         *sweep_words.about_crossings(record),

@@ -144,3 +144,13 @@ def test_sizes_that_lie_very_far_apart_do_not_overflow() -> None:
     with np.errstate(over="raise", invalid="raise", divide="raise"):
         found = growth([1e-90, 1.0, 1e90], [1.0, 1.0, 1e90])
     assert found is not None
+
+
+def test_times_that_hardly_grow_have_an_overhead_or_none_but_never_an_error() -> None:
+    """Found with sweeps of one constant function, whose overhead was beyond all numbers."""
+    found = growth([1, 2, 4, 8], [26469.5, 24997.0, 21200.0, 17488.0], [0.03, 0.025, 0.0195, 0.0287])
+    assert found is not None
+    rng = np.random.default_rng(1)
+    for count in (3, 4, 6):
+        for _ in range(30):
+            assert growth([2**n for n in range(count)], list(1e4 * rng.lognormal(0, 0.3, count)), [0.03] * count)

@@ -7,6 +7,7 @@ import pickle
 import random
 from collections.abc import Callable, Iterator
 from dataclasses import asdict
+from itertools import chain
 from typing import Any
 
 import jax
@@ -15,11 +16,13 @@ import pytest
 from reports import Reports
 
 import jaxmagic
-from jaxmagic.capture.contestants import Entry
+from jaxmagic.capture.contestants import Contestants, Entry
 from jaxmagic.capture.plan import Plan
 from jaxmagic.capture.rounds import take_comparison
 from jaxmagic.capture.runner import Runner
+from jaxmagic.capture.turns import Turns
 from jaxmagic.model.comparison import Comparison
+from jaxmagic.model.progress import SILENT
 from jaxmagic.render.text import to_text
 
 MS = 10**6
@@ -339,3 +342,45 @@ def test_how_many_rounds_a_verdict_takes_is_said_before() -> None:
     assert progress.texts == ["first call of a", "first call of b", "warming up", "rounds", "rounds for a verdict"]
     assert progress.stages[-1] == ("rounds for a verdict", 4, False, True)
     assert progress.steps[-1] == ("rounds for a verdict", 3, 4)
+
+
+def test_a_call_that_the_machine_kept_waiting_is_not_long() -> None:
+    """It would leave its candidate without warm-up, and without the calls that others have before each sample."""
+    for late in ("a", "b"):
+        machine = Machine()
+        entries = {
+            label: machine.entry(label, chain([200.0 * MS] if label == late else [], times(1e5, 0, 1)))
+            for label in ("a", "b")
+        }
+        plan = Plan(budget_ns=2000 * MS)
+        contestants = Contestants(entries, "a", None)
+        turns = Turns(contestants, plan, clock=machine.clock, progress=SILENT, seed=0)
+        warm = turns.warm_up({"a": 1e5, "b": 1e5})
+        assert [each.sample_ns for each in warm.values()] == [None, None]
+        leads = {entry.runner.lead for entry in entries.values()}
+        assert len(leads) == 1
+        assert min(leads) > 0
+
+
+def test_candidates_that_are_much_slower_have_no_calls_before_their_samples() -> None:
+    machine = Machine()
+    entries = {"a": machine.entry("a", times(1e5, 0, 1)), "b": machine.entry("b", times(300.0 * MS, 0, 1))}
+    turns = Turns(
+        Contestants(entries, "a", None), Plan(budget_ns=2000 * MS), clock=machine.clock, progress=SILENT, seed=0
+    )
+    turns.warm_up({"a": 1e5, "b": 3e8})
+    assert [entry.runner.lead for entry in entries.values()] == [1, 0]
+
+
+def test_what_fails_when_all_rounds_are_done_costs_no_round() -> None:
+    def until(count: int) -> Iterator[float]:
+        yield from [2.0 * MS] * count
+        raise ValueError("late")
+
+    machine = Machine()
+    entries = {"a": machine.entry("a", times(2 * MS, 0, 1)), "b": machine.entry("b", until(60))}
+    found = take_comparison(entries, Plan(budget_ns=4000 * MS, samples=30), baseline="a", clock=machine.clock)
+    assert list(found) == ["a", "b"]
+    assert len(found.again.samples_ns) == 30
+    assert found.candidate("a").pipelined is not None
+    assert found.candidate("b").pipelined is None

@@ -229,7 +229,7 @@ def test_a_candidate_that_failed_holds_no_value() -> None:
     def late() -> Any:
         nonlocal calls
         calls += 1
-        if calls == 10:
+        if calls == 5:
             raise ValueError("late")
         value = Value()
         kept.append(weakref.ref(value))

@@ -9,7 +9,7 @@ from textwrap import dedent
 import pandas as pd
 import pytest
 
-from jaxmagic.model.comparison import Comparison, Work
+from jaxmagic.model.comparison import Check, Comparison, Work
 from jaxmagic.model.estimate import Estimate
 from jaxmagic.model.history import History
 from jaxmagic.model.sweep import Failure, Growth, Point, Sweep, Variable
@@ -108,7 +108,7 @@ def estimate(value: float, low: float, high: float) -> Estimate:
             estimate(1, 0.9, 1.1),
             estimate(12e3, 8.2e3, 17e3),
             inf,
-            "jit grows as n^1.00 (0.90 to 1.10), plus 8.2 to 17 µs that do not grow (<1 % of the time at n = 1024).",
+            "jit grows as n^1.00 (0.90 to 1.10).",  # less than 1 % of the time at n = 1024
         ),
         (estimate(2, 1.2, 2.9), None, 8, "How times grow is not known well: jit between n^1.2 and n^2.9."),
         (estimate(2, 1.2, 3.1), None, 8, "How times grow is not known from 8 points: jit."),
@@ -194,3 +194,24 @@ def test_an_integer_variable_is_one_in_the_frame(sweep: Sweep) -> None:
     assert to_frame(sweep)["n"].dtype == "int64"
     half = replace(sweep.variables[0], numbers=tuple(each / 16 for each in sweep.variables[0].numbers or ()))
     assert to_frame(replace(sweep, variables=(half,)))["n"].dtype == "float64"
+
+
+def test_another_output_is_said_in_the_row_and_below_and_overtakes_nothing(sweep: Sweep) -> None:
+    wrong = Check(kind="allclose", passed=False, like="numpy", leaf="x", largest_error=2.0, atol=0.1)
+    points = []
+    for point in sweep.points:
+        comparison = point.comparison
+        if comparison is not None:
+            numpy, jit = comparison.candidates
+            comparison = replace(comparison, candidates=(numpy, replace(jit, check=wrong)))
+        points.append(replace(point, comparison=comparison))
+    found = replace(sweep, points=tuple(points))
+    for text in (" ".join(to_text(found).split()), to_html(found)):
+        assert "9.12 ms (another output), 63.9x slower" in text
+        assert "At n=8, and at 7 more points: jit does not compute what numpy does at x: off by up to 2" in text
+        assert "overtakes" not in text
+
+
+def test_an_overhead_that_is_next_to_nothing_is_not_told(sweep: Sweep) -> None:
+    text = to_text(sweep)
+    assert "numpy grows as n^2.00 (1.98 to 2.03).\n" in text
