@@ -158,7 +158,7 @@ def chosen(benchmark: Benchmark, which: Sequence[int]) -> Benchmark:
 
 
 def _conditions(all_of_them: Sequence[Conditions]) -> Conditions:
-    """What went on beside the samples of all processes."""
+    """The conditions of all processes together."""
     loads = [each.other_load for each in all_of_them if each.other_load is not None]
     return replace(
         all_of_them[0],
@@ -173,7 +173,7 @@ def _conditions(all_of_them: Sequence[Conditions]) -> Conditions:
 
 
 def _stopped_by(records: Sequence[Benchmark]) -> StoppedBy:
-    """What ended the sampling in all processes; the budget, if it was not the same in all."""
+    """The end of the sampling in all processes; the budget, if it was not the same in all."""
     ends = {each.stopped_by for each in records}
     return ends.pop() if len(ends) == 1 else "budget"
 

@@ -136,7 +136,7 @@ def _place(sweep: Sweep, point: Point) -> str:
 def _beside(
     old: Sequence[Trial], new: Sequence[Trial], label: str, baseline: str, noise: ProcessNoise | None
 ) -> Versus:
-    """What the processes of two records come to, one trial each."""
+    """Compare the processes of two records, one trial each."""
     sides = side_of(old), side_of(new)
     call_ns = median([median(trial.calls_ns) for trial in (*old, *new)])
     found = None

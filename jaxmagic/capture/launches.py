@@ -38,7 +38,7 @@ _VARIABLES = {"XLA_PYTHON_CLIENT_PREALLOCATE": "false"}
 
 
 class Statement(NamedTuple):
-    """What is measured in each process.
+    """The statement that each process measures.
 
     Attributes:
         make: called in each process for the statement's runner. It is pickled.
@@ -154,7 +154,7 @@ def _kill(child: subprocess.Popen[bytes]) -> None:
 
 
 def _result_of(written: bytes, said: str, status: int, who: str) -> Any:
-    """What a process has found.
+    """Return the result of a process.
 
     Raises:
         LaunchError: it failed.

@@ -47,7 +47,7 @@ class Plan(NamedTuple):
         return call_ns >= max(LEAST_WARM_UP * self.budget_ns, _LONG_NS)
 
     def sampling_ns(self, call_ns: float) -> float:
-        """What part of the budget is for samples of calls that take so long."""
+        """The part of the budget that is for samples of calls that take so long."""
         return self.budget_ns if self.is_long(call_ns) else (1 - WARM_UP - PIPELINED) * self.budget_ns
 
     def has_time(self, spent_ns: float, each_ns: float, count: int, needed: int) -> bool:

@@ -133,7 +133,7 @@ def take_comparison(
 
 
 class _First(NamedTuple):
-    """What a first call tells: its time, and the programs that it ran."""
+    """The time of a first call, and the programs that it ran."""
 
     timing: Timing
     programs: Watched
@@ -166,7 +166,7 @@ def _only_program(runner: Runner, first: _First, warm: WarmUp) -> Executable | N
 
 @dataclass
 class _Beyond:
-    """What is measured when the rounds are done, for each candidate, as far as nobody interrupts: rounds are kept."""
+    """Measurements that follow the rounds, for each candidate; an interrupt ends them, and the rounds are kept."""
 
     stopped_by: StoppedBy
     pipelined: dict[str, Pipelined | None] = field(default_factory=dict)

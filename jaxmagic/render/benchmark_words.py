@@ -52,7 +52,7 @@ def about_samples(benchmark: Benchmark, digits: int) -> list[str]:
 
 
 def _assumed(benchmark: Benchmark) -> str | None:
-    """What the interval assumes, where there are too few samples to see whether it is so."""
+    """Say that samples are taken to be independent, where they are too few to see it."""
     count = len(benchmark.samples_ns)
     if benchmark.estimate is None or count >= statistics.FEWEST_FOR_CORRELATION:
         return None

@@ -57,7 +57,7 @@ def _fastest(comparison: Comparison, faster: Sequence[Versus]) -> str:
 
 
 def _undecided(versus: Versus) -> str:
-    """What is not known of a candidate, and what is."""
+    """Say how far a candidate without a verdict may be from the baseline."""
     if versus.ratio is None:
         return "too few rounds to tell"
     return f"{versus.label} may be {_span(versus.ratio)} than {versus.baseline}"
@@ -125,7 +125,7 @@ def about_earlier(versus: Versus, path: str) -> str:
 
 
 def about_basis(found: Sequence[Versus]) -> list[str]:
-    """What the verdicts on two records rest on, and the smallest difference that such records show.
+    """Say what the verdicts on two records rest on, and the smallest difference that such records show.
 
     Of several candidates the one that shows least is told.
     """
@@ -240,7 +240,7 @@ def _round_ns(comparison: Comparison) -> float:
 
 
 def _more(comparison: Comparison, needed: int) -> str:
-    """What a verdict would take."""
+    """Say how many rounds a verdict takes, and which budget allows them."""
     if comparison.stopped_by != "budget" or any(each.conditions.fresh for each in comparison.candidates):
         return f"A verdict takes {needed} rounds."  # what fresh arguments take is in no sample
     round_ns = _round_ns(comparison)

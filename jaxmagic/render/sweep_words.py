@@ -132,20 +132,22 @@ def _about(found: Estimate) -> str:
 
 
 def about_outputs(sweep: Sweep) -> list[str]:
-    """Which outputs are not the baseline's: the first of each candidate, and at how many more points."""
+    """Name each candidate whose output is not the baseline's, at the first such point."""
     found: dict[str, list[tuple[Point, str]]] = {}
     for point in sweep.points:
         for each in point.comparison.candidates if point.comparison is not None else ():
             if point.comparison is not None and each.check is not None and not each.check.passed:
                 alone = replace(point.comparison, candidates=tuple(_with_baseline(point.comparison, each)))
                 found.setdefault(each.label, []).append((point, comparison_words.about_outputs(alone)[0]))
-    sentences = []
-    for seen in found.values():
-        point, first = seen[0]
-        at = ", ".join(f"{name}={label}" for name, label in sweep.values(point).items())
-        more = f", and at {units.count(len(seen) - 1, 'more point')}" if len(seen) > 1 else ""
-        sentences.append(f"At {at}{more}: {first}")
-    return sentences
+    return [_at_points(sweep, seen) for seen in found.values()]
+
+
+def _at_points(sweep: Sweep, seen: Sequence[tuple[Point, str | Finding]]) -> str:
+    """The first sentence of a kind with its point, and at how many more points there is one."""
+    point, first = seen[0]
+    at = ", ".join(f"{name}={label}" for name, label in sweep.values(point).items())
+    more = f", and at {units.count(len(seen) - 1, 'more point')}" if len(seen) > 1 else ""
+    return f"At {at}{more}: {first}"
 
 
 def _with_baseline(comparison: Comparison, candidate: Candidate) -> list[Candidate]:
@@ -184,13 +186,7 @@ def about_conditions(sweep: Sweep) -> list[str]:
     for point in sweep.points:
         for each in point.comparison.warnings if point.comparison is not None else ():
             found.setdefault(each.kind, []).append((point, each))
-    sentences = []
-    for seen in found.values():
-        point, first = seen[0]
-        at = ", ".join(f"{name}={label}" for name, label in sweep.values(point).items())
-        more = f", and at {units.count(len(seen) - 1, 'more point')}" if len(seen) > 1 else ""
-        sentences.append(f"At {at}{more}: {first}")
-    return sentences
+    return [_at_points(sweep, seen) for seen in found.values()]
 
 
 def about_end(sweep: Sweep, digits: int) -> list[str]:
