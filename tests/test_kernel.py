@@ -158,7 +158,8 @@ def test_a_background_thread_and_printing_do_not_disturb(notebook: Notebook) -> 
 
 def test_progress_that_was_shown_is_not_in_the_saved_output(notebook: Notebook) -> None:
     notebook.run(
-        "import ipywidgets\nfrom jaxmagic.render import progress\ndelay, progress._DELAY_S = progress._DELAY_S, -1.0"
+        "import ipywidgets, threading\nfrom jaxmagic.render import progress\n"
+        "delay, progress._DELAY_S = progress._DELAY_S, -1.0"
     )
     cell = notebook.run("%jaxprof -q f(x);")
     notebook.run("progress._DELAY_S = delay")

@@ -102,7 +102,7 @@ def test_the_mouse_is_told_the_nearest_point_and_what_a_row_comes_to(
     told = page.move(curve[60], curve[61])
     assert re.fullmatch(r"latency\ntime of a call: [\d.]+ ms\nshare of samples: [\d.]+ %", told)
     assert page.move(5, 5) == ""
-    assert page.move(60, 45, 1) == "jit\n0.500x (0.496x to 0.505x)\nfaster"
+    assert page.move(60, 45, 1) == "jit\n0.500x (0.498x to 0.506x)\nfaster"
 
 
 def test_a_click_singles_a_series_out_and_another_one_restores(comparison: Comparison, show: Any) -> None:
