@@ -173,7 +173,7 @@ class _Ending:
         self._foretold = False
 
     def reached(self) -> StoppedBy | None:
-        """What ends the rounds here; ``None`` where there is to be another one."""
+        """Tell whether the rounds end here, and why; ``None`` where there is to be another one."""
         plan, count, now_ns = self._plan, len(self._again), self._clock()
         if count == 0:
             return None

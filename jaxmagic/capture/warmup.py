@@ -47,7 +47,7 @@ class WarmUp(NamedTuple):
 
     @property
     def call_ns(self) -> float:
-        """What a call takes, about: any single one may have been kept waiting."""
+        """About how long a call takes, although any single one may have been kept waiting."""
         late = self.calls_ns[len(self.calls_ns) // 2 :] if self.sample_ns is None else [self.sample_ns]
         return min(median(late), self.first_ns)
 

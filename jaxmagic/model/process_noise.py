@@ -49,7 +49,7 @@ class ProcessNoise:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Basis:
-    """What the verdict on two records rests on.
+    """The evidence behind a verdict on two records.
 
     Attributes:
         old_processes: fresh processes of the earlier record.
