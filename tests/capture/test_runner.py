@@ -184,3 +184,20 @@ def test_every_runner_has_a_loop_of_its_own() -> None:
     assert one._loop.__code__ is not two._loop.__code__
     assert one.sample() > 0
     assert (one.value, two.value) == (1, None)
+
+
+def test_samples_meet_both_kinds_of_calls_of_what_does_something_each_second_time() -> None:
+    calls = 0
+
+    def alternating() -> int:
+        nonlocal calls
+        calls += 1
+        return calls % 2
+
+    runner = Runner(alternating)
+    runner.lead = 1
+    seen = []
+    for _ in range(60):
+        runner.sample()
+        seen.append(runner.value)
+    assert 15 < sum(seen) < 45
