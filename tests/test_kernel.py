@@ -168,6 +168,33 @@ def test_progress_that_was_shown_is_not_in_the_saved_output(notebook: Notebook) 
     assert notebook.text("[each.name for each in threading.enumerate() if 'jaxmagic' in each.name]") == "[]"
 
 
+_COMPILES_UNTIL_IT_IS_SEEN = """
+import threading
+from jax._src import compiler
+from jaxmagic.render import compiling_line, progress_line
+seen, texts = threading.Event(), []
+tick, draw, real = compiling_line._TICK_S, progress_line._NotebookText.draw, compiler.backend_compile_and_load
+def note(line, text, share):
+    draw(line, text, share), texts.append(text), seen.set()
+def slow(*args, **kwargs):
+    assert seen.wait(60)
+    return real(*args, **kwargs)
+compiling_line._TICK_S, progress_line._NotebookText.draw, compiler.backend_compile_and_load = 0.01, note, slow
+"""
+
+
+@pytest.mark.parametrize("magic", ["%jaxtime", "%jaxmem"])
+def test_a_long_compilation_is_shown_until_the_code_goes_on(notebook: Notebook, magic: str) -> None:
+    notebook.run(_COMPILES_UNTIL_IT_IS_SEEN)
+    cell = notebook.run(f"{magic} -q print(jax.jit(lambda x: x - 3).lower(x).compile()(x).shape)")
+    notebook.run("compiling_line._TICK_S, compiler.backend_compile_and_load = tick, real")
+    notebook.run("progress_line._NotebookText.draw = draw")
+    emptied, printed = cell.outputs
+    assert (emptied.data, printed.text) == ({"text/plain": ""}, "(64, 64)\n")
+    assert notebook.text("texts[0]") == "'compiling <lambda>: 0 s'"
+    assert notebook.text("[each.name for each in threading.enumerate() if 'jaxmagic' in each.name]") == "[]"
+
+
 def test_unloading_in_a_kernel_leaves_nothing(notebook: Notebook) -> None:
     notebook.run("%unload_ext jaxmagic")
     assert notebook.text("get_ipython().ast_transformers") == "[]"

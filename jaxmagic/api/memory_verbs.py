@@ -13,6 +13,7 @@ from ..capture.memory import MemoryWatch
 from ..capture.snapshots import HeapWatch
 from ..model.arrays import LiveArrays
 from ..model.memory import Executable, MemoryProfile
+from ..render.compiling_line import compiling_line
 from ..render.progress import shown_progress
 from ..storage import target_of, write
 from .session import history
@@ -119,6 +120,7 @@ def memory_watch(
         heap=heap,
         record=history().append,
         progress=shown_progress(),
+        compiling=compiling_line(),
     )
 
 

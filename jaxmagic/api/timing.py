@@ -9,6 +9,7 @@ from ..capture.functions import is_folded, name_of
 from ..capture.jax_version import require_jax
 from ..capture.stopwatch import Stopwatch
 from ..model.benchmark import Benchmark
+from ..render.compiling_line import compiling_line
 from .checks import nanoseconds, positive, whole
 from .session import history, keep
 
@@ -36,7 +37,7 @@ def stopwatch(*, fetch: bool = False) -> Stopwatch:
     >>> t.timing.wall_ns == t.timing.dispatch_ns + t.timing.wait_ns
     True
     """
-    return Stopwatch(fetch=fetch, record=history().append)
+    return Stopwatch(fetch=fetch, record=history().append, compiling=compiling_line())
 
 
 def benchmark(

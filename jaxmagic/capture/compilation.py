@@ -18,6 +18,7 @@ from typing import Any
 from ..analysis.causes import Memory
 from ..analysis.compilation import group
 from ..model.compilation import CacheAnswer, Compilation, Stage
+from ..model.progress import CompileProgress
 from ..model.spans import Call, Miss, Span
 from . import internals
 from .cache_misses import MissLog
@@ -42,22 +43,39 @@ _memory = Memory()
 class CompileLog:
     """What JAX compiled between :meth:`start` and :meth:`stop`, in any thread.
 
+    Args:
+        progress: shows what the thread compiles that has started the log.
+
     Attributes:
         spans: the stages, in the order in which they ended.
         misses: JAX's explanations.
         complete: whether JAX could be listened to until the end.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, progress: CompileProgress | None = None) -> None:
         self.spans: list[Span] = []
         self.misses: list[Miss] = []
         self.complete = True
         self._token: int | None = None
+        self._progress = progress
+        self._thread = 0
 
     def start(self) -> None:
         """Begin to listen."""
+        self._thread = threading.get_ident()
         with uninterrupted():
             self._token = _listeners.add(self)
+
+    def hear(self, span: Span) -> None:
+        """Note a stage that has ended, and show the one that begins with it."""
+        self.spans.append(span)
+        if self._progress is None or span.thread != self._thread:
+            return
+        if span.stage == "lowering":
+            thread = span.thread
+            self._progress.began(span.function, lambda: internals.is_compiling(thread))
+        elif span.stage != "tracing":
+            self._progress.ended()
 
     def compilations(
         self, *, start_ns: int, end_ns: int, thread: int, threads_before: Collection[int | None]
@@ -87,8 +105,12 @@ class CompileLog:
         if self._token is not None:
             with uninterrupted():
                 token, self._token = self._token, None
-                self.complete = _listeners.are_registered() is not False
-                _listeners.remove(self, token)
+                try:
+                    self.complete = _listeners.are_registered() is not False
+                    _listeners.remove(self, token)
+                finally:
+                    if self._progress is not None:
+                        self._progress.close()
 
 
 @contextmanager
@@ -168,7 +190,7 @@ class _Listeners:
                 call=_find_call(sys._getframe(1), function, arguments=stage == "compilation"),
             )
             for log in self._logs:
-                log.spans.append(span)
+                log.hear(span)
 
     def _on_event(self, event: str, **_: Any) -> None:
         if event == _CACHE_ASKED:

@@ -316,6 +316,18 @@ def find_call(frame: FrameType | None, name: str, *, arguments: bool = True) -> 
     return found
 
 
+def is_compiling(thread: int) -> bool:
+    """Whether `thread` is inside of JAX's compiler; ``False`` where this JAX has none by that name."""
+    frame = sys._current_frames().get(thread)
+    for _ in range(_DEEPEST):
+        if frame is None:
+            break
+        if frame.f_globals.get("__name__") == "jax._src.compiler":
+            return True
+        frame = frame.f_back
+    return False
+
+
 def _from_jaxpr(jaxpr: Any, name: str) -> Call | None:
     """A jitted function that is evaluated as a part of a transformation, such as the backward pass."""
     found_name, location = _split_source(getattr(_debug_info(jaxpr), "func_src_info", None))

@@ -14,7 +14,7 @@ from typing import Any
 from ..analysis.leaks import suspects
 from ..model.arrays import LiveArrays
 from ..model.memory import MemoryProfile
-from ..model.progress import SILENT, Progress
+from ..model.progress import SILENT, CompileProgress, Progress
 from ..model.timeline import MemoryTimeline
 from ..model.timing import Timing
 from .arrays import Snapshot, look, snapshot
@@ -39,6 +39,7 @@ class MemoryWatch:
         heap: takes heap profiles, before and after; none are taken without.
         record: told of the record.
         progress: shows what is done after the run; during the run it would be part of what is measured.
+        compiling: shows long compilations during the run.
 
     Attributes:
         value: the value of the code, for its name; forgotten at the end.
@@ -56,6 +57,7 @@ class MemoryWatch:
         heap: HeapWatch | None = None,
         record: Callable[[MemoryProfile], None] | None = None,
         progress: AbstractContextManager[Progress] | None = None,
+        compiling: CompileProgress | None = None,
     ) -> None:
         self.value: Any = None
         self._namespace = namespace
@@ -66,7 +68,7 @@ class MemoryWatch:
         self._record = record
         self._shown = progress or nullcontext(SILENT)
         self._progress = SILENT
-        self._stopwatch = Stopwatch(fetch=fetch)
+        self._stopwatch = Stopwatch(fetch=fetch, compiling=compiling)
         self._sampler = MemorySampler(interval_ns=interval_ns)
         self._sampling = False
         self._programs: AbstractContextManager[Watched] | None = None

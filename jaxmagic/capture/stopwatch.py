@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 
 from .. import units
 from ..errors import NotMeasured
+from ..model.progress import CompileProgress
 from ..model.timing import Timing
 from . import internals
 from .clock import Clock, CpuTime, cpu_time, now_ns, timestamp
@@ -93,6 +94,7 @@ class Stopwatch:
         record: Callable[[Timing], None] | None = None,
         clock: Clock = now_ns,
         fence: Fence = shared,
+        compiling: CompileProgress | None = None,
     ) -> None:
         self.result: Any = None
         self.dropped: Any = None
@@ -101,7 +103,8 @@ class Stopwatch:
         self._record = record
         self._clock = clock
         self._fence = fence
-        self._log = CompileLog()
+        self._compiling = compiling
+        self._log = CompileLog(compiling)
         self._notes: list[str] = []
         self._timing: Timing | None = None
         self._running = False
@@ -153,7 +156,7 @@ class Stopwatch:
         self._thread = threading.get_ident()
         self._threads_before = {thread.ident for thread in threading.enumerate()}
         self._started_at = timestamp()
-        self._log = CompileLog()
+        self._log = CompileLog(self._compiling)
         try:
             self._log.start()
             self._running = True

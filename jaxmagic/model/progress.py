@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Protocol
 
 
@@ -34,6 +35,19 @@ class Progress(Protocol):
             done: steps so far; a share of the stage where `total` is 1.
             total: about how many there will be; it replaces an earlier estimate.
         """
+
+
+class CompileProgress(Protocol):
+    """Shows the compilations of code that runs once and is timed, and nothing between them."""
+
+    def began(self, function: str, goes_on: Callable[[], bool]) -> None:
+        """Report that `function` has been lowered; it is compiled as long as `goes_on()`, in any thread, says so."""
+
+    def ended(self) -> None:
+        """Report that it has been compiled; what is shown is removed before this returns."""
+
+    def close(self) -> None:
+        """Remove what is shown, and end the thread that draws it."""
 
 
 class _Silent:

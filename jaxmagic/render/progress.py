@@ -39,6 +39,11 @@ def _display_around() -> Display | None:
     return None if reference is None else reference()
 
 
+def is_shown() -> bool:
+    """Whether this thread shows a progress already."""
+    return _display_around() is not None
+
+
 class Display:
     """One line for all that a thread measures, the outermost measurement and those within it.
 

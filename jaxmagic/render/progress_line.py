@@ -41,6 +41,15 @@ def open_line() -> Line:
     return _NotebookLine(bar) if _is_widget(bar) else _TerminalLine(bar)
 
 
+def open_plain_line() -> Line:
+    """A new line without a bar, for which a notebook imports nothing: another thread may be timed meanwhile.
+
+    Raises:
+        Exception: it cannot be drawn here.
+    """
+    return _NotebookText() if _in_kernel() else _TerminalLine(_bar_class())
+
+
 def _in_kernel() -> bool:
     shells = sys.modules.get("IPython")
     return shells is not None and hasattr(shells.get_ipython(), "kernel")
@@ -77,6 +86,27 @@ class _TerminalLine:
     def close(self) -> None:
         self._bar.delay = 0  # or nothing is removed
         self._bar.close()
+
+
+class _NotebookText:
+    """An output of the cell with one line of text, emptied at the end."""
+
+    def __init__(self) -> None:
+        self._handle: Any = None
+
+    def draw(self, text: str, share: float | None) -> None:
+        from IPython.display import display
+
+        data = {"text/plain": text}
+        if self._handle is None:
+            self._handle = display(data, raw=True, display_id=True)
+        else:
+            self._handle.update(data, raw=True)
+
+    def close(self) -> None:
+        handle, self._handle = self._handle, None
+        if handle is not None:
+            handle.update({"text/plain": ""}, raw=True)
 
 
 class _NotebookLine:

@@ -65,10 +65,10 @@ def line(stages: Sequence[Stage], now_s: float) -> str:
     begun = [each for each in stages if each.text]
     if not begun:
         return ""
-    times = _seconds(int(now_s - begun[0].began_s))
+    times = seconds(int(now_s - begun[0].began_s))
     left_s = begun[0].left_s(now_s)
     if left_s is not None and left_s > 0:
-        times += f", about {_seconds(ceil(round(left_s, 3)))} left"
+        times += f", about {seconds(ceil(round(left_s, 3)))} left"
     return "; ".join([*map(_what_runs, begun), times])
 
 
@@ -78,8 +78,7 @@ def _what_runs(stage: Stage) -> str:
     >>> _what_runs(Stage(text="calls", done=3)), _what_runs(Stage(text="reading", done=0.25, total=1))
     ('calls: 3', 'reading: 25 %')
     """
-    words = " ".join(stage.text.split())
-    words = words if len(words) <= _LONGEST else words[: _LONGEST - 3] + "..."
+    words = short(stage.text)
     if stage.total == 1 and stage.share is not None:
         return f"{words}: {units.share(stage.share, 1)}"
     if stage.total:
@@ -88,5 +87,12 @@ def _what_runs(stage: Stage) -> str:
     return f"{words}: {stage.done:.0f}" if stage.done else words
 
 
-def _seconds(whole_s: int) -> str:
+def short(text: str) -> str:
+    """One line that leaves room for the numbers behind it."""
+    words = " ".join(text.split())
+    return words if len(words) <= _LONGEST else words[: _LONGEST - 3] + "..."
+
+
+def seconds(whole_s: int) -> str:
+    """Whole seconds, and minutes from one on."""
     return units.time_short(whole_s * 10**9) if whole_s else "0 s"

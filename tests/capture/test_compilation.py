@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import threading
 from typing import Any
 
 import jax
 import pytest
+from jax._src import compiler
 
 from jaxmagic.capture import compilation
 from jaxmagic.capture.compilation import CompileLog, unheard
@@ -48,6 +50,57 @@ def test_stopping_twice_is_no_error() -> None:
     log = CompileLog()
     log.start()
     log.stop()
+    log.stop()
+
+
+class Shown:
+    """A progress that notes what it is told."""
+
+    def __init__(self) -> None:
+        self.told: list[Any] = []
+        self.goes_on: Any = None
+
+    def began(self, function: str, goes_on: Any) -> None:
+        self.told.append(function)
+        self.goes_on = goes_on
+
+    def ended(self) -> None:
+        self.told.append("ended")
+
+    def close(self) -> None:
+        self.told.append("closed")
+
+
+def test_a_compilation_is_reported_from_its_lowering_to_its_end(x: Any, monkeypatch: Any) -> None:
+    shown, during = Shown(), []
+    compiled = compiler.backend_compile_and_load
+    monkeypatch.setattr(
+        compiler, "backend_compile_and_load", lambda *a, **k: (during.append(shown.goes_on()), compiled(*a, **k))[1]
+    )
+    log = CompileLog(shown)
+    log.start()
+
+    def named(x: Any) -> Any:
+        return x + 89
+
+    lowered = jax.jit(named).lower(x)
+    assert (shown.told, shown.goes_on()) == (["named"], False)
+    lowered.compile()
+    assert during == [True]
+    thread = threading.Thread(target=jax.jit(lambda x: x + 97), args=(x,))
+    thread.start()
+    thread.join()
+    log.stop()
+    log.stop()
+    assert shown.told == ["named", "ended", "closed"]
+
+
+def test_a_progress_that_fails_does_not_break_the_users_call(x: Any, monkeypatch: Any) -> None:
+    shown = Shown()
+    monkeypatch.setattr(shown, "began", None)
+    log = CompileLog(shown)
+    log.start()
+    assert jax.jit(lambda x: x + 101)(x).shape == x.shape
     log.stop()
 
 
