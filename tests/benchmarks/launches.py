@@ -10,8 +10,7 @@ from __future__ import annotations
 import json
 import random
 import sys
-from collections.abc import Iterator
-from itertools import combinations
+from itertools import permutations
 from math import exp, log, sqrt
 from typing import Any
 
@@ -27,8 +26,8 @@ from jaxmagic.capture.machine_noise import measure_noise
 from jaxmagic.model.benchmark import Benchmark
 from jaxmagic.model.process_noise import ProcessNoise
 
-#: Of all pairs of groups so many are looked at.
-_MOST_PAIRS = 252
+#: So many pairs of groups are drawn at random.
+_GROUPS = 300
 
 
 def programs() -> dict[str, tuple[Any, Any]]:
@@ -41,21 +40,20 @@ def programs() -> dict[str, tuple[Any, Any]]:
     }
 
 
-def pairs(processes: int, size: int) -> Iterator[tuple[tuple[int, ...], tuple[int, ...]]]:
-    """Pairs of two groups of so many processes that have none in common, in both orders."""
-    everything = range(processes)
-    found = [
-        (old, new)
-        for old in combinations(everything, size)
-        for new in combinations([each for each in everything if each not in old], size)
-    ]
-    random.Random(0).shuffle(found)
-    yield from found[:_MOST_PAIRS]
+def pairs(processes: int, size: int) -> list[tuple[tuple[int, ...], tuple[int, ...]]]:
+    """Pairs of groups of so many processes that have none in common: all pairs of single ones, and some of groups."""
+    if size == 1:
+        return [((old,), (new,)) for old, new in permutations(range(processes), 2)]
+    chance, found = random.Random(0), set()
+    for _ in range(_GROUPS):
+        both = chance.sample(range(processes), 2 * size)
+        found.add((tuple(sorted(both[:size])), tuple(sorted(both[size:]))))
+    return sorted(found)
 
 
 def alarms(record: Benchmark, size: int, noise: ProcessNoise) -> tuple[int, int]:
     """How many pairs of the same program are called faster or slower, and how many there are."""
-    groups = [(old, new) for old, new in pairs(len(record.launches), size) if old < new]
+    groups = {(min(pair), max(pair)) for pair in pairs(len(record.launches), size)}
     verdicts = [against(chosen(record, old), chosen(record, new), process_noise=noise).verdict for old, new in groups]
     return sum(each in ("faster", "slower") for each in verdicts), len(groups)
 
@@ -66,7 +64,7 @@ def planted(side: Side, size: int, ratio: float, between_sd: float) -> tuple[int
     def part(which: tuple[int, ...], more: float) -> Side:
         return Side(tuple(side.medians[each] + more for each in which), tuple(side.errors[each] for each in which))
 
-    groups = list(pairs(len(side.medians), size))
+    groups = pairs(len(side.medians), size)
     found = [compare_sides(part(old, 0.0), part(new, log(ratio)), between_sd) for old, new in groups]
     return sum(each is not None and judge_records(each.ratio) == "slower" for each in found), len(groups)
 
@@ -102,7 +100,7 @@ def main(processes: int, budget_s: float) -> None:
     for name, (fn, x) in programs().items():
         print(f"  {name}", file=sys.stderr)
         record = jaxmagic.benchmark(fn, x, budget_s=budget_s, processes=processes)
-        rows += [row(name, record, size, noise) for size in sorted({1, 3, processes // 2}) if 2 * size <= processes]
+        rows += [row(name, record, size, noise) for size in (1, 3, 5) if 2 * size <= processes]
     noises = [{"call_ns": each.call_ns, "sd": each.sd} for each in noise.programs]
     print(json.dumps({"noise": noises, "rows": rows}))
 

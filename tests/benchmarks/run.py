@@ -56,7 +56,7 @@ def main() -> None:
         "fence": lambda: idle_fence(100 if quick else 1000),
         "repeat": lambda: repeated(3 if quick else 25),
         "ratios": lambda: real_ratios(2 if quick else 10),
-        "launches": lambda: launched(4, 0.3) if quick else launched(10, 1.0),
+        "launches": lambda: launched(4, 0.3) if quick else launched(40, 1.0),
         "sampling": lambda: sampling(10 if quick else 150),
         "map": lambda: memory_map(3 if quick else 15, [800] if quick else [800, 2400, 7600, 24_000, 77_000]),
         "page": lambda: page([1000] if quick else [1000, 3000, 10_000]),
