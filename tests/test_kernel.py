@@ -185,6 +185,7 @@ compiling_line._TICK_S, progress_line._NotebookText.draw, compiler.backend_compi
 
 @pytest.mark.parametrize("magic", ["%jaxtime", "%jaxmem"])
 def test_a_long_compilation_is_shown_until_the_code_goes_on(notebook: Notebook, magic: str) -> None:
+    notebook.run("%jaxtime -q 1")  # compiles the fence
     notebook.run(_COMPILES_UNTIL_IT_IS_SEEN)
     cell = notebook.run(f"{magic} -q print(jax.jit(lambda x: x - 3).lower(x).compile()(x).shape)")
     notebook.run("compiling_line._TICK_S, compiler.backend_compile_and_load = tick, real")
