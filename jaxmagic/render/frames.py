@@ -72,6 +72,8 @@ _CANDIDATE_KINDS: dict[str, Any] = {
     "ratio_low": "Float64",
     "ratio_high": "Float64",
     "break_even_calls": "Int64",
+    "break_even_calls_low": "Int64",
+    "break_even_calls_high": "Int64",
     "pipelined_ns": "Float64",
     "first_call_ns": "Int64",
     "compile_ns": "Int64",
@@ -79,6 +81,8 @@ _CANDIDATE_KINDS: dict[str, Any] = {
     **dict.fromkeys(_MEMORY, "Int64"),
     "work": "Float64",
     "work_per_s": "Float64",
+    "work_per_s_low": "Float64",
+    "work_per_s_high": "Float64",
     "same_output": "boolean",
 }
 
@@ -256,6 +260,8 @@ def _candidates(record: Comparison) -> pd.DataFrame:
     for each in record.candidates:
         versus = record[each.label]
         low, high = versus.interval or (None, None)
+        fewest, most = versus.break_even_interval or (None, None)
+        least_work, most_work = each.throughput_interval or (None, None)
         time = time_of(each.latency.calls_ns)
         rows.append(
             {
@@ -268,6 +274,8 @@ def _candidates(record: Comparison) -> pd.DataFrame:
                 "ratio_high": high,
                 "verdict": "baseline" if each.label == record.baseline else versus.verdict,
                 "break_even_calls": versus.break_even_calls,
+                "break_even_calls_low": fewest,
+                "break_even_calls_high": most,
                 "pipelined_ns": None if each.pipelined is None else median(each.pipelined.calls_ns),
                 "first_call_ns": each.first_call.wall_ns,
                 "compile_ns": each.first_call.compile_ns,
@@ -275,6 +283,8 @@ def _candidates(record: Comparison) -> pd.DataFrame:
                 **{name: getattr(each.memory, name, None) for name in _MEMORY},
                 "work": None if each.work is None else each.work.amount,
                 "work_per_s": each.throughput,
+                "work_per_s_low": least_work,
+                "work_per_s_high": most_work,
                 "same_output": None if each.check is None else each.check.passed,
             }
         )

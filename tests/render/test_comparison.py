@@ -118,6 +118,9 @@ def test_a_comparison_as_a_frame(comparison: Comparison) -> None:
     assert frame["memory_bytes"].isna().all()
     assert frame["temporary_bytes"].isna().all()
     assert str(frame["break_even_calls"].dtype) == "Int64"
+    jit = frame.set_index("label").loc["jit"]
+    assert (jit["break_even_calls_low"], jit["break_even_calls_high"]) == comparison["jit"].break_even_interval
+    assert frame["work_per_s_low"].isna().all()
     samples = to_frame(comparison, "samples")
     assert len(samples) == 3 * 60
     assert set(samples["kind"]) == {"latency", "again"}
