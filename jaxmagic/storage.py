@@ -1,4 +1,4 @@
-"""Records to and from versioned JSON, and every other file that the user names.
+"""Saves records as versioned JSON, and loads them.
 
 A loaded record is data, never code: the file names a kind of record out of a fixed table, and every field is
 checked against the type that the record declares. The format is described in ``docs/records.md``.
@@ -8,18 +8,14 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
-import tempfile
 import types
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import MISSING, Field, fields, is_dataclass
-from errno import EACCES, EISDIR, ENOENT
-from itertools import count
 from pathlib import Path
-from typing import IO, Any, Literal, Union, get_args, get_origin, get_type_hints
+from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from .errors import RecordError
+from .files import read, replacing, short, target_of
 from .model.arrays import LiveArrays
 from .model.benchmark import Benchmark
 from .model.comparison import Comparison
@@ -32,9 +28,6 @@ from .model.timing import Timing
 #: Raised by one when a field changes its meaning, so that an old program refuses a new file.
 VERSION = 1
 
-#: How the files end that the JAX profiler writes.
-RECORDING = ".xplane.pb"
-
 _FORMAT = "jaxmagic"
 _KINDS: dict[str, type] = {
     each.__name__: each for each in (Timing, Benchmark, Comparison, Sweep, MemoryProfile, LiveArrays, Profile)
@@ -44,6 +37,8 @@ _MOST_BYTES = 256 * 2**20
 
 def save(record: Record, path: str | os.PathLike[str]) -> Path:
     """Write `record` to `path` as JSON; a file that is there is replaced, whole or not at all.
+
+    A symbolic link is followed. A device, a pipe or a socket is refused.
 
     Args:
         record: a :class:`~jaxmagic.Timing`.
@@ -71,107 +66,10 @@ def save(record: Record, path: str | os.PathLike[str]) -> Path:
         )
     document = {"format": _FORMAT, "version": VERSION, "kind": kind, "record": encode(record)}
     target = target_of(path)
-    with _replacing(target, "w", encoding="utf-8") as file:
+    with replacing(target, "w", encoding="utf-8") as file:
         json.dump(document, file, indent=1)  # in ASCII: a path need not be valid Unicode
         file.write("\n")
     return target
-
-
-def recordings(path: Path) -> list[tuple[str, bytes]]:
-    """The recordings of the JAX profiler in a file, or anywhere below a folder, with the names of their hosts.
-
-    A recording that stands alone needs no name. Below a folder with several runs the newest counts.
-
-    Raises:
-        FileNotFoundError: there is none.
-    """
-    if not path.exists():
-        raise FileNotFoundError(ENOENT, os.strerror(ENOENT), str(path))
-    files = [path] if path.is_file() else sorted(path.rglob(f"*{RECORDING}"))
-    if not files:
-        raise FileNotFoundError(ENOENT, f"no file that ends in {RECORDING} lies below", str(path))
-    newest = max((each.parent for each in files), key=lambda folder: (folder.stat().st_mtime, folder))
-    files = [each for each in files if each.parent == newest]
-    return [(each.name.removesuffix(RECORDING) if len(files) > 1 else "", each.read_bytes()) for each in files]
-
-
-def copy_folder(source: Path, into: Path) -> Path:
-    """Copy a folder into another one, whole or not at all; where it is now. A name that is taken gets a number.
-
-    Raises:
-        OSError: it cannot be written.
-    """
-    with tempfile.TemporaryDirectory(prefix=".", suffix=".tmp", dir=into, ignore_cleanup_errors=True) as temporary:
-        copied = shutil.copytree(source, Path(temporary) / source.name)
-        for number in count(1):
-            target = into / (source.name if number == 1 else f"{source.name}_{number}")
-            if not target.exists():
-                return copied.rename(target)
-    raise AssertionError
-
-
-def append_entry(path: Path, entry: Mapping[str, Any]) -> None:
-    """Add an entry to the list in a JSON file, which begins as an empty one.
-
-    Raises:
-        RecordError: the file is there, and is no list.
-        OSError: it cannot be read or written.
-    """
-    entries: object = []
-    if path.exists():
-        try:
-            entries = json.loads(path.read_text(encoding="utf-8"))
-        except ValueError as error:
-            raise RecordError(f"{path}: this is no JSON ({error}). It was left as it is; move it away.") from error
-    if not isinstance(entries, list):
-        raise RecordError(f"{path}: expected a list of runs; found {_short(entries)}. Move the file away.")
-    with _replacing(path, "w", encoding="utf-8") as file:
-        json.dump([*entries, entry], file, indent=1)
-        file.write("\n")
-
-
-def write(data: bytes, path: str | os.PathLike[str]) -> Path:
-    """Write `data` to `path` as they are; a file that is there is replaced, whole or not at all.
-
-    Raises:
-        OSError: the file cannot be written.
-    """
-    target = target_of(path)
-    with _replacing(target, "wb") as file:
-        file.write(data)
-    return target
-
-
-def target_of(path: str | os.PathLike[str]) -> Path:
-    """The path of a file that is to be written, as far as can be told beforehand.
-
-    Raises:
-        OSError: it is a folder, or its own folder is missing or cannot be written into.
-    """
-    target = Path(path)
-    folder = target.parent
-    if not folder.is_dir():  # the system's own error would name the temporary file
-        raise FileNotFoundError(ENOENT, "There is no such folder", str(folder))
-    if target.is_dir():
-        raise IsADirectoryError(EISDIR, "This is a folder; name a file in it", str(target))
-    if not os.access(folder, os.W_OK):
-        raise PermissionError(EACCES, "Nothing can be written into this folder", str(folder))
-    return target
-
-
-@contextmanager
-def _replacing(target: Path, mode: str, encoding: str | None = None) -> Iterator[IO[Any]]:
-    """A file to write into, which becomes the one at `target` when all of it is written."""
-    # In the same directory, so that the last step is a rename within one file system.
-    handle, temporary = tempfile.mkstemp(prefix=f".{target.name}.", suffix=".tmp", dir=target.parent)
-    try:
-        with os.fdopen(handle, mode, encoding=encoding) as file:
-            yield file
-        _take_permissions(temporary, target)
-        os.replace(temporary, target)
-    except BaseException:
-        os.unlink(temporary)
-        raise
 
 
 def load(path: str | os.PathLike[str]) -> Record:
@@ -190,10 +88,8 @@ def load(path: str | os.PathLike[str]) -> Record:
     True
     """
     source = Path(path)
-    if source.stat().st_size > _MOST_BYTES:
-        raise RecordError(f"{source}: larger than any record ({source.stat().st_size} bytes)")
     try:
-        document = json.loads(source.read_bytes())
+        document = json.loads(read(source, _MOST_BYTES))
     except (ValueError, RecursionError) as error:
         raise RecordError(
             f"{source}: not a record of jaxmagic, because it is not JSON ({error}). "
@@ -231,12 +127,12 @@ def _decode_document(document: object) -> Record:
     version = document.get("version")
     if type(version) is not int or not 1 <= version <= VERSION:
         raise RecordError(
-            f'field "version": this jaxmagic reads versions 1 to {VERSION}; found {_short(version)}. '
+            f'field "version": this jaxmagic reads versions 1 to {VERSION}; found {short(version)}. '
             "Update jaxmagic to read the file."
         )
     kind = document.get("kind")
     if not isinstance(kind, str) or kind not in _KINDS:
-        raise RecordError(f'field "kind": expected one of {", ".join(_KINDS)}; found {_short(kind)}')
+        raise RecordError(f'field "kind": expected one of {", ".join(_KINDS)}; found {short(kind)}')
     record: Record = _decode(document.get("record"), _KINDS[kind], "record")
     return record
 
@@ -264,7 +160,7 @@ def _decode(value: object, wanted: Any, where: str) -> Any:
     if origin is dict:
         if not isinstance(value, Mapping):
             raise _wrong(where, "an object", value)
-        return {key: _decode(each, get_args(wanted)[1], f"{where}[{_short(key)}]") for key, each in value.items()}
+        return {key: _decode(each, get_args(wanted)[1], f"{where}[{short(key)}]") for key, each in value.items()}
     if is_dataclass(wanted):
         return _decode_record(value, wanted, where)
     if wanted is float and type(value) in (int, float) and abs(value) < 1e300:  # type: ignore[arg-type]
@@ -294,7 +190,7 @@ def _decode_record(value: object, wanted: Any, where: str) -> Any:
     known = {each.name: each for each in _saved(wanted)}
     for name in value:
         if name not in known:
-            raise RecordError(f'field "{where}.{_short(name)}": there is no such field in a {wanted.__name__}')
+            raise RecordError(f'field "{where}.{short(name)}": there is no such field in a {wanted.__name__}')
     arguments = {}
     for name, each in known.items():
         if name in value:
@@ -308,20 +204,4 @@ def _decode_record(value: object, wanted: Any, where: str) -> Any:
 
 
 def _wrong(where: str, expected: str, found: object) -> RecordError:
-    return RecordError(f'field "{where}": expected {expected}; found {_short(found)}')
-
-
-def _short(value: object) -> str:
-    text = json.dumps(value, ensure_ascii=False)
-    return text if len(text) <= 60 else text[:57] + "…"
-
-
-def _take_permissions(temporary: str, target: Path) -> None:
-    """A new file gets what the user's umask says, a replaced one keeps what it had."""
-    try:
-        mode = target.stat().st_mode & 0o777
-    except FileNotFoundError:
-        umask = os.umask(0)
-        os.umask(umask)
-        mode = 0o666 & ~umask
-    os.chmod(temporary, mode)
+    return RecordError(f'field "{where}": expected {expected}; found {short(found)}')

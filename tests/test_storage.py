@@ -161,48 +161,6 @@ def test_a_number_that_is_none_is_refused(comparison: Any, tmp_path: Any, number
         jaxmagic.load(path)
 
 
-@pytest.fixture(params=["save", "write"])
-def write(request: Any, timing: Any) -> Any:
-    """Each way to write a file."""
-    ways = {"save": lambda path: jaxmagic.save(timing(), path), "write": lambda path: storage.write(b"\0\xff", path)}
-    return ways[request.param]
-
-
-def test_a_folder_that_is_not_there_is_named(write: Any, tmp_path: Any) -> None:
-    with pytest.raises(FileNotFoundError, match="There is no such folder") as caught:
-        write(tmp_path / "none" / "record.json")
-    assert caught.value.filename == str(tmp_path / "none")
-
-
-def test_a_folder_is_not_replaced_by_a_file(write: Any, tmp_path: Any) -> None:
-    with pytest.raises(IsADirectoryError, match="This is a folder; name a file in it") as caught:
-        write(tmp_path)
-    assert caught.value.filename == str(tmp_path)
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_a_folder_that_nothing_can_be_written_into_is_named(write: Any, tmp_path: Any, monkeypatch: Any) -> None:
-    # As root, everything can be written into.
-    monkeypatch.setattr(os, "access", lambda path, mode: (str(path), mode) != (str(tmp_path), os.W_OK))
-    with pytest.raises(PermissionError, match="Nothing can be written into this folder") as caught:
-        write(tmp_path / "file")
-    assert caught.value.filename == str(tmp_path)
-
-
-def test_bytes_are_written_as_they_are_and_replace_what_was_there(tmp_path: Any, monkeypatch: Any) -> None:
-    path = tmp_path / "raw"
-    path.write_bytes(b"old")
-    path.chmod(0o600)
-    assert storage.write(b"\0\r\n\xff", path) == path
-    assert path.read_bytes() == b"\0\r\n\xff"
-    assert stat.S_IMODE(path.stat().st_mode) == 0o600
-    monkeypatch.setattr(os, "replace", lambda *_: (_ for _ in ()).throw(OSError("full")))
-    with pytest.raises(OSError, match="full"):
-        storage.write(b"new", path)
-    assert path.read_bytes() == b"\0\r\n\xff"
-    assert [each.name for each in tmp_path.iterdir()] == ["raw"]
-
-
 # --- memory ------------------------------------------------------------------------------------------------------
 
 

@@ -11,11 +11,11 @@ from ..capture.functions import name_of
 from ..capture.jax_version import require_jax
 from ..capture.memory import MemoryWatch
 from ..capture.snapshots import HeapWatch
+from ..files import target_of, write
 from ..model.arrays import LiveArrays
 from ..model.memory import Executable, MemoryProfile
 from ..render.compiling_line import compiling_line
 from ..render.progress import shown_progress
-from ..storage import target_of, write
 from .session import history
 
 

@@ -11,11 +11,11 @@ from typing import Any
 from ..capture.functions import name_of
 from ..capture.logdir import LogDir
 from ..capture.profile_watch import ProfileWatch
+from ..files import target_of, write
 from ..model.profile import Profile
 from ..model.recording import Recording
 from ..render.perfetto import perfetto as to_perfetto
 from ..render.progress import shown_progress
-from ..storage import target_of, write
 from .session import history
 
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from ..files import append_entry, copy_folder
 from ..model.profile import Profile
-from ..storage import append_entry, copy_folder, encode
+from ..storage import encode
 
 #: Where both look for recordings, below the folder that they are given; each run has a folder of its own there.
 _RUNS = Path("plugins", "profile")

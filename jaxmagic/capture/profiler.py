@@ -12,8 +12,8 @@ import numpy as np
 
 from ..analysis.windows import Window, moved
 from ..errors import NotMeasured
+from ..files import recordings
 from ..model.recording import Recording
-from ..storage import recordings
 from .internals import release_profiler
 from .xspace import read_recording
 

@@ -8,8 +8,8 @@ from google.protobuf.message import DecodeError
 
 from ..analysis.profile import summarize
 from ..errors import NotMeasured
+from ..files import recordings
 from ..model.profile import Profile
-from ..storage import recordings
 from .profile_record import make_profile
 from .xspace import read_recording
 
