@@ -15,9 +15,17 @@ What the *user's* code raises is never wrapped: it comes through as it is. Broke
 (``--expect-no-compile``, ``--max-time``) raise the built-in :class:`AssertionError`, as a test would.
 """
 
+from .terminal import printable_lines
+
 
 class JaxMagicError(Exception):
-    """Base of the exceptions below, for ``except jaxmagic.JaxMagicError``."""
+    """Base of the exceptions below, for ``except jaxmagic.JaxMagicError``.
+
+    Their messages hold no control characters, whatever they quote.
+    """
+
+    def __init__(self, message: str = "") -> None:
+        super().__init__(printable_lines(message))
 
 
 class JaxNotAvailable(JaxMagicError, ImportError):

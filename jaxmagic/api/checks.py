@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, get_args
 
 from ..model.comparison import CheckKind
+from ..terminal import printable
 
 
 def labels_of(candidates: Mapping[str, Any], check: str) -> list[str]:
@@ -32,7 +33,7 @@ def known_baseline(labels: Sequence[str], baseline: str | None) -> str:
     if not labels:
         raise ValueError("there is no candidate: give a function, or several by their labels")
     if baseline is not None and baseline not in labels:
-        raise ValueError(f"baseline: there is no candidate {baseline!r}, only {', '.join(labels)}")
+        raise ValueError(f"baseline: there is no candidate {baseline!r}, only {printable(', '.join(labels))}")
     return labels[0] if baseline is None else baseline
 
 

@@ -16,6 +16,7 @@ from ..model.comparison import Comparison
 from ..model.history import Record
 from ..model.sweep import Sweep
 from ..render.comparison_words import about_basis, about_earlier
+from ..terminal import printable
 from .block import current_style, show
 
 _Repeated = TypeVar("_Repeated", bound=Benchmark | Comparison | Sweep)
@@ -70,9 +71,9 @@ def finish(
     if earlier is not None:
         found = api.put_beside(earlier, record, anyway=arguments.anyway, measure=False, process_noise=noise)
         for versus in found:
-            print(about_earlier(versus, str(arguments.against)))
+            print(printable(about_earlier(versus, str(arguments.against))))
         for sentence in about_basis(found):
-            print(sentence)
+            print(printable(sentence))
         if differing := found[0].differing:
-            print(f"Compared although the environments differ: {'; '.join(differing)}.")
+            print(printable(f"Compared although the environments differ: {'; '.join(differing)}."))
     return record if arguments.o else None

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal, Protocol
 
+from ..terminal import printable
 from .benchmark import Conditions, StoppedBy, Trial
 from .display import Displayable
 from .environment import Environment
@@ -224,10 +225,12 @@ class Comparison(Displayable):
     def __post_init__(self) -> None:
         labels = [each.label for each in self.candidates]
         if len(set(labels)) < len(labels):
-            raise ValueError(f"labels have to differ; found {', '.join(labels)}")
+            raise ValueError(f"labels have to differ; found {printable(', '.join(labels))}")
         for name in ("baseline", "twice"):
             if getattr(self, name) not in labels:
-                raise ValueError(f"{name}: there is no candidate {getattr(self, name)!r}, only {', '.join(labels)}")
+                raise ValueError(
+                    f"{name}: there is no candidate {getattr(self, name)!r}, only {printable(', '.join(labels))}"
+                )
         counts = {len(each.latency.samples_ns) for each in self.candidates} | {len(self.again.samples_ns)}
         if len(counts) > 1 or 0 in counts:
             raise ValueError(f"every candidate has one sample a round; found {sorted(counts)} samples")
@@ -257,7 +260,7 @@ class Comparison(Displayable):
         for each in self.candidates:
             if each.label == label:
                 return each
-        raise KeyError(f"there is no candidate {label!r}, only {', '.join(each.label for each in self.candidates)}")
+        raise KeyError(f"there is no candidate {label!r}, only {printable(', '.join(self))}")
 
     @property
     def noise(self) -> Estimate | None:

@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass
 from math import prod
 from typing import Any, Literal
 
+from ..terminal import printable
 from .comparison import Comparison
 from .display import Displayable
 from .environment import Environment
@@ -35,13 +36,13 @@ class Variable:
         if not self.labels:
             raise ValueError(f"{self.name} has no value")
         if len(set(self.labels)) < len(self.labels):
-            raise ValueError(f"{self.name} has a value twice, among {', '.join(self.labels)}")
+            raise ValueError(f"{self.name} has a value twice, among {printable(', '.join(self.labels))}")
         if self.numbers is None:
             return
         if len(self.numbers) != len(self.labels):
             raise ValueError(f"{self.name} has {len(self.labels)} labels and {len(self.numbers)} numbers")
         if len(set(self.numbers)) < len(self.numbers):
-            raise ValueError(f"{self.name} has a value twice, among {', '.join(self.labels)}")
+            raise ValueError(f"{self.name} has a value twice, among {printable(', '.join(self.labels))}")
         if not all(1e-100 < each < 1e100 for each in self.numbers):
             raise ValueError(f"numbers of {self.name} have to be positive, and such that they fit on an axis")
 
@@ -175,9 +176,13 @@ class Sweep(Displayable):
     def __post_init__(self) -> None:
         names = [each.name for each in self.variables]
         if not names or len(set(names)) < len(names):
-            raise ValueError(f"a sweep has variables of different names; found {', '.join(names) or 'none'}")
+            raise ValueError(
+                f"a sweep has variables of different names; found {printable(', '.join(names)) or 'none'}"
+            )
         if self.baseline not in self.labels:
-            raise ValueError(f"baseline: there is no candidate {self.baseline!r}, only {', '.join(self.labels)}")
+            raise ValueError(
+                f"baseline: there is no candidate {self.baseline!r}, only {printable(', '.join(self.labels))}"
+            )
         for point in self.points:
             self._check(point)
         places = [point.at for point in self.points]
@@ -190,7 +195,7 @@ class Sweep(Displayable):
             raise ValueError(f"a point is at {point.at}, of {sizes} values")
         strangers = set(point.comparison or ()) - set(self.labels)
         if strangers:
-            raise ValueError(f"there is no candidate {min(strangers)!r}, only {', '.join(self.labels)}")
+            raise ValueError(f"there is no candidate {min(strangers)!r}, only {printable(', '.join(self.labels))}")
 
     @property
     def planned(self) -> int:
@@ -218,7 +223,7 @@ class Sweep(Displayable):
             KeyError: there is no such candidate.
         """
         if label not in self.labels:
-            raise KeyError(f"there is no candidate {label!r}, only {', '.join(self.labels)}")
+            raise KeyError(f"there is no candidate {label!r}, only {printable(', '.join(self.labels))}")
         return tuple(each for each in self.curves if each.label == label)
 
     def __iter__(self) -> Iterator[str]:

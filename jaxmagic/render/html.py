@@ -100,7 +100,7 @@ def _(record: Comparison, style: Style = DEFAULT, *, explain: bool = False) -> s
         details = comparison_words.details(record, each, style.digits)
         rows.append(
             f'<tr style="vertical-align:top"><td style="{CELL}"><code>{safe(label)}</code></td>'
-            f'<td style="{NUMBER};white-space:nowrap">{escape(comparison_words.call_time(each, style.digits))}</td>'
+            f'<td style="{NUMBER};white-space:nowrap">{safe(comparison_words.call_time(each, style.digits))}</td>'
             f'<td style="{CELL}">{safe(comparison_words.row(record, each))}'
             f'<br><span style="{FAINT}">{safe(details)}</span></td></tr>'
         )
@@ -236,9 +236,9 @@ def _tradeoff(record: Comparison | Sweep) -> str:
 
 
 def _headline(timing: Timing, style: Style) -> str:
-    wall = f"<b>{escape(units.time(timing.wall_ns, style.digits))}</b> wall time"
+    wall = f"<b>{safe(units.time(timing.wall_ns, style.digits))}</b> wall time"
     if timing.compile_ns:
-        wall += f", {escape(units.share(timing.compile_ns, timing.wall_ns))} of it compiling"
+        wall += f", {safe(units.share(timing.compile_ns, timing.wall_ns))} of it compiling"
     return f"<div>{wall}</div>"
 
 
@@ -252,10 +252,10 @@ def _bar(timing: Timing, style: Style) -> str:
         label = f"{part.name} {units.time_in(part.time_ns, unit, style.digits)}"
         colour = colours[part.name]
         segments.append(
-            f'<div title="{escape(label)}" style="width:{share:.2f}%;background:{colour};height:12px"></div>'
+            f'<div title="{safe(label)}" style="width:{share:.2f}%;background:{colour};height:12px"></div>'
         )
         swatch = f'<span style="color:{colour}">&#9632;</span>'
-        legend.append(f'<span style="margin-right:1.2em;white-space:nowrap">{swatch} {escape(label)}</span>')
+        legend.append(f'<span style="margin-right:1.2em;white-space:nowrap">{swatch} {safe(label)}</span>')
     return f'<div style="display:flex;width:100%;margin:3px 0">{"".join(segments)}</div><div>{" ".join(legend)}</div>'
 
 
@@ -277,14 +277,14 @@ def _table(timing: Timing, style: Style) -> str:
 
 def _row(each: Compilation, name: str, stages: list[str], unit: str, style: Style) -> str:
     numbers = "".join(f'<td style="{NUMBER}">{_number(getattr(each, stage), unit, style)}</td>' for stage in stages)
-    why = escape(short(words.reason(each, style.digits), 130))
+    why = safe(short(words.reason(each, style.digits), 130))
     if each.cause.remedy:
-        why += f'<br><span style="{FAINT}">→ {escape(each.cause.remedy)}</span>'
-    where = f' title="{escape(short(each.location, 80))}"' if each.location else ""
-    code = f"<code{where}>{escape(name)}</code>"
+        why += f'<br><span style="{FAINT}">→ {safe(each.cause.remedy)}</span>'
+    where = f' title="{safe(short(each.location, 80))}"' if each.location else ""
+    code = f"<code{where}>{safe(name)}</code>"
     return f'<tr style="vertical-align:top"><td style="{CELL}">{code}</td>{numbers}<td style="{CELL}">{why}</td></tr>'
 
 
 def _number(time_ns: int, unit: str, style: Style) -> str:
     """A time that is not broken at its space, or nothing where there was none."""
-    return escape(units.time_in(time_ns, unit, style.digits)).replace(" ", "&nbsp;") if time_ns else ""
+    return safe(units.time_in(time_ns, unit, style.digits)).replace(" ", "&nbsp;") if time_ns else ""

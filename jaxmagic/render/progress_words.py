@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from math import ceil
 
 from .. import units
+from ..terminal import printable
 
 #: In a terminal or a notebook, a longer name would push the numbers out of sight.
 _LONGEST = 60
@@ -89,7 +90,7 @@ def _what_runs(stage: Stage) -> str:
 
 def short(text: str) -> str:
     """One line that leaves room for the numbers behind it."""
-    words = " ".join(text.split())
+    words = printable(" ".join(text.split()))
     return words if len(words) <= _LONGEST else words[: _LONGEST - 3] + "..."
 
 

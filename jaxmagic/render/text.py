@@ -19,6 +19,7 @@ from ..model.memory import Executable, MemoryProfile
 from ..model.profile import Profile
 from ..model.sweep import Sweep
 from ..model.timing import Timing
+from ..terminal import printable_lines
 from . import (
     benchmark_words,
     comparison_words,
@@ -37,13 +38,17 @@ from .style import DEFAULT, Style
 MOST_FUNCTIONS = 8
 
 
-@singledispatch
 def to_text(record: object, style: Style = DEFAULT, *, explain: bool = False) -> str:
-    """`record` as plain text of at most ``style.width`` columns."""
+    """`record` as plain text of at most ``style.width`` columns, without any control characters."""
+    return printable_lines(_text(record, style, explain=explain))
+
+
+@singledispatch
+def _text(record: object, style: Style = DEFAULT, *, explain: bool = False) -> str:
     raise TypeError(f"to_text() knows records; found a {type(record).__name__}")
 
 
-@to_text.register
+@_text.register
 def _(record: Timing, style: Style = DEFAULT, *, explain: bool = False) -> str:
     lines = [_headline(record, style)]
     if style.form == "line":
@@ -60,7 +65,7 @@ def _(record: Timing, style: Style = DEFAULT, *, explain: bool = False) -> str:
     return "\n".join(lines)
 
 
-@to_text.register
+@_text.register
 def _(record: Benchmark, style: Style = DEFAULT, *, explain: bool = False) -> str:
     lines = [benchmark_words.headline(record, style.digits)]
     if style.form == "line":
@@ -79,7 +84,7 @@ def _(record: Benchmark, style: Style = DEFAULT, *, explain: bool = False) -> st
     return "\n".join(lines)
 
 
-@to_text.register
+@_text.register
 def _(record: Comparison, style: Style = DEFAULT, *, explain: bool = False) -> str:
     first = words.printable(comparison_words.headline(record))
     if style.form == "line":
@@ -105,7 +110,7 @@ def _(record: Comparison, style: Style = DEFAULT, *, explain: bool = False) -> s
     return "\n".join(lines)
 
 
-@to_text.register
+@_text.register
 def _(record: Sweep, style: Style = DEFAULT, *, explain: bool = False) -> str:
     first = words.printable(sweep_words.headline(record))
     if style.form == "line":
@@ -130,7 +135,7 @@ def _(record: Sweep, style: Style = DEFAULT, *, explain: bool = False) -> str:
     return "\n".join(lines)
 
 
-@to_text.register
+@_text.register
 def _(record: MemoryProfile, style: Style = DEFAULT, *, explain: bool = False) -> str:
     first = words.printable(memory_words.headline(record))
     if style.form == "line":
@@ -155,7 +160,7 @@ def _(record: MemoryProfile, style: Style = DEFAULT, *, explain: bool = False) -
     return "\n".join(lines + sentences(memory_words.EXPLANATION if explain else (), style))
 
 
-@to_text.register
+@_text.register
 def _(record: Profile, style: Style = DEFAULT, *, explain: bool = False) -> str:
     first = words.printable(profile_words.headline(record))
     if style.form == "line":
@@ -163,7 +168,7 @@ def _(record: Profile, style: Style = DEFAULT, *, explain: bool = False) -> str:
     return "\n".join([*wrapped(first, style, "", "  "), *profile_report(record, style, explain=explain)])
 
 
-@to_text.register
+@_text.register
 def _(record: LiveArrays, style: Style = DEFAULT, *, explain: bool = False) -> str:
     lines = [memory_words.live_headline(record)]
     if style.form == "line":
@@ -171,7 +176,7 @@ def _(record: LiveArrays, style: Style = DEFAULT, *, explain: bool = False) -> s
     return "\n".join(lines + _arrays(record.arrays, style) + sentences(record.notes, style))
 
 
-@to_text.register
+@_text.register
 def _(record: HeapDifference, style: Style = DEFAULT, *, explain: bool = False) -> str:
     first = heap_words.headline(record)
     if style.form == "line":
@@ -184,12 +189,12 @@ def _(record: HeapDifference, style: Style = DEFAULT, *, explain: bool = False) 
     return "\n".join(lines + sentences([*heap_words.about_devices(record), *record.after.notes], style))
 
 
-@to_text.register
+@_text.register
 def _(record: HeapProfile, style: Style = DEFAULT, *, explain: bool = False) -> str:
     return to_text(HeapDifference(before=None, after=record), style)
 
 
-@to_text.register
+@_text.register
 def _(record: Executable, style: Style = DEFAULT, *, explain: bool = False) -> str:
     told = [*memory_words.about_constants([record]), *memory_words.about_peak(record)]
     told += [*memory_words.about_limit(record), *record.notes]
@@ -203,7 +208,7 @@ def _arrays(arrays: Sequence[HeldArray], style: Style) -> list[str]:
     return rows + more(len(arrays), style.rows, "array")
 
 
-@to_text.register
+@_text.register
 def _(record: History, style: Style = DEFAULT, *, explain: bool = False) -> str:
     if not record:
         return "No records yet: run %jaxtime or jaxmagic.stopwatch()."

@@ -6,6 +6,7 @@ from .. import units
 from ..analysis import report
 from ..model.compilation import Compilation
 from ..model.timing import Timing
+from ..terminal import printable as printable
 
 #: For learners, with ``--explain``: five lines.
 EXPLANATION = (
@@ -23,17 +24,6 @@ STAGES = (
     ("XLA", "compilation_ns"),
     ("cache", "cache_retrieval_ns"),
 )
-
-
-def printable(text: str) -> str:
-    r"""`text` without what would move a terminal's cursor: names may hold anything.
-
-    >>> printable("a\x1b[2Jb")
-    'a�[2Jb'
-    """
-    if text.isprintable():
-        return text
-    return "".join(each if each.isprintable() else "\N{REPLACEMENT CHARACTER}" for each in text)
 
 
 def stages(compilation: Compilation) -> list[tuple[str, int]]:
