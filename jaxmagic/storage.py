@@ -34,6 +34,11 @@ _KINDS: dict[str, type] = {
 }
 _MOST_BYTES = 256 * 2**20
 
+#: Amounts and durations are not negative, except for differences; counts begin at one.
+_AMOUNTS = ("_ns", "_ps", "_bytes")
+_DIFFERENCES = {"saved_ns", "change_bytes"}
+_LEAST = {"count": 1, "devices": 1, "runs": 0, "peak_flops": 1, "peak_bytes": 1}
+
 
 def save(record: Record, path: str | os.PathLike[str]) -> Path:
     """Write `record` to `path` as JSON; a file that is there is replaced, whole or not at all.
@@ -195,12 +200,23 @@ def _decode_record(value: object, wanted: Any, where: str) -> Any:
     for name, each in known.items():
         if name in value:
             arguments[name] = _decode(value[name], hints[name], f"{where}.{name}")
+            _check_least(name, arguments[name], f"{where}.{name}")
         elif each.default is MISSING:
             raise RecordError(f'field "{where}.{name}": missing')
     try:
         return wanted(**arguments)
     except ValueError as error:
         raise RecordError(f'field "{where}": {error}') from None
+
+
+def _check_least(name: str, value: Any, where: str) -> None:
+    """Refuse a number, or one in a list, that is below the least that its name allows."""
+    least = _LEAST.get(name, 0 if name.endswith(_AMOUNTS) and name not in _DIFFERENCES else None)
+    if least is None:
+        return
+    for number in value if isinstance(value, tuple) else (value,):
+        if isinstance(number, int | float) and number < least:
+            raise _wrong(where, f"at least {least}", number)
 
 
 def _wrong(where: str, expected: str, found: object) -> RecordError:

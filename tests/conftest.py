@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import gc
+import json
 import logging
 import os
 import re
@@ -12,6 +13,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 # Before JAX is imported anywhere: as many devices as the multi-device tests need, and none of a GPU's memory.
@@ -25,6 +27,7 @@ import numpy as np
 import pytest
 from hypothesis import settings
 
+import jaxmagic
 from jaxmagic.capture.internals import MISS_LOGGERS
 from jaxmagic.errors import LaunchError
 from jaxmagic.model.arrays import HeldArray, LiveArrays
@@ -508,3 +511,17 @@ def memory_profile(
         return MemoryProfile(**(values | changes))
 
     return make
+
+
+@pytest.fixture(params=["timing", "benchmark", "comparison", "sweep", "memory_profile", "live_arrays", "profile"])
+def document(request: pytest.FixtureRequest, compilation: Any, tmp_path: Path) -> Any:
+    """A saved record of each kind."""
+    if request.param == "profile":
+        record: Any = jaxmagic.profile(jax.jit(lambda x: x @ x), jnp.ones((50, 50)))
+    else:
+        record = request.getfixturevalue(request.param)
+        if request.param == "timing":
+            record = record(compilation(), notes=("a note",))
+        elif callable(record):
+            record = record()
+    return json.loads(jaxmagic.save(record, tmp_path / "record.json").read_text())

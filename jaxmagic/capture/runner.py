@@ -138,7 +138,8 @@ class Runner:
     def waited_sample(self, calls: int) -> int:
         """The time of `calls` calls, each of them waited for, with the arguments that there are."""
         __tracebackhide__ = True
-        return self._fenced_sample(calls) if self.fenced else self._plain_sample(calls)
+        sample_ns = self._fenced_sample(calls) if self.fenced else self._plain_sample(calls)
+        return max(sample_ns, 1)  # of a coarse clock
 
     def _plain_sample(self, calls: int) -> int:
         __tracebackhide__ = True
@@ -180,7 +181,7 @@ class Runner:
         self._wait(value)
         ended_ns = self._end_of_all()
         self.value = value
-        return ended_ns - started_ns
+        return max(ended_ns - started_ns, 1)
 
     def overhead_ns(self) -> float:
         """What a call that does nothing takes in :meth:`sample`, with the wait for a result that is ready."""

@@ -154,7 +154,7 @@ def about_kept(profile: Profile) -> list[str]:
     if profile.kept is None:
         return []
     kept = PurePath(profile.kept)
-    folder = shlex.quote(str(kept.parents[2]))
+    folder = shlex.quote(str(kept.parents[2] if len(kept.parents) > 2 else kept))
     return [f"Kept in {kept}. Open it with: xprof --logdir {folder} or: tensorboard --logdir {folder}"]
 
 
