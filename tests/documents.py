@@ -18,7 +18,7 @@ def fields_of(document: dict[str, Any]) -> Iterator[tuple[Place, Any]]:
     seen = set()
     for place, value in _values(document["record"], ("record",)):
         field = tuple(key if isinstance(key, str) else 0 for key in place)
-        if field not in seen and not "comparison" in field:
+        if field not in seen and "comparison" not in field:
             seen.add(field)
             yield place, value
 

@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from ..errors import NotMeasured
 from . import internals
 from .clock import Clock, now_ns
 from .compilation import unheard
@@ -38,10 +39,13 @@ class Fence:
 
     Attributes:
         ready: whether it covers the devices that there were at the last :meth:`prepare`.
+        failure: the name of the exception with which a program failed at the last wait, such as one for want of
+            memory; ``None`` if none did. What nobody holds was not waited for then.
     """
 
     def __init__(self, clock: Clock = now_ns) -> None:
         self.ready = False
+        self.failure: str | None = None
         self._clock = clock
         self._devices: tuple[Any, ...] = ()
         self._queues: tuple[Queue, ...] = ()
@@ -62,7 +66,7 @@ class Fence:
         self.ready = False
         with unheard(), jit_enabled(), internals.not_written_to_cache():
             self._queues = queues_of(devices, self._clock)
-        self._devices = devices
+        self._devices = ()  # until it is known what they cost: where that fails, it is tried again
         asked_ns = self._clock()
         found = self.wait_for_programs(asked_ns)  # what is running would count as the idle cost
         if found.until_ns - asked_ns < _FIRST_RUN_NS:
@@ -73,6 +77,7 @@ class Fence:
             if kind not in measured:
                 measured[kind] = queue.measure_costs()
             queue.costs = measured[kind]
+        self._devices = devices
         self.ready = bool(devices)
         return found
 
@@ -88,6 +93,14 @@ class Fence:
         """
         if asked_ns is None:
             asked_ns = self._clock()
+        self.failure = None
+        try:
+            return self._ask_queues(asked_ns)
+        except Exception as error:  # a device that is out of memory: the code that is measured goes on
+            self.failure = type(error).__name__
+            return Waited(None, asked_ns)
+
+    def _ask_queues(self, asked_ns: int) -> Waited:
         found, read_ns = Waited(False, asked_ns), asked_ns
         for index, queue in enumerate(self._queues):
             answer = queue.ask(read_ns)
@@ -153,6 +166,7 @@ def fence() -> None:
 
     Raises:
         JaxNotAvailable: JAX is not installed or too old.
+        NotMeasured: a device could not run the program that waits, for want of memory for instance.
 
     >>> import jax, jax.numpy as jnp, jaxmagic
     >>> _ = jax.jit(lambda x: x @ x)(jnp.ones((500, 500)))
@@ -161,6 +175,11 @@ def fence() -> None:
     require_jax()
     shared.prepare()
     shared.wait()
+    if shared.failure is not None:
+        raise NotMeasured(
+            "Arrays that are alive were waited for, but not work whose result was thrown away: a device could not "
+            f"run the program that waits for it ({shared.failure}). Delete arrays to free memory, and try again."
+        )
 
 
 def _local_devices() -> tuple[Any, ...]:

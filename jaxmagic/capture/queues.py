@@ -226,33 +226,35 @@ def queues_of(devices: Iterable[Any], clock: Clock) -> tuple[Queue, ...]:
     On the CPU every device is a queue of its own, because a program that runs at once tells for its device, at once,
     whether there was work. Elsewhere all are asked together, and waited for together.
     """
-    import jax
-    import numpy as np
-
     by_platform: dict[str, list[Any]] = {}
     for device in devices:
         by_platform.setdefault(device.platform, []).append(device)
     queues: list[Queue] = []
     over_several: list[Queue] = []  # those over several last: they may have to be measured again
     for platform, group in by_platform.items():
-        single = [_compile(1, jax.sharding.SingleDeviceSharding(device)) for device in group]
+        single = [_compile([device]) for device in group]
         groups = [[each] for each in single] if platform == "cpu" else [single]
         queues += [Queue(programs, platform, several=False, clock=clock) for programs in groups]
         if len(group) > 1:
-            mesh = jax.sharding.Mesh(np.array(group), ("devices",))
-            sharding = jax.sharding.NamedSharding(mesh, jax.sharding.PartitionSpec("devices"))
-            over_several.append(Queue([_compile(len(group), sharding)], platform, several=True, clock=clock))
+            over_several.append(Queue([_compile(group)], platform, several=True, clock=clock))
     return (*queues, *over_several)
 
 
-def _compile(length: int, sharding: Any) -> Program:
+def _compile(devices: Sequence[Any]) -> Program:
+    """A program over all of `devices`, within a mesh of its own: that of the user's ``jax.set_mesh`` has others."""
     import jax
     import jax.numpy as jnp
+    import numpy as np
 
     def jaxmagic_fence() -> Any:
-        return jnp.zeros(length, jnp.int8)
+        return jnp.zeros(len(devices), jnp.int8)
 
-    return jax.jit(jaxmagic_fence, out_shardings=sharding).lower().compile()
+    mesh = jax.sharding.Mesh(np.array(devices), ("devices",))
+    sharding: Any = jax.sharding.NamedSharding(mesh, jax.sharding.PartitionSpec("devices"))
+    if len(devices) == 1:
+        sharding = jax.sharding.SingleDeviceSharding(devices[0])
+    with jax.set_mesh(mesh):
+        return jax.jit(jaxmagic_fence, out_shardings=sharding).lower().compile()
 
 
 def jit_enabled() -> AbstractContextManager[Any]:

@@ -161,7 +161,7 @@ class Stopwatch:
             self._log.start()
             self._running = True
             self._fence.wait()  # last: Python in between would cool the caches that the measured call finds
-            self._fenced = self._fence.ready
+            self._fenced, self._failure = self._fence.ready, self._fence.failure
             self._cpu_before = cpu_time()
             self.started_ns = self._clock()
         except BaseException:  # an interrupt: nobody would call stop()
@@ -268,11 +268,12 @@ class Stopwatch:
         if self._fenced:
             cpu = cpu_time()  # the fence's own must not count, unless there is work of the user's behind it
             waited = self._fence.wait_for_programs(asked_ns)
+            self._note_failure()
             later = cpu_time()
             waited = self._settle(waited)
             cpu = later if waited.found_work else cpu
             waited = self._fence.wait_for_others(waited)
-            known = True
+            known = self._fence.failure is None
         else:
             waited, known = self._wait_without_fence(done_ns if dropped_ns else ready_ns)
             cpu = cpu_time()
@@ -353,6 +354,14 @@ class Stopwatch:
                 f"the fence does not compile here ({type(error).__name__})."
             )
             return None
+
+    def _note_failure(self) -> None:
+        """Say so where the fence has failed, before the code or behind it."""
+        failure = self._fence.failure or self._failure
+        if failure is not None:
+            self._notes.append(
+                f"Work whose result was thrown away could not be waited for: the fence did not run ({failure})."
+            )
 
     def _time_fetch(self, arrays: list[Any]) -> tuple[int, int]:
         started_ns = self._clock()

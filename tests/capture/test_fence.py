@@ -15,9 +15,11 @@ import numpy as np
 import pytest
 
 import jaxmagic
+from jaxmagic.capture import fence as fence_module
 from jaxmagic.capture.clock import now_ns
 from jaxmagic.capture.fence import Fence, shared
 from jaxmagic.capture.queues import Doubt, Queue, Waited
+from jaxmagic.capture.stopwatch import Stopwatch
 
 several_devices = pytest.mark.skipif(jax.local_device_count() < 4, reason="needs four local devices")
 
@@ -162,6 +164,59 @@ def test_fence_works_with_jit_disabled_and_transfers_forbidden_and_caches_cleare
         jaxmagic.fence()
     with jax.transfer_guard("disallow"):
         jaxmagic.fence()
+
+
+@several_devices
+@pytest.mark.parametrize("devices", [slice(4), slice(2), slice(2, 4), slice(1, 2)])
+def test_within_a_mesh_of_the_users_it_waits_as_without(work: Any, devices: slice) -> None:
+    chosen = np.array(jax.local_devices()[devices])
+    with jax.set_mesh(jax.sharding.Mesh(chosen, ("x",))):
+        wait = programs_alone()
+        with jaxmagic.stopwatch() as watch:
+            pass
+        assert jax.sharding.get_abstract_mesh().shape == {"x": len(chosen)}
+    assert watch.timing.notes == ()
+    for place in (*jax.local_devices(), sharding_over_all()):
+        assert not work.on(place).is_left_running_by(lambda result: wait()), place
+
+
+def test_a_device_without_memory_for_the_fence_costs_the_user_a_note_only(monkeypatch: Any, x: Any) -> None:
+    fence = Fence()
+    fence.prepare()
+    enqueue, fails = Queue.enqueue, [True]
+
+    def allocate(queue: Queue) -> list[Any]:
+        if fails[0]:
+            raise MemoryError("out of memory")
+        return enqueue(queue)
+
+    monkeypatch.setattr(Queue, "enqueue", allocate)
+    with Stopwatch(fence=fence) as watch:
+        watch.result = x + 1
+    (note,) = watch.timing.notes
+    assert "the fence did not run (MemoryError)" in note
+    assert watch.timing.unreached_ns is None
+    monkeypatch.setattr(fence_module, "shared", fence)
+    with pytest.raises(jaxmagic.NotMeasured, match="Delete arrays to free memory"):
+        jaxmagic.fence()
+    starts_so = Stopwatch(fence=fence)
+    starts_so.start()
+    fails[0] = False
+    assert "the fence did not run (MemoryError)" in starts_so.stop().notes[0]
+    with Stopwatch(fence=fence) as watch:
+        pass
+    assert watch.timing.notes == ()
+
+
+def test_a_fence_that_could_not_be_calibrated_is_tried_again(monkeypatch: Any) -> None:
+    fence = Fence()
+    with monkeypatch.context() as patch:
+        patch.setattr(Queue, "measure_costs", lambda queue: 1 // 0)
+        with pytest.raises(ZeroDivisionError):
+            fence.prepare()
+    assert not fence.ready
+    fence.prepare()
+    assert fence.ready
 
 
 def test_idle_fence_finds_no_work(x: Any) -> None:

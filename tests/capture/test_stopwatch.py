@@ -804,6 +804,7 @@ class Scripted:
     def __init__(self, found_work: bool | None, until_ns: int) -> None:
         self._found = Waited(found_work, until_ns)
         self.ready = True
+        self.failure: str | None = None
 
     def prepare(self) -> None: ...
 
