@@ -16,7 +16,7 @@ from contextlib import contextmanager, suppress
 from errno import EACCES, EEXIST, EINVAL, EISDIR, ELOOP, ENOENT, ENOTEMPTY
 from itertools import count
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, NamedTuple
 
 from .errors import RecordError
 
@@ -58,10 +58,22 @@ def _open_at_once(path: str, flags: int) -> int:
     return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
 
 
-def recordings(path: Path) -> list[tuple[str, bytes]]:
-    """The recordings of the JAX profiler in a file, or anywhere below a folder, with the names of their hosts.
+class RecordingFile(NamedTuple):
+    """A file that the JAX profiler wrote.
 
-    A recording that stands alone needs no name. Below a folder with several runs the newest counts.
+    Attributes:
+        host: the name of its host; empty where it is the only one.
+        data: its content.
+        path: where it is.
+    """
+
+    host: str
+    data: bytes
+    path: Path
+
+
+def recordings(path: Path) -> list[RecordingFile]:
+    """The recordings of the JAX profiler in a file, or anywhere below a folder; of several runs the newest.
 
     Raises:
         FileNotFoundError: there is none.
@@ -74,7 +86,9 @@ def recordings(path: Path) -> list[tuple[str, bytes]]:
         raise FileNotFoundError(ENOENT, f"no file that ends in {RECORDING} lies below", str(path))
     newest = max((each.parent for each in files), key=lambda folder: (folder.stat().st_mtime, folder))
     files = [each for each in files if each.parent == newest]
-    return [(each.name.removesuffix(RECORDING) if len(files) > 1 else "", read(each)) for each in files]
+    return [
+        RecordingFile(each.name.removesuffix(RECORDING) if len(files) > 1 else "", read(each), each) for each in files
+    ]
 
 
 def copy_folder(source: Path, into: Path) -> Path:

@@ -86,7 +86,7 @@ class Profiler:
                 release_profiler()
                 raise NotMeasured(_why_not("stopped", error)) from error
             keep(Path(folder.name))
-            return read_recording(recordings(Path(folder.name)))
+            return read_recording((each.host, each.data) for each in recordings(Path(folder.name)))
         except FileNotFoundError as error:
             raise NotMeasured("The profiler has written nothing.") from error
         finally:

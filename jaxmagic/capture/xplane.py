@@ -92,13 +92,15 @@ class Plane:
         message: it.
         host: whose it is, empty where there is one alone.
         kinds: of events; those of it whose kind is new add that.
+        base_ns: subtracted from all times.
     """
 
-    def __init__(self, message: Any, host: str, kinds: list[EventKind]) -> None:
+    def __init__(self, message: Any, host: str, kinds: list[EventKind], base_ns: int = 0) -> None:
         self.name = text(message.name)
         self.lines = message.lines
         self._message = message
         self._host = host
+        self._base_ns = base_ns
         self._names = {each.key: text(each.value.name) for each in message.names}
         self._events = {each.key: each.value for each in message.events}
         self._uses = _table((number, _USES.get(name, _MIXED)) for number, name in self._names.items())
@@ -128,7 +130,7 @@ class Plane:
         if len(own):  # by the device's clock; what the event itself says is a guess at the host's
             offset[own] = own_offset[own] + round(float(np.median(offset[own] - own_offset[own])))
             duration[own] = own_duration[own]
-        start = line.start_ns * 1000 + offset
+        start = (line.start_ns - self._base_ns) * 1000 + offset
         end = start + np.maximum(duration, 0)
         found = Events(kinds, start, end, flow, execution)
         return found if (start[1:] > start[:-1]).all() else found.where(np.lexsort((-end, start)))

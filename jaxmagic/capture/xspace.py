@@ -11,7 +11,6 @@ from collections.abc import Container, Iterable, Mapping
 from typing import Any
 
 import numpy as np
-from google.protobuf.message import DecodeError
 
 from .. import units
 from ..analysis.completion import completed
@@ -21,6 +20,9 @@ from .collector import held_back
 from .hlo import read_module
 from .messages import text
 from .xplane import Events, Plane, xspace_messages
+
+#: Times that are larger do not count from the beginning of the recording; 52 days.
+_LONGEST_NS = 2**52
 
 #: Lines of a device's plane, and what is on them.
 _LINES: Mapping[str, Role] = {
@@ -44,13 +46,19 @@ def read_recording(files: Iterable[tuple[str, bytes]]) -> Recording:
     with held_back():
         reader = _Reader()
         for host, data in files:
-            space = xspace_messages()["XSpace"]()
-            try:
-                space.ParseFromString(data)
-            except DecodeError as error:
-                raise DecodeError(f"of {host}: {error}" if host else str(error)) from error
-            reader.read(host, space)
+            reader.read(host, parsed(data))
         return reader.recording()
+
+
+def parsed(data: bytes) -> Any:
+    """The message in a file.
+
+    Raises:
+        google.protobuf.message.DecodeError: it is none of the profiler's, or its end is missing.
+    """
+    space = xspace_messages()["XSpace"]()
+    space.ParseFromString(data)
+    return space
 
 
 class _Reader:
@@ -61,6 +69,7 @@ class _Reader:
         self._devices: dict[str, Mapping[str, Fact]] = {}
         self._modules: dict[ProgramKey, bytes] = {}
         self._notes: list[str] = []
+        self._base_ns = 0
 
     def recording(self) -> Recording:
         modules, unread = _parsed(self._modules, {each.program for each in self._kinds})
@@ -76,9 +85,11 @@ class _Reader:
 
     def read(self, host: str, space: Any) -> None:
         self._notes += [f"The profiler said: {text(each)}" for each in (*space.errors, *space.warnings)]
+        if self._base_ns == 0:
+            self._base_ns = _base_of(space)
         accelerators = any(_device_of(text(plane.name)) for plane in space.planes)
         for message in space.planes:
-            plane = Plane(message, host, self._kinds)
+            plane = Plane(message, host, self._kinds, self._base_ns)
             device = _device_of(plane.name)
             if plane.name == "/host:metadata":
                 self._modules |= {(host, number): module for number, module in plane.modules().items()}
@@ -115,6 +126,12 @@ class _Reader:
                     self._devices.setdefault(device, {})
                     found += _tracks(name, device, "operations", mine.where(mine.end > mine.start))
         self._hosts.append(found)
+
+
+def _base_of(space: Any) -> int:
+    """The earliest start of a line, where times count from 1970: picoseconds would not fit into 64 bits."""
+    starts = [line.start_ns for plane in space.planes for line in plane.lines if len(line.events)]
+    return base_ns if (base_ns := min(starts, default=0)) > _LONGEST_NS else 0
 
 
 def _tracks(name: str, device: str | None, role: Role, events: Events) -> list[Track]:

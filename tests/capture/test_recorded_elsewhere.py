@@ -15,6 +15,7 @@ import jaxmagic
 from jaxmagic.analysis.profile import Times
 from jaxmagic.analysis.recorded import recorded
 from jaxmagic.capture.profile_record import make_profile
+from jaxmagic.capture.xspace import parsed
 from jaxmagic.errors import NotMeasured
 from jaxmagic.model.frame import Frame
 from jaxmagic.model.profile import PlaceTime
@@ -91,8 +92,32 @@ def test_what_is_compressed_is_refused_with_what_to_do(tmp_path: Path, whole: by
 def test_of_several_hosts_the_one_that_is_broken_is_named(tmp_path: Path, whole: bytes) -> None:
     (tmp_path / "a.xplane.pb").write_bytes(whole)
     (tmp_path / "b.xplane.pb").write_bytes(whole[:-3])
-    with pytest.raises(NotMeasured, match="not a whole one .of b: "):
+    with pytest.raises(NotMeasured, match="b.xplane.pb is no recording of the JAX profiler, or not a whole one"):
         jaxmagic.read_profile(tmp_path)
+
+
+def test_a_recording_that_was_saved_as_text_is_told_from_other_files(tmp_path: Path, whole: bytes) -> None:
+    file = tmp_path / "run" / "host.xplane.pb"
+    file.parent.mkdir()
+    mangled = whole.decode(errors="replace")
+    file.write_text(mangled, encoding="utf-8")
+    with pytest.raises(NotMeasured) as caught:
+        jaxmagic.read_profile(tmp_path)
+    count = mangled.count("\N{REPLACEMENT CHARACTER}")
+    assert str(caught.value).startswith(f"{file}: {count:,} UTF-8 replacement characters, so it was saved as text.")
+    assert caught.value.__suppress_context__
+
+
+def test_times_since_1970_are_read_as_those_since_the_beginning(tmp_path: Path, whole: bytes) -> None:
+    space = parsed(whole)
+    for plane in space.planes:
+        for line in plane.lines:
+            line.start_ns += 1_790_000_000_000_000_000
+    (tmp_path / "before.xplane.pb").write_bytes(whole)
+    (tmp_path / "after.xplane.pb").write_bytes(space.SerializeToString())
+    before, after = (jaxmagic.read_profile(tmp_path / f"{each}.xplane.pb") for each in ("before", "after"))
+    assert after.operation_times == before.operation_times
+    assert after.device_uses == before.device_uses
 
 
 @pytest.mark.parametrize("name", ["nowhere", "."])
