@@ -96,7 +96,8 @@ def compare(
         NotMeasured: two records have too few samples to compare.
         ValueError: fewer than two candidates, a label that is no text, an unknown baseline, check or mode, or a
             number that is not positive.
-        TypeError: a candidate that cannot be called, or two records that are not of one kind.
+        TypeError: a candidate that cannot be called; both `args` and `setup`; or two records that are not of one
+            kind, or with options that say how to measure.
         OutputsDiffer: `strict`, and a candidate computes something else.
         DonatedTwice: a function donates its arguments, and there is no `setup`.
         JaxNotAvailable: JAX is not installed or too old.
@@ -117,6 +118,12 @@ def compare(
     if isinstance(candidates, Benchmark | Comparison | Sweep):
         if len(args) != 1:
             raise TypeError(f"a record is compared with one other: compare(old, new); found {len(args)} others")
+        given = (baseline, check, strict, rtol, budget_s, tuple(modes), setup, profile)
+        if given != (None, "allclose", False, 0.01, None, ("forward",), None, False):
+            raise TypeError(
+                "two records have been measured already: compare(old, new) takes anyway and measure only. "
+                "Leave out the options that say how to measure."
+            )
         beside = put_beside(candidates, *args, **kwargs)
         return beside[0] if isinstance(candidates, Benchmark) else {each.label: each for each in beside}
     require_jax()
@@ -129,6 +136,8 @@ def compare(
     if len(moded) < 2:
         raise ValueError(f"to compare takes at least two candidates; found {len(moded)}")
     chosen = known_baseline([each.label for each in moded], baseline)
+    if setup is not None and args:
+        raise TypeError("the arguments come from setup or from args, not from both. Return them all from setup.")
     budget_ns = default_budget_ns(len(moded)) if budget_s is None else nanoseconds(budget_s)
     plan = Plan(rtol=positive("rtol", rtol), budget_ns=budget_ns)
     entries = entries_of(candidates, moded, args, kwargs, setup)

@@ -72,6 +72,8 @@ def _check_leaf(value: Any, reference: Any, path: str, kind: CheckKind) -> Check
     atol = rtol * float(np.max(finite)) if finite.size else 0.0
     if not np.isfinite(largest):
         return Check(kind=kind, passed=False, leaf=path, problem="NaN or infinite where the other is not")
+    if kind == "equal" and largest == 0 and one.tobytes() != other.tobytes():
+        return Check(kind=kind, passed=False, leaf=path, problem="equal values in other bits, such as 0.0 and -0.0")
     return Check(
         kind=kind,
         passed=largest <= atol,

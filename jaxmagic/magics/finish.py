@@ -11,6 +11,7 @@ from IPython.core.interactiveshell import InteractiveShell
 from IPython.display import display
 
 from .. import api
+from ..files import target_of
 from ..model.benchmark import Benchmark
 from ..model.comparison import Comparison
 from ..model.history import Record
@@ -23,13 +24,18 @@ _Repeated = TypeVar("_Repeated", bound=Benchmark | Comparison | Sweep)
 
 
 def load_earlier(shell: InteractiveShell, arguments: argparse.Namespace, kind: type[Record]) -> Record | None:
-    """The record of ``--against``, read before anything is measured.
+    """The record of ``--against``, read before anything is measured; and ``--save`` can be written, as far as seen.
 
     Raises:
-        UsageError: it is a record of another kind.
+        UsageError: it is a record of another kind, or nothing can be written where ``--save`` says.
         RecordError: it is none.
         OSError: it cannot be read.
     """
+    if arguments.save:
+        try:
+            target_of(shell.var_expand(arguments.save))
+        except OSError as error:
+            raise UsageError(f"--save: {error.strerror}: {error.filename}. Nothing was run.") from None
     if arguments.against is None:
         return None
     found = api.load(shell.var_expand(arguments.against))
@@ -60,14 +66,14 @@ def finish(
     api.keep(record)
     if arguments.v:
         namespace[arguments.v] = record
-    if arguments.save:
-        api.save(record, shell.var_expand(arguments.save))
     if not arguments.q:
         style, digits = current_style(shell), getattr(arguments, "p", None)
         style = style if digits is None else replace(style, digits=digits)
         show(record, replace(style, form="static") if arguments.static else style)
     if arguments.w:
         display(api.explore(record))
+    if arguments.save:
+        api.save(record, shell.var_expand(arguments.save))
     if earlier is not None:
         found = api.put_beside(earlier, record, anyway=arguments.anyway, measure=False, process_noise=noise)
         for versus in found:

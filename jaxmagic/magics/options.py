@@ -136,10 +136,16 @@ def _unquoted(value: str) -> str:
     return value[1:-1] if value[0] in "'\"" else value
 
 
+#: Names whose values IPython needs.
+_OF_THE_SESSION = frozenset({"In", "Out", "get_ipython", "exit", "quit"})
+
+
 def variable(text: str) -> str:
     """The type of an option that names a variable."""
     if not text.isidentifier() or keyword.iskeyword(text):
-        raise argparse.ArgumentTypeError(f"a variable's name is wanted; found {text!r}. Write for example -v t")
+        raise argparse.ArgumentTypeError(f"expected a variable's name, got {text!r}. Write for example -v t")
+    if text.startswith("__") or text in _OF_THE_SESSION:
+        raise argparse.ArgumentTypeError(f"{text} belongs to Python or IPython. Write another name, for example -v t")
     return unicodedata.normalize("NFKC", text)  # as Python does with every name
 
 

@@ -116,3 +116,20 @@ def test_a_point_with_too_few_rounds_does_not_hide_the_others(sweep: Sweep) -> N
 def test_records_of_two_kinds_are_refused(benchmark: Benchmark, sweep: Sweep) -> None:
     with pytest.raises(TypeError, match="another of its kind; found a Benchmark and a Sweep"):
         jaxmagic.compare(benchmark, sweep)
+
+
+def test_options_that_say_how_to_measure_are_refused_for_records(benchmark: Benchmark) -> None:
+    for given in (
+        {"strict": True},
+        {"check": "equal"},
+        {"baseline": "nobody"},
+        {"budget_s": 2.0},
+        {"modes": ["grad"]},
+    ):
+        with pytest.raises(TypeError, match="takes anyway and measure only"):
+            jaxmagic.compare(benchmark, benchmark, **given)  # type: ignore[call-overload]
+
+
+def test_arguments_and_a_setup_beside_them_are_refused() -> None:
+    with pytest.raises(TypeError, match="from setup or from args, not from both"):
+        jaxmagic.compare({"a": abs, "b": abs}, 1, setup=lambda: (2,))

@@ -84,6 +84,15 @@ def test_equal_is_every_bit_and_the_type(value: Any, passed: bool) -> None:
     assert check_output(value, X, "equal").passed is passed
 
 
+@pytest.mark.parametrize(
+    ("one", "other", "same"),
+    [(0.0, -0.0, False), (-0.0, -0.0, True), (np.nan, np.nan, True), (np.nan, -np.nan, False), (0.0, 1e-45, False)],
+)
+def test_equal_tells_values_apart_that_only_their_bits_do(one: float, other: float, same: bool) -> None:
+    found = check_output({"x": np.float32(one)}, {"x": np.float32(other)}, "equal")
+    assert (found.passed, found.leaf) == (same, "['x']")
+
+
 def test_integers_have_no_tolerance() -> None:
     assert not check_output(np.array([1_000_000]), np.array([1_000_001]), "allclose").passed
 

@@ -122,8 +122,10 @@ def test_an_unknown_long_option_that_resembles_none_lists_all() -> None:
     [
         ("--max-time soon f(x)", "a time with its unit .* is wanted; found 'soon'. Write for example 50ms"),
         ("--max-time", "--max-time: expected one argument"),
-        ("-v 3x f(x)", "a variable's name is wanted; found '3x'"),
-        ("-v class f(x)", "a variable's name is wanted"),
+        ("-v 3x f(x)", "expected a variable's name, got '3x'"),
+        ("-v class f(x)", "expected a variable's name"),
+        ("-v __builtins__ f(x)", "__builtins__ belongs to Python or IPython"),
+        ("-v Out f(x)", "Out belongs to Python or IPython"),
         ("--quiet=3 f(x)", "no option --quiet"),
     ],
 )

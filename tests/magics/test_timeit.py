@@ -176,6 +176,28 @@ def test_a_record_is_saved_and_the_next_one_put_beside_it(session: Any, tmp_path
     assert str(path) in capsys.readouterr().out
 
 
+@pytest.mark.parametrize("magic", ["%jaxtimeit {} ran.append(1)", "%%jaxcompare {}\none: ran.append(1)\ntwo: 2"])
+def test_nothing_is_run_where_the_record_cannot_be_saved(session: Any, tmp_path: Any, magic: str) -> None:
+    session.run("ran = []")
+    options = f"-q -r 6 {QUICK} --save '{tmp_path}/none/record.json'"
+    error = session.run(magic.format(options), fails=UsageError)
+    assert "--save: There is no such folder" in str(error)
+    assert session.shell.user_ns["ran"] == []
+
+
+def test_what_fails_while_saving_costs_neither_report_nor_record(
+    session: Any, tmp_path: Any, monkeypatch: Any
+) -> None:
+    def full(*_: Any) -> None:
+        raise OSError("No space left on device")
+
+    monkeypatch.setattr("os.replace", full)
+    session.run(f"%jaxtimeit -v r -r 6 {QUICK} --save '{tmp_path}/record.json' f(x)", fails=OSError)
+    assert "per call" in session.report
+    assert session.shell.user_ns["r"] == jaxmagic.last()
+    assert list(tmp_path.iterdir()) == []
+
+
 @pytest.mark.slow
 def test_several_processes_each_run_the_setup_and_what_comes_before_a_sample(session: Any) -> None:
     session.run("def scaled(x):\n    return f(x) * factor\nfactor = 3")
