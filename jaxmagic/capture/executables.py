@@ -15,6 +15,7 @@ from ..model.program import Assignment, Program
 from . import internals
 from .captured import NOTHING, Captured, Named, captured, name_all, names_in
 from .collector import held_back
+from .memory_use import known
 from .program import read_assignment, read_program
 
 _Read = TypeVar("_Read")
@@ -197,4 +198,4 @@ def _limit(program: Any) -> int | None:
         stats: Mapping[str, int] | None = program.local_devices()[0].memory_stats()
     except Exception:
         return None
-    return None if stats is None else stats.get("bytes_limit")
+    return None if stats is None else known(stats).get("bytes_limit")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from io import FileIO
 from typing import Any
@@ -79,10 +79,19 @@ class DeviceMemory:
         if not stats:
             self._silent.add(name)
             self._problem(name, _IN_USE, why)
-        return stats or {}
+        return known(stats or {})
 
     def _problem(self, name: str, what: str, why: str) -> None:
         self._problems.setdefault((what, why), {})[name] = None
+
+
+def known(stats: Mapping[str, int]) -> dict[str, int]:
+    """What a device says of its memory, without what it does not know: that is -1.
+
+    >>> known({"bytes_in_use": 512, "bytes_limit": -1})
+    {'bytes_in_use': 512}
+    """
+    return {name: value for name, value in stats.items() if value >= 0}
 
 
 def started_devices() -> tuple[Any, ...] | None:

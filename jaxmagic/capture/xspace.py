@@ -99,7 +99,7 @@ class _Reader:
                 self._read_host(host, plane, operations=not accelerators)
 
     def _read_device(self, device: str, plane: Plane) -> None:
-        self._devices[device] = plane.facts()
+        self._devices[device] = plane.facts() | dict(self._devices.get(device, {}))
         names = [text(line.name) for line in plane.lines]
         streams = any(name.startswith("Stream") for name in names)
         for name, line in zip(names, plane.lines, strict=True):
@@ -146,8 +146,11 @@ def _about_ends(unknown: int) -> list[str]:
 
 
 def _device_of(plane: str) -> str | None:
-    """``"GPU:0"`` for ``"/device:GPU:0"``; ``None`` for what is no device that computes."""
-    found = re.fullmatch(r"/device:(\w+:\d+.*)", plane)
+    """``"GPU:0"`` for ``"/device:GPU:0"``; ``None`` for what is no device that computes.
+
+    A SparseCore is a part of its chip: ``"TPU:0"`` for ``"/device:TPU:0 SparseCore 1"``.
+    """
+    found = re.fullmatch(r"/device:(\w+:\d+.*?)(?: SparseCore \d+)?", plane)
     return None if found is None or found[1].startswith("CUSTOM") else found[1]
 
 

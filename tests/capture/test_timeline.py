@@ -269,6 +269,12 @@ UNKNOWN = "How much memory of gpu:0, gpu:1 is in use is not known"
         ({}, None, f"{UNKNOWN}: there is no memory_stats()."),
         (NotImplementedError("x"), None, f"{UNKNOWN}: memory_stats() failed (NotImplementedError)."),
         ({"peak_bytes_in_use": 4}, None, f"{UNKNOWN}: memory_stats() has no bytes_in_use."),
+        ({"bytes_in_use": -1, "peak_bytes_in_use": 4}, None, f"{UNKNOWN}: memory_stats() has no bytes_in_use."),
+        (
+            {"bytes_in_use": 4, "peak_bytes_in_use": -1, "bytes_limit": -1},
+            (4, 4),
+            "Of the peak of gpu:0, gpu:1 only samples tell: memory_stats() has no peak_bytes_in_use.",
+        ),
         (
             {"bytes_in_use": 4},
             (4, 4),

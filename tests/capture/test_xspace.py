@@ -75,6 +75,17 @@ def test_streams_count_and_not_what_is_made_of_them_and_the_host_only_launches()
     ]
 
 
+def test_sparse_cores_belong_to_their_chip() -> None:
+    chip = {"name": "/device:TPU:0", "lines": {"XLA Ops": [("dot", 0, 9, [])]}}
+    cores = [
+        {"name": f"/device:TPU:0 SparseCore {number}", "lines": {"XLA Ops": [("gather", 2, 7, [])]}}
+        for number in range(2)
+    ]
+    found = read_recording([("", space(*cores, chip))])
+    assert list(found.devices) == ["TPU:0"]
+    assert [track.device for track in found.tracks] == ["TPU:0"] * 3
+
+
 def test_hosts_are_told_apart() -> None:
     data = space({"name": "/device:TPU:0", "lines": {"XLA Ops": [("dot", 0, 9, [])]}})
     found = read_recording([("a", data), ("b", data)])
