@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from numbers import Real
 from typing import Any, get_args
 
 from ..model.comparison import CheckKind
@@ -44,9 +45,9 @@ def nanoseconds(budget_s: float) -> int:
 
 def positive(name: str, value: float) -> float:
     """`value`, if it is a positive number."""
-    if not isinstance(value, int | float) or not 0 < value < float("inf"):
+    if not isinstance(value, Real) or not 0 < value < float("inf"):
         raise ValueError(f"{name} has to be a positive number; found {value!r}")
-    return value
+    return float(value)
 
 
 def whole(name: str, value: int) -> int:

@@ -65,6 +65,8 @@ def warm_up(runner: Runner, plan: Plan, clock: Clock, first_ns: float = inf) -> 
         first_ns: what the first call took beside compiling.
     """
     __tracebackhide__ = True
+    import scipy.special  # noqa: F401  # here, or the first check of an interval would spend half a second of the budget
+
     calls: list[tuple[int, int]] = []
     log = CompileLog()
     log.start()

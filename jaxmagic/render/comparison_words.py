@@ -33,7 +33,10 @@ def headline(comparison: Comparison) -> str:
         fastest = list(dict.fromkeys(each.baseline for each in others))  # of each mode its own
         return f"{' and '.join(fastest)} {'is' if len(fastest) == 1 else 'are'} the fastest"
     if all(each.verdict == "no difference" for each in others):
-        return "No difference"
+        if len(others) == len(comparison) - 1:
+            return "No difference"
+        equals = dict.fromkeys(label for each in others for label in (each.baseline, each.label))
+        return f"No difference between {' and '.join(equals)}"
     open_ones = [each for each in others if each.verdict == "too noisy to tell"]
     if open_ones:
         return f"Not settled: {_undecided(min(open_ones, key=_ratio))}"

@@ -172,7 +172,7 @@ class _Shown:
     def advance(self, done: float, total: float | None = None) -> None:
         stage, display = self._stage, self._display
         stage.done, stage.reached_s = done, display.clock()
-        if total is not None:
+        if total is not None and total != stage.total:
             stage.total, stage.estimated = total, True
         if display.ticker is None and stage.reached_s >= display.due_s:
             display.draw()

@@ -50,7 +50,19 @@ def test_it_is_unknown_where_the_system_does_not_tell(monkeypatch: Any) -> None:
     assert Load().of_others() is None
 
 
-def test_it_is_known_here() -> None:
+def test_it_is_unknown_over_less_than_the_system_counts_in(machine: Any) -> None:
+    machine((0, Times(), 0), (0.001, Times(user=0.02), 0))
+    assert Load().of_others() is None
+
+
+def test_no_more_processors_are_busy_than_there_are(machine: Any, monkeypatch: Any) -> None:
+    monkeypatch.setattr("os.cpu_count", lambda: 2)
+    machine((0, Times(), 0), (0.25, Times(user=0.6), 0))
+    assert Load().of_others() == 2.0
+
+
+def test_it_is_known_here(monkeypatch: Any) -> None:
+    monkeypatch.setattr("jaxmagic.capture.load._SHORTEST_S", 0.0)
     load = Load()
     sum(range(10**5))
     assert load.of_others() is not None

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from itertools import count, repeat
 from typing import Any
@@ -285,3 +287,21 @@ def test_calls_over_several_devices_of_one_cpu_are_never_in_flight_together() ->
     for x, together in ((jnp.ones(8), True), (jax.device_put(jnp.ones(8), over_all), False)):
         found = jaxmagic.benchmark(double, x, budget_s=0.2)
         assert (found.pipelined is not None) == together
+
+
+def test_what_statistics_import_is_no_part_of_the_budget() -> None:
+    """Half a second of it, in the first benchmark of a session and in each fresh process."""
+    code = """
+import sys
+from jaxmagic.capture import sampler
+sample = sampler._sample
+def check(*args):
+    assert "scipy.special" in sys.modules
+    print("sampled")
+    return sample(*args)
+sampler._sample = check
+import jaxmagic
+assert "scipy.special" not in sys.modules
+jaxmagic.benchmark(lambda: 1, budget_s=0.01)
+"""
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout == "sampled\n"
