@@ -180,13 +180,13 @@ class _Flow:
             opcode = self._program.instructions[user].opcode
             if opcode in _HANDED_ON or (opcode == "get-tuple-element" and place.part):
                 continue
-            if opcode == "while":
+            called = self._program.instructions[user].called
+            spans = [self._table.spans[each] for each in called if each in self._table.spans]
+            if opcode == "call" and spans:
+                continue  # a call itself reads nothing: what it runs does
+            if opcode == "while" and spans:
                 # The loop has a state of its own as soon as it has begun, in the place of this one.
-                called = self._program.instructions[user].called
-                yield min(
-                    (self._table.spans[each].first for each in called if each in self._table.spans),
-                    default=self._table.steps[user],
-                )
+                yield min(span.first for span in spans)
             else:
                 yield self._table.steps[user]
 

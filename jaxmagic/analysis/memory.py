@@ -8,6 +8,7 @@ from types import MappingProxyType
 
 from ..model.memory import Allocation, Buffer
 from ..model.program import Assignment, Index, Instruction, Place, Program, Region
+from .disjoint import disjoint
 from .lifetimes import Lifetime, Timetable, lifetimes
 
 
@@ -17,7 +18,9 @@ def memory_map(
     table: Timetable,
     captured: Mapping[int, tuple[str, ...]] = MappingProxyType({}),
 ) -> tuple[Allocation, ...]:
-    """The allocations with their buffers, each from when to when it is needed, the largest first.
+    """The allocations with their buffers, each from when to when it holds its bytes, the largest first.
+
+    No byte belongs to two buffers at one step, so what is held at a step never exceeds what is allocated.
 
     Args:
         program: the scheduled module.
@@ -80,7 +83,7 @@ def _allocation(
         size_bytes=region.size_bytes,
         aliased=region.aliased,
         space=region.space,
-        buffers=tuple(sorted(buffers, key=lambda each: (each.first, each.offset_bytes))),
+        buffers=disjoint(buffers),
     )
 
 
@@ -93,48 +96,27 @@ def planned(allocations: Iterable[Allocation]) -> list[Allocation]:
     return [each for each in allocations if each.kind in ("argument", "output", "temporary")]
 
 
-def held(allocation: Allocation) -> list[tuple[Buffer, int]]:
-    """Each buffer with the last step at which its bytes are its own.
-
-    An instruction may write its result over an operand that nobody needs any more. At this step both are needed, and
-    there is memory for one.
-    """
-    ending: dict[int, list[Buffer]] = {}
-    for each in allocation.buffers:
-        ending.setdefault(each.last, []).append(each)
-    taken_over = {
-        id(old)
-        for new in allocation.buffers
-        for old in ending.get(new.first, ())
-        if old.first < new.first and overlap(old, new)
-    }
-    return [(each, each.last - (id(each) in taken_over)) for each in allocation.buffers]
-
-
-def overlap(one: Buffer, other: Buffer) -> bool:
-    """Whether two buffers of one allocation have bytes in common."""
-    return (
-        one.offset_bytes < other.offset_bytes + other.size_bytes
-        and other.offset_bytes < one.offset_bytes + one.size_bytes
-    )
+def held(allocation: Allocation) -> tuple[Buffer, ...]:
+    """The buffers of an allocation, every byte once; records of earlier versions have values that share memory."""
+    return disjoint(allocation.buffers)
 
 
 def live_bytes(allocations: Iterable[Allocation], steps: int) -> list[int]:
-    """How many bytes are needed at each step of the schedule."""
+    """How many bytes hold something that is needed, at each step of the schedule."""
     change = [0] * (steps + 1)
     for allocation in planned(allocations):
-        for buffer, last in held(allocation):
+        for buffer in held(allocation):
             change[buffer.first] += buffer.size_bytes
-            change[last + 1] -= buffer.size_bytes
+            change[buffer.last + 1] -= buffer.size_bytes
     return list(accumulate(change[:-1]))
 
 
 def live_at(allocations: Iterable[Allocation], step: int) -> list[tuple[Allocation, Buffer]]:
-    """What is needed at a step, the largest first."""
+    """What is needed at a step, the largest first; the sizes add up to :func:`live_bytes` there."""
     found = [
         (allocation, buffer)
         for allocation in planned(allocations)
-        for buffer, last in held(allocation)
-        if buffer.first <= step <= last
+        for buffer in held(allocation)
+        if buffer.first <= step <= buffer.last
     ]
     return sorted(found, key=lambda each: -each[1].size_bytes)

@@ -95,10 +95,10 @@ def _source(buffer: Buffer) -> str:
 def _boxes(allocations: list[Allocation], kinds: Sequence[str]) -> Iterator[Box]:
     ground = 0
     for allocation in allocations:
-        for buffer, last in held(allocation):
+        for buffer in held(allocation):
             low = ground + buffer.offset_bytes
             yield Box(
-                x=(float(buffer.first), float(last + 1)),
+                x=(float(buffer.first), float(buffer.last + 1)),
                 y=(float(low), float(low + buffer.size_bytes)),
                 kind=_number(kinds, allocation, buffer),
                 lines=tuple(_lines(allocation, buffer)),

@@ -141,6 +141,43 @@ def test_what_a_loop_does_not_change_is_one_value_from_before_it_to_behind_it() 
     assert write.needed("w", "i0", "i", "use") == {"w": (1, 11), "i0": (0, 5), "i": (7, 9), "use": (11, 12)}
 
 
+def test_a_call_needs_what_it_is_given_only_as_long_as_what_it_runs() -> None:
+    write = Writer()
+    write.computation(0, ("taken", "parameter", ""), ("twice", "add", "taken"), ("more", "add", "twice"))
+    write.computation(
+        1,
+        ("x", "parameter", ""),
+        ("a", "add", "x"),
+        ("result", "call", "a", {"called": (0,)}),
+        ("end", "add", "result"),
+    )
+    # 0 x, 1 a, 2 taken, 3 twice, 4 more, 5 result, 6 end
+    assert write.needed("a", "twice", "more") == {"a": (1, 3), "twice": (3, 4), "more": (4, 6)}
+
+
+def test_a_call_around_a_loop_ends_what_the_loop_begins_with_where_its_state_begins() -> None:
+    write = Writer()
+    write.computation(0, ("now", "parameter", ""), ("going on", "compare", "now", {"shape": "pred[]"}))
+    write.computation(1, ("state", "parameter", ""), ("next", "add", "state"))
+    write.computation(2, ("given", "parameter", ""), ("loop", "while", "given", {"called": (0, 1)}))
+    write.computation(
+        3,
+        ("x", "parameter", ""),
+        ("start", "copy", "x"),
+        ("result", "call", "start", {"called": (2,)}),
+        ("y", "add", "x"),
+    )
+    # 0 x, 1 start, 2 given, 3 now, 4 going on, 5 state, 6 next, 7 loop, 8 result, 9 y
+    needed = write.needed("start", "now", "state", "loop")
+    assert needed == {"start": (1, 3), "now": (3, 4), "state": (5, 6), "loop": (7, 8)}
+
+
+def test_a_call_whose_computation_has_no_schedule_reads_what_it_is_given() -> None:
+    write = Writer()
+    write.computation(0, ("x", "parameter", ""), ("a", "add", "x"), ("result", "call", "a", {"called": (7,)}))
+    assert write.needed("a") == {"a": (1, 2)}
+
+
 def test_a_branch_takes_the_callers_value_and_gives_its_own_back() -> None:
     write = Writer()
     write.computation(0, ("left", "parameter", ""), ("a", "add", "left"))

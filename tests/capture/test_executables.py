@@ -15,10 +15,10 @@ import jax.numpy as jnp
 import pytest
 from programs import PROGRAMS, deep
 
-from jaxmagic.analysis.memory import held, live_bytes, overlap, planned
+from jaxmagic.analysis.memory import live_bytes, planned
 from jaxmagic.capture import internals
 from jaxmagic.capture.executables import describe, requirement, watch
-from jaxmagic.model.memory import Allocation, Executable
+from jaxmagic.model.memory import Executable
 
 
 @cache
@@ -46,25 +46,6 @@ def test_the_allocations_add_up_to_what_the_compiler_says(name: str) -> None:
     assert total(found, "output") + alias == found.output_bytes == said.output_size_in_bytes
     assert total(found, "temporary") == found.temporary_bytes == said.temp_size_in_bytes
     assert sum(each.size_bytes for each in planned(found.allocations)) == found.peak_bytes
-
-
-@pytest.mark.parametrize("name", PROGRAMS)
-def test_no_two_buffers_that_are_needed_at_a_time_share_bytes(name: str) -> None:
-    found = requirement(compiled(name)[1])
-    assert found.allocations is not None
-    assert sum(len(each.buffers) for each in found.allocations) > 3
-    assert [clash for each in planned(found.allocations) for clash in clashes(each)] == []
-
-
-def clashes(allocation: Allocation) -> list[tuple[Any, Any]]:
-    """Pairs of buffers that lie in the same place at the same time; taking over an operand's place is none."""
-    inside = held(allocation)
-    return [
-        (one, other)
-        for index, (one, one_last) in enumerate(inside)
-        for other, other_last in inside[index + 1 :]
-        if overlap(one, other) and one.first <= other_last and other.first <= one_last
-    ]
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
