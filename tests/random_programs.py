@@ -24,7 +24,7 @@ def random_program(seed: int) -> tuple[Any, tuple[Any, ...]]:
     random = Random(seed)
     kinds = [(random.choice(_SHAPES), random.choice(_DTYPES)) for _ in range(random.randint(1, 4))]
     kinds += random.sample(kinds, random.randint(0, len(kinds)))  # leaves that can change places
-    step = _steps(random, kinds, depth=random.randint(1, 3))
+    step = _steps(random, kinds, depth=random.choice((1, 1, 2, 2, 3)))
     returned = [random.randrange(len(kinds)) for _ in range(random.randint(1, len(kinds) + 1))]
     passed = [random.randrange(len(kinds)) for _ in range(random.randint(0, 1))]
     stacked = random.random() < 0.3
@@ -43,7 +43,10 @@ def random_program(seed: int) -> tuple[Any, tuple[Any, ...]]:
 
 def _steps(random: Random, kinds: list[Any], depth: int) -> Step:
     """Several steps, one after the other."""
-    made = [random.choice(_SIMPLE if not depth else _ALL)(random, kinds, depth - 1) for _ in range(random.randint(1, 3))]
+    made = [
+        random.choice(_SIMPLE if not depth else _ALL)(random, kinds, depth - 1)
+        for _ in range(random.randint(1, 2 + (depth > 0)))
+    ]
 
     def steps(state: State) -> State:
         for each in made:

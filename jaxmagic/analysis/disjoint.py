@@ -2,7 +2,7 @@
 
 XLA gives values that have to share memory one place: the state of a loop before it, in its condition, in its body and
 behind it; what a call is given and what it gives back; a result that is written over its operand. By the schedule
-alone several of them are needed at the same step, but they are one stretch of memory, and it holds the newest of them.
+alone several of them are needed at the same step, but they are one stretch of memory, which holds the newest of them.
 The rule is that of ``HloLiveRange::NormalizeAliasedBuffers`` (https://github.com/openxla/xla), byte by byte.
 """
 

@@ -1,10 +1,10 @@
 """From when to when is each buffer of a program needed?
 
 XLA writes down where a buffer lies, but on most backends not for how long. That follows from the schedule. Time is
-the position in it, where what a ``while``, ``call`` or ``conditional`` runs stands before the instruction itself. A
-value is needed from the instruction that makes it to the last one that takes it, wherever it went meanwhile: through
-tuples and their elements, into loops and out of them. The rules are those of XLA's ``HloDataflowAnalysis`` and
-``HloLiveRange`` (https://github.com/openxla/xla).
+the position in it, where what a ``while``, ``call`` or ``conditional`` runs stands before the instruction itself, and
+a loop's condition before its body. A value is needed from the instruction that makes it to the last one that takes
+it, wherever it went meanwhile: through tuples and their elements, into calls and loops and out of them. The rules are
+those of XLA's ``HloDataflowAnalysis`` and ``HloLiveRange`` (https://github.com/openxla/xla).
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from ..model.program import Index, Instruction, Place, Program
+from ..model.program import Index, Instruction, Part, Place, Program
 
 #: Instructions that hand on what they take and read nothing of it.
 _HANDED_ON = frozenset({"tuple", "domain", "opt-barrier"})
@@ -71,14 +71,27 @@ def timetable(program: Program) -> Timetable:
 def _run(program: Program, number: int, table: Timetable, met: set[int]) -> None:
     first = len(table.order)
     for instruction in program.computations[number].order:
-        for called in program.instructions[instruction].called:
-            if called not in met and called in program.computations:
+        for called in _in_order(program, program.instructions[instruction]):
+            if called not in met:
                 met.add(called)
                 _run(program, called, table, met)
         table.steps[instruction] = len(table.order)
         table.order.append(instruction)
     if len(table.order) > first:  # what is inside of a fusion has no schedule
         table.spans[number] = Lifetime(first, len(table.order) - 1)
+
+
+def _in_order(program: Program, instruction: Instruction) -> list[int]:
+    """The computations that an instruction runs; a loop's condition, which ends in a truth value, comes first."""
+    called = [each for each in instruction.called if each in program.computations]
+    if instruction.opcode == "while":
+        called.sort(key=lambda each: not _is_condition(program, each))
+    return called
+
+
+def _is_condition(program: Program, computation: int) -> bool:
+    root = program.instructions.get(program.computations[computation].root)
+    return root is not None and root.shape == "pred[]"
 
 
 def lifetimes(program: Program, made_at: Iterable[Place], table: Timetable) -> dict[Place, Lifetime]:
@@ -94,6 +107,43 @@ def lifetimes(program: Program, made_at: Iterable[Place], table: Timetable) -> d
     """
     flow = _Flow(program, frozenset(made_at), table)
     return {place: flow.lifetime(place) for place in flow.made_at if place.instruction in table.steps}
+
+
+def own_parts(instruction: Instruction) -> Iterator[Part]:
+    """The parts of its result that an instruction makes itself: the others are values that it hands on."""
+    opcode, parts = instruction.opcode, instruction.parts
+    if opcode in _DONES or opcode in _SAME or opcode in ("get-tuple-element", "while", "call"):
+        return
+    if opcode == "tuple":
+        parts = parts[:1]
+    elif opcode == "async-start":
+        parts = tuple(part for part in parts if part.path[:1] not in ((0,), (1,)))
+    elif opcode in _STARTS:
+        parts = tuple(part for part in parts if part.path[:1] != (_STARTS[opcode],))
+    yield from parts
+
+
+def sharing(program: Program, made_at: Iterable[Place], table: Timetable) -> list[set[Place]]:
+    """Values that XLA has to keep in one place, each group by where its values are made.
+
+    What a loop begins with, what each turn leaves and what the loop returns are one buffer, and so are the results
+    of all branches of a ``conditional``. The rules are those of XLA's ``HloAliasAnalysis``.
+
+    Returns:
+        Every value in one group; most are alone.
+    """
+    flow = _Flow(program, frozenset(made_at), table)
+    group_of: dict[Place, set[Place]] = {}
+    for value in flow.made_at:
+        group = {value}
+        for place in flow.walk(value) if value.instruction in table.steps else ():
+            if flow.joins(place) and place in group_of:
+                group |= group_of[place]
+            if flow.joins(place):
+                group.add(place)
+        group_of.update(dict.fromkeys(group, group))
+    groups = {id(group): group & flow.made_at for group in group_of.values()}
+    return [group for group in groups.values() if group]
 
 
 class _Flow:
@@ -142,8 +192,7 @@ class _Flow:
 
     def _condition(self, called: tuple[int, ...]) -> list[int]:
         """The one of a loop's two computations that ends in a truth value and not in the loop's state."""
-        roots = {each: self._program.computations[each].root for each in called if each in self._table.spans}
-        return [each for each, root in roots.items() if self._program.instructions[root].shape == "pred[]"]
+        return [each for each in called if each in self._table.spans and _is_condition(self._program, each)]
 
     def lifetime(self, made_at: Place) -> Lifetime:
         """From where it is made to the last step that needs it, wherever it has gone."""
@@ -154,17 +203,33 @@ class _Flow:
         elif number not in self._handed_to and number not in self._root_of:
             return Lifetime(first, self._read_last.get(number, first))
         last, returned_at = first, None
-        met, pending = {made_at}, [made_at]
-        while pending:
-            place = pending.pop()
+        for place in self.walk(made_at):
+            if place != made_at and place in self.made_at:
+                continue
             last = max(last, *self._needed(place))
             if self._root_of.get(place.instruction) == self._program.entry:
                 returned_at = place.part
+        return Lifetime(first, last, returned_at)
+
+    def walk(self, made_at: Place) -> Iterator[Place]:
+        """The places a value comes to, and those where another value is made of it, at which it ends."""
+        met, pending = {made_at}, [made_at]
+        while pending:
+            place = pending.pop()
+            yield place
+            if place != made_at and place in self.made_at:
+                continue
             for further in self._goes_to(place):
-                if further not in met and further not in self.made_at:
+                if further not in met:
                     met.add(further)
                     pending.append(further)
-        return Lifetime(first, last, returned_at)
+
+    def joins(self, place: Place) -> bool:
+        """Whether different values can come to a place: into the state of a loop, or out of several branches."""
+        if self._program.instructions[place.instruction].opcode == "conditional":
+            return True
+        home = self._home.get(place.instruction)
+        return home is not None and home != self._program.entry
 
     def _needed(self, place: Place) -> Iterator[int]:
         """Steps that need the value at a place; at least its own."""

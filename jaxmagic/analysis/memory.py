@@ -17,6 +17,8 @@ def memory_map(
     assignment: Assignment,
     table: Timetable,
     captured: Mapping[int, tuple[str, ...]] = MappingProxyType({}),
+    *,
+    estimated: bool = False,
 ) -> tuple[Allocation, ...]:
     """The allocations with their buffers, each from when to when it holds its bytes, the largest first.
 
@@ -27,14 +29,22 @@ def memory_map(
         assignment: where its values lie.
         table: when each instruction runs.
         captured: names of the arrays that were built into it, by the numbers of instructions.
+        estimated: whether the assignment is not the compiler's. It is not known then which results are written over
+            an operand, so an operand is left out at its last use, and what is live at a step is a lower bound.
     """
     lives = lifetimes(program, (value.made_at for value in assignment.values.values()), table)
     end = len(table.order) - 1
+    if estimated:
+        lives = {place: _at_least(life) for place, life in lives.items()}
     makers = dict(program.instructions)
     for number, source in _where_constants_are_used(program, table).items():
         makers[number] = makers[number]._replace(source=source)
     found = [_allocation(makers, assignment, region, lives, end, captured) for region in assignment.regions]
     return tuple(sorted(found, key=lambda each: -each.size_bytes))
+
+
+def _at_least(life: Lifetime) -> Lifetime:
+    return life if life.returned_at is not None else life._replace(last=max(life.first, life.last - 1))
 
 
 def _where_constants_are_used(program: Program, table: Timetable) -> dict[int, str]:

@@ -1,19 +1,37 @@
-"""Where the buffers of a program might lie, where the compiler does not say.
+"""What a program needs at least at each step, where the compiler does not say where its buffers lie.
 
-Every value gets the first stretch that is free as long as it is needed. XLA's own assignment shares more (an output
-written over an operand) and wastes some (alignment), so what follows is an estimate, and has to be called that.
+Every value gets the first stretch that is free as long as it is needed, and values that XLA has to keep in one place,
+such as the states of a loop, get one stretch. XLA's own assignment can share no more than that, if an operand counts
+as written over at its last use. So what is live at a step is a lower bound; where it lies is a guess.
 """
 
 from __future__ import annotations
 
 from bisect import insort
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
 
 from ..model.program import Assigned, Assignment, Index, Kind, Place, Program, Region, Value
-from .lifetimes import Lifetime, Timetable, lifetimes
+from .lifetimes import Lifetime, Timetable, lifetimes, own_parts, sharing
 
-#: Instructions that make nothing of their own, except a table of pointers.
-_MAKE_NOTHING = frozenset({"get-tuple-element", "bitcast", "while", "conditional", "call", "opt-barrier", "domain"})
+#: Instructions that run other computations in the program's memory; others, as ``reduce``, on the stack of a thread.
+_RUNS = frozenset({"while", "conditional", "call", "async-start"})
+
+
+class _Group(NamedTuple):
+    """Numbers of values that lie in one place, and how many bytes the largest of them takes."""
+
+    values: list[int]
+    size_bytes: int
+
+
+class _Home(NamedTuple):
+    """The allocation that a value belongs to: which argument or which part of the result, where it is one."""
+
+    kind: Kind
+    parameter: int | None = None
+    part: Index | None = None
+    donated: bool = False
 
 
 def packed(program: Program, table: Timetable) -> Assignment:
@@ -21,57 +39,73 @@ def packed(program: Program, table: Timetable) -> Assignment:
     made = dict(_made(program, table))
     lives = lifetimes(program, made, table)
     values = {number: Value(size, place) for number, (place, size) in enumerate(made.items())}
-    regions: list[Region] = []
-    returned: dict[Index, list[Assigned]] = {}
-    temporary: list[tuple[int, int, Lifetime]] = []
-    for number, value in values.items():
-        maker, life = program.instructions[value.made_at.instruction], lives[value.made_at]
-        whole = Assigned(number, 0, value.size_bytes)
-        if maker.opcode == "parameter":
-            regions.append(Region(value.size_bytes, "argument", False, maker.parameter, 0, (whole,)))
-        elif maker.opcode == "constant":
-            regions.append(Region(value.size_bytes, "constant", False, None, 0, (whole,)))
-        elif life.returned_at is not None:
-            returned.setdefault(life.returned_at, []).append(whole)  # several: what a loop makes of what it was given
-        else:
-            temporary.append((number, value.size_bytes, life))
-    regions += [_region("output", each) for each in returned.values()]
-    if temporary:
-        regions.append(_region("temporary", list(_first_fit(temporary))))
+    numbers = {place: number for number, place in enumerate(made)}
+    homes: dict[_Home, list[_Group]] = {}
+    for places in sharing(program, made, table):
+        group = _Group(sorted(numbers[place] for place in places), max(made[place] for place in places))
+        homes.setdefault(_home(program, places, lives), []).append(group)
+    regions = []
+    for home, groups in homes.items():
+        alone = home.kind == "temporary"
+        assigned = tuple(_first_fit(groups, values, lives) if alone else _one_place(groups, values))
+        size = max(each.offset_bytes + each.size_bytes for each in assigned)
+        regions.append(Region(size, home.kind, home.donated, home.parameter, 0, assigned))
     return Assignment(values, tuple(regions))
 
 
-def _region(kind: Kind, assigned: list[Assigned]) -> Region:
-    size = max(each.offset_bytes + each.size_bytes for each in assigned)
-    return Region(size, kind, False, None, 0, tuple(assigned))
+def _home(program: Program, places: set[Place], lives: Mapping[Place, Lifetime]) -> _Home:
+    makers = {place: program.instructions[place.instruction] for place in places}
+    returned = min((at for place in places if (at := lives[place].returned_at) is not None), default=None)
+    if returned is not None and returned in program.donated:
+        return _Home("argument", program.donated[returned], donated=True)
+    for maker in makers.values():
+        if maker.opcode == "parameter":
+            return _Home("argument", maker.parameter, donated=maker.parameter in program.donated.values())
+    if all(maker.opcode == "constant" for maker in makers.values()):
+        return _Home("constant", part=tuple(place.instruction for place in places))
+    return _Home("temporary") if returned is None else _Home("output", part=returned)
 
 
 def _made(program: Program, table: Timetable) -> Iterator[tuple[Place, int]]:
     """Where values are made, and how large they are."""
-    inside = {
-        parameter
-        for number, computation in program.computations.items()
-        if number != program.entry
-        for parameter in computation.order
-        if program.instructions[parameter].opcode == "parameter"
-    }
-    for number in table.order:
-        maker = program.instructions[number]
-        if maker.opcode in _MAKE_NOTHING or number in inside:
-            continue
-        for part in maker.parts[:1] if maker.opcode == "tuple" else maker.parts:
-            yield Place(number, part.path), part.size_bytes
+    pending, met = [program.entry], {program.entry}
+    while pending:
+        computation = pending.pop()
+        for number in program.computations[computation].order:
+            maker = program.instructions[number]
+            if maker.opcode in _RUNS:
+                further = [called for called in maker.called if called in table.spans and called not in met]
+                met.update(further)
+                pending += further
+            if maker.opcode != "parameter" or computation == program.entry:
+                for part in own_parts(maker):
+                    yield Place(number, part.path), part.size_bytes
 
 
-def _first_fit(wanted: list[tuple[int, int, Lifetime]]) -> Iterator[Assigned]:
+def _one_place(groups: list[_Group], values: Mapping[int, Value]) -> Iterator[Assigned]:
+    for group in groups:
+        for number in group.values:
+            yield Assigned(number, 0, values[number].size_bytes)
+
+
+def _first_fit(
+    groups: list[_Group], values: Mapping[int, Value], lives: Mapping[Place, Lifetime]
+) -> Iterator[Assigned]:
     """The lowest stretch that is free meanwhile, for one after the other as they are made."""
+
+    def first(group: _Group) -> int:
+        return min(lives[values[number].made_at].first for number in group.values)
+
     held: list[tuple[int, int, int]] = []  # offset, end, last step; by offset
-    for number, size, life in sorted(wanted, key=lambda each: (each[2].first, -each[1])):
-        held = [each for each in held if each[2] >= life.first]
+    for group in sorted(groups, key=lambda group: (first(group), -group.size_bytes)):
+        begin = first(group)
+        held = [each for each in held if each[2] > begin]
         offset = 0
-        for begin, end, _ in held:
-            if begin - offset >= size:
+        for low, high, _ in held:
+            if low - offset >= group.size_bytes:
                 break
-            offset = max(offset, end)
-        insort(held, (offset, offset + size, life.last))
-        yield Assigned(number, offset, size)
+            offset = max(offset, high)
+        last = max(lives[values[number].made_at].last for number in group.values)
+        insort(held, (offset, offset + group.size_bytes, max(last, begin + 1)))
+        for number in group.values:
+            yield Assigned(number, offset, values[number].size_bytes)

@@ -177,9 +177,8 @@ def _map(
     program: Program, assignment: Assignment | None, names: Mapping[int, tuple[str, ...]]
 ) -> tuple[tuple[Allocation, ...], int]:
     table = timetable(program)
-    if assignment is None:
-        assignment = packed(program, table)
-    return memory_map(program, assignment, table, names), len(table.order)
+    planned = packed(program, table) if assignment is None else assignment
+    return memory_map(program, planned, table, names, estimated=assignment is None), len(table.order)
 
 
 def _read(what: str, read: Callable[[], _Read], notes: list[str]) -> _Read | None:

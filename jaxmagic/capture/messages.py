@@ -22,7 +22,10 @@ from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
 _XLA = """
 HloProto: module 1 HloModule
 HloModule: name 1 bytes, entry 6 int64, computations 3 *HloComputation, schedule 7 HloSchedule, id 5 int64,
+    donated 8 HloInputOutputAlias,
     outputs 12 Sharding, inputs 14 *Sharding, frames 17 StackFrameIndex
+HloInputOutputAlias: entries 1 *AliasEntry
+AliasEntry: output 1 *int64, parameter 2 int64
 Sharding: type 1 int32, tiles 3 *int64, parts 5 *Sharding, last_replicated 6 bool, last_types 8 *int32,
     named 14 NamedSharding
 NamedSharding: mesh 2 Mesh, dimensions 3 *DimensionSharding

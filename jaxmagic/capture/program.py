@@ -62,7 +62,8 @@ def read_program(data: bytes, *, literals: bool = False) -> Program:
         for each in computation.instructions
         if literals and each.id in instructions and (literal := read_literal(each.literal)) is not None
     }
-    return Program(text(module.name), module.entry, computations, instructions, found)
+    donated = {tuple(each.output): each.parameter for each in module.donated.entries}
+    return Program(text(module.name), module.entry, computations, instructions, found, donated)
 
 
 def read_assignment(data: bytes) -> Assignment:

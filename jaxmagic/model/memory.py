@@ -21,7 +21,7 @@ class Buffer:
         offset_bytes: where they begin in their allocation.
         size_bytes: how many they are.
         first: the step of the schedule that makes them.
-        last: the last step that needs them.
+        last: the last step at which they hold it; the step before, where another value is written over them.
         instruction: the name of the instruction that makes them, as in the compiled module's text.
         shape: type and sizes, such as ``"f32[256,512]"``.
         op_name: the path of JAX's operation, such as ``"jit(f)/dot_general"``; of an argument, its name.
@@ -52,7 +52,7 @@ class Allocation:
         size_bytes: how large it is.
         aliased: whether an argument's memory becomes an output's: it was donated.
         space: XLA's number of the memory that it lies in; 0 is the device's own.
-        buffers: what lies in it, by when it is made.
+        buffers: what lies in it, by when it is made; no byte belongs to two of them at one step.
     """
 
     kind: Kind
@@ -82,7 +82,8 @@ class Executable(Displayable):
         constant_bytes: of what is built into it; ``None`` where its allocations are not known.
         steps: instructions in its schedule; ``None`` if it is not known.
         allocations: where everything lies, and for how long; ``None`` if that is not known.
-        estimated: whether the allocations are not the compiler's, but follow from the schedule alone.
+        estimated: whether the allocations are not the compiler's, but follow from the schedule alone; what is live at
+            a step is a lower bound then.
         limit_bytes: what the device has in all; ``None`` where it does not say.
         notes: what could not be read, and why.
     """

@@ -87,6 +87,7 @@ class Program(NamedTuple):
         computations: by their numbers.
         instructions: by their numbers, those of all computations.
         literals: of constants that are not small, by the numbers of their instructions; empty unless asked for.
+        donated: by part of the result, the argument in whose memory it is returned.
     """
 
     name: str
@@ -94,6 +95,7 @@ class Program(NamedTuple):
     computations: dict[int, Computation]
     instructions: dict[int, Instruction]
     literals: Mapping[int, Literal] = MappingProxyType({})
+    donated: Mapping[Index, int] = MappingProxyType({})
 
 
 class Place(NamedTuple):

@@ -167,8 +167,9 @@ def about_peak(program: Executable) -> list[str]:
         + (f" ({short_source(buffer.source)})" if buffer.source else "")
         for (allocation, buffer), name in zip(peak.live, made_by, strict=False)
     ]
-    estimate = " (an estimate: this backend does not say where its buffers lie)" if program.estimated else ""
-    used = units.size(peak.live_bytes) + _of_all(program, peak.live_bytes)
+    estimate = " (a lower bound: this backend does not say where its buffers lie)" if program.estimated else ""
+    least = "at least " if program.estimated else ""
+    used = least + units.size(peak.live_bytes) + _of_all(program, peak.live_bytes)
     (name,) = shortened([program.name], 60)
     return [f"{name} uses most at {at}: {used}{estimate}. The largest then: {'; '.join(largest)}."]
 

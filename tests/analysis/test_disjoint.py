@@ -84,7 +84,8 @@ _EXTENTS = st.tuples(
 @given(st.lists(_EXTENTS, max_size=12))
 def test_the_same_bytes_are_held_at_the_same_steps_each_by_one_buffer(drawn: list[tuple[int, int, int, int]]) -> None:
     given_ = [
-        buffer(min(one, other), max(one, other), offset, min(size, _BYTES - offset)) for one, other, offset, size in drawn
+        buffer(min(one, other), max(one, other), offset, min(size, _BYTES - offset))
+        for one, other, offset, size in drawn
     ]
     held = [cell for each in disjoint(given_) for cell in cells(each)]
     assert len(held) == len(set(held))

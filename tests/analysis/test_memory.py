@@ -63,9 +63,7 @@ def test_what_is_live_at_a_step_is_listed_the_largest_first() -> None:
     assert [each for _, each in found] == [large, small]
 
 
-@given(
-    st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9), st.integers(1, 50), st.integers(0, 99)), max_size=20)
-)
+@given(st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9), st.integers(1, 50), st.integers(0, 99)), max_size=20))
 def test_the_curve_is_the_sum_of_what_is_live_and_below_what_is_allocated(
     spans: list[tuple[int, int, int, int]],
 ) -> None:

@@ -186,7 +186,7 @@ def test_whether_it_fits_is_said_where_it_is_known(executable: Any, limit_bytes:
 
 
 def test_an_estimate_is_said_to_be_one(executable: Any) -> None:
-    assert "an estimate: this backend does not say where" in " ".join(to_text(executable(estimated=True)).split())
+    assert "a lower bound: this backend does not say where" in " ".join(to_text(executable(estimated=True)).split())
 
 
 def test_each_device_is_told_where_there_are_several(memory_profile: Any) -> None:
