@@ -33,6 +33,10 @@ _HANDS_ON = frozenset(
 )
 
 
+#: Instructions that give what they take to the computations that they run, and read nothing of it afterwards.
+_RUNS = frozenset({"while", "conditional", "call"})
+
+
 class Lifetime(NamedTuple):
     """From which step of the schedule to which a value is needed, both included.
 
@@ -241,19 +245,21 @@ class _Flow:
             yield self._table.spans[self._root_of[number]].last
         elif self._home.get(number) in self._conditions:  # the state of a loop outlives the look at its condition
             yield self._table.spans[self._home[number]].last
-        for user, _ in self._handed_to.get(number, ()):
+        for user, position in self._handed_to.get(number, ()):
             opcode = self._program.instructions[user].opcode
-            if opcode in _HANDED_ON or (opcode == "get-tuple-element" and place.part):
-                continue
-            called = self._program.instructions[user].called
-            spans = [self._table.spans[each] for each in called if each in self._table.spans]
-            if opcode == "call" and spans:
-                continue  # a call itself reads nothing: what it runs does
-            if opcode == "while" and spans:
-                # The loop has a state of its own as soon as it has begun, in the place of this one.
-                yield min(span.first for span in spans)
-            else:
-                yield self._table.steps[user]
+            if opcode not in _HANDED_ON and not (opcode == "get-tuple-element" and place.part):
+                yield self._read_by(user, position)
+
+    def _read_by(self, user: int, position: int) -> int:
+        """The last step at which an instruction itself needs an operand; what it runs may need it for longer."""
+        instruction = self._program.instructions[user]
+        called = instruction.called
+        if instruction.opcode == "conditional" and position:
+            called = called[position - 1 : position]  # a branch has its own operand
+        starts = [self._table.spans[each].first for each in called if each in self._table.spans]
+        # A loop has a state of its own as soon as it has begun, in the place of this one; a call and a branch read
+        # nothing, what they run does (``HloOrdering::UsesBeforeValueDefinition``).
+        return min(starts) if starts and instruction.opcode in _RUNS else self._table.steps[user]
 
     def _goes_to(self, place: Place) -> Iterator[Place]:
         """Places that stand for the same value."""

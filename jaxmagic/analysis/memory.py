@@ -10,6 +10,7 @@ from ..model.memory import Allocation, Buffer
 from ..model.program import Assignment, Index, Instruction, Place, Program, Region
 from .disjoint import disjoint
 from .lifetimes import Lifetime, Timetable, lifetimes
+from .packing import at_least
 
 
 def memory_map(
@@ -29,22 +30,17 @@ def memory_map(
         assignment: where its values lie.
         table: when each instruction runs.
         captured: names of the arrays that were built into it, by the numbers of instructions.
-        estimated: whether the assignment is not the compiler's. It is not known then which results are written over
-            an operand, so an operand is left out at its last use, and what is live at a step is a lower bound.
+        estimated: whether the assignment is not the compiler's; what is live at a step is a lower bound then.
     """
     lives = lifetimes(program, (value.made_at for value in assignment.values.values()), table)
     end = len(table.order) - 1
     if estimated:
-        lives = {place: _at_least(life) for place, life in lives.items()}
+        lives = at_least(program, table, lives)
     makers = dict(program.instructions)
     for number, source in _where_constants_are_used(program, table).items():
         makers[number] = makers[number]._replace(source=source)
     found = [_allocation(makers, assignment, region, lives, end, captured) for region in assignment.regions]
     return tuple(sorted(found, key=lambda each: -each.size_bytes))
-
-
-def _at_least(life: Lifetime) -> Lifetime:
-    return life if life.returned_at is not None else life._replace(last=max(life.first, life.last - 1))
 
 
 def _where_constants_are_used(program: Program, table: Timetable) -> dict[int, str]:

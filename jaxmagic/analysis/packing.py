@@ -53,6 +53,26 @@ def packed(program: Program, table: Timetable) -> Assignment:
     return Assignment(values, tuple(regions))
 
 
+def at_least(program: Program, table: Timetable, lives: Mapping[Place, Lifetime]) -> dict[Place, Lifetime]:
+    """The steps at which no other value can lie in the place of a value, whatever the compiler has done.
+
+    A result can be written over an operand at its last use. The schedule has all branches one behind the other, but
+    only one of them runs: each can write over what it was given, though another one reads it.
+    """
+    starts = []
+    for number, step in table.steps.items():
+        maker = program.instructions[number]
+        if maker.opcode == "conditional" and (spans := [table.spans[at] for at in maker.called if at in table.spans]):
+            starts.append((min(span.first for span in spans), step))
+    starts.sort()  # outer ones before those inside of them
+    found = {}
+    for place, life in lives.items():
+        last = next((start for start, end in starts if life.first < start <= life.last < end), life.last)
+        shorter = life._replace(last=max(life.first, last - 1))
+        found[place] = life if life.returned_at is not None else shorter
+    return found
+
+
 def _home(program: Program, places: set[Place], lives: Mapping[Place, Lifetime]) -> _Home:
     makers = {place: program.instructions[place.instruction] for place in places}
     returned = min((at for place in places if (at := lives[place].returned_at) is not None), default=None)

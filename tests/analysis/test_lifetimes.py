@@ -192,8 +192,8 @@ def test_a_branch_takes_the_callers_value_and_gives_its_own_back() -> None:
     )
     # 0 which, 1 x, 2 y, 3 left, 4 a, 5 right, 6 unused, 7 b, 8 either, 9 end
     assert write.needed("x", "y", "a", "b", "either") == {
-        "x": (1, 8),
-        "y": (2, 8),
+        "x": (1, 4),  # as long as its own branch
+        "y": (2, 5),  # its branch does not read it
         "a": (4, 4),  # from here on it is the caller's
         "b": (7, 7),
         "either": (8, 9),

@@ -68,6 +68,18 @@ def test_the_states_of_a_loop_are_one_buffer() -> None:
     assert max(steps) == 201  # the argument, the state, and what the condition found
 
 
+def test_a_branch_can_write_over_what_the_next_one_reads() -> None:
+    branches = [[instruction("parameter"), instruction("sine", at)] for at in (0, 2)]
+    entry = [
+        instruction("parameter"),
+        instruction("compare", 4, shape="pred[]", parts=(Part((), "pred[]", 1),)),
+        instruction("copy", 4),
+        instruction("conditional", 5, 6, 6, called=(0, 1)),
+    ]
+    # argument, truth value, copy; then the result of either branch in the place of the copy
+    assert curve(program(*branches, entry))[0] == [100, 101, 201, 100, 200, 100, 200, 200]
+
+
 def test_a_donated_argument_is_the_memory_of_the_result() -> None:
     steps, allocations = curve(program([instruction("parameter"), instruction("sine", 0)], donated={(): 0}))
     assert steps == [100, 100]
