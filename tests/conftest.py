@@ -28,7 +28,7 @@ import pytest
 from hypothesis import settings
 
 import jaxmagic
-from jaxmagic.capture.internals import MISS_LOGGERS
+from jaxmagic.capture.internals import MISS_LOGGERS, wait_points
 from jaxmagic.errors import LaunchError
 from jaxmagic.model.arrays import HeldArray, LiveArrays
 from jaxmagic.model.benchmark import Benchmark, Conditions, Trial
@@ -390,6 +390,8 @@ def session_state() -> Callable[[], dict[str, Any]]:
                 for logger in map(logging.getLogger, ("", "jax", *MISS_LOGGERS))
             ],
             "explain": jax.config.jax_explain_cache_misses,
+            "waits": [point.original for point in wait_points() if not isinstance(point.original, property)],
+            "properties": [point.original.fget for point in wait_points() if isinstance(point.original, property)],
             "threads": {thread.ident for thread in threading.enumerate()},
             "arrays": {id(array) for array in jax.live_arrays()},
         }

@@ -30,7 +30,10 @@ def offenders(pattern: str, *homes: str) -> list[str]:
     [
         (r"\bimport jax\b|from jax[. ]", ("capture/",)),
         (r"perf_counter|process_time|thread_time|time\.time\(", ("capture/clock.py",)),
-        (r"block_until_ready|effects_barrier", ("capture/fence.py", "capture/stopwatch.py", "capture/waiting.py")),
+        (
+            r"block_until_ready|effects_barrier",
+            ("capture/fence.py", "capture/internals.py", "capture/stopwatch.py", "capture/waiting.py"),
+        ),
         (r"jax\._src", ("capture/internals.py",)),
         (r"import pandas", ("render/frames.py", "model/display.py")),
         (r"tqdm", ("render/progress_line.py")),

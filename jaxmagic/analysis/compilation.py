@@ -8,6 +8,7 @@ from ..model.compilation import Cause, Compilation
 from ..model.spans import Call, Miss, Span
 from .causes import Memory, find_cause
 from .timing import self_times
+from .waits import Interval, touching
 
 #: Spans report their length by another clock than ours: an inner one may seem to begin this much too early.
 _JITTER_NS = 2_000
@@ -22,6 +23,7 @@ def group(
     end_ns: int,
     main_thread: int,
     threads: Collection[int],
+    waits: Sequence[Interval] = (),
 ) -> tuple[Compilation, ...]:
     """The compilations of a window, in the order in which they ended.
 
@@ -34,8 +36,9 @@ def group(
         main_thread: the thread that ran the measured code.
         threads: the threads that belong to the measured code; compilations of others are listed with the
             name of their thread and their full times.
+        waits: when the measured code itself waited for results: in no stage.
     """
-    own = self_times(spans, start_ns, end_ns, main_thread=main_thread, threads=threads)
+    own = self_times(spans, start_ns, end_ns, main_thread=main_thread, threads=threads, waits=touching(waits, spans))
     unclaimed = list(misses)
     compilations = []
     for last, members in _programs(spans).items():

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from ..model.compilation import Compilation
 from ..model.timing import Timing
 
-#: Work that the result did not reach is mentioned from here on, and from this share of the wall time on.
+#: A part of the wait is mentioned from here on, and from this share of the wall time on.
 _WORTH_NAMING_NS = 300_000
 _WORTH_NAMING_SHARE = 0.02
 
@@ -81,6 +81,14 @@ def total_ns(compilations: Iterable[Compilation]) -> int:
 
 def unreached_ns(timing: Timing) -> int | None:
     """The time in work that nothing reached, where it is long enough to be told from the fence's own noise."""
-    unreached = timing.unreached_ns or 0
+    return _if_worth_naming(timing.unreached_ns, timing)
+
+
+def code_wait_ns(timing: Timing) -> int | None:
+    """The time that the code itself waited for results, where it is long enough to be worth a sentence."""
+    return _if_worth_naming(timing.code_wait_ns, timing)
+
+
+def _if_worth_naming(time_ns: int | None, timing: Timing) -> int | None:
     worth = max(_WORTH_NAMING_NS, _WORTH_NAMING_SHARE * timing.wall_ns)
-    return unreached if unreached >= worth else None
+    return time_ns if time_ns is not None and time_ns >= worth else None

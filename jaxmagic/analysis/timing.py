@@ -14,7 +14,13 @@ from ..model.spans import Span
 
 
 def self_times(
-    spans: Sequence[Span], start_ns: int, end_ns: int, *, main_thread: int, threads: Collection[int]
+    spans: Sequence[Span],
+    start_ns: int,
+    end_ns: int,
+    *,
+    main_thread: int,
+    threads: Collection[int],
+    waits: Sequence[tuple[int, int]] = (),
 ) -> list[int]:
     """The time of each span between `start_ns` and `end_ns` that is its own, in nanoseconds.
 
@@ -27,24 +33,28 @@ def self_times(
         end_ns: its end.
         main_thread: the thread that ran the measured code.
         threads: the threads whose spans count at all; those of others get 0.
+        waits: when the main thread waited for results: what is waited inside of a span is no compiling.
 
     Returns:
-        One duration for each span, in the order of `spans`.
+        One duration for each span, in the order of `spans`, and then one for each of `waits`.
     """
+    intervals = [(each.start_ns, each.end_ns, each.thread) for each in spans]
+    intervals += [(begin_ns, finish_ns, main_thread) for begin_ns, finish_ns in waits]
     marks: list[tuple[int, int, int]] = []  # when, 0 for an end and 1 for a start, which span
-    for index, span in enumerate(spans):
-        begin, finish = max(span.start_ns, start_ns), min(span.end_ns, end_ns)
-        if span.thread in threads and begin < finish:
+    for index, (begin_ns, finish_ns, thread) in enumerate(intervals):
+        begin, finish = max(begin_ns, start_ns), min(finish_ns, end_ns)
+        if (thread in threads or index >= len(spans)) and begin < finish:
             marks += [(begin, 1, index), (finish, 0, index)]
     marks.sort()
-    own = [0] * len(spans)
+    own = [0] * len(intervals)
     active: list[tuple[bool, int, int]] = []  # ordered so that the last one owns the instant
     before = start_ns
     for when, starts, index in marks:
         if active:
             own[active[-1][-1]] += when - before
         before = when
-        key = (spans[index].thread == main_thread, spans[index].start_ns, index)
+        began_ns, _, thread = intervals[index]
+        key = (thread == main_thread, began_ns, index)
         if starts:
             insort(active, key)
         else:

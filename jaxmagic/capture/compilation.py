@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import sys
 import threading
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from types import FrameType
@@ -17,6 +17,8 @@ from typing import Any
 
 from ..analysis.causes import Memory
 from ..analysis.compilation import group
+from ..analysis.timing import self_times
+from ..analysis.waits import own_waits_ns
 from ..model.compilation import CacheAnswer, Compilation, Stage
 from ..model.progress import CompileProgress
 from ..model.spans import Call, Miss, Span
@@ -78,7 +80,13 @@ class CompileLog:
             self._progress.ended()
 
     def compilations(
-        self, *, start_ns: int, end_ns: int, thread: int, threads_before: Collection[int | None]
+        self,
+        *,
+        start_ns: int,
+        end_ns: int,
+        thread: int,
+        threads_before: Collection[int | None],
+        waits: Sequence[tuple[int, int]] = (),
     ) -> tuple[Compilation, ...]:
         """What was heard between two clock readings, put together to programs and explained.
 
@@ -87,8 +95,8 @@ class CompileLog:
             end_ns: and when it had returned.
             thread: the one that ran it.
             threads_before: those that there were before: what they compiled is somebody else's.
+            waits: when the code itself waited for results, in order and apart from each other.
         """
-        born_inside = {span.thread for span in self.spans} - set(threads_before)
         found = group(
             self.spans,
             self.misses,
@@ -96,9 +104,33 @@ class CompileLog:
             start_ns=start_ns,
             end_ns=end_ns,
             main_thread=thread,
-            threads=born_inside | {thread},
+            threads=self._threads(thread, threads_before),
+            waits=waits,
         )
         return tuple(replace(each, location=place_known_as(each.location)) for each in found)
+
+    def waited_ns(
+        self,
+        waits: Sequence[tuple[int, int]],
+        *,
+        start_ns: int,
+        end_ns: int,
+        thread: int,
+        threads_before: Collection[int | None],
+    ) -> int:
+        """How much of `waits` was in no compilation; the arguments are those of :meth:`compilations`."""
+        threads = self._threads(thread, threads_before)
+        return own_waits_ns(waits, self.spans, start_ns, end_ns, main_thread=thread, threads=threads)
+
+    def busy_ns(self, start_ns: int, end_ns: int) -> int:
+        """For how long some stage was under way between two clock readings, in any thread."""
+        return sum(
+            self_times(self.spans, start_ns, end_ns, main_thread=0, threads={each.thread for each in self.spans})
+        )
+
+    def _threads(self, thread: int, before: Collection[int | None]) -> set[int]:
+        """The threads that belong to the measured code: its own, and those that were born inside of it."""
+        return {span.thread for span in self.spans} - set(before) | {thread}
 
     def stop(self) -> None:
         """Listen no longer. A second call does nothing."""

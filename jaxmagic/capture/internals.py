@@ -160,6 +160,55 @@ def notice_programs(notice: Callable[[Any, Callable[[], Origin | None]], None]) 
     return undo
 
 
+class WaitPoint(NamedTuple):
+    """A function in which JAX waits for arrays.
+
+    Attributes:
+        owner: the class or module that it is an attribute of.
+        name: of that attribute.
+        original: the function, or a property.
+        is_ready: whether its first argument has nothing to be waited for; ``None`` where it does nothing but wait.
+    """
+
+    owner: Any
+    name: str
+    original: Any
+    is_ready: Callable[[Any], bool] | None
+
+
+#: Where JAX waits for an array to read it. ``_value`` is behind ``float(y)``, ``print(y)``, :func:`jax.device_get`
+#: and, for what lies on an accelerator, ``np.asarray(y)``. The CPU's arrays NumPy reads itself, by ``__buffer__``.
+_READS_ONE = ("_value", "item", "__dlpack__", "__buffer__")
+
+
+def wait_points() -> list[WaitPoint]:
+    """The functions in which the calling thread waits for arrays, as far as this JAX and this Python have them.
+
+    Before Python 3.12 nobody is told of ``__buffer__``.
+    """
+    points = []
+    with suppress(ImportError, AttributeError, KeyError):
+        from jax._src.array import ArrayImpl
+
+        members = vars(ArrayImpl)
+        points = [WaitPoint(ArrayImpl, name, members[name], _is_ready) for name in _READS_ONE if name in members]
+        points.append(WaitPoint(ArrayImpl, "block_until_ready", members["block_until_ready"], None))
+    with suppress(ImportError, AttributeError):
+        from jax._src.api import xc
+
+        points.append(WaitPoint(xc, "batched_block_until_ready", xc.batched_block_until_ready, None))
+    with suppress(ImportError, AttributeError, KeyError):
+        from jax._src.dispatch import RuntimeTokenSet
+
+        tokens = vars(RuntimeTokenSet)["block_until_ready"]
+        points.append(WaitPoint(RuntimeTokenSet, "block_until_ready", tokens, None))
+    return points
+
+
+def _is_ready(array: Any) -> bool:
+    return array.is_deleted() or array.is_ready()  # JAX 0.10 crashes where a deleted one is asked for more
+
+
 def _origin(frame: FrameType, run: Any) -> Origin | None:
     """Of the program that is run in this frame; ``None`` where it was compiled ahead of time."""
     if frame.f_code.co_name != "_pjit_call_impl_python":

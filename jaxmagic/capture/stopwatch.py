@@ -20,7 +20,7 @@ from ..errors import NotMeasured
 from ..model.progress import CompileProgress
 from ..model.timing import Timing
 from . import internals
-from .clock import Clock, CpuTime, cpu_time, now_ns, timestamp
+from .clock import Clock, CpuTime, cpu_time, kept_waiting_ns, now_ns, thread_cpu_ns, timestamp
 from .compilation import CompileLog
 from .environment import probe
 from .fence import Fence, shared, unready, wait_for_arrays
@@ -28,12 +28,16 @@ from .jax_version import require_jax
 from .queues import Waited
 from .results import find_arrays, host_copy, is_array
 from .waiting import wait_for_all
+from .waits import WaitLog
 
 #: Beyond this, the moment between two clock readings is not the cost of our own few lines.
 _SET_ASIDE_NS = 100_000
 
 #: What the fence finds so soon behind work that was thrown away does not make that work somebody's.
 _NEAR_NS = 1_000_000
+
+#: From here on, and from this part of the dispatch on, it is said that a thread did not run.
+_STANDSTILL_NS, _STANDSTILL = 1_000_000, 0.2
 
 #: What may be missing from the wall time is said where it is more than this part of it.
 _WORTH_A_NOTE = 0.01
@@ -105,6 +109,7 @@ class Stopwatch:
         self._fence = fence
         self._compiling = compiling
         self._log = CompileLog(compiling)
+        self._waits = WaitLog(clock)
         self._notes: list[str] = []
         self._timing: Timing | None = None
         self._running = False
@@ -159,10 +164,13 @@ class Stopwatch:
         self._log = CompileLog(self._compiling)
         try:
             self._log.start()
+            self._waits.start()
             self._running = True
+            self._kept_before_ns = kept_waiting_ns()
             self._fence.wait()  # last: Python in between would cool the caches that the measured call finds
             self._fenced, self._failure = self._fence.ready, self._fence.failure
             self._cpu_before = cpu_time()
+            self._thread_cpu_before_ns = thread_cpu_ns()
             self.started_ns = self._clock()
         except BaseException:  # an interrupt: nobody would call stop()
             self.cancel()
@@ -175,6 +183,7 @@ class Stopwatch:
         are as many of those as processors. Nothing is raised here: :meth:`stop` does that.
         """
         self._returned_ns = returned_ns = self._clock()
+        self._waits.pause()
         try:
             if is_array(value) and not value.is_deleted():  # JAX crashes where a deleted one is asked for more
                 ready, looked_ns = value.is_ready(), self._clock()
@@ -216,6 +225,7 @@ class Stopwatch:
     def cancel(self) -> None:
         """Listen no longer, without a record; does nothing where the block has ended."""
         self._log.stop()
+        self._waits.stop()
         self._running = False
         self.result = self.dropped = None
         self._forget()
@@ -239,7 +249,9 @@ class Stopwatch:
             del result
             self._forget()
             self._log.stop()
+            self._waits.stop()
             self._running = False
+        self._note_standstill(dispatched_ns)
         try:
             self._timing = self._make_record(dispatched_ns, end, surfaced if error is None else error, code)
             if self._record is not None:
@@ -314,6 +326,22 @@ class Stopwatch:
             )
         return settled
 
+    def _note_standstill(self, returned_ns: int) -> None:
+        """Say for how long the thread did not run, where a wait of the code may have been unheard."""
+        ran_ns, kept_ns = thread_cpu_ns() - self._thread_cpu_before_ns, kept_waiting_ns()
+        unheard = self._waits.unheard(probe().backend)
+        if unheard is None or kept_ns is None or self._kept_before_ns is None:
+            return
+        ran_ns += kept_ns - self._kept_before_ns  # it was ready to run
+        heard_ns = sum(end - begin for begin, end in self._waits.between(self.started_ns, returned_ns))
+        compiling_ns = self._log.busy_ns(self.started_ns, returned_ns)
+        stood_ns = returned_ns - self.started_ns - ran_ns - heard_ns - compiling_ns
+        if stood_ns > max(_STANDSTILL_NS, _STANDSTILL * (returned_ns - self.started_ns)):
+            self._notes.append(
+                f"This thread did not run for {units.time(stood_ns, 2)} of the dispatch: it slept or waited. "
+                f"{unheard} is not heard here and counts as dispatch."
+            )
+
     def _wait_for_result(self, result: Any) -> _Waited:
         """Wait for the arrays of the result, but where that was done when the code had returned."""
         __tracebackhide__ = True
@@ -368,19 +396,24 @@ class Stopwatch:
         copied_bytes = host_copy(arrays)
         return self._clock() - started_ns, copied_bytes
 
-    def _make_record(self, dispatched_ns: int, end: _End, error: BaseException | None, code: str | None) -> Timing:
-        compilations = self._log.compilations(
-            start_ns=self.started_ns,
-            end_ns=dispatched_ns,
-            thread=self._thread,
-            threads_before=self._threads_before,
-        )
+    def _make_record(self, returned_ns: int, end: _End, error: BaseException | None, code: str | None) -> Timing:
+        window: Any = {
+            "start_ns": self.started_ns,
+            "end_ns": returned_ns,
+            "thread": self._thread,
+            "threads_before": self._threads_before,
+        }
+        waits = self._waits.between(self.started_ns, returned_ns)
+        compilations = self._log.compilations(**window, waits=waits)
+        inside_ns = self._log.waited_ns(waits, **window)
+        dispatch_ns = returned_ns - self.started_ns - inside_ns
         ours = [compilation for compilation in compilations if compilation.thread is None]
         return Timing(
             code=code,
             started_at=self._started_at,
-            dispatch_ns=dispatched_ns - self.started_ns,
-            wait_ns=end.done_ns - dispatched_ns,
+            dispatch_ns=dispatch_ns,
+            wait_ns=inside_ns + end.done_ns - returned_ns,
+            code_wait_ns=inside_ns if self._waits.heard else None,
             unreached_ns=None if end.held_ns is None else end.done_ns - end.held_ns,
             tracing_ns=sum(each.tracing_ns for each in ours),
             lowering_ns=sum(each.lowering_ns for each in ours),

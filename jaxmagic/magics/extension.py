@@ -43,6 +43,9 @@ def unload_ipython_extension(shell: InteractiveShell) -> None:
     if magics is None:
         return
     magics.hooks.detach()
+    waits = sys.modules.get("jaxmagic.capture.waits")  # not imported for this: nothing was measured then
+    if waits is not None:
+        waits.restore()
     for kind, known in shell.magics_manager.magics.items():
         for name in magics.magics.get(kind, ()):
             known.pop(name, None)

@@ -24,8 +24,9 @@ class Timing(Displayable):
     Attributes:
         code: the source that was timed, ``None`` for ``jaxmagic.stopwatch()``.
         started_at: when, in ISO 8601 with the time zone.
-        dispatch_ns: until the code had returned.
-        wait_ns: from then until all of its work was done, on every local device.
+        dispatch_ns: until the code had returned, without what it waited for itself.
+        wait_ns: what the code itself waited for, such as in ``float(y)`` or ``y.block_until_ready()``, and from when
+            it had returned until all of its work was done, on every local device.
         unreached_ns: the last part of the wait, spent in work that neither the result nor any array alive
             reached: its results had been thrown away. ``None`` where that could not be told apart.
         tracing_ns: Python to jaxpr, in the measured code's own threads.
@@ -34,6 +35,9 @@ class Timing(Displayable):
         cache_retrieval_ns: executables from the persistent cache.
         cpu_user_ns: processor time of the whole process in user mode; above the wall time with several threads.
         cpu_system_ns: the same in the kernel.
+        code_wait_ns: the part of the wait that was inside the code: until a value that it asked for was there, with
+            its copy to the host. ``None`` where that was not heard, and is in the dispatch: in records of older
+            versions, and on a JAX whose insides differ.
         fetch_ns: copying the result to the host afterwards; not in the wall time. ``None`` if not asked for.
         fetch_bytes: how much that was.
         error: the type of the exception that ended the code, ``None`` if it ran through.
@@ -55,6 +59,7 @@ class Timing(Displayable):
     cache_retrieval_ns: int
     cpu_user_ns: int
     cpu_system_ns: int
+    code_wait_ns: int | None = None
     fetch_ns: int | None = None
     fetch_bytes: int | None = None
     error: str | None = None
@@ -69,6 +74,10 @@ class Timing(Displayable):
             value = getattr(self, name)
             if value is not None and value < 0:
                 raise ValueError(f"{name} is a duration and cannot be negative; found {value}")
+        if (self.code_wait_ns or 0) > self.wait_ns:
+            raise ValueError(
+                f"code_wait_ns: expected at most {self.wait_ns}, as long as the wait; got {self.code_wait_ns}"
+            )
         if self.host_ns < 0:
             raise ValueError(
                 f"dispatch_ns is {self.dispatch_ns}, but its parts add up to {self.compile_ns}: "
@@ -97,7 +106,7 @@ class Timing(Displayable):
         >>> with jaxmagic.stopwatch() as t:
         ...     pass
         >>> sorted(t.timing.to_dict())[:3]
-        ['cache_retrieval_ns', 'code', 'compilation_ns']
+        ['cache_retrieval_ns', 'code', 'code_wait_ns']
         """
         derived = {"wall_ns": self.wall_ns, "host_ns": self.host_ns, "compile_ns": self.compile_ns}
         return derived | asdict(self)
@@ -113,6 +122,7 @@ _DURATIONS = (
     "cache_retrieval_ns",
     "cpu_user_ns",
     "cpu_system_ns",
+    "code_wait_ns",
     "fetch_ns",
     "fetch_bytes",
 )

@@ -29,6 +29,7 @@ _TIMING_COLUMNS = (
     "wall_ns",
     "dispatch_ns",
     "wait_ns",
+    "code_wait_ns",
     "unreached_ns",
     "host_ns",
     "compile_ns",

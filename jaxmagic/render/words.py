@@ -11,7 +11,7 @@ from ..terminal import printable as printable
 #: For learners, with ``--explain``: five lines.
 EXPLANATION = (
     "Wall: from when the code began until all of its work was done, everywhere.",
-    "Dispatch: until the code returned, which JAX lets it do early. Wait: the rest.",
+    "Dispatch: until the code returned, without waits of its own. Wait: the rest.",
     "Compile: new shapes or types are traced, lowered, and compiled by XLA, once.",
     "Host: the rest of the dispatch: Python, JAX itself, and work done on the spot.",
     "How: work in flight first; then the result, then a program queued behind all.",
@@ -50,6 +50,11 @@ def reason(compilation: Compilation, digits: int) -> str:
 def about_time(timing: Timing, digits: int) -> list[str]:
     """What has to be said about the wall time beyond its parts."""
     sentences = []
+    inside = report.code_wait_ns(timing)
+    if inside is not None:
+        sentences.append(
+            f"{units.time(inside, digits)} of the wait was inside the code: it waits for results itself."
+        )
     unreached = report.unreached_ns(timing)
     if unreached is not None:
         sentences.append(
