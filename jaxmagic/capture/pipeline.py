@@ -30,7 +30,10 @@ class Pipelined(NamedTuple):
 
 
 def take_pipelined(runner: Runner, call_ns: float, budget_ns: float) -> Pipelined | None:
-    """Turns of batches in shuffled order, as many as fit; ``None`` where too few do, and where that is not safe."""
+    """Turns of batches in shuffled order, as many as fit.
+
+    ``None`` where too few do, where that is not safe, and where calls cannot overlap: ``runner.serial`` says why.
+    """
     if not runner.repeatable or _may_block_each_other(runner.value):
         return None
     batch_ns = budget_ns / _BATCHES
@@ -38,6 +41,8 @@ def take_pipelined(runner: Runner, call_ns: float, budget_ns: float) -> Pipeline
     calls = max(calls, 2)
     turns = min(int(batch_ns / (calls * max(call_ns, 1))), _TURNS)
     if turns < _FEWEST_TURNS:
+        return None
+    if runner.look_whether_serial():
         return None
     order = random.Random(0)
     pipelined: list[int] = []

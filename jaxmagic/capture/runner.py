@@ -16,12 +16,14 @@ from statistics import median
 from types import FunctionType
 from typing import Any, TypeVar
 
+from ..model.benchmark import Serial
 from ..model.timing import Timing
 from .clock import Clock, now_ns
-from .fence import Fence, shared
+from .fence import Fence, shared, unready
 from .results import find_arrays
 from .stopwatch import Stopwatch
 from .waiting import search_and_wait, waiter_for
+from .waits import WaitLog
 
 _Watched = TypeVar("_Watched")
 
@@ -30,6 +32,9 @@ _LEFT_RUNNING = 0.03
 
 #: Samples of an empty call, and how many calls each of them has at most.
 _EMPTY_SAMPLES, _EMPTY_CALLS = 50, 100
+
+#: Calls that are looked at for whether they wait themselves.
+_PROBED = 3
 
 #: Less than this is what the fence itself may have cost.
 _LEAST_LEFT_NS = 20_000
@@ -52,6 +57,7 @@ class Runner:
         value: what the last call returned.
         collected: samples in which the garbage collector ran.
         collection_ns: how long it ran in them altogether.
+        serial: why calls cannot overlap; ``None`` where they can, or nobody looked.
     """
 
     # Attributes of all runners are found in the same way: copying an object with a dictionary makes it, and its copy,
@@ -70,6 +76,7 @@ class Runner:
         "evaluations",
         "fenced",
         "lead",
+        "serial",
         "value",
     )
 
@@ -87,6 +94,7 @@ class Runner:
         self.value: Any = None
         self.collected = 0
         self.collection_ns = 0
+        self.serial: Serial | None = None
         self._call = call
         self._each = each
         self._clock = clock
@@ -201,6 +209,25 @@ class Runner:
         ended_ns = self._end_of_all()
         self.value = value
         return max(ended_ns - started_ns, 1)
+
+    def look_whether_serial(self) -> bool:
+        """Whether some calls all return when their work is done: those that are pipelined would follow each other."""
+        __tracebackhide__ = True
+        log, waited = WaitLog(), []
+        log.start()
+        try:
+            for _ in range(_PROBED):
+                before = log.entered
+                self.value = self._call()
+                waited.append(log.entered > before and not unready(find_arrays(self.value).arrays))
+                self._wait(self.value)
+        finally:
+            log.stop()
+        if all(waited):
+            self.serial = "waits"
+        elif not self.fenced and not find_arrays(self.value).arrays:
+            self.serial = "nothing left"
+        return self.serial is not None
 
     def overhead_ns(self) -> float:
         """What a call that does nothing takes in :meth:`sample`, with the wait for a result that is ready."""

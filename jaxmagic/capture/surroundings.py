@@ -63,4 +63,5 @@ class Surroundings:
             other_load=self._other_load,
             folded=folded,
             compilations=self._compilations,
+            serial=runner.serial,
         )

@@ -19,6 +19,9 @@ from .timing import Timing
 #: the user interrupted it.
 StoppedBy = Literal["precision", "budget", "count", "interrupt"]
 
+#: Why calls cannot overlap: each of them waits for its own result, or leaves no JAX work behind when it returns.
+Serial = Literal["waits", "nothing left"]
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trial:
@@ -85,6 +88,8 @@ class Conditions:
         folded: whether the statement calls a jitted function without any array, so that XLA may have computed the
             result while compiling.
         compilations: what was compiled while samples were taken.
+        serial: why calls cannot overlap, so that pipelined calls were not measured; ``None`` where they can, or where
+            that was not looked at.
     """
 
     overhead_ns: float
@@ -96,6 +101,7 @@ class Conditions:
     other_load: float | None = None
     folded: bool = False
     compilations: tuple[Compilation, ...] = ()
+    serial: Serial | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,7 +117,8 @@ class Benchmark(Displayable, TimeitAttributes):
         first_call: the first call, apart from all others, with its compilation.
         warmup_ns: the calls after it, until nothing compiled any more and they got no faster.
         latency: each call waited for.
-        pipelined: calls enqueued one after the other, and one wait at the end. ``None`` where that was not measured.
+        pipelined: calls enqueued one after the other, and one wait at the end. ``None`` where that was not measured:
+            ``conditions.serial`` says where calls cannot overlap.
         waited: batches of as many calls as in `pipelined`, each call waited for, in turns with these: two for each.
         rtol: how narrow the interval was to become: this share of the median to either side.
         budget_ns: how long sampling was allowed to take, the first call aside.

@@ -79,6 +79,8 @@ def about_pipelined(benchmark: Benchmark, digits: int) -> str:
     if pipelined is None:
         fresh = benchmark.conditions.fresh
         why = "every call needs fresh arguments" if fresh else _WHY_NOT.get(benchmark.stopped_by, _TOO_FEW)
+        if benchmark.conditions.serial is not None:
+            why = launch_words.SERIAL[benchmark.conditions.serial]
         return f"Pipelined: not measured, because {why}."
     assert benchmark.pipelined_ns is not None
     sentence = f"Pipelined: {units.time(benchmark.pipelined_ns, digits)} per call, {pipelined.evaluations} in flight"

@@ -191,6 +191,8 @@ def details(comparison: Comparison, candidate: Candidate, digits: int) -> str:
         parts.append(compiling)
     if candidate.pipelined is not None:
         parts.append(f"pipelined {units.time(median(candidate.pipelined.calls_ns), digits)}")
+    elif candidate.conditions.serial == "waits":
+        parts.append("not pipelined, because it waits for its own result")
     if (rate := throughput(candidate)) is not None:
         parts.append(rate)
     if candidate.memory is not None and candidate.memory_bytes is not None:

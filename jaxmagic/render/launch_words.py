@@ -8,7 +8,7 @@ from .. import units
 from ..analysis.blocks import in_turns
 from ..analysis.comparison import judge
 from ..analysis.processes import spread_of
-from ..model.benchmark import Benchmark
+from ..model.benchmark import Benchmark, Serial
 from ..model.process_noise import ProcessNoise
 
 _ENDS = {
@@ -16,6 +16,13 @@ _ENDS = {
     "budget": "until the budget of {budget} was spent",
     "count": "for as many samples as asked for",
     "interrupt": "until it was interrupted",
+}
+
+
+#: Why calls were not pipelined: they would have followed each other.
+SERIAL: dict[Serial, str] = {
+    "waits": "the statement waits for its own result, so calls cannot overlap",
+    "nothing left": "a call leaves no JAX work behind when it returns, so calls cannot overlap",
 }
 
 
@@ -61,6 +68,8 @@ def about_pipelined(benchmark: Benchmark, digits: int) -> str:
     if benchmark.pipelined_ns is None:
         fresh = benchmark.conditions.fresh
         why = "every call needs fresh arguments" if fresh else "too few calls fit into the budget of a process"
+        if benchmark.conditions.serial is not None:
+            why = SERIAL[benchmark.conditions.serial]
         return f"Pipelined: not measured, because {why}."
     ratios = [in_turns(each.pipelined, each.waited) for each in benchmark.launches]
     sentence = f"Pipelined: {units.time(benchmark.pipelined_ns, digits)} per call"

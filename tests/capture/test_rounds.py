@@ -46,6 +46,9 @@ class Machine:
             def single_call(self) -> tuple[int, int]:
                 return self.sample() // self.evaluations, 0
 
+            def look_whether_serial(self) -> bool:
+                return False
+
             def pipelined_sample(self, calls: int) -> int:
                 return round(sum(next(times_ns) for _ in range(calls)) / 2)
 

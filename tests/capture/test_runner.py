@@ -10,8 +10,10 @@ import jax
 import jax.numpy as jnp
 import pytest
 
+import jaxmagic
 from jaxmagic.capture.clock import now_ns
 from jaxmagic.capture.fence import Fence
+from jaxmagic.capture.pipeline import take_pipelined
 from jaxmagic.capture.runner import Runner, runner_of
 
 
@@ -210,3 +212,37 @@ def test_a_runner_and_its_twin_are_looked_into_alike() -> None:
     assert not hasattr(runner, "__dict__")
     assert not hasattr(twin, "__dict__")
     assert twin._loop.__code__ is not runner._loop.__code__
+
+
+@pytest.mark.parametrize(
+    ("make", "serial"),
+    [
+        (lambda work: lambda: work().block_until_ready(), "waits"),
+        (lambda work: lambda: jax.block_until_ready([work(), work()]), "waits"),
+        (lambda work: lambda: float(work()[0, 0]), "waits"),
+        (lambda work: lambda: sum([1, 2]), "nothing left"),
+        (lambda work: work, None),
+    ],
+    ids=["block_until_ready", "a tree", "float", "no JAX", "asynchronous"],
+)
+def test_calls_that_wait_for_themselves_are_not_pipelined(work: Any, make: Any, serial: str | None) -> None:
+    runner = Runner(make(work))
+    runner.first_call()
+    assert runner.look_whether_serial() == (serial is not None)
+    assert runner.serial == serial
+    if serial is not None:
+        assert take_pipelined(runner, call_ns=1000, budget_ns=10**8) is None
+
+
+def test_a_fenced_call_without_a_value_can_be_pipelined(work: Any) -> None:
+    runner = Runner(lambda: (work(), None)[1])
+    runner.first_call()
+    runner.fenced = True
+    assert not runner.look_whether_serial()
+
+
+def test_the_report_says_that_calls_wait_for_themselves(work: Any) -> None:
+    truth_s = work.truth_ns() / 1e9
+    found = jaxmagic.benchmark(lambda: work().block_until_ready(), budget_s=200 * truth_s, rtol=0.5)
+    assert found.pipelined is None
+    assert "Pipelined: not measured, because the statement waits for its own result" in " ".join(str(found).split())

@@ -48,6 +48,9 @@ class Scripted(Runner):
     def single_call(self) -> tuple[int, int]:
         return self.waited_sample(1), 0
 
+    def look_whether_serial(self) -> bool:
+        return False
+
     def pipelined_sample(self, calls: int) -> int:
         return round(self._parallel * sum(next(self._times_ns) for _ in range(calls)))
 
