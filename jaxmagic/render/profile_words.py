@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from pathlib import PurePath
 
 from .. import units
+from ..analysis.bound import Bound, bound_of, slowed_down
 from ..analysis.conditions import loaded
 from ..analysis.earlier import compiled_earlier
 from ..analysis.profile_lines import LineTime, Listing
@@ -28,12 +29,8 @@ EXPLANATION = (
 #: The share of the device time from which on it is worth a word that something of it is not known.
 _WORTH_A_WORD = 0.01
 
-#: The share of a run from which on the device is what it waits for, and up to which the host is.
-_DEVICE_BOUND = 0.9
-_HOST_BOUND = 0.5
-
-#: From how many times as long a run takes under the profiler, that is what the numbers tell of in the first place.
-_DISTORTED = 1.5
+#: What to do where only the first run was recorded.
+_WITHOUT_COLD = " Record without --cold (cold=False) to time one."
 
 #: Names that are told of a list.
 _MOST_NAMES = 4
@@ -53,32 +50,45 @@ def headline(profile: Profile) -> str:
 
 
 def about_bound(profile: Profile) -> list[str]:
-    """Whether the host or the device is what a run waits for; both times are those of the recording."""
-    if not profile.device_uses or not profile.runs or not profile.recorded_ns:
+    """Whether the host or the device limits a run, where that is known."""
+    found = bound_of(profile)
+    if found is None:
         return []
-    slower = _recorded_of_wall(profile)
-    if slower is not None and slower > _DISTORTED:
+    device = "the device" if len(profile.device_uses) == 1 else found.use.device
+    share = units.share(found.busy_ns, found.run_ns)
+    if found.limit == "not timed":
         return [
-            f"A run took {units.number(slower, 2)} times as long under the profiler: what is short looks longer than "
-            "it is, and whether the host or the device is what a run waits for is not known."
+            "Whether the host or the device limits a run is not known: no run was timed without the profiler, which "
+            "can be most of the load where operations are short."
+            + (_WITHOUT_COLD if profile.warm_up is None and profile.error is None else "")
         ]
-    use, of = max(profile.device_uses, key=lambda each: each.busy_ns), profile.recorded_ns
-    busy = use.busy_ns
-    share = units.share(busy, of)
-    device = "the device" if len(profile.device_uses) == 1 else use.device
-    if busy >= _DEVICE_BOUND * of:
+    if found.limit == "distorted":
+        assert found.slower is not None
+        return [
+            f"A run took {units.number(found.slower, 2)} times as long under the profiler, so short operations look "
+            "longer than they are. Whether the host or the device limits a run is not known."
+        ]
+    if found.limit == "device":
         return [f"Device-bound: {device} is busy for {share} of a run."]
-    idle = units.time((of - busy) / profile.runs)
-    bound = f"Host-bound: {device}" if busy <= _HOST_BOUND * of else device[0].upper() + device[1:]
-    parts = (("compiles", use.compile_idle_ns), ("moves data", use.transfer_idle_ns))
-    causes = [f"{units.time(time_ns / profile.runs)} while the host {what}" for what, time_ns in parts if time_ns]
-    because = f" ({', '.join(causes)})" if causes else ""
-    return [f"{bound} is busy for {share} of a run; for {idle} of it, it has nothing to do{because}."]
+    idle = units.time(found.run_ns - found.busy_ns)
+    subject = f"Host-bound: {device}" if found.limit == "host" else _capital(device)
+    return [f"{subject} is busy for {share} of a run and idle for {idle}{_idle_causes(found, profile.runs or 1)}."]
+
+
+def _idle_causes(found: Bound, runs: int) -> str:
+    """What the host did while the device was idle."""
+    parts = (("compiles", found.use.compile_idle_ns), ("moves data", found.use.transfer_idle_ns))
+    causes = [f"{units.time(time_ns / runs)} while the host {what}" for what, time_ns in parts if time_ns]
+    return f" ({', '.join(causes)})" if causes else ""
+
+
+def _capital(text: str) -> str:
+    return text[0].upper() + text[1:]
 
 
 def about_profiler(profile: Profile) -> list[str]:
     """What the profiler itself cost."""
-    more = _recorded_of_wall(profile)
+    more = slowed_down(profile)
     if more is None or not profile.runs:
         return []
     each = "" if profile.runs == 1 else " each"
@@ -88,13 +98,6 @@ def about_profiler(profile: Profile) -> list[str]:
         f"{units.count(profile.runs, 'run')} recorded, {units.time(profile.recorded_ns / profile.runs)}{each} under "
         f"the profiler ({change}{timed})."
     ]
-
-
-def _recorded_of_wall(profile: Profile) -> float | None:
-    """How many times as long a run takes under the profiler; ``None`` if that was not measured."""
-    if not profile.wall_ns or not profile.runs or not profile.recorded_ns:
-        return None
-    return profile.recorded_ns / profile.runs / profile.wall_ns
 
 
 def about_error(profile: Profile) -> list[str]:

@@ -20,6 +20,7 @@ from jax.sharding import PartitionSpec as P
 from reports import Reports
 
 import jaxmagic
+from jaxmagic.analysis.bound import bound_of
 from jaxmagic.analysis.profile_lines import line_times
 from jaxmagic.capture import profile_watch
 from jaxmagic.capture.jax_version import about_lines
@@ -545,6 +546,27 @@ def test_which_run_it_is_is_reported_and_no_thread_ticks_while_a_run_is_timed(x:
     ]
     assert progress.steps == [("recording", number, None) for number in range(3)]
     assert not progress.open
+
+
+def test_a_cold_profile_has_no_verdict_because_the_profiler_may_be_the_load(x: Any) -> None:
+    step = jax.jit(lambda x: x * 0.5 + 1)
+
+    def loop() -> Any:
+        y = x
+        for _ in range(300):
+            y = step(y)
+        return y
+
+    found = bound_of(runs_of(ProfileWatch(cold=True), loop))
+    assert found is not None
+    assert found.limit == "not timed"
+
+
+def test_a_run_of_mostly_python_is_host_bound(x: Any) -> None:
+    step = jax.jit(lambda x: x * 0.5 + 1)
+    found = bound_of(runs_of(ProfileWatch(), lambda: (sum(range(10**6)), step(x))[1]))
+    assert found is not None
+    assert found.limit == "host"
 
 
 def test_of_a_cold_profile_only_recording_is_reported(x: Any) -> None:
