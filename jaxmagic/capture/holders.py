@@ -8,14 +8,14 @@ called, not even ``__eq__`` or a property: what an object holds is read with the
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from heapq import heappop, heappush
 from itertools import chain
 from typing import Any, NamedTuple
 
 from .clock import Clock, now_ns
-from .references import PLAIN, Part, Reader, Step, of_type, reader_of, roots
+from .references import PLAIN, Part, Reader, Step, is_module, of_type, reader_of, roots, ways_of_modules
 
 #: Elements that are looked at in one container; the namespace itself is no container.
 _MOST_ITEMS = 100_000
@@ -91,6 +91,7 @@ class _Search:
         self._depths: dict[int, int] = {}
         self._holders: dict[int, list[tuple[int, Step]]] = {}
         self._readers: dict[int, tuple[type, Reader | None]] = {}
+        self._modules = ways_of_modules()
 
     def run(self, namespace: dict[str, Any], beside: dict[str, Any], everywhere: bool) -> None:
         """Look at all that the namespace leads to, nearest first."""
@@ -108,7 +109,7 @@ class _Search:
                 self.complete = False
                 break
             with suppress(Exception):
-                self._meet(id(node), depth, reader(node))
+                self._meet(id(node), depth, reader(node) if is_module(node) else self._but_modules(reader(node)))
         self.complete = self.complete and not self._over
         self._queue.clear()
         self._readers.clear()
@@ -118,6 +119,10 @@ class _Search:
         if known is None:  # with the type itself, so that its address stays its own
             known = self._readers[id(kind)] = kind, reader_of(kind)
         return known[1]
+
+    def _but_modules(self, parts: Iterable[Part]) -> Iterator[Part]:
+        """The parts of an object that is no module: what is in its module it does not hold."""
+        return (each for each in parts if id(each[1]) not in self._modules)
 
     def _meet(self, holder: int, depth: int, parts: Iterable[Part], most: int = _MOST_ITEMS) -> None:
         try:

@@ -15,6 +15,7 @@ import weakref
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
+from itertools import chain
 from typing import Any
 
 #: How an object leads to another one: ``("attribute", "w")``, ``("item", 0)``, ``("closure", "w")``.
@@ -45,6 +46,20 @@ def roots(namespace: dict[str, Any], *, everywhere: bool = True) -> Iterator[Par
             held = _dict_of(module)
             if held is not namespace and _is_users_module(held):
                 yield ("name", name), module
+
+
+def is_module(node: Any) -> bool:
+    """Whether this is a module; not :func:`isinstance`, which asks an object for its class."""
+    return issubclass(type(node), types.ModuleType)
+
+
+def ways_of_modules() -> frozenset[int]:
+    """The addresses of all modules that are imported, and of the dictionaries of their names.
+
+    An object that knows its module, such as a compiled function of numba's, does not hold what is in it.
+    """
+    modules = [each for each in list(sys.modules.values()) if issubclass(type(each), types.ModuleType)]
+    return frozenset(chain(map(id, modules), (id(_dict_of(each)) for each in modules)))
 
 
 def _of_shell(names: dict[str, Any]) -> Iterator[Part]:

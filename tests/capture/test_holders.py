@@ -545,3 +545,27 @@ def test_keys_are_not_kept_alive(a: Any) -> None:
     count = sys.getrefcount(key)
     assert names(a, {"v": {key: a}}) == ["v[<Slotted>]"]
     assert sys.getrefcount(key) == count
+
+
+@pytest.mark.parametrize("way", ["its module", "a dictionary of names", "inside"])
+def test_an_object_does_not_hold_what_is_in_its_module(a: Any, monkeypatch: pytest.MonkeyPatch, way: str) -> None:
+    """Compiled functions of numba's know the module that they come from, and with it the whole session."""
+    mine = types.ModuleType("mine")
+    mine.w = mine.gini = a  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "mine", mine)
+    box: Any = Model({"its module": mine, "a dictionary of names": vars(mine), "inside": [{mine}]}[way])
+    found = names(a, {"box": box})
+    assert found
+    assert [each for each in found if not each.startswith("mine.")] == []
+
+
+def test_a_package_leads_to_its_modules_and_an_unregistered_module_is_an_object(
+    a: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    package, inner = types.ModuleType("package"), types.ModuleType("package.inner")
+    inner.w = a  # type: ignore[attr-defined]
+    package.inner = inner  # type: ignore[attr-defined]
+    assert names(a, {"box": Model(inner)}) == ["box.w.w"]
+    monkeypatch.setitem(sys.modules, "package", package)
+    monkeypatch.setitem(sys.modules, "package.inner", inner)
+    assert "package.inner.w" in names(a, {"package": package, "box": Model(inner)})
