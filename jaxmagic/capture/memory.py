@@ -74,6 +74,7 @@ class MemoryWatch:
         self._programs: AbstractContextManager[Watched] | None = None
         self._watched = Watched()
         self._before: Snapshot | None = None
+        self._error: BaseException | None = None
         self._profile: MemoryProfile | None = None
 
     @property
@@ -147,6 +148,7 @@ class MemoryWatch:
                 been made by then.
         """
         __tracebackhide__ = True
+        self._error = error
         try:
             return self._stopwatch.stop(error=error, code=code)
         finally:
@@ -161,7 +163,7 @@ class MemoryWatch:
 
     def cancel(self) -> None:
         """Watch no longer, without a record; does nothing where the block has ended."""
-        self.value = None
+        self.value = self._error = None
         self._stopwatch.cancel()
         try:
             self._end()
@@ -186,9 +188,11 @@ class MemoryWatch:
         self._progress.stage("reading memory maps" if self._mapped else "reading the programs")
         executables = describe(self._watched, mapped=self._mapped, namespace=namespace)
         self._progress.stage("searching for the names of arrays")
-        before, value = self._before, {} if self.value is None else {value_name: self.value}
-        arrays = _named(look(namespace, before=before, beside=value), value_name)
-        del value
+        before, beside = self._before, {} if self.value is None else {value_name: self.value}
+        if self._error is not None:  # nobody has stored its traceback yet
+            beside[f"this {type(self._error).__name__}"] = self._error
+        arrays = _named(look(namespace, before=before, beside=beside), value_name)
+        del beside
         if timeline is not None:
             timeline = replace(timeline, clock_ns=self._stopwatch.started_ns - self._sampler.started_ns)
         heap, notes = None, []

@@ -155,7 +155,8 @@ def _(record: MemoryProfile, style: Style = DEFAULT, *, explain: bool = False) -
     pieces += [tags.line(each) for each in (*memory_words.about_devices(record), memory_words.about_made(record))]
     made, programs = record.arrays.made, record.executables
     pieces.append(tags.table(memory_words.array_table(made[: style.rows]), len(made)))
-    pieces += [tags.line(each) for each in memory_words.about_deleted(record.arrays.deleted)]
+    told = (*memory_words.about_unfound(record), *memory_words.about_deleted(record.arrays.deleted))
+    pieces += [tags.line(each) for each in told]
     pieces.append(tags.table(memory_words.program_table(programs[: style.rows]), len(programs)))
     if style.picture:
         program = mapped(record)

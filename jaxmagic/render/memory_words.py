@@ -72,6 +72,17 @@ def about_made(profile: MemoryProfile) -> str:
     return f"{units.count(len(made), 'array')} {verb} made here and {verb} still held when all work was done: {size}."
 
 
+def about_unfound(profile: MemoryProfile) -> list[str]:
+    """How much of what was made here is held by nobody who was found, and who may be."""
+    unfound = sum(each.own_bytes for each in profile.arrays.made if not each.names)
+    if not unfound:
+        return []
+    return [
+        f"Who holds {units.size(unfound)} of this is not known: no name, output, closure or traceback leads there. A "
+        "running function, a cache of JAX's, a C extension or another thread may hold it."
+    ]
+
+
 def about_deleted(deleted: Sequence[HeldArray]) -> list[str]:
     """Which names lead to arrays that are no more."""
     if not deleted:

@@ -144,7 +144,9 @@ def _(record: MemoryProfile, style: Style = DEFAULT, *, explain: bool = False) -
     told = [*memory_words.about_devices(record), memory_words.about_made(record)]
     made, programs = record.arrays.made, record.executables
     lines += sentences(told, style) + _arrays(made, style)
-    lines += sentences(memory_words.about_deleted(record.arrays.deleted), style)
+    lines += sentences(
+        [*memory_words.about_unfound(record), *memory_words.about_deleted(record.arrays.deleted)], style
+    )
     if programs:
         lines += table(memory_words.program_table(programs[: style.rows]), style.width)
         lines += more(len(programs), style.rows, "program")

@@ -98,6 +98,18 @@ def test_a_variable_that_is_assigned_is_what_holds_the_array(session: Any) -> No
     assert session.run("a + b") == 3
 
 
+def test_what_an_error_keeps_alive_is_held_by_its_traceback(session: Any) -> None:
+    forget_errors(session)
+    session.run("def bad(s):\n    t = s * 2\n    raise ValueError('bad')")
+    session.run("%jaxmem bad(f(x))", fails=ValueError)
+    report = session.report
+    assert report.startswith("Arrays: ")
+    assert "256 B  f32[8,8]  this ValueError: frame bad, variable s\n" in report
+    assert "256 B  f32[8,8]  this ValueError: frame bad, variable t\n" in report
+    assert "not found" not in report
+    forget_errors(session)
+
+
 def test_an_error_of_a_magic_holds_nothing_by_its_own_frames(session: Any, monkeypatch: Any) -> None:
     error = session.run("%jaxmem --before x", fails=UsageError)
     monkeypatch.setattr(sys, "last_traceback", error.__traceback__, raising=False)  # as IPython does, showing it

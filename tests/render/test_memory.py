@@ -87,6 +87,18 @@ def test_a_profile_of_nothing(memory_profile: Any, live_arrays: Any) -> None:
     """)
 
 
+@pytest.mark.parametrize("render", [to_text, to_html])
+def test_what_was_made_and_nobody_is_found_to_hold_is_said_to_be_unknown(
+    memory_profile: Any, live_arrays: Any, render: Any
+) -> None:
+    (kept,) = memory_profile().arrays.made
+    lost = replace(kept, names=(), device_bytes=(("cpu:0", 4096),))
+    old = replace(lost, made=False)
+    sentence = "Who holds 4.00 KiB of this is not known: no name, output, closure or traceback leads there."
+    assert sentence in " ".join(render(memory_profile(arrays=live_arrays(kept, lost, old))).split())
+    assert "Who holds" not in render(memory_profile(arrays=live_arrays(kept, old)))
+
+
 def test_what_is_not_known_is_said_and_never_zero(memory_profile: Any, executable: Any) -> None:
     silent = dict.fromkeys(("argument_bytes", "output_bytes", "temporary_bytes", "alias_bytes"))
     program = executable(**silent, allocations=None, steps=None, notes=("Not known: what the compiler planned.",))
