@@ -235,7 +235,8 @@ def about_rounds(comparison: Comparison) -> str:
         return f"{sentence}."
     floor = max(noise.high, 1 / noise.low) - 1
     if floor > _NOISE_WORTH_TELLING:
-        return f"{sentence}, with much noise."
+        beyond = units.percent(_NOISE_WORTH_TELLING)
+        return f"{sentence}. Too noisy: {comparison.twice} beside itself differs by more than {beyond}."
     return f"{sentence}. {comparison.twice} beside itself differs by {units.percent(floor)} at most."
 
 

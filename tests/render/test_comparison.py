@@ -44,6 +44,18 @@ def test_a_comparison_as_text(comparison: Comparison) -> None:
     assert to_text(comparison, Style(form="line")) == dedent(expected).splitlines()[0]
 
 
+@pytest.mark.parametrize("spread", [1.02, 25.0])
+def test_a_baseline_that_is_far_from_itself_is_too_noisy_to_give_a_number(named: Any, spread: float) -> None:
+    found = named("a", "b", rounds=7)
+    again = tuple(round(each * spread ** (-1) ** number) for number, each in enumerate(found.again.samples_ns))
+    noisy = replace(found, again=replace(found.again, samples_ns=again), stopped_by="budget")
+    text = " ".join(to_text(noisy).split())
+    assert ("Too noisy: a beside itself differs by more than 50 %." in text) == (spread == 25)
+    assert ("a beside itself differs by" in text and "at most" in text) == (spread != 25)
+    assert "2420 %" not in text
+    assert "2400 %" not in text
+
+
 def test_what_computes_something_else_is_never_the_fastest(comparison: Comparison) -> None:
     found = with_check(comparison, MISMATCH)
     for text in (" ".join(to_text(found).split()), to_html(found)):

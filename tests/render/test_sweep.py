@@ -112,6 +112,7 @@ def estimate(value: float, low: float, high: float) -> Estimate:
         ),
         (estimate(2, 1.2, 2.9), None, 8, "How times grow is not known well: jit between n^1.2 and n^2.9."),
         (estimate(2, 1.2, 3.1), None, 8, "How times grow is not known from 8 points: jit."),
+        (estimate(0.2, -21.5, 21.8), None, 8, "How times grow is not known from 8 points: jit."),
         (estimate(2, 1.2, inf), None, 8, "How times grow is not known from 8 points: jit."),
         (estimate(0, -inf, inf), None, 8, "How times grow is not known from 8 points: jit."),
     ],
