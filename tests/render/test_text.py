@@ -173,3 +173,16 @@ def test_candidates_with_long_names_can_be_told_apart(named: Any) -> None:
     record = named(*labels, rounds=12)
     assert len(set(re.findall(r"^  (a_cand\S+)  ", to_text(record), re.M))) == 3
     assert len(set(re.findall(r"<code>(.*?)</code>", to_html(record)))) == 3
+
+
+def test_what_the_code_waits_for_itself_is_told_where_it_is_long_enough(timing: Any) -> None:
+    sentence = "8.00 ms of the wait was inside the code: it waits for results itself."
+    assert sentence in to_text(timing(code_wait_ns=8_000_000))
+    assert sentence in to_html(timing(code_wait_ns=8_000_000))
+    for short in (None, 0, 200_000):
+        assert "inside the code" not in to_text(timing(code_wait_ns=short))
+
+
+def test_a_wait_inside_the_code_is_a_part_of_the_wait(timing: Any) -> None:
+    with pytest.raises(ValueError, match="expected at most 5, as long as the wait; got 6"):
+        timing(wait_ns=5, code_wait_ns=6)
