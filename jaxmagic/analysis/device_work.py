@@ -6,8 +6,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..model.recording import Recording, Track
+from ..model.recording import ProgramKey, Recording, Track
 from .attribution import BESIDE, COPY, Floats, Ints, Segments, divide, innermost, joined, union_of
+from .origins import Origins
 from .recorded import Recorded, recorded
 from .windows import Window, within
 
@@ -17,13 +18,15 @@ class Kinds:
 
     def __init__(self, recording: Recording) -> None:
         self._recording = recording
+        self._origins: dict[ProgramKey, Origins] = {}
         self.known: dict[int, Recorded] = {}
         self.number = len(recording.kinds)
 
     def of(self, number: int) -> Recorded:
         """What an event of this kind is."""
         if number not in self.known:
-            self.known[number] = recorded(self._recording.kinds[number], self._recording.modules)
+            kind = self._recording.kinds[number]
+            self.known[number] = recorded(kind, self._recording.modules, self._origins)
         return self.known[number]
 
     def ranks(self, kinds: Ints) -> Ints:

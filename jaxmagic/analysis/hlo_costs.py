@@ -1,11 +1,10 @@
-"""What kind of work an instruction is, how much of it, and how that is divided among the lines that it comes from."""
+"""What kind of work an instruction is, and how much of it."""
 
 from __future__ import annotations
 
 from math import log2
 from typing import Literal as OneOf
 
-from ..model.frame import Stack
 from ..model.hlo import HloInstruction, Module
 from .demand import parts_of
 
@@ -60,9 +59,6 @@ _HARD = {
     **dict.fromkeys(("sine", "cosine", "tan"), 16),
     **dict.fromkeys(("power", "atan2", "erf", "cbrt"), 32),
 }
-
-#: How far instructions are looked into that run others.
-_DEEPEST = 20
 
 
 def category(module: Module, instruction: HloInstruction) -> Category:
@@ -125,37 +121,3 @@ def flops(module: Module, instruction: HloInstruction) -> int | None:
     if instruction.opcode in _NO_WORK or _own_category(instruction) in ("copy", "gather", "collective"):
         return 0
     return round(work(module, instruction) / _HARD.get(instruction.opcode, 1))
-
-
-def shares(module: Module, instruction: HloInstruction) -> dict[tuple[Stack, str], float]:
-    """How its time is divided among the places that it comes from; the shares add up to 1, or there are none.
-
-    A fusion is divided by the work of its instructions. What the compiler has put in belongs to where its operands
-    come from.
-    """
-    found: dict[tuple[Stack, str], float] = {}
-    for inner, share in parts_of(module, instruction) if instruction.opcode == "fusion" else ():
-        if inner.stack and (cost := share * work(module, inner)):
-            place = inner.stack, inner.op_name
-            found[place] = found.get(place, 0) + cost
-    total = sum(found.values())
-    if total:
-        return {place: cost / total for place, cost in found.items()}
-    written = instruction if instruction.stack else _origin(module, instruction) or instruction
-    return {(written.stack, written.op_name): 1.0} if written.stack or written.op_name else {}
-
-
-def _origin(module: Module, instruction: HloInstruction) -> HloInstruction | None:
-    """The nearest of its operands, and of theirs, that was written somewhere."""
-    todo = list(instruction.operands)
-    seen: set[int] = set()
-    while todo and len(seen) < _DEEPEST:
-        number = todo.pop(0)
-        found = module.instructions.get(number)
-        if found is None or number in seen:
-            continue
-        if found.stack:
-            return found
-        seen.add(number)
-        todo.extend(found.operands)
-    return None

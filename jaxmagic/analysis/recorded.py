@@ -12,10 +12,8 @@ from ..model.recording import EventKind, Fact, ProgramKey
 from .attribution import COLLECTIVE, COMPUTE, CONTROL, COPY
 from .heap import owner
 from .hlo_bytes import bytes_accessed, payload_bytes
-from .hlo_costs import category, flops, shares
-
-#: Where an operation comes from: the calls that wrote it, and the path of JAX's operation.
-Place = tuple[Stack, str]
+from .hlo_costs import category, flops
+from .origins import Origins, Place
 
 #: Names of our own programs.
 OURS = "jaxmagic_fence"
@@ -106,12 +104,15 @@ def is_ours(kind: EventKind) -> bool:
     return OURS in str(kind.facts.get("hlo_module"))
 
 
-def recorded(kind: EventKind, modules: Mapping[ProgramKey, Module]) -> Recorded:
-    """What an event of this kind is.
+def recorded(
+    kind: EventKind, modules: Mapping[ProgramKey, Module], origins: dict[ProgramKey, Origins] | None = None
+) -> Recorded:
+    """Say what an event of this kind is.
 
     Args:
         kind: it.
         modules: those of the recording.
+        origins: the lines of the instructions of each module, as far as they have been asked for.
     """
     text = _TEXT.match(kind.name)
     ended_by = _word(kind.facts.get("hlo_op"))
@@ -121,11 +122,14 @@ def recorded(kind: EventKind, modules: Mapping[ProgramKey, Module]) -> Recorded:
     number = None if module is None else module.named.get(name)
     if text and ended_by not in ("", name):  # what goes on beside the operations, from its start to its end
         return _by_facts(kind, f"{name} to {ended_by}", title)
-    if module is None or number is None:
+    if kind.program is None or module is None or number is None:
         return _by_facts(kind, name, title)
+    origins = {} if origins is None else origins
+    if kind.program not in origins:
+        origins[kind.program] = Origins(module)
     instruction = module.instructions[number]
     kind_of_work: str = category(module, instruction)
-    places = shares(module, instruction)
+    places = origins[kind.program].shares(instruction)
     return Recorded(
         name=instruction.name,
         module=title,
