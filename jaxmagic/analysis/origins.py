@@ -90,6 +90,8 @@ class Origins:
         """What its metadata tells, and that of what is its own: a function, or constants."""
         if instruction.stack:
             return {(instruction.stack, instruction.op_name): 1.0}
+        if instruction.traced_for:
+            return {((), instruction.op_name): 1.0}
         if instruction.opcode in ("parameter", *_LITERAL):
             return {}
         written = self._combines_by(instruction) or self._begins_with(number)

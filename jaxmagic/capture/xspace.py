@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from .. import units
+from ..analysis.callers import with_own_callers
 from ..analysis.completion import completed
 from ..model.hlo import Module
 from ..model.recording import EventKind, Fact, ProgramKey, Recording, Role, Track
@@ -170,7 +171,7 @@ def _parsed(
     for key, data in modules.items():
         if key in wanted:
             try:
-                found[key] = read_module(data)
+                found[key] = with_own_callers(read_module(data))
             except Exception as error:  # another compiler's: the rest is worth to be seen
                 unread[key] = type(error).__name__
     return found, unread

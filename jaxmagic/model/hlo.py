@@ -26,6 +26,8 @@ class HloInstruction(NamedTuple):
         op_name: the path of JAX's operation, such as ``"jit(f)/layer/dot_general"``.
         stack: the calls of Python that wrote it; older compilers tell the innermost alone. Empty if not known.
         parameter: of a ``parameter``, the number of the operand of the computation that it stands for.
+        traced_for: the function that JAX traced it for, an earlier caller, where the calls of the one that ran are
+            not known; ``stack`` then begins behind both.
     """
 
     name: str
@@ -41,6 +43,7 @@ class HloInstruction(NamedTuple):
     op_name: str
     stack: Stack
     parameter: int = 0
+    traced_for: str = ""
 
 
 class Module(NamedTuple):

@@ -1,0 +1,109 @@
+"""Calls that JAX has kept from another caller: as its versions write them, and from real programs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import pytest
+from recordings import module_of
+
+from jaxmagic.analysis.callers import with_own_callers
+from jaxmagic.analysis.origins import Origins
+from jaxmagic.model.frame import Frame, Stack
+from jaxmagic.model.hlo import HloInstruction, Module
+
+LIBRARY = "jit(second)/jit(_threefry_split)/first/while/body/add"
+
+
+def stack(*calls: str) -> Stack:
+    """Calls such as ``"second:7"``."""
+    parts = (each.split(":") for each in calls)
+    return tuple(Frame(function=name, file="a.py", line=int(line)) for name, line in parts)
+
+
+def instruction(op_name: str, *calls: str) -> HloInstruction:
+    return HloInstruction("add", "add", "", 1, 4, (), (), "", 0, 0, op_name, stack(*calls))
+
+
+def corrected(*instructions: HloInstruction) -> list[HloInstruction]:
+    made = Module("jit_second", dict(enumerate(instructions)), {0: tuple(range(len(instructions)))}, {})
+    return list(with_own_callers(made).instructions.values())
+
+
+OWN = instruction("jit(second)/tanh", "main:1", "second:6")
+
+
+@pytest.mark.parametrize(
+    ("op_name", "calls", "right"),
+    [
+        (LIBRARY, ["main:1", "second:7", "second:7", "first:3", "first:3", "first:3"], ["main:1", "second:7"]),
+        (LIBRARY, ["main:1", "second:7", "second:7", "first:3"], ["main:1", "second:7"]),
+        ("jit(second)/jit(_bits)/add", ["main:1", "second:7", "second:7", "first:3", "first:3"],
+         ["main:1", "second:7"]),
+        ("jit(second)/jit(_bits)/add", ["main:1", "second:9", "second:9", "second:7", "second:7"],
+         ["main:1", "second:9"]),
+        ("jit(second)/while/body/closed_call/jit(g)/sin",
+         ["main:1", "second:7", "second:7", "second:7", "body:11", "g:8", "g:8", "h:4"],
+         ["main:1", "second:7", "body:11", "g:8", "h:4"]),
+        ("jit(second)/jit(g)/sin", ["main:1", "second:7", "g:8"], ["main:1", "second:7", "g:8"]),
+        ("jit(second)/tanh", ["main:1"], ["main:1"]),
+    ],
+    ids=["named in the path", "said once", "repeated", "another line of the same", "loop", "jitted", "no function"],
+)  # fmt: skip
+def test_the_first_caller_is_taken_away_behind_the_one_that_runs(
+    op_name: str, calls: list[str], right: list[str]
+) -> None:
+    _, found = corrected(OWN, instruction(op_name, *calls))
+    assert found.stack == stack(*right)
+    assert found.traced_for == ""
+
+
+@pytest.mark.parametrize(
+    ("op_name", "calls", "right"),
+    [
+        ("jit(second)/jit(_threefry_split)/slice", ["main:2", "first:3"], []),
+        (LIBRARY, ["main:1", "first:3"], []),
+        ("reduce_window_sum", ["main:2", "first:3"], []),
+        ("jit(second)/jit(g)/sin", ["main:2", "first:3", "g:8", "h:4"], ["g:8", "h:4"]),
+    ],
+    ids=["library", "named in the path", "without a path", "the user's own"],
+)
+def test_the_line_of_a_first_caller_alone_is_not_known(op_name: str, calls: list[str], right: list[str]) -> None:
+    _, found = corrected(OWN, instruction(op_name, *calls))
+    assert found.stack == stack(*right)
+    assert found.traced_for == "first"
+
+
+def test_a_line_that_is_not_known_is_not_that_of_a_neighbour() -> None:
+    stale = instruction("jit(second)/jit(_split)/slice", "main:2", "first:3")
+    taker = instruction("jit(second)/mul", "main:1", "second:8")._replace(operands=(0,))
+    made = Module("jit_second", {0: stale, 1: taker}, {0: (0, 1)}, {})
+    found = with_own_callers(made)
+    assert list(Origins(found).shares(found.instructions[0])) == [((), "jit(second)/jit(_split)/slice")]
+
+
+def test_a_program_without_calls_of_its_own_stays_as_it_is() -> None:
+    calls = instruction("jit(second)/jit(_split)/slice", "main:2", "first:3")
+    assert corrected(calls) == [calls]
+
+
+def first(key: Any) -> Any:
+    return jax.random.split(key, 4000)
+
+
+def second(key: Any, x: Any) -> Any:
+    y = jnp.tanh(x)
+    return jax.random.split(key, 4000), y
+
+
+def test_no_real_program_has_the_line_of_another_one() -> None:
+    key, x = jax.random.key(0), jnp.ones((10, 10))
+    module_of(first, key)
+    found = with_own_callers(module_of(second, key, x))
+    lines = [
+        each.stack[-1].line - second.__code__.co_firstlineno for each in found.instructions.values() if each.stack
+    ]
+    assert set(lines) <= {1, 2}
+    assert any(each.traced_for for each in found.instructions.values()) or 2 in lines
