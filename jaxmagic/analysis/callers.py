@@ -33,7 +33,7 @@ def with_own_callers(module: Module) -> Module:
     """Return the module with the calls that led to each instruction in this program, as far as they are known."""
     written = [each for each in module.instructions.values() if each.stack]
     foreign = {frame for each in written for frame in _repeated(each.stack, _jitted(each.op_name))}
-    starts = list(dict.fromkeys(_starts(written)))
+    starts = list(dict.fromkeys(_starts(written))) or list(dict.fromkeys(_named(written)))
     corrected = {number: _corrected(each, starts, foreign) for number, each in module.instructions.items()}
     return module._replace(instructions=corrected)
 
@@ -47,8 +47,7 @@ def _corrected(instruction: HloInstruction, starts: Sequence[_Start], foreign: S
     stack = _without_first_caller(whole[:end], instruction.op_name)
     jitted = _jitted(instruction.op_name)
     cut = len(stack) < len(whole)
-    own = not starts or (len(jitted) == 1 and not cut)
-    if own or any(_follows(stack, start, whole=cut) for start in starts):
+    if (len(jitted) == 1 and not cut) or any(_follows(stack, start, whole=cut) for start in starts):
         return instruction if stack == instruction.stack else instruction._replace(stack=stack)
     inner = next(
         (at for at, frame in enumerate(whole) if _name(frame) in set(jitted[1:]) - set(jitted[:1])), len(whole)
@@ -75,6 +74,16 @@ def _starts(instructions: Iterable[HloInstruction]) -> Iterator[_Start]:
             yield _Start(stack[:-1], None)
         else:
             yield _Start(stack[:at], (stack[at].function, stack[at].file))
+
+
+def _named(instructions: Iterable[HloInstruction]) -> Iterator[_Start]:
+    """The same of a program that only calls jitted functions: by the name of its own, if calls have names."""
+    for each in instructions:
+        jitted = _jitted(each.op_name)
+        if (jitted and not jitted[0].isidentifier()) or not each.stack[-1].function:
+            yield _Start((), None)
+        named = [frame for frame in each.stack if jitted and _name(frame) == jitted[0]]
+        yield from (_Start((), (frame.function, frame.file)) for frame in named)
 
 
 def _follows(stack: Stack, start: _Start, *, whole: bool) -> bool:

@@ -84,9 +84,13 @@ def test_a_line_that_is_not_known_is_not_that_of_a_neighbour() -> None:
     assert list(Origins(found).shares(found.instructions[0])) == [((), "jit(second)/jit(_split)/slice")]
 
 
-def test_a_program_without_calls_of_its_own_stays_as_it_is() -> None:
-    calls = instruction("jit(second)/jit(_split)/slice", "main:2", "first:3")
-    assert corrected(calls) == [calls]
+def test_a_program_that_only_calls_jitted_functions_is_known_by_its_name() -> None:
+    (own,) = corrected(instruction("jit(second)/jit(_split)/slice", "main:2", "second:3"))
+    assert own.stack == stack("main:2", "second:3")
+    (other,) = corrected(instruction("jit(second)/jit(_split)/slice", "main:2", "first:3"))
+    assert (other.stack, other.traced_for) == ((), "first")
+    (unnamed,) = corrected(instruction("jit(<unnamed function>)/jit(_split)/slice", "main:2", "first:3"))
+    assert unnamed.stack == stack("main:2", "first:3")
 
 
 def first(key: Any) -> Any:
