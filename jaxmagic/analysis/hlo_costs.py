@@ -7,6 +7,7 @@ from typing import Literal as OneOf
 
 from ..model.hlo import HloInstruction, Module
 from .demand import parts_of
+from .kernels import parts_of_kernel
 
 #: What operations are sorted into.
 Category = OneOf[
@@ -62,10 +63,11 @@ _HARD = {
 
 
 def category(module: Module, instruction: HloInstruction) -> Category:
-    """What kind of work it is; of a fusion, what most of its work is."""
-    if instruction.opcode == "fusion":
+    """What kind of work it is; of a fusion, and of a loop that is one kernel, what most of its work is."""
+    if instruction.opcode == "fusion" or instruction.one_kernel:
         kinds: dict[Category, float] = {}
-        for inner, share in parts_of(module, instruction):
+        parts = parts_of_kernel if instruction.one_kernel else parts_of
+        for inner, share in parts(module, instruction):
             kind = _own_category(inner)
             kinds[kind] = kinds.get(kind, 0) + share * work(module, inner)
         heaviest: Category = max(kinds, key=lambda each: kinds[each], default="other")

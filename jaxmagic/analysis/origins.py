@@ -22,6 +22,7 @@ from ..model.hlo import HloInstruction, Module
 from .dataflow import Dataflow
 from .demand import parts_of
 from .hlo_costs import work
+from .kernels import parts_of_kernel
 
 #: Where an operation comes from: the calls that wrote it, and the path of JAX's operation.
 Place = tuple[Stack, str]
@@ -58,10 +59,12 @@ class Origins:
     def shares(self, instruction: HloInstruction) -> Shares:
         """How the time of an instruction is divided among the places that it comes from.
 
-        A fusion is divided by the work of its instructions, each of which belongs to its own place.
+        A fusion is divided by the work of its instructions, each of which belongs to its own place, and so is a loop
+        that XLA has compiled into one kernel.
         """
-        if instruction.opcode == "fusion":
-            divided = self._divided(parts_of(self._module, instruction))
+        if instruction.opcode == "fusion" or instruction.one_kernel:
+            parts = parts_of_kernel if instruction.one_kernel else parts_of
+            divided = self._divided(parts(self._module, instruction))
             if divided:
                 return divided
         return self._of(instruction)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from math import prod
 from typing import Any
@@ -28,6 +29,20 @@ def read_module(data: bytes) -> Module:
     entry_ = next((each for each in module.computations if each.id == module.entry), None)
     inputs, outputs = ((), ()) if entry_ is None else sharded(module, entry_)
     return Module(text(module.name), instructions, computations, named, inputs, outputs)
+
+
+#: How XLA writes how often a loop runs, where it knows.
+_TRIPS = re.compile(rb'"known_trip_count":\s*\{"n":\s*"(\d{1,18})"')
+
+
+def _trips(message: Any) -> int:
+    found = _TRIPS.search(message.backend_config)
+    return int(found[1]) if found else 0
+
+
+def _is_one_kernel(message: Any) -> bool:
+    """Whether XLA for the CPU compiles a call as a whole."""
+    return any(each.key == b"xla_cpu_small_call" and each.value == b"true" for each in message.attributes.entries)
 
 
 class _Reader:
@@ -63,6 +78,8 @@ class _Reader:
             op_name=text(message.metadata.op_name),
             stack=self._stack(message.metadata),
             parameter=message.parameter,
+            one_kernel=_is_one_kernel(message),
+            trips=_trips(message) if opcode == "while" else 0,
         )
 
     def _products(self, opcode: str, message: Any) -> int:

@@ -36,7 +36,10 @@ AxisRef: axis 1 int64, part 2 bytes
 HloComputation: name 1 bytes, instructions 2 *HloInstruction, id 5 int64, root 6 int64
 HloInstruction: name 1 bytes, opcode 2 bytes, shape 3 Shape, metadata 7 OpMetadata, literal 8 Literal,
     parameter 9 int64, tuple_index 13 int64, convolution 16 ConvolutionNumbers, target 28 bytes, dot 30 DotNumbers,
-    id 35 int64, operands 36 *int64, called 38 *int64, groups 49 *bytes, listed 87 ListedGroups, meshed 93 MeshGroups
+    id 35 int64, operands 36 *int64, called 38 *int64, backend_config 43 bytes, groups 49 *bytes,
+    attributes 68 FrontendAttributes, listed 87 ListedGroups, meshed 93 MeshGroups
+FrontendAttributes: entries 1 *FrontendAttribute
+FrontendAttribute: key 1 bytes, value 2 bytes
 ListedGroups: lists 1 *bytes, iota 2 IotaGroups
 IotaGroups: count 1 int64
 MeshGroups: mesh 1 Mesh, axes 2 *AxisRef

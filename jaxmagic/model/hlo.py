@@ -28,6 +28,8 @@ class HloInstruction(NamedTuple):
         parameter: of a ``parameter``, the number of the operand of the computation that it stands for.
         traced_for: the function that JAX traced it for, an earlier caller, where the calls of the one that ran are
             not known; ``stack`` then begins behind both.
+        one_kernel: of a ``call``, whether all that it runs is compiled as one, and recorded as one event.
+        trips: of a ``while``, how often its body runs; 0 if that is not known before.
     """
 
     name: str
@@ -44,6 +46,8 @@ class HloInstruction(NamedTuple):
     stack: Stack
     parameter: int = 0
     traced_for: str = ""
+    one_kernel: bool = False
+    trips: int = 0
 
 
 class Module(NamedTuple):

@@ -9,6 +9,7 @@ import jax.numpy as jnp
 import pytest
 from recordings import module_of
 
+from jaxmagic.analysis.hlo_costs import category
 from jaxmagic.analysis.origins import Origins
 from jaxmagic.model.frame import Frame
 from jaxmagic.model.hlo import HloInstruction, Module
@@ -134,6 +135,28 @@ def test_an_operation_that_has_lost_its_line_is_not_given_that_of_a_neighbour() 
     found = module(zero, operand, first, between, helper, second, taker)
     assert lines(found, 2) == {1: 1.0}
     assert lines(found, 4) == lines(found, 5) == {None: 1.0}
+
+
+def test_a_loop_that_is_one_kernel_is_divided_among_the_lines_of_its_body() -> None:
+    """With two loops in it, one of which runs ten times and the other one as often as nobody knows."""
+    add, tanh = instruction("add"), instruction("add", stack=(THERE,))
+    loop, unknown = instruction("while", called=(7,), trips=10), instruction("while", called=(8,))
+    call = instruction("call", called=(9,), one_kernel=True, stack=(ELSEWHERE,))
+    found = module(add, tanh, loop, unknown, call, c7=(0,), c8=(1,), c9=(2, 3))
+    assert lines(found, 4) == {1: pytest.approx(10 / 11), 2: pytest.approx(1 / 11)}
+    whole = call._replace(one_kernel=False)
+    assert lines(module(add, tanh, loop, unknown, whole, c7=(0,), c8=(1,), c9=(2, 3)), 4) == {3: 1.0}
+    assert category(found, call) == "elementwise fusion"
+
+
+def test_how_often_a_loop_runs_is_read_from_its_module() -> None:
+    def looped(x: Any) -> Any:
+        return jax.lax.fori_loop(0, 20_000, lambda _, y: jnp.tanh(y) * 2, x)
+
+    found = module_of(looped, jnp.ones(16))
+    assert [each.trips for each in found.instructions.values() if each.opcode == "while"] == [20_000]
+    calls = [each for each in found.instructions.values() if each.opcode == "call"]
+    assert all(each.one_kernel for each in calls)
 
 
 def test_a_circle_of_operands_is_no_endless_search() -> None:
