@@ -71,6 +71,14 @@ class Dataflow:
         found = self._callers.get(self._home.get(number, -1), [])
         return found[0] if len(found) == 1 else None
 
+    def runner(self, number: int, depth: int = 0) -> int:
+        """Return the loop, branch or call that runs an instruction, also one in a fusion; -1 if there is none."""
+        fusion = self._fusion(number)
+        if fusion is not None and depth <= _DEEPEST:
+            return self.runner(fusion, depth + 1)
+        found = self.caller(number)
+        return -1 if found is None or found == fusion else found
+
     def _fusion(self, number: int) -> int | None:
         found = self.caller(number)
         return found if found is not None and self._module.instructions[found].opcode == "fusion" else None

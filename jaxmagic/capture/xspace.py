@@ -15,6 +15,7 @@ import numpy as np
 from .. import units
 from ..analysis.callers import with_own_callers
 from ..analysis.completion import completed
+from ..analysis.inherited import without_inherited
 from ..model.hlo import Module
 from ..model.recording import EventKind, Fact, ProgramKey, Recording, Role, Track
 from .collector import held_back
@@ -171,7 +172,7 @@ def _parsed(
     for key, data in modules.items():
         if key in wanted:
             try:
-                found[key] = with_own_callers(read_module(data))
+                found[key] = with_own_callers(without_inherited(read_module(data)))
             except Exception as error:  # another compiler's: the rest is worth to be seen
                 unread[key] = type(error).__name__
     return found, unread

@@ -10,6 +10,7 @@ import pytest
 from recordings import module_of
 
 from jaxmagic.analysis.hlo_costs import category
+from jaxmagic.analysis.inherited import without_inherited
 from jaxmagic.analysis.origins import Origins
 from jaxmagic.model.frame import Frame
 from jaxmagic.model.hlo import HloInstruction, Module
@@ -147,6 +148,16 @@ def test_a_loop_that_is_one_kernel_is_divided_among_the_lines_of_its_body() -> N
     whole = call._replace(one_kernel=False)
     assert lines(module(add, tanh, loop, unknown, whole, c7=(0,), c8=(1,), c9=(2, 3)), 4) == {3: 1.0}
     assert category(found, call) == "elementwise fusion"
+
+
+def test_what_has_its_line_from_the_loop_around_it_belongs_to_what_takes_its_result() -> None:
+    dot, tanh = instruction("dot", op_name="jit(f)/while"), instruction("tanh", operands=(0,), stack=(THERE,))
+    loop = instruction("while", called=(7,), op_name="jit(f)/while")
+    found = without_inherited(module(dot, tanh, loop, c7=(0, 1)))
+    assert lines(found, 0) == {2: 1.0}
+    assert lines(found, 2) == {1: 1.0}
+    own = module(dot._replace(op_name="jit(f)/while/body/dot_general"), tanh, loop, c7=(0, 1))
+    assert without_inherited(own) == own
 
 
 def test_how_often_a_loop_runs_is_read_from_its_module() -> None:
