@@ -8,17 +8,30 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Sequence
+from operator import ne
 
 from ..model.compilation import Cause
 from ..model.spans import Call, Leaf
-from .remedies import difference, static_difference, type_difference
+from .remedies import (
+    difference,
+    other_function,
+    parameter_difference,
+    remade_function,
+    static_difference,
+    type_difference,
+)
 
 
 def differences(now: Call, before: Call) -> list[Cause]:
-    """What differs between two calls of the same function object: one cause for each difference."""
+    """List what differs between two calls of the same function object: one cause for each difference.
+
+    A setting comes first: an argument may have another type because of it.
+    """
     statics = _statics(now, before)
     # Where a static argument has another value, it does not matter that its default was left out.
-    return [*([] if statics else _passed(now, before)), *_nesting(now, before), *statics, *_types(now, before)]
+    passed = [] if statics else _passed(now, before)
+    nesting = [*_arrays_or_statics(now, before), *_nesting(now, before)]
+    return [*_settings(now, before), *passed, *nesting, *statics, *_types(now, before)]
 
 
 def most_alike(call: Call, earlier: Sequence[Call]) -> Call | None:
@@ -35,7 +48,7 @@ def most_alike(call: Call, earlier: Sequence[Call]) -> Call | None:
 
 
 def _distance(now: Call, before: Call) -> int:
-    """In how many things two calls differ: shape and dtype of one argument are two, and each leaf too many is one."""
+    """In how many things two calls differ: each dimension is one, a dtype is one, and so is a leaf too many."""
     ours, theirs = now.leaves, before.leaves
     return (
         (now.context != before.context)
@@ -47,10 +60,13 @@ def _distance(now: Call, before: Call) -> int:
 
 
 def _aspects(now: Leaf, before: Leaf) -> int:
-    """How many of dtype, shape and weakness differ."""
+    """How many of dtype, weakness and dimensions differ; another rank counts more than all of them."""
     dtype, _, shape = now.type.partition("[")
     other_dtype, _, other_shape = before.type.partition("[")
-    return (dtype != other_dtype) + (shape != other_shape) + (now.weak != before.weak)
+    ours, theirs = shape.split(","), other_shape.split(",")
+    same_rank = len(ours) == len(theirs) and (shape == "]") == (other_shape == "]")
+    sizes = sum(map(ne, ours, theirs)) if same_rank else max(len(ours), len(theirs)) + 1
+    return (dtype != other_dtype) + sizes + (now.weak != before.weak)
 
 
 def placement_difference(call: Call, earlier: Sequence[Call]) -> Cause | None:
@@ -93,9 +109,23 @@ def _nesting(now: Call, before: Call) -> list[Cause]:
     return causes
 
 
+def _arrays_or_statics(now: Call, before: Call) -> list[Cause]:
+    """Arguments that a library holds static unless they are arrays, and that were the other one before."""
+    causes = []
+    for name in (*now.leaves, *now.statics):
+        values = [
+            f"an array {call.leaves[name].type}" if name in call.leaves else f"the static value {call.statics[name]}"
+            for call in (now, before)
+            if name in call.leaves or name in call.statics
+        ]
+        if len(values) == 2 and (name in now.leaves) != (name in before.leaves):
+            causes.append(difference("weak type", f"argument {name} is of another kind", name, *values))
+    return causes
+
+
 def _by_argument(call: Call) -> dict[str, set[str]]:
     found: dict[str, set[str]] = {}
-    for path in call.leaves:
+    for path in (*call.leaves, *(call.statics if call.wrapped else ())):
         name = re.match(r"[^.\[]*", path)
         found.setdefault(name[0] if name else path, set()).add(path)
     return found
@@ -110,17 +140,39 @@ def _listed(paths: Sequence[str], all_paths: Collection[str]) -> str:
     return ", ".join(paths[:3]) + (", …" if len(paths) > 3 else "")
 
 
-def _statics(now: Call, before: Call) -> list[Cause]:
+def _settings(now: Call, before: Call) -> list[Cause]:
+    if now.context is not None and now.context == before.context:
+        return []
     return [
-        static_difference(name, value, before.statics[name])
-        for name, value in now.statics.items()
-        if name in before.statics and before.statics[name] != value
+        difference("context", f"the setting {name} has another value", name, value, before.settings[name])
+        for name, value in now.settings.items()
+        if name in before.settings and before.settings[name] != value
     ]
+
+
+def _statics(now: Call, before: Call) -> list[Cause]:
+    names = [name for name in now.statics if name in before.statics and before.statics[name] != now.statics[name]]
+    return [_static(name, now, before) for name in names]
+
+
+def _static(name: str, now: Call, before: Call) -> Cause:
+    value, other = now.statics[name], before.statics[name]
+    if now.internal:
+        return parameter_difference(now.name, name, value, other)
+    if name in now.static_functions and name in before.static_functions:
+        source, place = now.static_functions[name]
+        other_source, other_place = before.static_functions[name]
+        if source == other_source:
+            return remade_function(name, value, place)
+        return other_function(name, value, place, other, other_place)
+    return static_difference(name, value, other)
 
 
 def _types(now: Call, before: Call) -> list[Cause]:
     return [
-        type_difference(path, _type(leaf), _type(before.leaves[path]))
+        type_difference(
+            path, _type(leaf), _type(before.leaves[path]), numbers=(leaf.number, before.leaves[path].number)
+        )
         for path, leaf in now.leaves.items()
         if path in before.leaves and _type(leaf) != _type(before.leaves[path])
     ]

@@ -6,7 +6,7 @@ in this session, and the explanation that JAX logs. What none of them says is ``
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -14,7 +14,10 @@ from ..model.compilation import Cause
 from ..model.spans import Call, Miss
 from . import explanations
 from .calls import differences, most_alike, placement_difference
+from .operations import operation_cause
 from .remedies import cause, combined
+
+_SAME_SOURCE = "the same source was compiled before, as another function object"
 
 #: Functions of a session that are remembered, and calls of each.
 _MOST_FUNCTIONS = 1000
@@ -26,29 +29,40 @@ class Memory:
     """Earlier calls of a session, without their data: what a new call is compared with.
 
     Attributes:
-        calls: the last calls of each function object that compiled something, oldest first.
+        calls: the last calls of each function object and each eager operation that compiled something, oldest first.
         sources: names and sources of the functions.
         call_sites: which function JAX saw last on a line.
     """
 
-    calls: dict[int, list[Call]] = field(default_factory=dict)
+    calls: dict[Hashable, list[Call]] = field(default_factory=dict)
     sources: dict[tuple[str, int], None] = field(default_factory=dict)
     call_sites: dict[str, tuple[str, int | None]] = field(default_factory=dict)
 
-    def earlier(self, call: Call) -> list[Call]:
-        """Calls of the same function object."""
-        return [] if call.function_id is None else self.calls.get(call.function_id, [])
+    def recall(self, call: Call) -> list[Call]:
+        """Calls of the same function object, under the same transformation; or of the same eager operation."""
+        return self.calls.get(_key(call), [])
+
+    def is_source_known(self, call: Call) -> bool:
+        """Whether a function of the same name and source has been compiled."""
+        return call.source_id is not None and (call.name, call.source_id) in self.sources
 
     def remember(self, call: Call) -> None:
         """Add a call; what was not used for the longest time is forgotten when there is too much."""
-        if call.function_id is not None:
-            calls = self.calls.pop(call.function_id, [])
-            self.calls[call.function_id] = [*calls, call][-_MOST_CALLS:]
-        if call.source_id is not None:
+        if call.passed is not None and (call.internal or call.function_id is not None):
+            calls = self.calls.pop(_key(call), [])
+            self.calls[_key(call)] = [*calls, call][-_MOST_CALLS:]
+        if call.source_id is not None and not call.internal:
             self.sources[call.name, call.source_id] = None
         _forget_oldest(self.calls)
         _forget_oldest(self.sources)
         _forget_oldest(self.call_sites)
+
+
+def _key(call: Call) -> Hashable:
+    """Primitives that are run by themselves have a function object for each set of parameters, and one name."""
+    if call.internal:
+        return "operation", call.name, call.transformation
+    return call.function_id, call.transformation
 
 
 def _forget_oldest(known: dict[Any, Any]) -> None:
@@ -56,31 +70,32 @@ def _forget_oldest(known: dict[Any, Any]) -> None:
         del known[next(iter(known))]
 
 
-def find_cause(function: str, call: Call | None, miss: Miss | None, *, traced: bool, memory: Memory) -> Cause:
-    """The cause of one compilation of `function`.
+def find_cause(call: Call | None, miss: Miss | None, *, traced: bool, memory: Memory) -> Cause:
+    """Find why a function or an eager operation compiled.
 
     Args:
-        function: its name.
         call: the call that led to it, where it could be seen.
         miss: JAX's explanation, where there was one.
         traced: whether the function was traced; if not, JAX knew its types already.
         memory: earlier calls; this one is added.
     """
-    text = miss.text if miss is not None else ""
+    found = _find(call, "" if miss is None else miss.text, traced, memory)
+    if call is not None:
+        memory.remember(call)
+    return found
+
+
+def _find(call: Call | None, text: str, traced: bool, memory: Memory) -> Cause:
     if call is None:
         return _from_explanation(text, None, memory) or _unknown()
     if call.internal:
-        return cause("eager", "an operation outside jax.jit")
+        return operation_cause(call, memory.recall(call))
     if call.ahead_of_time:
         return cause("ahead of time", "compiled ahead of time, with .lower().compile()")
+    earlier = memory.recall(call)
     if call.transformed:
-        return _from_explanation(text, call, memory) or cause(
-            "transformation", f"a part of a transformation, such as jax.grad or jax.vmap, around {function}"
-        )
-    earlier = memory.earlier(call)
-    found = _of_call(call, earlier, text, memory) if traced or text else _placement(call, earlier)
-    memory.remember(call)
-    return found
+        return _of_transformed(call, earlier, text, memory)
+    return _of_call(call, earlier, text, memory) if traced or text else _placement(call, earlier)
 
 
 def _of_call(call: Call, earlier: Sequence[Call], text: str, memory: Memory) -> Cause:
@@ -88,18 +103,37 @@ def _of_call(call: Call, earlier: Sequence[Call], text: str, memory: Memory) -> 
     differing = [] if alike is None else differences(call, alike)
     setting = explanations.context(text)
     named = setting is not None and setting.now is not None
-    if setting is not None and named and (alike is None or alike.context != call.context):
-        return combined([*differing, setting] if _follows_from_x64(setting, differing) else [setting, *differing])
+    seen = [each.argument for each in differing if each.kind == "context"]
+    if setting is not None and named and not seen and (alike is None or alike.context != call.context):
+        return combined([setting, *differing])
     if differing:
         return combined(differing)
     if alike is not None and explanations.never_seen(text):
         return Cause(kind="first call", reason="compiled before, but gone from JAX's caches (jax.clear_caches()?)")
+    if call.wrapped:
+        return _of_wrapped(call, text, earlier, memory)
     return _from_explanation(text, call, memory) or _unknown(call)
 
 
-def _follows_from_x64(setting: Cause, differing: Sequence[Cause]) -> bool:
-    """With 64 bits enabled an argument may have become a float64: that is the more useful thing to hear."""
-    return setting.argument == "jax_enable_x64" and any(each.kind == "dtype" for each in differing)
+def _of_wrapped(call: Call, text: str, earlier: Sequence[Call], memory: Memory) -> Cause:
+    """JAX's explanation is about the library's function, which many of the user's may share."""
+    if not earlier:
+        if memory.is_source_known(call):
+            return cause("new function", _SAME_SOURCE)
+        known = explanations.never_seen(text)
+        return Cause(kind="first call", reason="first call" if known else "first call, as far as calls were measured")
+    return _unknown(call)
+
+
+def _of_transformed(call: Call, earlier: Sequence[Call], text: str, memory: Memory) -> Cause:
+    """A part of a transformation is compared with earlier ones under the same transformation."""
+    alike = most_alike(call, earlier)
+    if alike is not None and (differing := differences(call, alike)):
+        return combined(differing)
+    if explanations.never_seen(text):
+        _never_seen(text, call, memory)  # the next call from there is to be told from this one
+    around = f"under {call.transformation}" if call.transformation else "such as jax.grad or jax.vmap"
+    return cause("transformation", f"{call.name} as a part of a transformation, {around}")
 
 
 def _from_explanation(text: str, call: Call | None, memory: Memory) -> Cause | None:
@@ -113,8 +147,8 @@ def _never_seen(text: str, call: Call | None, memory: Memory) -> Cause:
     here = ("", None) if call is None else (call.name, call.source_id)
     seen_here = memory.call_sites.pop(site, None)
     memory.call_sites[site] = here
-    if call is not None and (call.name, call.source_id) in memory.sources:
-        return cause("new function", "the same source again, as a new function object")
+    if call is not None and memory.is_source_known(call):
+        return cause("new function", _SAME_SOURCE)
     # JAX's hint is about the line of the call: two different functions called from it get the hint as well.
     if explanations.hints_at_new_function(text) and seen_here in (None, here):
         return cause("new function", "a new function object, called from a line that called one before")

@@ -6,6 +6,7 @@ from collections.abc import Collection, Sequence
 
 from ..model.compilation import Cause, Compilation
 from ..model.spans import Call, Miss, Span
+from .advice import with_advice
 from .causes import Memory, find_cause
 from .timing import self_times
 from .waits import Interval, touching
@@ -51,12 +52,12 @@ def group(
         traced = any(spans[index].stage == "tracing" for index in members)
         miss = _claim(unclaimed, spans, members, last)
         try:
-            cause = find_cause(spans[last].function, call, miss, traced=traced, memory=memory)
+            cause = find_cause(call, miss, traced=traced, memory=memory)
         except Exception as error:  # a cause that cannot be found must not cost the times
             cause = Cause(kind="unknown", reason=f"the cause could not be found out ({type(error).__name__})")
         compilations.append(
             Compilation(
-                function=spans[last].function,
+                function=call.name if call is not None and call.wrapped else spans[last].function,
                 location=None if call is None or call.internal else call.location,
                 tracing_ns=stages["tracing"],
                 lowering_ns=stages["lowering"],
@@ -69,9 +70,10 @@ def group(
                 thread=None if ours else spans[last].thread_name,
                 began_ns=min(spans[index].start_ns for index in members) - start_ns,
                 ended_ns=max(spans[index].end_ns for index in members) - start_ns,
+                eager=call is not None and call.internal,
             )
         )
-    return tuple(compilations)
+    return with_advice(compilations)
 
 
 def _programs(spans: Sequence[Span]) -> dict[int, list[int]]:
@@ -112,12 +114,15 @@ def _call(spans: Sequence[Span], members: Sequence[int], last: int) -> Call | No
 def _claim(unclaimed: list[Miss], spans: Sequence[Span], members: Sequence[int], last: int) -> Miss | None:
     """The explanation of this compilation; those of functions traced inside it are used up with it."""
     found = None
+    # JAX traces what a transformation evaluates without saying for how long.
+    untraced = all(spans[index].stage != "tracing" for index in members)
+    latest_ns = max(spans[index].end_ns for index in members) + _JITTER_NS
     for index in members:
         span = spans[index]
-        if span.stage != "tracing":
+        if span.stage != "tracing" and not untraced:
             continue
         for miss in unclaimed:
-            if miss.thread == span.thread and _is_about(miss, span.function):
+            if miss.thread == span.thread and miss.at_ns <= latest_ns and _is_about(miss, span.function):
                 unclaimed.remove(miss)
                 if span.function == spans[last].function:
                     found = miss

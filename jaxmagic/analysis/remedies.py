@@ -1,4 +1,8 @@
-"""From a difference between two calls to a cause in words, with what would spare the compilation."""
+"""From a difference between two calls to a cause in words, with what would have avoided the compilation.
+
+A remedy is given only where it would have avoided it. There is none where every value, size or source is a program of
+its own, whatever one does.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +16,7 @@ from ..model.compilation import Cause, CauseKind
 _LONGEST = 60
 
 _REMEDIES: dict[CauseKind, str] = {
-    "shape": "pad to a few fixed shapes, or expect one compilation a shape",
+    "shape": "pad to a few fixed shapes, or expect one compilation per shape",
     "dtype": "pass the same dtype in every call, with .astype()",
     "weak type": "pass an array in every call, with jnp.asarray(value, dtype)",
     "static value": "every value of a static argument is a program of its own; pass it as an array if it varies",
@@ -20,21 +24,36 @@ _REMEDIES: dict[CauseKind, str] = {
     "new function": "define and jit the function once, outside the loop or the cell that runs again",
     "placement": "place the arguments once, with jax.device_put(x, sharding)",
     "context": "set configuration and mesh once, before the first call",
-    "transformation": "jit the whole, from outside: jax.jit(jax.grad(f)), jax.jit(jax.vmap(f))",
+    "transformation": "jit the whole, from outside: jax.jit(jax.grad(f)), jax.jit(jax.value_and_grad(f))",
     "eager": "wrap the computation in jax.jit",
+    "transfer": "use jax.device_put(array), which compiles nothing",
 }
+
+#: Kinds for which what surrounds a compilation decides about the remedy: ``analysis/advice.py`` adds it.
+_LATER: tuple[CauseKind, ...] = ("transformation", "eager")
 
 #: What :func:`repr` says of an object that is equal to no other.
 _OBJECT = re.compile(r" object (at )?0x")
+
+#: And of a function: JAX's explanation, and our own words.
+_FUNCTION = re.compile(r"<function (?P<name>.+?) at 0x\w+>|(?P<ours>.+) \(object 0x\w+\)$")
+
+#: A number, which could be passed as an array.
+_NUMBER = re.compile(r"-?(\d|inf|nan)|True$|False$|\(-?\d\S*j\)$")
 
 _TYPE = re.compile(
     r"(?P<dtype>[\w<>]+)\[(?P<shape>[^\]]*)\](?P<sharding>\(.*?\))?(?:\{weak_type=(?P<weak>True|False)\})?$"
 )
 
 
+def remedy(kind: CauseKind) -> str | None:
+    """What would avoid another compilation of this kind."""
+    return _REMEDIES.get(kind)
+
+
 def cause(kind: CauseKind, reason: str) -> Cause:
-    """A cause with the remedy for its kind, where there is one."""
-    return Cause(kind=kind, reason=reason, remedy=_REMEDIES.get(kind))
+    """A cause with the remedy for its kind, where the kind alone decides about it."""
+    return Cause(kind=kind, reason=reason, remedy=None if kind in _LATER else remedy(kind))
 
 
 def difference(kind: CauseKind, what: str, argument: str | None, now: str, before: str) -> Cause:
@@ -43,7 +62,7 @@ def difference(kind: CauseKind, what: str, argument: str | None, now: str, befor
     return Cause(
         kind=kind,
         reason=f"{what}: {now} now, {before} before",
-        remedy=_REMEDIES.get(kind),
+        remedy=remedy(kind),
         argument=argument,
         now=now,
         before=before,
@@ -52,50 +71,135 @@ def difference(kind: CauseKind, what: str, argument: str | None, now: str, befor
 
 def static_difference(name: str | None, now: str, before: str) -> Cause:
     """Another value of a static argument; its name is not always known."""
-    what = f"static argument {name} has another value" if name else "a static argument has another value"
-    found = difference("static value", what, name, now, before)
+    subject = f"static argument {name}" if name else "a static argument"
+    ours, theirs = _FUNCTION.match(now), _FUNCTION.match(before)
+    if ours and theirs:
+        name_now, name_before = ours["name"] or ours["ours"], theirs["name"] or theirs["ours"]
+        if name_now == name_before:
+            what = f"{subject} is another function object of the same name: {name_now}"
+            advice = "define the function once, and pass the same object in every call"
+            return Cause(kind="static value", reason=what, remedy=advice, argument=name, now=now, before=before)
+        found = difference("static value", f"{subject} is another function", name, name_now, name_before)
+        return replace(found, remedy=None)
+    found = difference("static value", f"{subject} has another value", name, now, before)
     if _OBJECT.search(now) and _OBJECT.search(before):
         return replace(found, remedy="pass the same object again, or give its class __eq__ and __hash__")
-    return found
+    return found if _NUMBER.match(now) and _NUMBER.match(before) else replace(found, remedy=None)
 
 
-def type_difference(argument: str, now_text: str, before_text: str) -> Cause:
-    """What differs between two types as JAX writes them: ``f32[8,8]``, ``i32[]({}){weak_type=True}``."""
+def remade_function(name: str, value: str, place: str) -> Cause:
+    """A static argument that is a function, made again from the same source."""
+    return Cause(
+        kind="static value",
+        reason=f"static argument {name} is the same function made anew: {_located(value, place)}",
+        remedy=f"define the function once, outside, and pass the same object as {name} in every call",
+        argument=name,
+        now=value,
+        before=value,
+    )
+
+
+def other_function(name: str, value: str, place: str, other: str, other_place: str) -> Cause:
+    """A static argument that is a function from another source: a program of its own, whatever one does."""
+    now, before = _located(value, place), _located(other, other_place)
+    return replace(
+        difference("static value", f"static argument {name} is another function", name, now, before), remedy=None
+    )
+
+
+def _located(value: str, place: str) -> str:
+    """``g.<locals>.<lambda> (object 0x7f…)`` at ``train.py:3`` to ``<lambda> (train.py:3)``."""
+    name = re.sub(r" \(object 0x\w+\)| object 0x\w+", "", value).rpartition("<locals>.")[2]
+    return f"{name} ({place})" if place else name
+
+
+def parameter_difference(operation: str, name: str, now: str, before: str) -> Cause:
+    """Another parameter of an eager operation, which every program has as a constant."""
+    kind: CauseKind = "static value"
+    what = f"parameter {name} of {operation} has another value"
+    if name in ("shape", "new_sizes"):
+        kind, what = "shape", "the result has another shape"
+    elif name in ("dtype", "new_dtype"):
+        kind, what = "dtype", "the result has another dtype"
+    return replace(difference(kind, what, name, now, before), remedy=None)
+
+
+def type_difference(
+    argument: str, now_text: str, before_text: str, *, numbers: tuple[bool, bool] | None = None
+) -> Cause:
+    """What differs between two types as JAX writes them: ``f32[8,8]``, ``i32[]({}){weak_type=True}``.
+
+    Args:
+        argument: of which argument.
+        now_text: its type in this call.
+        before_text: and before.
+        numbers: whether it was one of Python's numbers, now and before; ``None`` if that is not known.
+    """
     now, before = _TYPE.match(now_text), _TYPE.match(before_text)
     if now is None or before is None:
-        return difference("dtype", f"argument {argument} has another type", argument, now_text, before_text)
-    now_words, before_words = (f"{found['dtype']}[{found['shape']}]" for found in (now, before))
+        found = difference("dtype", f"argument {argument} has another type", argument, now_text, before_text)
+        return replace(found, remedy=None)
+    is_number, was_number = (None, None) if numbers is None else numbers
+    now_words, before_words = (f"{each['dtype']}[{each['shape']}]" for each in (now, before))
     if now["shape"] != before["shape"]:
         if now["weak"] == "True":
-            now_words += " (a Python number)"
+            now_words += f" ({_weak(is_number)})"
         if before["weak"] == "True":
-            before_words += " (a Python number)"
+            before_words += f" ({_weak(was_number)})"
         and_dtype = " and dtype" if now["dtype"] != before["dtype"] else ""
         what = f"argument {argument} has another shape{and_dtype}"
-        return difference("shape", what, argument, now_words, before_words)
+        found = difference("shape", what, argument, now_words, before_words)
+        return replace(found, remedy=_shape_remedy(now, before))
     if now["dtype"] != before["dtype"]:
         found = difference("dtype", f"argument {argument} has another dtype", argument, now_words, before_words)
+        if now["dtype"].startswith("key<"):
+            return replace(found, remedy="make all keys in the same way, with jax.random.key(seed, impl=...)")
         number = "True" in (now["weak"], before["weak"])  # which has no .astype()
-        return replace(found, remedy=_REMEDIES["weak type"]) if number else found
+        return replace(found, remedy=remedy("weak type")) if number else found
     if now["weak"] != before["weak"]:
-        kinds = {"True": "a Python number (weak type)", "False": "an array", None: "an array"}
         return difference(
             "weak type",
             f"argument {argument} is another kind of {now_words}",
             argument,
-            kinds[now["weak"]],
-            kinds[before["weak"]],
+            _weak(is_number) if now["weak"] == "True" else "an array",
+            _weak(was_number) if before["weak"] == "True" else "an array",
         )
     return difference("placement", f"argument {argument} is sharded in another way", argument, now_text, before_text)
 
 
+def _weak(number: bool | None) -> str:
+    if number is None:
+        return "a Python number or a weakly typed array"
+    return "a Python number (weak type)" if number else "a weakly typed array"
+
+
+def _shape_remedy(now: re.Match[str], before: re.Match[str]) -> str | None:
+    """Padding makes sizes equal, not numbers of dimensions."""
+    ranks = [0 if not each["shape"] else each["shape"].count(",") + 1 for each in (now, before)]
+    if ranks[0] != ranks[1]:
+        return None
+    if now["dtype"] != before["dtype"] or now["weak"] != before["weak"]:
+        return f"{remedy('shape')}; and {remedy('dtype')}"
+    return remedy("shape")
+
+
 def combined(causes: Sequence[Cause]) -> Cause:
-    """Several differences as one cause: the first in full, the arguments of the others by name."""
+    """Several differences as one cause: the first in full, the others by name, and all of their remedies.
+
+    One remedy would not have avoided the compilation, and where one difference has none, all others would not either.
+    """
     first, *others = causes
     if not others:
         return first
     names = ", ".join(each.argument or "?" for each in others[:3]) + (", …" if len(others) > 3 else "")
-    return replace(first, reason=f"{first.reason}; and other differences at {names}")
+    remedies = list(dict.fromkeys(each.remedy for each in causes if not _follows(each, first)))
+    advice = "; and ".join(each for each in remedies if each) if None not in remedies else None
+    return replace(first, reason=f"{first.reason}; and other differences at {names}", remedy=advice)
+
+
+def _follows(one: Cause, first: Cause) -> bool:
+    """Whether a dtype differs because the first difference is the setting that allows it."""
+    return first.argument == "jax_enable_x64" and one.kind == "dtype"
 
 
 def _shortened(now: str, before: str) -> tuple[str, str]:

@@ -6,11 +6,16 @@ is run here: a registered pytree is flattened once more, but no ``__repr__``, ``
 
 from __future__ import annotations
 
+import functools
 import inspect
 from collections.abc import Collection, Mapping
+from types import FunctionType
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from ..model.spans import Leaf
+from .identity import defined_at, source_id
 
 #: Leaves of an argument list that are remembered for one call.
 _MOST_LEAVES = 250
@@ -28,18 +33,30 @@ class Described(NamedTuple):
     Attributes:
         leaves: its arrays and numbers, by path (``x``, ``params['w']``).
         statics: its static arguments by name, in words.
+        static_functions: those that are functions: what they were made from, and where that is defined.
         passed: how many were passed by position, and the names of those passed by keyword.
         names: of the arguments that were passed, also of those without leaves.
     """
 
     leaves: Mapping[str, Leaf]
     statics: Mapping[str, str]
+    static_functions: Mapping[str, tuple[int, str]]
     passed: tuple[int, tuple[str, ...]]
     names: tuple[str, ...]
 
 
-def describe(function: Any, args: Any, kwargs: Any, static: Collection[str]) -> Described:
-    """The arguments by the names of the function's own parameters, where its signature can be read."""
+def describe(
+    function: Any, args: Any, kwargs: Any, static: Collection[str], *, arrays_only: bool = False
+) -> Described:
+    """The arguments by the names of the function's own parameters, where its signature can be read.
+
+    Args:
+        function: whose parameters name them.
+        args: by position.
+        kwargs: by keyword.
+        static: names of those that are static.
+        arrays_only: whether each leaf that is no array is static, too.
+    """
     import jax
 
     passed = len(args), tuple(sorted(kwargs))
@@ -50,18 +67,42 @@ def describe(function: Any, args: Any, kwargs: Any, static: Collection[str]) -> 
             default = binding.signature.parameters[name].default if name in binding.signature.parameters else _NONE
             if name not in bound and default is not _NONE:
                 bound[name] = default
+        if arrays_only:
+            binding.apply_defaults()
+            bound = binding.arguments
     except (TypeError, ValueError):
         bound = {f"args[{i}]": arg for i, arg in enumerate(args)} | dict(kwargs)
-    statics = {name: _in_words(bound[name]) for name in bound if name in static}
+    given = {name: bound[name] for name in bound if name in static}
     leaves: dict[str, Leaf] = {}
     for name, value in bound.items():
         if name in static:
             continue
         for path, leaf in jax.tree_util.tree_leaves_with_path(value):
-            if len(leaves) >= _MOST_LEAVES:
-                return Described(leaves, statics, passed, tuple(bound))
-            leaves[name + jax.tree_util.keystr(path)] = _leaf(leaf)
-    return Described(leaves, statics, passed, tuple(bound))
+            if len(leaves) + len(given) >= _MOST_LEAVES:
+                break
+            if arrays_only and not _is_array(leaf):
+                given[name + jax.tree_util.keystr(path)] = leaf
+            else:
+                leaves[name + jax.tree_util.keystr(path)] = _leaf(leaf)
+    return Described(leaves, static_words(given), _functions(given), passed, tuple(bound))
+
+
+def static_words(values: Mapping[str, Any]) -> dict[str, str]:
+    """Static values in words; none of their own code is run."""
+    return {name: _in_words(value) for name, value in values.items()}
+
+
+def _functions(values: Mapping[str, Any]) -> dict[str, tuple[int, str]]:
+    """The sources of those that are functions, and where these are defined."""
+    functions = {name: each for name, each in values.items() if isinstance(each, FunctionType | functools.partial)}
+    sources = {name: source_id(each) for name, each in functions.items()}
+    return {name: (source, defined_at(functions[name])) for name, source in sources.items() if source is not None}
+
+
+def _is_array(leaf: Any) -> bool:
+    import jax
+
+    return issubclass(type(leaf), jax.Array | jax.core.Tracer | np.ndarray | np.generic)
 
 
 def _leaf(leaf: Any) -> Leaf:
@@ -78,6 +119,7 @@ def _leaf(leaf: Any) -> Leaf:
         weak=bool(getattr(kind, "weak_type", False)),
         placement=_placement(leaf) if issubclass(type(leaf), jax.Array) and not traced else None,
         traced=traced,
+        number=type(leaf) in (bool, int, float, complex),
     )
 
 

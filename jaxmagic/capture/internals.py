@@ -10,20 +10,22 @@ back on what the public API has.
 from __future__ import annotations
 
 import functools
-import itertools
+import inspect
 import os
 import re
 import sys
-import weakref
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext, suppress
-from types import CodeType, FrameType, FunctionType
+from dataclasses import replace
+from types import FrameType, FunctionType
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
 from ..model.spans import Call
-from .arguments import describe
+from .arguments import describe, static_words
+from .identity import function_id, innermost, source_id
+from .wrappers import UserCall, wrapped_by_library
 
 #: The loggers to which ``jax_explain_cache_misses`` writes: on 0.10 and newer, and on 0.8.
 MISS_LOGGERS = ("jax._src.interpreters.partial_eval", "jax._src.pjit")
@@ -34,6 +36,26 @@ CACHE_NOISE = ("PERSISTENT COMPILATION CACHE MISS", "Not writing persistent cach
 
 #: What JAX jits in the place of a function that is given to ``jax.pmap``, by version.
 _PMAPPED = ("_fun", "call_wrapped")
+
+#: JAX's functions that evaluate a jitted function as a part of a transformation, by the beginnings of their names.
+_TRANSFORMATIONS = (
+    ("_pjit_batcher", "jax.vmap"),
+    ("_pjit_linearize", "jax.grad or jax.vjp, forward"),
+    ("_pjit_transpose", "jax.grad or jax.vjp, backward"),
+    ("_pjit_jvp", "jax.jvp"),
+)
+
+#: Settings that a traced function depends on; of others JAX's explanation tells.
+_SETTINGS = (
+    "jax_enable_x64",
+    "jax_default_matmul_precision",
+    "jax_numpy_dtype_promotion",
+    "jax_numpy_rank_promotion",
+    "jax_default_device",
+    "jax_threefry_partitionable",
+    "jax_softmax_custom_jvp",
+    "jax_debug_key_reuse",
+)
 
 #: Equations of a trace in which constants are looked for, some 10 ms.
 _MOST_EQUATIONS = 10_000
@@ -347,7 +369,9 @@ def find_call(frame: FrameType | None, name: str, *, arguments: bool = True) -> 
         name: the function that is compiled.
         arguments: whether to describe the arguments, too; that takes longer, and once a program is enough.
     """
-    found: Call | None = None
+    inside: Call | None = None
+    types: tuple[str, ...] = ()
+    transformation = ""
     ahead_of_time = False
     for _ in range(_DEEPEST):
         if frame is None:
@@ -356,13 +380,60 @@ def find_call(frame: FrameType | None, name: str, *, arguments: bool = True) -> 
         if module == "jax._src.stages" and code in ("compile", "lower", "trace"):
             ahead_of_time = True
         elif module == "jax._src.pjit" and code == "cache_miss":
-            return _from_call(frame, name, arguments) or found
-        elif module == "jax._src.pjit" and code.startswith("_pjit_call_impl") and found is None:
-            found = _from_jaxpr(frame.f_locals.get("jaxpr"), name)
+            found = _from_call(frame, name, arguments)
+            if found is None:
+                found = inside
+            elif transformation:
+                found = _under(transformation, found, types)
+            return found if found is None or not found.internal else _with_outer(found, frame.f_back)
+        elif module == "jax._src.pjit" and code.startswith("_pjit_call_impl"):
+            jaxpr = frame.f_locals.get("jaxpr")
+            inside = inside or _from_jaxpr(jaxpr, name)
+            types = types or _types(jaxpr)
+        elif module == "jax._src.pjit" and (word := _transformation(code)):
+            transformation = transformation or word
+            inside = inside and replace(inside, transformation=transformation)
         frame = frame.f_back
-    if ahead_of_time and found is None:
+    if ahead_of_time and inside is None:
         return Call(name=name, ahead_of_time=True)
-    return found
+    return inside
+
+
+def _transformation(code: str) -> str:
+    """Which transformation evaluates a jitted function in a function of JAX's of this name."""
+    return next((word for beginning, word in _TRANSFORMATIONS if code.startswith(beginning)), "")
+
+
+def _types(jaxpr: Any) -> tuple[str, ...]:
+    """The types of a program's inputs; ``()`` if they are not known."""
+    try:
+        return tuple(each.str_short(short_dtypes=True) for each in jaxpr.in_avals)
+    except (AttributeError, TypeError):
+        return ()
+
+
+def _under(transformation: str, call: Call, types: Sequence[str]) -> Call:
+    """The call with the types that its arguments have in the transformed program, if that has the same arguments."""
+    leaves = call.leaves
+    if len(types) == len(leaves):
+        leaves = {path: replace(leaf, type=type_) for (path, leaf), type_ in zip(leaves.items(), types, strict=True)}
+    return replace(call, leaves=leaves, transformed=True, transformation=transformation)
+
+
+def _with_outer(call: Call, frame: FrameType | None) -> Call:
+    """An operation of JAX's with the function that was being traced meanwhile, if one was."""
+    tracing = False
+    for _ in range(_DEEPEST):
+        if frame is None:
+            break
+        code, module = frame.f_code.co_name, frame.f_globals.get("__name__", "")
+        if module == "jax._src.interpreters.partial_eval" and code.startswith("trace_to_jaxpr"):
+            tracing = True
+        elif module == "jax._src.pjit" and code == "cache_miss" and tracing:
+            name, _ = _split_source(getattr(frame.f_locals.get("jit_info"), "fun_sourceinfo", None))
+            return replace(call, while_tracing=True, outer=name)
+        frame = frame.f_back
+    return replace(call, while_tracing=tracing)
 
 
 def is_compiling(thread: int) -> bool:
@@ -397,24 +468,62 @@ def _from_call(frame: FrameType, name: str, arguments: bool) -> Call | None:
     found_name, location = _split_source(getattr(info, "fun_sourceinfo", None))
     if found_name is None or name not in (found_name, getattr(function, "__name__", None)):
         return None
-    if _is_internal(location) and not _is_pmap(function) and (_jitted_by_jax(function) or _called_from_jax(frame)):
-        return Call(name=name, location=location, internal=True)
-    described = None
-    if arguments:
-        described = describe(function, local.get("args", ()), local.get("kwargs", {}), _static_names(info))
+    user = _pmapped(frame) if _is_pmap(function) else wrapped_by_library(frame.f_back, with_function=arguments)
+    internal = user is None and _is_internal(location) and (_jitted_by_jax(function) or _called_from_jax(frame))
+    if user is None:
+        user = UserCall(function, local.get("args", ()), local.get("kwargs", {}), _static_names(info))
+    else:
+        found_name = user.name or getattr(user.function, "__name__", None) or type(user.function).__name__
+    if not arguments:
+        return Call(name=found_name, location=location, internal=internal)
+    described = describe(user.function, user.args, user.kwargs, user.static, arrays_only=user.arrays_only)
     return Call(
-        name=name,
-        location=location,
-        function_id=_function_id(function),
-        source_id=_source_id(function),
-        parameters=_parameters(info),
-        leaves=described.leaves if described else {},
-        statics=described.statics if described else {},
-        passed=described.passed if described else None,
-        names=described.names if described else (),
+        name=found_name,
+        location=_defined_at(user.function) or location if user.library else location,
+        internal=internal,
+        wrapped=user.library,
+        function_id=function_id(user.function),
+        source_id=source_id(user.function),
+        parameters=() if user.library else _parameters(info),
+        leaves=described.leaves,
+        statics=dict(described.statics) | (_operation_parameters(function) if internal else {}),
+        static_functions=described.static_functions,
+        passed=described.passed,
+        names=described.names,
         context=_trace_context(),
-        transformed=described is not None and any(leaf.traced for leaf in described.leaves.values()),
+        settings=_settings(),
+        transformed=any(leaf.traced for leaf in described.leaves.values()),
     )
+
+
+def _defined_at(function: Any) -> str | None:
+    code = getattr(innermost(function), "__code__", None)
+    return None if code is None else f"{code.co_filename}:{code.co_firstlineno}"
+
+
+def _pmapped(frame: FrameType) -> UserCall | None:
+    """The call of the function that was given to ``jax.pmap``: JAX jits one of its own in its place."""
+    caller = frame.f_back
+    while caller is not None and caller.f_code.co_name != "wrapped":
+        if not str(caller.f_globals.get("__name__", "")).startswith("jax._src."):
+            return None
+        caller = caller.f_back
+    if caller is None:
+        return None
+    found = inspect.getclosurevars(caller.f_locals["infer_params"]).nonlocals
+    function = found["f"] if "f" in found else found["wrapped_fun"].f  # up to 0.8, and since
+    parameters = tuple(inspect.signature(function).parameters)
+    static = {parameters[i] for i in found["static_broadcasted_tuple"] if -len(parameters) <= i < len(parameters)}
+    return UserCall(function, caller.f_locals["args"], caller.f_locals["kwargs"], static, library=True)
+
+
+def _operation_parameters(function: Any) -> dict[str, str]:
+    """The parameters of a primitive that is run by itself, as far as they are plain: ``shape``, ``dimensions``."""
+    if not getattr(function, "_apply_primitive", False):
+        return {}
+    with suppress(Exception):
+        return static_words(inspect.getclosurevars(function).nonlocals["params"])
+    return {}
 
 
 def _split_source(source: object) -> tuple[str | None, str | None]:
@@ -459,6 +568,17 @@ def _called_from_jax(frame: FrameType | None) -> bool:
     return False
 
 
+def _settings() -> dict[str, str]:
+    """The settings that programs depend on and that people change, in words."""
+    import jax
+
+    found = {}
+    for name in _SETTINGS:
+        value = getattr(jax.config, name, None)
+        found[name] = str(getattr(value, "value", value))  # of an enumeration the word that it was set with
+    return found
+
+
 def _trace_context() -> int | None:
     """A number that is another one under another configuration or mesh."""
     try:
@@ -467,68 +587,6 @@ def _trace_context() -> int | None:
         return hash(config.trace_context())
     except (ImportError, AttributeError, TypeError):
         return None
-
-
-#: Every function object that was seen, by its address, with a number that no other one gets.
-_functions: dict[int, tuple[weakref.ref[Any], int]] = {}
-_numbers = itertools.count(1)
-
-
-def _function_id(function: Any) -> int | None:
-    """A number for this very object; unlike its address, none that a later object could have."""
-    address = id(function)
-    known = _functions.get(address)
-    if known is not None and known[0]() is function:
-        return known[1]
-    try:
-        reference = weakref.ref(function, lambda dead: _forget(address, dead))
-    except TypeError:
-        return None
-    _functions[address] = reference, next(_numbers)
-    return _functions[address][1]
-
-
-def _forget(address: int, dead: weakref.ref[Any]) -> None:
-    if address in _functions and _functions[address][0] is dead:
-        del _functions[address]
-
-
-def _source_id(function: Any) -> int | None:
-    """Equal for two functions made from the same source."""
-    codes: list[object] = []
-    for _ in range(20):
-        if isinstance(function, FunctionType):
-            codes += [_content(function.__code__), *_enclosed(function)]
-        elif isinstance(function, functools.partial):
-            codes += [_identity(value) for value in (*function.args, *function.keywords.values())]
-        # jax.vmap and jax.grad return the same code for every function: what they wrap tells.
-        further = getattr(function, "__wrapped__", None) or getattr(function, "func", None)
-        if further is None:
-            return hash(tuple(codes)) if isinstance(function, FunctionType) else None
-        function = further
-    return None
-
-
-def _content(code: CodeType) -> object:
-    """What makes it this code, wherever its file lies. Its own hash leaves the instructions out on Python 3.11."""
-    constants = tuple(_content(each) if isinstance(each, CodeType) else (type(each), each) for each in code.co_consts)
-    return code.co_name, code.co_firstlineno, code.co_code, constants, code.co_names, code.co_varnames
-
-
-def _enclosed(function: FunctionType) -> list[object]:
-    """What `function` closes over, as far as it can be compared without running anything of the user's."""
-    found: list[object] = []
-    for cell in function.__closure__ or ():
-        with suppress(ValueError):  # an empty cell
-            found.append(_identity(cell.cell_contents))
-    return found
-
-
-def _identity(value: object) -> object:
-    """Code for a function, which tells which transformation a wrapper of JAX's stands for; a value if it is plain."""
-    if isinstance(value, FunctionType):
-        return _content(value.__code__)
-    return (type(value), value) if type(value) in (bool, int, float, str, bytes) else type(value)
 
 
 def _parameters(info: Any) -> tuple[str, ...]:

@@ -17,7 +17,9 @@ CauseKind = Literal[
     "placement",  # another device, sharding or commitment
     "context",  # another configuration or mesh
     "transformation",  # a part of jax.grad, jax.vmap, … applied from outside ``jit``
-    "eager",  # an operation outside ``jit``
+    "eager",  # an operation outside ``jit``; one that was seen before has what differs as its cause
+    "transfer",  # a copy from the host, or from device to device, that is a program of its own
+    "while tracing",  # an operation that ran while a function was traced
     "ahead of time",  # ``.lower().compile()`` was called
     "unknown",  # JAX gave no reason, and none could be derived
 ]
@@ -60,7 +62,7 @@ class Compilation:
     different compilations can be added up.
 
     Attributes:
-        function: the name of the function, as it was given to ``jax.jit``.
+        function: the name of the function, as it was given to ``jax.jit``; or of the eager operation.
         location: where it is defined, where JAX tells: ``"train.py:3"``, or of a notebook ``"cell 12:3"``.
         tracing_ns: Python to jaxpr.
         lowering_ns: jaxpr to StableHLO.
@@ -74,6 +76,7 @@ class Compilation:
             are then in no part of the wall time. ``None`` for the measured code's own threads.
         began_ns: when its first stage began, since the start of the clock; ``None`` if it is not known.
         ended_ns: when its last stage ended. Between them there may have been other things as well.
+        eager: whether this was a single operation outside ``jit``.
     """
 
     function: str
@@ -89,8 +92,11 @@ class Compilation:
     thread: str | None = None
     began_ns: int | None = None
     ended_ns: int | None = None
+    eager: bool = False
 
     def __post_init__(self) -> None:
+        if self.cause.kind == "eager":  # in records of versions that had no such field
+            object.__setattr__(self, "eager", True)
         for name in ("tracing_ns", "lowering_ns", "compilation_ns", "cache_retrieval_ns"):
             if getattr(self, name) < 0:
                 raise ValueError(f"{name} is a duration and cannot be negative; found {getattr(self, name)}")
@@ -104,8 +110,3 @@ class Compilation:
     def compiled(self) -> bool:
         """Whether there is an executable now: not after tracing or lowering alone."""
         return self.last_stage in ("compilation", "cache retrieval")
-
-    @property
-    def eager(self) -> bool:
-        """Whether this was a single operation outside ``jit``."""
-        return self.cause.kind == "eager"

@@ -17,12 +17,14 @@ class Leaf:
         placement: where it lies, in the words of its sharding; ``None`` for what is no array yet.
         weak: it has a weak type, as Python's numbers do.
         traced: it is a tracer.
+        number: it is one of Python's numbers, and no array.
     """
 
     type: str
     placement: str | None
     weak: bool = False
     traced: bool = False
+    number: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,31 +35,43 @@ class Call:
         name: the function's name.
         location: ``file:line`` of its definition.
         internal: it belongs to JAX itself: an eager operation.
+        wrapped: a library jits a function of its own around it, and JAX's explanation is about that one.
+        outer: the function that was being traced meanwhile; ``None`` if none was, or it has no name.
+        while_tracing: whether a function was being traced meanwhile.
         function_id: a number for the function object; of no other object, however long ago it was.
         source_id: equal for two function objects that were made from the same source.
         parameters: the names of its parameters, in order.
         leaves: its array arguments by path (``x``, ``params['w']``).
         statics: its static arguments by name, in words.
+        static_functions: those that are functions: what they were made from, and where that is defined.
         passed: how many arguments were passed by position, and the names of those passed by keyword; ``None``
             where arguments were not looked at.
         names: of the arguments that were passed, also of those that hold nothing.
         context: a number that is another one under another configuration or mesh; ``None`` if unknown.
+        settings: the settings that programs depend on, by name.
         transformed: it was evaluated as a part of ``jax.grad``, ``jax.vmap`` or the like.
+        transformation: of which one, in words: ``"jax.vmap"``; ``""`` if unknown.
         ahead_of_time: it was reached through ``.lower()`` or ``.compile()``.
     """
 
     name: str
     location: str | None = None
     internal: bool = False
+    wrapped: bool = False
+    outer: str | None = None
+    while_tracing: bool = False
     function_id: int | None = None
     source_id: int | None = None
     parameters: tuple[str, ...] = ()
     leaves: Mapping[str, Leaf] = field(default_factory=dict)
     statics: Mapping[str, str] = field(default_factory=dict)
+    static_functions: Mapping[str, tuple[int, str]] = field(default_factory=dict)
     passed: tuple[int, tuple[str, ...]] | None = None
     names: tuple[str, ...] = ()
     context: int | None = None
+    settings: Mapping[str, str] = field(default_factory=dict)
     transformed: bool = False
+    transformation: str = ""
     ahead_of_time: bool = False
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from .. import units
 from ..analysis import report
 from ..model.compilation import Compilation
@@ -24,6 +26,18 @@ STAGES = (
     ("XLA", "compilation_ns"),
     ("cache", "cache_retrieval_ns"),
 )
+
+
+#: Why eager operations compiled that had been seen before, or that move data.
+_EAGER = {
+    "shape": "for another shape",
+    "dtype": "for another dtype",
+    "weak type": "for another kind of number",
+    "static value": "for other parameters",
+    "placement": "for another placement",
+    "context": "under another configuration",
+    "transfer": "to make or move arrays",
+}
 
 
 def stages(compilation: Compilation) -> list[tuple[str, int]]:
@@ -85,14 +99,7 @@ def about_compilations(timing: Timing, rest: int, rest_ns: int, digits: int) -> 
             f"These are the {len(compiled.functions) - rest} costliest; "
             f"{units.count(rest, 'more function')} compiled in {units.time(rest_ns, digits)}."
         )
-    if compiled.eager:
-        total = units.time(report.total_ns(compiled.eager), digits)
-        names = list(dict.fromkeys(printable(each.function) for each in compiled.eager))
-        some = ", ".join(names[:4]) + (", …" if len(names) > 4 else "")
-        sentences.append(
-            f"{units.count(len(compiled.eager), 'eager operation')} compiled, {total} ({some}): "
-            f"{compiled.eager[0].cause.remedy}."
-        )
+    sentences += about_eager(compiled.eager, digits)
     if not timing.heard_all:
         sentences.append("What compiled is not known: the code took all listeners of jax.monitoring away.")
     elif not timing.compilations:
@@ -104,6 +111,30 @@ def about_compilations(timing: Timing, rest: int, rest_ns: int, digits: int) -> 
             "in no part of these times."
         )
     return sentences
+
+
+def about_eager(operations: Sequence[Compilation], digits: int) -> list[str]:
+    """Eager operations, one sentence for those with the same kind of cause and the same remedy."""
+    groups: dict[tuple[str, str | None], list[Compilation]] = {}
+    for each in operations:
+        about = each.cause.reason if each.cause.kind == "while tracing" else _EAGER.get(each.cause.kind, "")
+        groups.setdefault((about, each.cause.remedy), []).append(each)
+    sentences = []
+    for (about, remedy), group in groups.items():
+        total = units.time(report.total_ns(group), digits)
+        about = printable(about.replace("run while", "while"))
+        head = f"{units.count(len(group), 'eager operation')} compiled{f' {about}' if about else ''}, {total} "
+        advice = "" if remedy is None else f": {remedy}"
+        sentences.append(f"{head}({_operations(group)}){advice}.")
+    return sentences
+
+
+def _operations(group: Sequence[Compilation]) -> str:
+    """Their names, and of a single one its cause."""
+    names = list(dict.fromkeys(printable(each.function) for each in group))
+    if len(group) == 1 and group[0].cause.kind not in ("eager", "while tracing"):
+        return f"{names[0]}: {printable(group[0].cause.reason)}"
+    return ", ".join(names[:4]) + (", …" if len(names) > 4 else "")
 
 
 def notes(timing: Timing, digits: int) -> list[str]:

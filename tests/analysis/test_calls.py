@@ -11,6 +11,7 @@ from jaxmagic.model.spans import Call, Leaf
 
 F32, F64, I32 = (Leaf(type=each, placement=None) for each in ("f32[4]", "f64[4]", "i32[8]"))
 WEAK = Leaf(type="f32[4]", placement=None, weak=True)
+NUMBER = Leaf(type="f32[4]", placement=None, weak=True, number=True)
 
 
 def call(
@@ -31,6 +32,8 @@ def call(
         (call({"x": I32}), call({"x": F64}), "shape", "x",
          "argument x has another shape and dtype: i32[8] now, f64[4] before"),
         (call({"x": F32}), call({"x": WEAK}), "weak type", "x",
+         "argument x is another kind of f32[4]: an array now, a weakly typed array before"),
+        (call({"x": F32}), call({"x": NUMBER}), "weak type", "x",
          "argument x is another kind of f32[4]: an array now, a Python number (weak type) before"),
         (call(n="2"), call(n="1"), "static value", "n", "static argument n has another value: 2 now, 1 before"),
         (call({"p['a']": F32, "p['b']": F32}), call({"p['a']": F32}), "pytree", "p",
@@ -94,6 +97,8 @@ def test_placement_is_compared_with_a_call_of_the_same_types() -> None:
         ({"x": "f32[4]"}, [{"x": "f32[8]"}, {"x": "i32[]"}], 0),
         ({"p['a']": "f32[4]"}, [{"p['a']": "f32[4]", "p['b']": "f32[4]"}, {"p[0]": "f32[4]", "p[1]": "f32[4]"}], 0),
         ({"x": "f32[4]"}, [{"x": "f32[8]"}, {"x": "f32[9]"}], 1),  # of equals the newest
+        ({"x": "f32[8,33]"}, [{"x": "f32[8,65]"}, {"x": "f32[5,65]"}], 0),  # fewer dimensions differ
+        ({"x": "f32[8,33]"}, [{"x": "bf16[8,33]"}, {"x": "f32[33]"}, {"x": "f32[]"}], 0),  # another rank is far
     ],
 )
 def test_the_nearest_call_differs_in_the_fewest_things(

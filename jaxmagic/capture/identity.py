@@ -1,0 +1,161 @@
+"""Tell whether two function objects are one, or were made from the same source, without running any of their code."""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import os
+import weakref
+from collections.abc import Iterator
+from contextlib import suppress
+from types import CodeType, FunctionType, MethodType
+from typing import Any
+
+#: Every function object that was seen, by its address, with a number that no other one gets.
+_functions: dict[int, tuple[weakref.ref[Any], int]] = {}
+_numbers = itertools.count(1)
+
+#: How many functions within functions are compared.
+_DEEPEST = 20
+
+#: Values that are compared by what they are; of all others only the type is.
+_PLAIN = (bool, int, float, complex, str, bytes, type(None))
+
+
+def function_id(function: Any) -> int | None:
+    """A number for this very object; unlike its address, none that a later object could have.
+
+    A bound method is made anew whenever somebody asks for it, so its number is the one of its object and function.
+    """
+    if isinstance(function, MethodType):
+        owner, code = function_id(function.__self__), function_id(function.__func__)
+        return None if owner is None or code is None else hash((owner, code))
+    address = id(function)
+    known = _functions.get(address)
+    if known is not None and known[0]() is function:
+        return known[1]
+    try:
+        reference = weakref.ref(function, lambda dead: _forget(address, dead))
+    except TypeError:
+        return None
+    _functions[address] = reference, next(_numbers)
+    return _functions[address][1]
+
+
+def _forget(address: int, dead: weakref.ref[Any]) -> None:
+    if address in _functions and _functions[address][0] is dead:
+        del _functions[address]
+
+
+def source_id(function: Any) -> int | None:
+    """Equal for two functions made from the same source, wherever that stands; ``None`` if it has none in Python.
+
+    What a function closes over, its defaults and the globals that it names belong to its source as far as they are
+    functions or plain values. A callable object is its class's ``__call__`` and its attributes.
+    """
+    found = list(_layers(function))
+    return hash(tuple(found)) if found and found[-1] is not None else None
+
+
+def defined_at(function: Any) -> str:
+    """``"train.py:12"``; ``""`` for what is not written in Python."""
+    function = innermost(function)
+    code = getattr(function if isinstance(function, FunctionType) else _call_of(function), "__code__", None)
+    return f"{os.path.basename(code.co_filename)}:{code.co_firstlineno}" if isinstance(code, CodeType) else ""
+
+
+def innermost(function: Any) -> Any:
+    """The function inside of partials, methods and wrappers."""
+    for _ in range(_DEEPEST):
+        further = _inner(function)
+        if further is None:
+            break
+        function = further
+    return function
+
+
+def _layers(function: Any) -> Iterator[object]:
+    """What `function` consists of, from outside; the last one is ``None`` if something cannot be compared."""
+    for _ in range(_DEEPEST):
+        if isinstance(function, FunctionType):
+            yield from _parts(function)
+        elif isinstance(function, functools.partial):
+            yield from (_identity(value) for value in function.args)
+            yield from ((name, _identity(value)) for name, value in function.keywords.items())
+        elif isinstance(function, MethodType):
+            yield _attributes(function.__self__)
+        elif isinstance(call := _call_of(function), FunctionType):
+            yield type(function).__qualname__
+            yield _attributes(function)
+            yield from _parts(call)
+        # jax.vmap and jax.grad return the same code for every function: what they wrap tells.
+        further = _inner(function)
+        if further is None:
+            if not isinstance(function, FunctionType) and not isinstance(_call_of(function), FunctionType):
+                yield None
+            return
+        function = further
+
+
+def _inner(function: Any) -> Any:
+    if isinstance(function, MethodType):
+        return function.__func__
+    if isinstance(function, functools.partial):
+        return function.func
+    if isinstance(function, FunctionType):
+        return function.__dict__.get("__wrapped__")
+    with suppress(Exception):
+        return getattr(function, "__wrapped__", None)
+    return None
+
+
+def _call_of(value: Any) -> Any:
+    """The ``__call__`` of an object's class."""
+    return next((kind.__dict__["__call__"] for kind in type(value).__mro__ if "__call__" in kind.__dict__), None)
+
+
+def _attributes(value: Any) -> object:
+    """The attributes of an object, as far as they can be compared."""
+    try:
+        found = object.__getattribute__(value, "__dict__")
+    except AttributeError:
+        return type(value).__qualname__
+    return tuple((name, _identity(each)) for name, each in found.items() if name != "__wrapped__")
+
+
+def _parts(function: FunctionType) -> Iterator[object]:
+    """Its code and what it finds around itself."""
+    yield _content(function.__code__)
+    for cell in function.__closure__ or ():
+        with suppress(ValueError):  # an empty cell
+            yield _identity(cell.cell_contents)
+    yield from (_identity(value) for value in function.__defaults__ or ())
+    yield from ((name, _identity(value)) for name, value in (function.__kwdefaults__ or {}).items())
+    surroundings = function.__globals__
+    for name in _names(function.__code__):
+        if name in surroundings and (
+            type(surroundings[name]) in _PLAIN or isinstance(surroundings[name], FunctionType)
+        ):
+            yield name, _identity(surroundings[name])
+
+
+def _names(code: CodeType) -> Iterator[str]:
+    yield from code.co_names
+    for each in code.co_consts:
+        if isinstance(each, CodeType):
+            yield from _names(each)
+
+
+def _content(code: CodeType) -> object:
+    """What makes it this code, wherever it stands. Its own hash leaves the instructions out on Python 3.11."""
+    constants = tuple(_content(each) if isinstance(each, CodeType) else (type(each), each) for each in code.co_consts)
+    return code.co_name, code.co_code, constants, code.co_names, code.co_varnames
+
+
+def _identity(value: object) -> object:
+    """Code for a function, which tells which transformation a wrapper of JAX's stands for; a value if it is plain."""
+    if isinstance(value, FunctionType):
+        return _content(value.__code__)
+    if type(value) is tuple:
+        return tuple(_identity(each) for each in value[:100])
+    return (type(value), value) if type(value) in _PLAIN else type(value)
