@@ -6,7 +6,6 @@ program there.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -16,21 +15,21 @@ from .remedies import remedy
 #: From so many eager operations on it is worth making one program of them.
 _WORTH_JIT = 3
 
-#: A forward and a backward pass are one program in ``jax.jit(jax.grad(f))``.
-_PASSES = 2
+#: A forward and a backward pass of one function are one program in ``jax.jit(jax.grad(f))``.
+_BACKWARD = "the backward pass"
 
 
 def with_advice(compilations: Sequence[Compilation]) -> tuple[Compilation, ...]:
     """Add the remedies that follow from all compilations of a measurement."""
     ours = [each for each in compilations if each.thread is None]
     operations = sum(each.cause.kind == "eager" for each in ours)
-    passes = Counter(each.function for each in ours if each.cause.kind == "transformation")
+    passes = {each.function for each in ours if _BACKWARD in each.cause.reason}
 
     def advised(each: Compilation) -> Compilation:
         kind = each.cause.kind
         several = {
             "eager": operations >= _WORTH_JIT,
-            "transformation": passes[each.function] >= _PASSES,
+            "transformation": each.function in passes,
         }
         if each.thread is not None or not several.get(kind, False):
             return each

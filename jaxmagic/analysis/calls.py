@@ -16,9 +16,12 @@ from .remedies import (
     difference,
     other_function,
     parameter_difference,
+    remade_body,
     remade_function,
+    setting_difference,
     static_difference,
     type_difference,
+    without_sharding,
 )
 
 
@@ -52,6 +55,7 @@ def _distance(now: Call, before: Call) -> int:
     ours, theirs = now.leaves, before.leaves
     return (
         (now.context != before.context)
+        + len(_settings(now, before))
         + (now.passed != before.passed)
         + len(_statics(now, before))
         + len(ours.keys() ^ theirs.keys())
@@ -61,8 +65,8 @@ def _distance(now: Call, before: Call) -> int:
 
 def _aspects(now: Leaf, before: Leaf) -> int:
     """How many of dtype, weakness and dimensions differ; another rank counts more than all of them."""
-    dtype, _, shape = now.type.partition("[")
-    other_dtype, _, other_shape = before.type.partition("[")
+    dtype, _, shape = without_sharding(now.type).partition("[")
+    other_dtype, _, other_shape = without_sharding(before.type).partition("[")
     ours, theirs = shape.split(","), other_shape.split(",")
     same_rank = len(ours) == len(theirs) and (shape == "]") == (other_shape == "]")
     sizes = sum(map(ne, ours, theirs)) if same_rank else max(len(ours), len(theirs)) + 1
@@ -101,12 +105,25 @@ def _nesting(now: Call, before: Call) -> list[Cause]:
     causes = []
     for argument in now.names:
         mine, other = ours.get(argument, set()), theirs.get(argument, set())
-        if mine == other or argument not in before.names:
+        if argument not in before.names:
+            continue
+        if mine == other:
+            causes += _other_containers(argument, now, before)
             continue
         here, there = sorted(mine - other), sorted(other - mine)
         what = f"argument {argument} is nested in another way"
         causes.append(difference("pytree", what, argument, _listed(here, mine), _listed(there, other)))
     return causes
+
+
+def _other_containers(argument: str, now: Call, before: Call) -> list[Cause]:
+    """A list where a tuple was: their elements have the same paths."""
+    here, there = now.containers.get(argument), before.containers.get(argument)
+    if here is None or there is None or here == there:
+        return []
+    kind, other_kind = here.partition("[")[0], there.partition("[")[0]
+    values = (kind, other_kind) if kind != other_kind else (here, there)
+    return [difference("pytree", f"argument {argument} is nested in another way", argument, *values)]
 
 
 def _arrays_or_statics(now: Call, before: Call) -> list[Cause]:
@@ -144,7 +161,7 @@ def _settings(now: Call, before: Call) -> list[Cause]:
     if now.context is not None and now.context == before.context:
         return []
     return [
-        difference("context", f"the setting {name} has another value", name, value, before.settings[name])
+        setting_difference(name, value, before.settings[name])
         for name, value in now.settings.items()
         if name in before.settings and before.settings[name] != value
     ]
@@ -157,14 +174,14 @@ def _statics(now: Call, before: Call) -> list[Cause]:
 
 def _static(name: str, now: Call, before: Call) -> Cause:
     value, other = now.statics[name], before.statics[name]
-    if now.internal:
-        return parameter_difference(now.name, name, value, other)
     if name in now.static_functions and name in before.static_functions:
         source, place = now.static_functions[name]
         other_source, other_place = before.static_functions[name]
         if source == other_source:
-            return remade_function(name, value, place)
+            return remade_body(now.name, value, place) if now.internal else remade_function(name, value, place)
         return other_function(name, value, place, other, other_place)
+    if now.internal:
+        return parameter_difference(now.name, name, value, other)
     return static_difference(name, value, other)
 
 

@@ -91,7 +91,8 @@ def _find(call: Call | None, text: str, traced: bool, memory: Memory) -> Cause:
     if call.internal:
         return operation_cause(call, memory.recall(call))
     if call.ahead_of_time:
-        return cause("ahead of time", "compiled ahead of time, with .lower().compile()")
+        how = ".lower(), .trace() or jax.eval_shape" if call.while_tracing else ".lower().compile()"
+        return cause("ahead of time", f"{'traced' if call.while_tracing else 'compiled'} ahead of time, with {how}")
     earlier = memory.recall(call)
     if call.transformed:
         return _of_transformed(call, earlier, text, memory)
@@ -103,6 +104,8 @@ def _of_call(call: Call, earlier: Sequence[Call], text: str, memory: Memory) -> 
     differing = [] if alike is None else differences(call, alike)
     setting = explanations.context(text)
     named = setting is not None and setting.now is not None
+    if setting is not None and alike is not None and call.settings.get(setting.argument or "") is not None:
+        named = False  # JAX compared with another call: what differs from the nearest one is known
     seen = [each.argument for each in differing if each.kind == "context"]
     if setting is not None and named and not seen and (alike is None or alike.context != call.context):
         return combined([setting, *differing])
@@ -112,7 +115,11 @@ def _of_call(call: Call, earlier: Sequence[Call], text: str, memory: Memory) -> 
         return Cause(kind="first call", reason="compiled before, but gone from JAX's caches (jax.clear_caches()?)")
     if call.wrapped:
         return _of_wrapped(call, text, earlier, memory)
-    return _from_explanation(text, call, memory) or _unknown(call)
+    if explained := _from_explanation(text, call, memory):
+        return explained
+    if not text and not earlier and memory.is_source_known(call):
+        return cause("new function", _SAME_SOURCE)
+    return _unknown(call)
 
 
 def _of_wrapped(call: Call, text: str, earlier: Sequence[Call], memory: Memory) -> Cause:
@@ -132,8 +139,9 @@ def _of_transformed(call: Call, earlier: Sequence[Call], text: str, memory: Memo
         return combined(differing)
     if explanations.never_seen(text):
         _never_seen(text, call, memory)  # the next call from there is to be told from this one
-    around = f"under {call.transformation}" if call.transformation else "such as jax.grad or jax.vmap"
-    return cause("transformation", f"{call.name} as a part of a transformation, {around}")
+    if call.transformation:
+        return cause("transformation", f"a part of {call.transformation}, around {call.name}")
+    return cause("transformation", f"a part of a transformation, such as jax.grad or jax.vmap, around {call.name}")
 
 
 def _from_explanation(text: str, call: Call | None, memory: Memory) -> Cause | None:

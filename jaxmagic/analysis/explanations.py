@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from ..model.compilation import Cause
 from ..model.spans import Call
-from .remedies import cause, combined, difference, static_difference, type_difference
+from .remedies import cause, combined, difference, setting_difference, static_difference, type_difference
 
 
 def read(text: str, call: Call | None) -> Cause | None:
@@ -138,8 +138,7 @@ def context(text: str, call: Call | None = None) -> Cause | None:
     found = re.search(r"\* (?P<name>\S+) differs: now (?P<now>.*) and before (?P<before>.*)", text)
     if found:
         name, now, before = found["name"], found["now"], found["before"]
-        what = "the mesh is another one" if "mesh" in name else f"the setting {name} has another value"
-        return difference("context", what, name, now, before)
+        return setting_difference(name, now, before)
     found = re.search(r"\[\d+\]: now (?P<now>.*?) and before (?P<before>[^\n,]*)", text)
     if found:
         return difference("context", "a setting or the mesh has another value", None, found["now"], found["before"])

@@ -13,6 +13,9 @@ from .remedies import cause, combined
 #: Operations that bring a value from the host to a device, if they get one of the host's.
 _FROM_HOST = ("stage", "convert_element_type", "copy", "copy_p")
 
+#: Parameters of operations that are sizes or types: with another value it is still the same use of the operation.
+_SIZES = ("shape", "new_sizes", "slice_sizes", "start_indices", "limit_indices", "dtype", "new_dtype")
+
 #: Functions of JAX that move arrays between devices.
 _BETWEEN_DEVICES = ("_multi_slice", "_identity_fn")
 
@@ -48,7 +51,18 @@ def _same_use(now: Call, before: Call) -> bool:
     if now.statics.keys() != before.statics.keys():
         return False
     types = ((leaf.type, before.leaves[path].type) for path, leaf in now.leaves.items())
-    values = ((value, before.statics[name]) for name, value in now.statics.items())
+    values = (
+        (value, before.statics[name]) for name, value in now.statics.items() if name not in now.static_functions
+    )
+    if any(
+        value != before.statics[name] and name not in _SIZES
+        for name, value in now.statics.items()
+        if name not in now.static_functions
+    ):
+        return False
+    sources = {name: source for name, (source, _) in now.static_functions.items()}
+    if sources != {name: source for name, (source, _) in before.static_functions.items()}:
+        return False
     return all(
         one.count(",") == other.count(",") and _bracketed(one) == _bracketed(other) for one, other in types
     ) and all(one.count(",") == other.count(",") for one, other in values)

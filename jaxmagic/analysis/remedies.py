@@ -29,6 +29,8 @@ _REMEDIES: dict[CauseKind, str] = {
     "transfer": "use jax.device_put(array), which compiles nothing",
 }
 
+_KEYS = "make all keys in the same way, with jax.random.key(seed, impl=...)"
+
 #: Kinds for which what surrounds a compilation decides about the remedy: ``analysis/advice.py`` adds it.
 _LATER: tuple[CauseKind, ...] = ("transformation", "eager")
 
@@ -79,7 +81,7 @@ def static_difference(name: str | None, now: str, before: str) -> Cause:
             what = f"{subject} is another function object of the same name: {name_now}"
             advice = "define the function once, and pass the same object in every call"
             return Cause(kind="static value", reason=what, remedy=advice, argument=name, now=now, before=before)
-        found = difference("static value", f"{subject} is another function", name, name_now, name_before)
+        found = difference("static value", f"{subject} is another function or class", name, name_now, name_before)
         return replace(found, remedy=None)
     found = difference("static value", f"{subject} has another value", name, now, before)
     if _OBJECT.search(now) and _OBJECT.search(before):
@@ -97,6 +99,26 @@ def remade_function(name: str, value: str, place: str) -> Cause:
         now=value,
         before=value,
     )
+
+
+def remade_body(operation: str, value: str, place: str) -> Cause:
+    """A loop or a condition outside of ``jit``, whose body was made again from the same source."""
+    return Cause(
+        kind="new function",
+        reason=f"the function that {operation} was given is the same one made anew: {_located(value, place)}",
+        remedy=f"define the function once, outside, or call {operation} in a function that is jitted once",
+    )
+
+
+def setting_difference(name: str, now: str, before: str) -> Cause:
+    """Another value of a setting, or another mesh."""
+    what = "the mesh is another one" if "mesh" in name else f"the setting {name} has another value"
+    return difference("context", what, name, now, before)
+
+
+def without_sharding(type_: str) -> str:
+    """``f32[2@d,4]``, as explicit sharding has it, to ``f32[2,4]``."""
+    return re.sub(r"@(\([^)]*\)|\w+)", "", type_)
 
 
 def other_function(name: str, value: str, place: str, other: str, other_place: str) -> Cause:
@@ -117,10 +139,11 @@ def parameter_difference(operation: str, name: str, now: str, before: str) -> Ca
     """Another parameter of an eager operation, which every program has as a constant."""
     kind: CauseKind = "static value"
     what = f"parameter {name} of {operation} has another value"
-    if name in ("shape", "new_sizes"):
+    if name in ("shape", "new_sizes", "slice_sizes"):
         kind, what = "shape", "the result has another shape"
     elif name in ("dtype", "new_dtype"):
         kind, what = "dtype", "the result has another dtype"
+    now, before = (re.sub(r"\bu?int\d+\((-?\d+)\)", r"\1", each) for each in (now, before))
     return replace(difference(kind, what, name, now, before), remedy=None)
 
 
@@ -135,7 +158,7 @@ def type_difference(
         before_text: and before.
         numbers: whether it was one of Python's numbers, now and before; ``None`` if that is not known.
     """
-    now, before = _TYPE.match(now_text), _TYPE.match(before_text)
+    now, before = _TYPE.match(without_sharding(now_text)), _TYPE.match(without_sharding(before_text))
     if now is None or before is None:
         found = difference("dtype", f"argument {argument} has another type", argument, now_text, before_text)
         return replace(found, remedy=None)
@@ -153,8 +176,8 @@ def type_difference(
     if now["dtype"] != before["dtype"]:
         found = difference("dtype", f"argument {argument} has another dtype", argument, now_words, before_words)
         if now["dtype"].startswith("key<"):
-            return replace(found, remedy="make all keys in the same way, with jax.random.key(seed, impl=...)")
-        number = "True" in (now["weak"], before["weak"])  # which has no .astype()
+            return replace(found, remedy=_KEYS)
+        number = "True" in (now["weak"], before["weak"]) or is_number or was_number  # which has no .astype()
         return replace(found, remedy=remedy("weak type")) if number else found
     if now["weak"] != before["weak"]:
         return difference(
@@ -164,7 +187,8 @@ def type_difference(
             _weak(is_number) if now["weak"] == "True" else "an array",
             _weak(was_number) if before["weak"] == "True" else "an array",
         )
-    return difference("placement", f"argument {argument} is sharded in another way", argument, now_text, before_text)
+    texts = (re.sub(r"\{weak_type=\w+\}$", "", each) for each in (now_text, before_text))
+    return difference("placement", f"argument {argument} is sharded in another way", argument, *texts)
 
 
 def _weak(number: bool | None) -> str:
@@ -175,6 +199,8 @@ def _weak(number: bool | None) -> str:
 
 def _shape_remedy(now: re.Match[str], before: re.Match[str]) -> str | None:
     """Padding makes sizes equal, not numbers of dimensions."""
+    if now["dtype"].startswith("key<") != before["dtype"].startswith("key<"):
+        return _KEYS
     ranks = [0 if not each["shape"] else each["shape"].count(",") + 1 for each in (now, before)]
     if ranks[0] != ranks[1]:
         return None

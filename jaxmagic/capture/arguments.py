@@ -6,16 +6,15 @@ is run here: a registered pytree is flattened once more, but no ``__repr__``, ``
 
 from __future__ import annotations
 
-import functools
 import inspect
 from collections.abc import Collection, Mapping
-from types import FunctionType
+from types import MethodType
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..model.spans import Leaf
-from .identity import defined_at, source_id
+from .identity import defined_at, innermost, name_of, source_id
 
 #: Leaves of an argument list that are remembered for one call.
 _MOST_LEAVES = 250
@@ -34,6 +33,7 @@ class Described(NamedTuple):
         leaves: its arrays and numbers, by path (``x``, ``params['w']``).
         statics: its static arguments by name, in words.
         static_functions: those that are functions: what they were made from, and where that is defined.
+        containers: of each argument that has any, by name.
         passed: how many were passed by position, and the names of those passed by keyword.
         names: of the arguments that were passed, also of those without leaves.
     """
@@ -41,6 +41,7 @@ class Described(NamedTuple):
     leaves: Mapping[str, Leaf]
     statics: Mapping[str, str]
     static_functions: Mapping[str, tuple[int, str]]
+    containers: Mapping[str, str]
     passed: tuple[int, tuple[str, ...]]
     names: tuple[str, ...]
 
@@ -74,17 +75,30 @@ def describe(
         bound = {f"args[{i}]": arg for i, arg in enumerate(args)} | dict(kwargs)
     given = {name: bound[name] for name in bound if name in static}
     leaves: dict[str, Leaf] = {}
+    containers: dict[str, str] = {}
     for name, value in bound.items():
         if name in static:
             continue
-        for path, leaf in jax.tree_util.tree_leaves_with_path(value):
+        found, structure = jax.tree_util.tree_flatten_with_path(value)
+        if structure.node_data() is not None:
+            containers[name] = _containers(structure)
+        for path, leaf in found:
             if len(leaves) + len(given) >= _MOST_LEAVES:
                 break
             if arrays_only and not _is_array(leaf):
                 given[name + jax.tree_util.keystr(path)] = leaf
             else:
                 leaves[name + jax.tree_util.keystr(path)] = _leaf(leaf)
-    return Described(leaves, static_words(given), _functions(given), passed, tuple(bound))
+    return Described(leaves, static_words(given), _functions(given), containers, passed, tuple(bound))
+
+
+def _containers(structure: Any, depth: int = 0) -> str:
+    """The types of nested containers, without their keys: ``"dict[list[*], *]"``."""
+    data, children = structure.node_data(), structure.children()
+    if data is None:
+        return "None" if structure.num_leaves == 0 else "*"
+    shown = "…" if depth > 3 else ", ".join(_containers(each, depth + 1) for each in children[:8])
+    return f"{data[0].__name__}[{shown}]"
 
 
 def static_words(values: Mapping[str, Any]) -> dict[str, str]:
@@ -94,7 +108,7 @@ def static_words(values: Mapping[str, Any]) -> dict[str, str]:
 
 def _functions(values: Mapping[str, Any]) -> dict[str, tuple[int, str]]:
     """The sources of those that are functions, and where these are defined."""
-    functions = {name: each for name, each in values.items() if isinstance(each, FunctionType | functools.partial)}
+    functions = {name: each for name, each in values.items() if "(object 0x" in _in_words(each)}
     sources = {name: source_id(each) for name, each in functions.items()}
     return {name: (source, defined_at(functions[name])) for name, source in sources.items() if source is not None}
 
@@ -139,7 +153,13 @@ def _placement(array: Any) -> str:
     return where if committed is None else f"{where} ({'committed' if committed else 'uncommitted'})"
 
 
-def _in_words(value: object, depth: int = 0) -> str:
+def _by_identity(kind: type) -> bool:
+    """Whether objects of this type are equal to no other."""
+    compare: Any = kind.__eq__
+    return compare is object.__eq__ or compare is type.__eq__
+
+
+def _in_words(value: Any, depth: int = 0) -> str:
     kind = type(value)
     if value is None or kind in (bool, int, float, complex, str, bytes):
         text = repr(value)
@@ -147,9 +167,13 @@ def _in_words(value: object, depth: int = 0) -> str:
         items: Any = value
         inner = ", ".join(_in_words(item, depth + 1) for item in items[:100]) + (", …" if len(items) > 100 else "")
         text = f"[{inner}]" if kind is list else f"({inner},)" if len(items) == 1 else f"({inner})"
-    elif inspect.isfunction(value) or inspect.isclass(value):
-        text = f"{value.__qualname__} (object {id(value):#x})"
-    elif kind.__eq__ is object.__eq__:
+    elif isinstance(value, np.generic):
+        text = f"{kind.__name__}({value.item()!r})"
+    elif kind is MethodType:  # made anew whenever it is asked for, and equal
+        text = f"{name_of(value.__func__)} (object {id(value.__self__):#x})"
+    elif callable(value) and _by_identity(kind) and (name := name_of(innermost(value))) is not None:
+        text = f"{name} (object {id(value):#x})"
+    elif _by_identity(kind):
         text = f"{kind.__name__} object {id(value):#x}"
     else:
         text = f"a {kind.__name__}"  # two of them may be equal, and only their own code could tell

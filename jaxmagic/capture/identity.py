@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import inspect
 import itertools
 import os
 import weakref
@@ -23,13 +24,7 @@ _PLAIN = (bool, int, float, complex, str, bytes, type(None))
 
 
 def function_id(function: Any) -> int | None:
-    """A number for this very object; unlike its address, none that a later object could have.
-
-    A bound method is made anew whenever somebody asks for it, so its number is the one of its object and function.
-    """
-    if isinstance(function, MethodType):
-        owner, code = function_id(function.__self__), function_id(function.__func__)
-        return None if owner is None or code is None else hash((owner, code))
+    """A number for this very object; unlike its address, none that a later object could have."""
     address = id(function)
     known = _functions.get(address)
     if known is not None and known[0]() is function:
@@ -55,6 +50,17 @@ def source_id(function: Any) -> int | None:
     """
     found = list(_layers(function))
     return hash(tuple(found)) if found and found[-1] is not None else None
+
+
+def name_of(function: Any) -> str | None:
+    """The name that a function or a callable object bears, read without running its code; ``None`` if it has none."""
+    for attribute in ("__qualname__", "__name__"):
+        name = inspect.getattr_static(function, attribute, None)
+        if isinstance(function, FunctionType | type):
+            name = getattr(function, attribute)
+        if isinstance(name, str):
+            return name
+    return None
 
 
 def defined_at(function: Any) -> str:
@@ -104,9 +110,8 @@ def _inner(function: Any) -> Any:
         return function.func
     if isinstance(function, FunctionType):
         return function.__dict__.get("__wrapped__")
-    with suppress(Exception):
-        return getattr(function, "__wrapped__", None)
-    return None
+    further = inspect.getattr_static(function, "__wrapped__", None)
+    return None if isinstance(further, property) else further
 
 
 def _call_of(value: Any) -> Any:

@@ -40,8 +40,8 @@ _PMAPPED = ("_fun", "call_wrapped")
 #: JAX's functions that evaluate a jitted function as a part of a transformation, by the beginnings of their names.
 _TRANSFORMATIONS = (
     ("_pjit_batcher", "jax.vmap"),
-    ("_pjit_linearize", "jax.grad or jax.vjp, forward"),
-    ("_pjit_transpose", "jax.grad or jax.vjp, backward"),
+    ("_pjit_linearize", "the forward pass of jax.grad or jax.vjp"),
+    ("_pjit_transpose", "the backward pass of jax.grad or jax.vjp"),
     ("_pjit_jvp", "jax.jvp"),
 )
 
@@ -372,13 +372,15 @@ def find_call(frame: FrameType | None, name: str, *, arguments: bool = True) -> 
     inside: Call | None = None
     types: tuple[str, ...] = ()
     transformation = ""
-    ahead_of_time = False
+    ahead_of_time = ""
     for _ in range(_DEEPEST):
         if frame is None:
             break
         code, module = frame.f_code.co_name, frame.f_globals.get("__name__", "")
         if module == "jax._src.stages" and code in ("compile", "lower", "trace"):
-            ahead_of_time = True
+            ahead_of_time = ahead_of_time or code
+        elif module == "jax._src.pjit" and code == "jit_trace":
+            return inside or _traced_only(frame, name)
         elif module == "jax._src.pjit" and code == "cache_miss":
             found = _from_call(frame, name, arguments)
             if found is None:
@@ -391,12 +393,24 @@ def find_call(frame: FrameType | None, name: str, *, arguments: bool = True) -> 
             inside = inside or _from_jaxpr(jaxpr, name)
             types = types or _types(jaxpr)
         elif module == "jax._src.pjit" and (word := _transformation(code)):
-            transformation = transformation or word
+            transformation = f"{transformation} and {word}" if transformation else word
             inside = inside and replace(inside, transformation=transformation)
         frame = frame.f_back
     if ahead_of_time and inside is None:
-        return Call(name=name, ahead_of_time=True)
+        return Call(name=name, ahead_of_time=True, while_tracing=ahead_of_time != "compile")
     return inside
+
+
+def _traced_only(frame: FrameType, name: str) -> Call:
+    """The call of ``.lower()``, ``.trace()`` or ``jax.eval_shape``, which runs nothing."""
+    _, location = _split_source(getattr(_jit_info(frame), "fun_sourceinfo", None))
+    return Call(name=name, location=location, ahead_of_time=True, while_tracing=True)
+
+
+def _jit_info(frame: FrameType) -> Any:
+    """What ``jax.jit`` was told, in one of the frames of a call."""
+    local = frame.f_locals
+    return local.get("jit_info") or getattr(local.get("jit_func"), "_jit_info", None)
 
 
 def _transformation(code: str) -> str:
@@ -429,8 +443,8 @@ def _with_outer(call: Call, frame: FrameType | None) -> Call:
         code, module = frame.f_code.co_name, frame.f_globals.get("__name__", "")
         if module == "jax._src.interpreters.partial_eval" and code.startswith("trace_to_jaxpr"):
             tracing = True
-        elif module == "jax._src.pjit" and code == "cache_miss" and tracing:
-            name, _ = _split_source(getattr(frame.f_locals.get("jit_info"), "fun_sourceinfo", None))
+        elif module == "jax._src.pjit" and code in ("cache_miss", "jit_trace") and tracing:
+            name, _ = _split_source(getattr(_jit_info(frame), "fun_sourceinfo", None))
             return replace(call, while_tracing=True, outer=name)
         frame = frame.f_back
     return replace(call, while_tracing=tracing)
@@ -466,19 +480,23 @@ def _from_call(frame: FrameType, name: str, arguments: bool) -> Call | None:
     if type(function).__name__ == "HashablePartial":  # one of the nameless helpers of an eager shard_map
         return Call(name=name, internal=True)
     found_name, location = _split_source(getattr(info, "fun_sourceinfo", None))
-    if found_name is None or name not in (found_name, getattr(function, "__name__", None)):
+    nameless = name.startswith("<unnamed ") and not isinstance(function, FunctionType)
+    if not nameless and (found_name is None or name not in (found_name, getattr(function, "__name__", None))):
         return None
     user = _pmapped(frame) if _is_pmap(function) else wrapped_by_library(frame.f_back, with_function=arguments)
     internal = user is None and _is_internal(location) and (_jitted_by_jax(function) or _called_from_jax(frame))
     if user is None:
-        user = UserCall(function, local.get("args", ()), local.get("kwargs", {}), _static_names(info))
-    else:
+        user = UserCall(
+            function, local.get("args", ()), local.get("kwargs", {}), _static_names(info), library=nameless
+        )
+    if user.library:
         found_name = user.name or getattr(user.function, "__name__", None) or type(user.function).__name__
     if not arguments:
-        return Call(name=found_name, location=location, internal=internal)
+        return Call(name=found_name or name, location=location, internal=internal, wrapped=user.library)
     described = describe(user.function, user.args, user.kwargs, user.static, arrays_only=user.arrays_only)
+    parameters, bodies = _operation_parameters(function) if internal else ({}, {})
     return Call(
-        name=found_name,
+        name=found_name or name,
         location=_defined_at(user.function) or location if user.library else location,
         internal=internal,
         wrapped=user.library,
@@ -486,8 +504,9 @@ def _from_call(frame: FrameType, name: str, arguments: bool) -> Call | None:
         source_id=source_id(user.function),
         parameters=() if user.library else _parameters(info),
         leaves=described.leaves,
-        statics=dict(described.statics) | (_operation_parameters(function) if internal else {}),
-        static_functions=described.static_functions,
+        statics=dict(described.statics) | parameters,
+        static_functions=dict(described.static_functions) | bodies,
+        containers=described.containers,
         passed=described.passed,
         names=described.names,
         context=_trace_context(),
@@ -517,13 +536,26 @@ def _pmapped(frame: FrameType) -> UserCall | None:
     return UserCall(function, caller.f_locals["args"], caller.f_locals["kwargs"], static, library=True)
 
 
-def _operation_parameters(function: Any) -> dict[str, str]:
-    """The parameters of a primitive that is run by itself, as far as they are plain: ``shape``, ``dimensions``."""
+def _operation_parameters(function: Any) -> tuple[dict[str, str], dict[str, tuple[int, str]]]:
+    """The parameters of a primitive that is run by itself, and the sources of the functions that it was given."""
     if not getattr(function, "_apply_primitive", False):
-        return {}
-    with suppress(Exception):
-        return static_words(inspect.getclosurevars(function).nonlocals["params"])
-    return {}
+        return {}, {}
+    try:
+        parameters = inspect.getclosurevars(function).nonlocals["params"]
+    except (TypeError, ValueError, KeyError):
+        return {}, {}
+    words, functions = static_words(parameters), {}
+    for name, value in parameters.items():
+        sources = [_split_source(getattr(_debug_info(each), "func_src_info", None)) for each in _as_tuple(value)]
+        if sources and all(source is not None for source, _ in sources):
+            words[name] = f"{sources[0][0]} (object {abs(hash(tuple(map(id, _as_tuple(value))))):#x})"
+            places = {os.path.basename(place) for _, place in sources if place}
+            functions[name] = hash(tuple(sources)), ", ".join(sorted(places))
+    return words, functions
+
+
+def _as_tuple(value: Any) -> tuple[Any, ...]:
+    return value if type(value) is tuple else (value,)
 
 
 def _split_source(source: object) -> tuple[str | None, str | None]:
@@ -576,6 +608,11 @@ def _settings() -> dict[str, str]:
     for name in _SETTINGS:
         value = getattr(jax.config, name, None)
         found[name] = str(getattr(value, "value", value))  # of an enumeration the word that it was set with
+    with suppress(ImportError, AttributeError):
+        from jax._src import mesh
+
+        meshes = jax.sharding.get_abstract_mesh(), mesh.thread_resources.env.physical_mesh  # of set_mesh(), of "with"
+        found["mesh"] = next((str(dict(each.shape)) for each in meshes if not each.empty), "none")
     return found
 
 

@@ -61,7 +61,7 @@ def _from_equinox(frame: FrameType, with_function: bool) -> UserCall | None:
     local = frame.f_locals
     try:
         jitted, args, kwargs = local["jit_wrapper"], local["args"], local["kwargs"]
-        name, function = str(jitted.fn), jitted.__wrapped__ if with_function else None
+        name, function = str(jitted.fn).rpartition("<locals>.")[2], jitted.__wrapped__ if with_function else None
     except (KeyError, AttributeError):
         return None
     if with_function and not isinstance(function, FunctionType | functools.partial):

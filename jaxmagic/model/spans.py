@@ -37,13 +37,14 @@ class Call:
         internal: it belongs to JAX itself: an eager operation.
         wrapped: a library jits a function of its own around it, and JAX's explanation is about that one.
         outer: the function that was being traced meanwhile; ``None`` if none was, or it has no name.
-        while_tracing: whether a function was being traced meanwhile.
+        while_tracing: whether a function was being traced meanwhile; or `ahead_of_time`, this one, and not compiled.
         function_id: a number for the function object; of no other object, however long ago it was.
         source_id: equal for two function objects that were made from the same source.
         parameters: the names of its parameters, in order.
         leaves: its array arguments by path (``x``, ``params['w']``).
         statics: its static arguments by name, in words.
         static_functions: those that are functions: what they were made from, and where that is defined.
+        containers: the containers of each argument by name, as far as it has any: ``"dict[list[*], *]"``.
         passed: how many arguments were passed by position, and the names of those passed by keyword; ``None``
             where arguments were not looked at.
         names: of the arguments that were passed, also of those that hold nothing.
@@ -66,6 +67,7 @@ class Call:
     leaves: Mapping[str, Leaf] = field(default_factory=dict)
     statics: Mapping[str, str] = field(default_factory=dict)
     static_functions: Mapping[str, tuple[int, str]] = field(default_factory=dict)
+    containers: Mapping[str, str] = field(default_factory=dict)
     passed: tuple[int, tuple[str, ...]] | None = None
     names: tuple[str, ...] = ()
     context: int | None = None

@@ -36,6 +36,7 @@ _EAGER = {
     "static value": "for other parameters",
     "placement": "for another placement",
     "context": "under another configuration",
+    "new function": "for a function made anew",
     "transfer": "to make or move arrays",
 }
 
@@ -115,15 +116,16 @@ def about_compilations(timing: Timing, rest: int, rest_ns: int, digits: int) -> 
 
 def about_eager(operations: Sequence[Compilation], digits: int) -> list[str]:
     """Eager operations, one sentence for those with the same kind of cause and the same remedy."""
-    groups: dict[tuple[str, str | None], list[Compilation]] = {}
+    groups: dict[tuple[str, str | None, bool], list[Compilation]] = {}
     for each in operations:
         about = each.cause.reason if each.cause.kind == "while tracing" else _EAGER.get(each.cause.kind, "")
-        groups.setdefault((about, each.cause.remedy), []).append(each)
+        groups.setdefault((about, each.cause.remedy, each.compiled), []).append(each)
     sentences = []
-    for (about, remedy), group in groups.items():
+    for (about, remedy, compiled), group in groups.items():
         total = units.time(report.total_ns(group), digits)
         about = printable(about.replace("run while", "while"))
-        head = f"{units.count(len(group), 'eager operation')} compiled{f' {about}' if about else ''}, {total} "
+        verb = "compiled" if compiled else "traced only"
+        head = f"{units.count(len(group), 'eager operation')} {verb}{f' {about}' if about else ''}, {total} "
         advice = "" if remedy is None else f": {remedy}"
         sentences.append(f"{head}({_operations(group)}){advice}.")
     return sentences

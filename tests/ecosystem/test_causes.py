@@ -1,0 +1,92 @@
+"""Causes behind libraries that jit a function of their own around the user's."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import pytest
+
+import jaxmagic
+
+eqx = pytest.importorskip("equinox")
+
+
+def compiled(call: Callable[[], Any]) -> jaxmagic.Compilation:
+    with jaxmagic.stopwatch() as watch:
+        watch.result = call()
+    (one,) = (each for each in watch.timing.compilations if not each.eager)
+    return one
+
+
+@pytest.fixture
+def step() -> Any:
+    @eqx.filter_jit
+    def step(model: Any, batch: Any, *, scale: Any = 1.0) -> Any:
+        return jax.vmap(model)(batch) * scale
+
+    return step
+
+
+def mlp(width: int, activation: Any = jnp.tanh) -> Any:
+    return eqx.nn.MLP(3, 2, width, 1, activation=activation, key=jax.random.key(0))
+
+
+def test_arguments_have_their_own_names(step: Any) -> None:
+    model, wide, one, other = mlp(4), mlp(5), jnp.ones((4, 3)), jnp.ones((5, 3))
+    first = compiled(lambda: step(model, one))
+    assert (first.function, first.cause.kind) == ("step", "first call")
+    assert first.location is not None
+    assert "test_causes.py" in first.location
+    assert compiled(lambda: step(model, other)).cause.reason == (
+        "argument batch has another shape: f32[5,3] now, f32[4,3] before"
+    )
+    assert compiled(lambda: step(wide, other)).cause.argument == "model.layers[0].weight"
+
+
+def test_what_is_no_array_is_static(step: Any) -> None:
+    model, x, scale = mlp(4), jnp.ones((4, 3)), jnp.float32(2)
+    compiled(lambda: step(model, x))
+    number = compiled(lambda: step(model, x, scale=2.0)).cause
+    assert number.reason == "static argument scale has another value: 2.0 now, 1.0 before"
+    assert number.remedy is not None
+    assert "pass it as an array" in number.remedy
+    array = compiled(lambda: step(model, x, scale=scale)).cause
+    assert array.reason.startswith("argument scale is of another kind: an array f32[] now, the static value ")
+
+
+def test_a_function_made_anew_within_a_module() -> None:
+    class Net(eqx.Module):
+        weight: jax.Array
+        act: Any
+
+        def __call__(self, x: Any) -> Any:
+            return self.act(x @ self.weight)
+
+    apply = eqx.filter_jit(lambda net, x: net(x))
+    x = jnp.ones((3, 3))
+    causes = [compiled(lambda: apply(Net(x, lambda y: y + 1), x)).cause for _ in range(2)]
+    assert causes[1].reason.startswith("static argument net.act is the same function made anew: <lambda> (")
+
+
+def test_a_module_that_is_called_is_its_class() -> None:
+    x = jnp.ones(3)
+    model = mlp(4)
+    assert compiled(lambda: eqx.filter_jit(model)(x)).cause.kind == "first call"
+    assert compiled(lambda: eqx.filter_jit(mlp(6))(x)).cause.kind == "shape"
+
+
+def test_a_function_jitted_anew(step: Any) -> None:
+    def make() -> Any:
+        @eqx.filter_jit
+        def g(x: Any) -> Any:
+            return x * 2.125
+
+        return g
+
+    x = jnp.ones(3)
+    found = [compiled(lambda: make()(x)) for _ in range(2)]
+    assert [each.cause.kind for each in found] == ["first call", "new function"]
+    assert found[0].function == "g"
