@@ -91,8 +91,9 @@ def _find(call: Call | None, text: str, traced: bool, memory: Memory) -> Cause:
     if call.internal:
         return operation_cause(call, memory.recall(call))
     if call.ahead_of_time:
-        how = ".lower(), .trace() or jax.eval_shape" if call.while_tracing else ".lower().compile()"
-        return cause("ahead of time", f"{'traced' if call.while_tracing else 'compiled'} ahead of time, with {how}")
+        if call.while_tracing:
+            return cause("ahead of time", "traced by .lower(), .trace() or jax.eval_shape")
+        return cause("ahead of time", "compiled ahead of time, with .lower().compile()")
     earlier = memory.recall(call)
     if call.transformed:
         return _of_transformed(call, earlier, text, memory)

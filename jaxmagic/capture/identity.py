@@ -6,6 +6,7 @@ import functools
 import inspect
 import itertools
 import os
+import re
 import weakref
 from collections.abc import Iterator
 from contextlib import suppress
@@ -15,6 +16,9 @@ from typing import Any
 #: Every function object that was seen, by its address, with a number that no other one gets.
 _functions: dict[int, tuple[weakref.ref[Any], int]] = {}
 _numbers = itertools.count(1)
+
+#: Files that stand for cells and for text that was executed.
+_CELL = re.compile(r"^<|ipykernel_\d+[/\\]")
 
 #: How many functions within functions are compared.
 _DEEPEST = 20
@@ -43,7 +47,7 @@ def _forget(address: int, dead: weakref.ref[Any]) -> None:
 
 
 def source_id(function: Any) -> int | None:
-    """Equal for two functions made from the same source, wherever that stands; ``None`` if it has none in Python.
+    """Equal for two functions made from the same source in one file or in cells; ``None`` if it has none in Python.
 
     What a function closes over, its defaults and the globals that it names belong to its source as far as they are
     functions or plain values. A callable object is its class's ``__call__`` and its attributes.
@@ -152,9 +156,11 @@ def _names(code: CodeType) -> Iterator[str]:
 
 
 def _content(code: CodeType) -> object:
-    """What makes it this code, wherever it stands. Its own hash leaves the instructions out on Python 3.11."""
+    """What makes it this code, on whichever line of its file. Its own hash leaves the instructions out on 3.11."""
+    # An edited cell has another file name and is still the place where the function was defined before.
+    file = "" if _CELL.search(code.co_filename) else code.co_filename
     constants = tuple(_content(each) if isinstance(each, CodeType) else (type(each), each) for each in code.co_consts)
-    return code.co_name, code.co_code, constants, code.co_names, code.co_varnames
+    return file, code.co_name, code.co_code, constants, code.co_names, code.co_varnames
 
 
 def _identity(value: object) -> object:

@@ -298,10 +298,7 @@ def test_what_is_only_traced_says_so(x: Any) -> None:
         return x + 71
 
     found = cause(lambda: jax.jit(f).lower(x))
-    assert (found.kind, found.reason) == (
-        "ahead of time",
-        "traced ahead of time, with .lower(), .trace() or jax.eval_shape",
-    )
+    assert (found.kind, found.reason) == ("ahead of time", "traced by .lower(), .trace() or jax.eval_shape")
 
 
 # --- in the report ------------------------------------------------------------------------------------------------

@@ -51,12 +51,12 @@ def test_functions_of_one_line_that_differ_in_an_operator_are_two_sources() -> N
     assert times == again != plus
 
 
-def test_a_bound_method_is_the_same_whenever_it_is_asked_for() -> None:
+def test_bound_methods_of_objects_alike_have_one_source() -> None:
     class Model:
         def step(self) -> None: ...
 
     one, other = Model(), Model()
-    assert function_id(one.step) == function_id(one.step) != function_id(other.step)
+    assert function_id(one.step) != function_id(one.step)  # each is an object of its own, for JAX, too
     assert source_id(one.step) == source_id(other.step) is not None
 
 
@@ -99,3 +99,14 @@ def test_defaults_and_plain_globals_belong_to_the_source() -> None:
     assert source_id(made[0]) == source_id(made[2]) != source_id(made[1])
     cells = [eval("lambda x: x * scale", {"scale": scale}) for scale in (1, 2, 1)]
     assert source_id(cells[0]) == source_id(cells[2]) != source_id(cells[1])
+
+
+def test_the_same_code_in_another_file_is_another_source_and_in_another_cell_is_not() -> None:
+    def made(*files: str) -> list[int | None]:
+        return [source_id(eval(compile("lambda x: x * 2", file, "eval"))) for file in files]
+
+    one, other = made("/home/me/train.py", "/home/me/test.py")
+    assert one != other
+    assert (
+        len(set(made("/tmp/ipykernel_1/27.py", "/tmp/ipykernel_1/35.py", "<ipython-input-1-abc>", "<string>"))) == 1
+    )

@@ -255,7 +255,7 @@ def last_cause(call: Any) -> jaxmagic.Cause:
 
 
 def test_first_call(x: Any) -> None:
-    assert last_cause(lambda: jax.jit(lambda x: x + 1)(x)).kind == "first call"
+    assert last_cause(lambda: jax.jit(lambda x: x + 1.0625)(x)).kind == "first call"
 
 
 def test_another_shape_names_the_argument_and_both_types(x: Any) -> None:
@@ -354,7 +354,8 @@ def test_another_configuration(x: Any) -> None:
 
 def test_eager_operations_are_told_from_functions(x: Any) -> None:
     timing = measure(lambda: jnp.linalg.norm(jnp.arctan(x[:5]) + 3))
-    assert {each.cause.kind for each in timing.compilations} == {"eager"}
+    assert timing.compilations
+    assert all(each.eager for each in timing.compilations)
     assert "arctan" in "".join(each.function for each in timing.compilations) or "atan" in "".join(
         each.function for each in timing.compilations
     )
