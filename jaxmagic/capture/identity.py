@@ -84,6 +84,15 @@ def innermost(function: Any) -> Any:
     return function
 
 
+def enclosed(function: FunctionType) -> dict[str, Any]:
+    """What a function closes over, by name."""
+    found = {}
+    for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
+        with suppress(ValueError):  # an empty cell
+            found[name] = cell.cell_contents
+    return found
+
+
 def _layers(function: Any) -> Iterator[object]:
     """What `function` consists of, from outside; the last one is ``None`` if something cannot be compared."""
     for _ in range(_DEEPEST):
@@ -135,9 +144,7 @@ def _attributes(value: Any) -> object:
 def _parts(function: FunctionType) -> Iterator[object]:
     """Its code and what it finds around itself."""
     yield _content(function.__code__)
-    for cell in function.__closure__ or ():
-        with suppress(ValueError):  # an empty cell
-            yield _identity(cell.cell_contents)
+    yield from map(_identity, enclosed(function).values())
     yield from (_identity(value) for value in function.__defaults__ or ())
     yield from ((name, _identity(value)) for name, value in (function.__kwdefaults__ or {}).items())
     surroundings = function.__globals__

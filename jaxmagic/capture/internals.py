@@ -24,7 +24,7 @@ import numpy as np
 
 from ..model.spans import Call
 from .arguments import describe, static_words
-from .identity import function_id, innermost, source_id
+from .identity import enclosed, function_id, innermost, source_id
 from .wrappers import UserCall, wrapped_by_library
 
 #: The loggers to which ``jax_explain_cache_misses`` writes: on 0.10 and newer, and on 0.8.
@@ -369,8 +369,7 @@ def find_call(frame: FrameType | None, name: str, *, arguments: bool = True) -> 
         name: the function that is compiled.
         arguments: whether to describe the arguments, too; that takes longer, and once a program is enough.
     """
-    inside: Call | None = None
-    types: tuple[str, ...] = ()
+    jaxpr: Any = None
     transformation = ""
     ahead_of_time = ""
     for _ in range(_DEEPEST):
@@ -379,23 +378,22 @@ def find_call(frame: FrameType | None, name: str, *, arguments: bool = True) -> 
         code, module = frame.f_code.co_name, frame.f_globals.get("__name__", "")
         if module == "jax._src.stages" and code in ("compile", "lower", "trace"):
             ahead_of_time = ahead_of_time or code
-        elif module == "jax._src.pjit" and code == "jit_trace":
-            return inside or _traced_only(frame, name)
-        elif module == "jax._src.pjit" and code == "cache_miss":
-            found = _from_call(frame, name, arguments)
-            if found is None:
-                found = inside
-            elif transformation:
-                found = _under(transformation, found, types)
-            return found if found is None or not found.internal else _with_outer(found, frame.f_back)
-        elif module == "jax._src.pjit" and code.startswith("_pjit_call_impl"):
-            jaxpr = frame.f_locals.get("jaxpr")
-            inside = inside or _from_jaxpr(jaxpr, name)
-            types = types or _types(jaxpr)
-        elif module == "jax._src.pjit" and (word := _transformation(code)):
-            transformation = f"{transformation} and {word}" if transformation else word
-            inside = inside and replace(inside, transformation=transformation)
+        elif module == "jax._src.pjit":
+            if code == "jit_trace":
+                return _from_jaxpr(jaxpr, name, transformation) or _traced_only(frame, name)
+            if code == "cache_miss":
+                found = _from_call(frame, name, arguments)
+                if found is None:
+                    found = _from_jaxpr(jaxpr, name, transformation)
+                elif transformation:
+                    found = _under(transformation, found, _types(jaxpr))
+                return found if found is None or not found.internal else _with_outer(found, frame.f_back)
+            if code.startswith("_pjit_call_impl"):
+                jaxpr = frame.f_locals.get("jaxpr") if jaxpr is None else jaxpr
+            elif word := _transformation(code):
+                transformation = f"{transformation} and {word}" if transformation else word
         frame = frame.f_back
+    inside = _from_jaxpr(jaxpr, name, transformation)
     if ahead_of_time and inside is None:
         return Call(name=name, ahead_of_time=True, while_tracing=ahead_of_time != "compile")
     return inside
@@ -462,12 +460,18 @@ def is_compiling(thread: int) -> bool:
     return False
 
 
-def _from_jaxpr(jaxpr: Any, name: str) -> Call | None:
+def _from_jaxpr(jaxpr: Any, name: str, transformation: str) -> Call | None:
     """A jitted function that is evaluated as a part of a transformation, such as the backward pass."""
     found_name, location = _split_source(getattr(_debug_info(jaxpr), "func_src_info", None))
     if found_name != name:
         return None
-    return Call(name=name, location=location, internal=_is_internal(location), transformed=True)
+    return Call(
+        name=name,
+        location=location,
+        internal=_is_internal(location),
+        transformed=True,
+        transformation=transformation,
+    )
 
 
 def _debug_info(jaxpr: Any) -> Any:
@@ -501,7 +505,7 @@ def _from_call(frame: FrameType, name: str, arguments: bool) -> Call | None:
         internal=internal,
         wrapped=user.library,
         function_id=function_id(user.function),
-        source_id=source_id(user.function),
+        source_id=None if internal else source_id(user.function),
         parameters=() if user.library else _parameters(info),
         leaves=described.leaves,
         statics=dict(described.statics) | parameters,
@@ -529,7 +533,7 @@ def _pmapped(frame: FrameType) -> UserCall | None:
         caller = caller.f_back
     if caller is None:
         return None
-    found = inspect.getclosurevars(caller.f_locals["infer_params"]).nonlocals
+    found = enclosed(caller.f_locals["infer_params"])
     function = found["f"] if "f" in found else found["wrapped_fun"].f  # up to 0.8, and since
     parameters = tuple(inspect.signature(function).parameters)
     static = {parameters[i] for i in found["static_broadcasted_tuple"] if -len(parameters) <= i < len(parameters)}
@@ -541,8 +545,8 @@ def _operation_parameters(function: Any) -> tuple[dict[str, str], dict[str, tupl
     if not getattr(function, "_apply_primitive", False):
         return {}, {}
     try:
-        parameters = inspect.getclosurevars(function).nonlocals["params"]
-    except (TypeError, ValueError, KeyError):
+        parameters = enclosed(function)["params"]
+    except (AttributeError, KeyError):
         return {}, {}
     words, functions = static_words(parameters), {}
     for name, value in parameters.items():
