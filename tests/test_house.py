@@ -40,7 +40,7 @@ def offenders(pattern: str, *homes: str) -> list[str]:
         (r"</?(div|table|td|span)\b", ("render/html.py", "render/profile_html.py", "render/tags.py")),
         (r"matplotlib|pyplot", ("render/figures.py", "model/display.py")),
         (r"(import|from) (IPython|traitlets)", ("magics/", "render/progress_line.py")),
-        (r"\bopen\(|write_text|write_bytes|read_text|read_bytes", ("storage.py", "render/script.py")),
+        (r"\bopen\(|write_text|write_bytes|read_text|read_bytes", ("files.py", "render/script.py")),
     ],
 )
 def test_a_line_lives_where_it_belongs(pattern: str, homes: tuple[str, ...]) -> None:

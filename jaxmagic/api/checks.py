@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from numbers import Real
 from typing import Any, get_args
 
 from ..model.comparison import CheckKind
@@ -45,9 +44,10 @@ def nanoseconds(budget_s: float) -> int:
 
 def positive(name: str, value: float) -> float:
     """`value`, if it is a positive number."""
-    if not isinstance(value, Real) or not 0 < value < float("inf"):
+    number = float(value) if hasattr(value, "__float__") else float("nan")  # NumPy has numbers of its own
+    if not 0 < number < float("inf"):
         raise ValueError(f"{name} has to be a positive number; found {value!r}")
-    return float(value)
+    return number
 
 
 def whole(name: str, value: int) -> int:
