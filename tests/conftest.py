@@ -25,6 +25,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+import reruns
 from hypothesis import settings
 
 import jaxmagic
@@ -48,7 +49,9 @@ settings.register_profile("few", deadline=None, max_examples=20)
 settings.load_profile("full")
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+@pytest.hookimpl(trylast=True)  # behind those that mark what is in their folder
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    reruns.rerun(items, can=config.pluginmanager.hasplugin("rerunfailures"))
     if jax.default_backend() == "gpu":
         return
     for item in items:
@@ -62,11 +65,24 @@ def pytest_collection_finish() -> None:
     gc.freeze()
 
 
+#: Modules whose tests have a program as their parameter.
+_PROGRAMS = "tests/capture/test_executables.py", "tests/ecosystem/test_programs.py"
+
+
+def pytest_terminal_summary(terminalreporter: Any) -> None:
+    lines = reruns.summary(terminalreporter.stats)
+    if lines:
+        terminalreporter.section("Reran: what met the clock, threads or a browser. Mend it", yellow=True)
+        for line in lines:
+            terminalreporter.line(line)
+
+
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     """Send all tests in a browser to one worker, and first: one server, one browser, and nobody waits for them.
 
-    And all tests of one of the programs whose memory is mapped: to compile it takes longer than to look at it.
+    And all tests of one of the programs whose memory is mapped, or of the ecosystem: to compile it takes longer than
+    to look at it.
 
     ``--dist loadgroup`` is made for this, but pytest-xdist 3.8 with pytest 9.2 does not see the groups.
     """
@@ -76,7 +92,7 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
 
     class Scheduling(LoadScopeScheduling):  # type: ignore[misc]
         def _split_scope(self, nodeid: str) -> str:
-            if nodeid.startswith("tests/capture/test_executables.py") and nodeid.endswith("]"):
+            if nodeid.startswith(_PROGRAMS) and nodeid.endswith("]"):
                 return nodeid[nodeid.index("[") :]
             return "browser" if nodeid.startswith("tests/browser/") else nodeid
 

@@ -59,6 +59,7 @@ def test_what_is_no_function_is_told_how_to_write_it(x: Any) -> None:
         jaxmagic.benchmark(len, [], budget_s="1s")
 
 
+@pytest.mark.clock
 @pytest.mark.parametrize(
     ("candidates", "more", "error", "message"),
     [
@@ -81,6 +82,7 @@ def test_a_record_is_compared_with_one_other(benchmark: Any) -> None:
 # --- memory ------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.clock
 def test_memory_tells_what_a_function_needs_and_keeps_its_record(x: Any) -> None:
     before = len(jaxmagic.history())
     found = jaxmagic.memory(jax.jit(lambda x, scale: x @ x * scale), x, scale=2.0)
@@ -97,6 +99,7 @@ def test_memory_tells_what_a_function_needs_and_keeps_its_record(x: Any) -> None
     assert found.code is not None
 
 
+@pytest.mark.clock
 def test_memory_by_call_stack_is_taken_and_its_raw_profile_kept_where_that_is_asked_for(
     x: Any, tmp_path: Any
 ) -> None:
@@ -113,6 +116,7 @@ def test_memory_by_call_stack_is_taken_and_its_raw_profile_kept_where_that_is_as
     assert list(tmp_path.iterdir()) == [path]
 
 
+@pytest.mark.clock
 def test_memory_runs_nothing_where_its_file_cannot_be_written(tmp_path: Any) -> None:
     ran: list[int] = []
     with pytest.raises(FileNotFoundError, match="There is no such folder"):
@@ -120,12 +124,14 @@ def test_memory_runs_nothing_where_its_file_cannot_be_written(tmp_path: Any) -> 
     assert ran == []
 
 
+@pytest.mark.clock
 def test_memory_holds_nothing_of_the_call(x: Any) -> None:
     before = {id(each) for each in jax.live_arrays()}
     jaxmagic.memory(lambda x: {"y": x + 1}, x)
     assert {id(each) for each in jax.live_arrays()} == before
 
 
+@pytest.mark.clock
 def test_memory_of_a_function_that_fails_is_its_error_and_holds_nothing(x: Any) -> None:
     """Not even until the garbage collector comes: a traceback that holds itself would hold the arguments."""
     y = x + 1
@@ -147,6 +153,7 @@ def test_memory_of_a_function_that_fails_is_its_error_and_holds_nothing(x: Any) 
     assert last.timing.error == "ZeroDivisionError"
 
 
+@pytest.mark.clock
 def test_memory_finds_the_callers_own_names(x: Any) -> None:
     namespace = {"jaxmagic": jaxmagic, "held": x + 7, "f": lambda: None, "__name__": "a_users_module"}
     exec("found = jaxmagic.memory(f)\nlooked = jaxmagic.live()", namespace)
@@ -211,6 +218,7 @@ def test_what_has_no_memory_to_tell_is_told_what_to_write(x: Any, call: Any, err
     assert len(jaxmagic.history()) == before
 
 
+@pytest.mark.clock
 def test_memory_in_two_threads_at_a_time_leaves_nothing_behind(x: Any, session_state: Any) -> None:
     """The one that began first ends first: what it put into JAX lies under what the other one put there."""
     before, call = session_state(), programs_are_run_by()

@@ -13,7 +13,7 @@ from jupyter_client.manager import KernelManager
 from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.clock]
 
 SETUP = "%load_ext jaxmagic\nimport jax, jax.numpy as jnp\nx = jnp.ones((64, 64))\nf = jax.jit(lambda x: x @ x)"
 

@@ -13,6 +13,8 @@ import pytest
 from jupyter_client.manager import KernelManager
 from nbclient import NotebookClient
 
+pytestmark = pytest.mark.clock
+
 DIRECTORY = Path(__file__).parent.parent / "notebooks"
 NOTEBOOKS = sorted(DIRECTORY.glob("*.ipynb"))
 

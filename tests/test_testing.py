@@ -16,6 +16,8 @@ from jaxmagic.model.benchmark import Benchmark, Trial
 from jaxmagic.model.comparison import Comparison
 from jaxmagic.testing import assert_faster, assert_max_compiles, assert_no_compile, assert_no_regression
 
+pytestmark = pytest.mark.clock
+
 
 def compile_nothing(call: Any) -> None:
     with assert_no_compile():

@@ -6,11 +6,14 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+import pytest
 
 import jaxmagic
 from jaxmagic.capture.candidate_profile import profile_of
 from jaxmagic.capture.jax_version import about_lines
 from jaxmagic.capture.runner import runner_of
+
+pytestmark = pytest.mark.clock
 
 
 @jax.jit

@@ -262,6 +262,7 @@ def test_where_jax_does_not_tell_there_is_no_name_and_the_rest_is_known(monkeypa
     assert names(requirement(program, origin)) == [()]
 
 
+@pytest.mark.clock
 @pytest.mark.skipif(jax.__version_info__ < (0, 9), reason="JAX hands over no constants")
 def test_constants_that_jax_hands_over_as_arguments_have_their_names() -> None:
     code = (
@@ -282,6 +283,7 @@ def test_constants_that_jax_hands_over_as_arguments_have_their_names() -> None:
     assert found.stdout == f"{expected} {expected}\n"
 
 
+@pytest.mark.clock
 def test_it_is_in_the_record_of_a_call() -> None:
     f = jax.jit(lambda x: x @ around * 11)
     assert names(jaxmagic.memory(f, x).executables[0]) == [("around",)]

@@ -5,7 +5,11 @@ from __future__ import annotations
 import threading
 from datetime import datetime
 
+import pytest
+
 from jaxmagic.capture.clock import cpu_time, now_ns, thread_cpu_ns, timestamp
+
+pytestmark = pytest.mark.clock
 
 
 def test_it_never_goes_back() -> None:

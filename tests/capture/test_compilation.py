@@ -71,6 +71,7 @@ class Shown:
         self.told.append("closed")
 
 
+@pytest.mark.clock
 def test_a_compilation_is_reported_from_its_lowering_to_its_end(x: Any, monkeypatch: Any) -> None:
     shown, during = Shown(), []
     compiled = compiler.backend_compile_and_load

@@ -21,6 +21,8 @@ from jaxmagic.capture.fence import Fence, shared
 from jaxmagic.capture.queues import Doubt, Queue, Waited
 from jaxmagic.capture.stopwatch import Stopwatch
 
+pytestmark = pytest.mark.clock
+
 several_devices = pytest.mark.skipif(jax.local_device_count() < 4, reason="needs four local devices")
 
 

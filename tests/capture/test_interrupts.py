@@ -10,6 +10,8 @@ import pytest
 
 from jaxmagic.capture.interrupts import uninterrupted
 
+pytestmark = pytest.mark.clock
+
 
 def test_an_interrupt_arrives_when_the_block_has_ended() -> None:
     done = []

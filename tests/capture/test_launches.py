@@ -24,6 +24,8 @@ from jaxmagic.capture.sampler import Plan
 from jaxmagic.capture.sending import pack
 from jaxmagic.model.benchmark import Benchmark
 
+pytestmark = pytest.mark.clock
+
 QUICK = Plan(budget_ns=10**7, samples=6)
 
 

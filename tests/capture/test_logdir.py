@@ -32,6 +32,7 @@ def results(folder: Path) -> list[dict[str, Any]]:
     return found
 
 
+@pytest.mark.clock
 def test_each_run_has_a_folder_and_an_entry_and_can_be_opened_again(tmp_path: Path, f: Any, x: Any) -> None:
     first = jaxmagic.profile(f, x, logdir=tmp_path)
     second = jaxmagic.profile(f, x, logdir=tmp_path, label="lcam")
@@ -52,6 +53,7 @@ def test_each_run_has_a_folder_and_an_entry_and_can_be_opened_again(tmp_path: Pa
     assert all(each["success"] for each in entries)
 
 
+@pytest.mark.clock
 def test_a_run_that_fails_is_in_the_list(tmp_path: Path) -> None:
     with pytest.raises(ZeroDivisionError):
         jaxmagic.profile(lambda: 1 / 0, logdir=tmp_path)
@@ -71,6 +73,7 @@ def test_a_label_needs_a_folder(f: Any, x: Any) -> None:
         jaxmagic.profile(f, x, label="lcam")
 
 
+@pytest.mark.clock
 def test_nothing_is_run_where_nothing_can_be_written(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("in the way")
     ran: list[int] = []
@@ -79,6 +82,7 @@ def test_nothing_is_run_where_nothing_can_be_written(tmp_path: Path) -> None:
     assert ran == []
 
 
+@pytest.mark.clock
 @pytest.mark.parametrize("content", ["no JSON", '{"a": 1}'])
 def test_a_file_that_is_no_list_is_left_as_it_is_and_the_record_says_so(
     tmp_path: Path, f: Any, x: Any, content: str
@@ -90,6 +94,7 @@ def test_a_file_that_is_no_list_is_left_as_it_is_and_the_record_says_so(
     assert record.device_uses
 
 
+@pytest.mark.clock
 def test_a_full_disk_leaves_no_part_of_a_recording_and_the_record_says_so(
     tmp_path: Path, f: Any, x: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -167,6 +172,7 @@ def test_a_folder_that_somebody_may_not_write_into_is_refused(inside: str) -> No
     assert b"ermission denied" in ran.stdout or b"Nothing can be written into the folder" in ran.stdout
 
 
+@pytest.mark.clock
 def test_a_folder_that_is_read_only_is_refused_before_anything_runs(tmp_path: Path, monkeypatch: Any) -> None:
     monkeypatch.setattr(os, "access", lambda path, mode: mode != os.W_OK)  # root may write everywhere
     calls = []

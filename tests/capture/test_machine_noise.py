@@ -40,6 +40,7 @@ def measured(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     return times
 
 
+@pytest.mark.clock
 def test_it_is_measured_once_in_a_session(here: Benchmark, measured: list[int]) -> None:
     for _ in range(2):
         found = jaxmagic.compare(here, here)
@@ -49,6 +50,7 @@ def test_it_is_measured_once_in_a_session(here: Benchmark, measured: list[int]) 
     assert known_noise((here.environment,)) == NOISE
 
 
+@pytest.mark.clock
 def test_it_is_not_measured_for_records_of_another_environment_or_unless_it_is_needed(
     benchmark: Benchmark, here: Benchmark, measured: list[int]
 ) -> None:
@@ -63,6 +65,7 @@ def test_it_is_not_measured_for_records_of_another_environment_or_unless_it_is_n
     assert measured == []
 
 
+@pytest.mark.clock
 def test_where_no_process_can_measure_it_is_tried_once_and_assumed(here: Benchmark, monkeypatch: Any) -> None:
     tried = []
 

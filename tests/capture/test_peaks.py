@@ -12,6 +12,8 @@ from profiles import MS, operation, use
 from jaxmagic.capture import peaks, profile_record
 from jaxmagic.capture.peaks import Peaks, cpu_peaks
 
+pytestmark = pytest.mark.clock
+
 
 @pytest.fixture(autouse=True)
 def nothing_is_known_yet(monkeypatch: Any) -> None:

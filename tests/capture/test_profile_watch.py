@@ -28,6 +28,8 @@ from jaxmagic.capture.profile_watch import ProfileWatch
 from jaxmagic.errors import NotMeasured
 from jaxmagic.model.profile import Profile
 
+pytestmark = pytest.mark.clock
+
 keeps_lines = pytest.mark.skipif(about_lines() != [], reason="this JAX does not tell all lines")
 
 N = 400

@@ -108,6 +108,7 @@ def test_on_the_cpu_the_programs_of_single_devices_run_at_once() -> None:
         assert queue.measure_costs().at_once is not queue.several
 
 
+@pytest.mark.clock
 @pytest.mark.parametrize(
     "make",
     [

@@ -216,6 +216,7 @@ def test_a_record_without_values_cannot_measure_again() -> None:
     assert compared(Plan(samples=6))[0].without_values().measure_again is None
 
 
+@pytest.mark.clock
 def test_measuring_again_twice_keeps_the_first_calls_as_well() -> None:
     before = jaxmagic.compare(
         {"a": jax.jit(lambda x: x + 1), "b": jax.jit(lambda x: x + 2)}, jnp.ones(3), budget_s=0.1
@@ -232,6 +233,7 @@ def test_measuring_again_twice_keeps_the_first_calls_as_well() -> None:
     assert not third.candidate("b").check.passed
 
 
+@pytest.mark.clock
 def test_what_means_something_else_by_now_has_a_first_call_of_its_own() -> None:
     sizes = [10]
     f = jax.jit(lambda x: x * 3)
@@ -254,6 +256,7 @@ def test_measuring_again_takes_a_positive_budget(budget_s: float) -> None:
         record.measure_again(budget_s)
 
 
+@pytest.mark.clock
 def test_a_record_is_copied_and_pickled_without_what_it_could_call() -> None:
     record = jaxmagic.compare({"a": lambda: 1, "b": lambda: 2}, budget_s=0.05)
     assert copy.deepcopy(record) == record
@@ -262,6 +265,7 @@ def test_a_record_is_copied_and_pickled_without_what_it_could_call() -> None:
     assert asdict(record)["baseline"] == "a"
 
 
+@pytest.mark.clock
 def test_a_tiny_budget_is_a_budget() -> None:
     assert jaxmagic.compare({"a": lambda: 1, "b": lambda: 2}, budget_s=1e-9).stopped_by == "budget"
 

@@ -16,6 +16,8 @@ from jaxmagic.capture.fence import Fence
 from jaxmagic.capture.pipeline import take_pipelined
 from jaxmagic.capture.runner import Runner, runner_of
 
+pytestmark = pytest.mark.clock
+
 
 @pytest.fixture
 def runner(work: Any) -> Runner:

@@ -282,6 +282,7 @@ def test_what_is_given_where_nobody_says() -> None:
     assert default_budget_ns(3, points=4) == 6 * 10**9
 
 
+@pytest.mark.clock
 def test_calls_over_several_devices_of_one_cpu_are_never_in_flight_together() -> None:
     """They may wait for each other's threads without end, and XLA ends the process then."""
     mesh = jax.sharding.Mesh(jax.devices()[:4], ("i",))

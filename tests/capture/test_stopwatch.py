@@ -122,6 +122,7 @@ def add_up(timing: jaxmagic.Timing) -> None:
     assert sum(each.total_ns for each in ours) == timing.compile_ns
 
 
+@pytest.mark.clock
 def test_parts_add_up_to_a_wall_time_measured_from_outside(x: Any) -> None:
     import time
 
@@ -501,6 +502,7 @@ def test_a_silenced_jax_logger_still_explains(x: Any) -> None:
 # --- other threads, nesting --------------------------------------------------------------------------------------
 
 
+@pytest.mark.clock
 def test_another_threads_compilation_is_listed_and_in_no_part(x: Any) -> None:
     go, done = threading.Event(), threading.Event()
 
@@ -523,6 +525,7 @@ def test_another_threads_compilation_is_listed_and_in_no_part(x: Any) -> None:
     add_up(timing)
 
 
+@pytest.mark.clock
 def test_a_thread_of_the_block_itself_counts(x: Any) -> None:
     def call() -> None:
         thread = threading.Thread(target=lambda: jax.block_until_ready(jax.jit(lambda x: jnp.sinh(x))(x)))

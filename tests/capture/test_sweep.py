@@ -256,6 +256,7 @@ def test_errors_are_a_line() -> None:
     assert len(in_words(ValueError("x" * 1000))) == 300
 
 
+@pytest.mark.clock
 def test_functions_of_jax_over_sizes_and_types() -> None:
     made = []
 
@@ -281,12 +282,14 @@ def test_functions_of_jax_over_sizes_and_types() -> None:
     assert jaxmagic.last() == found
 
 
+@pytest.mark.clock
 def test_variables_are_the_functions_own_arguments_without_make_args() -> None:
     found = jaxmagic.sweep(lambda n: jnp.ones(n), n=range(1, 4), rtol=0.5, budget_s=8)
     assert found.labels == ("test_variables_are_the_functions_own_arguments_without_make_args.<locals>.<lambda>",)
     assert len(found) == 3
 
 
+@pytest.mark.clock
 def test_fresh_arguments_are_made_before_every_sample() -> None:
     donating = jax.jit(lambda x: x + 1, donate_argnums=0)
     found = jaxmagic.sweep({"f": donating}, lambda n: (jnp.ones(n),), fresh=True, n=[2, 3], rtol=0.5, budget_s=8)
@@ -295,6 +298,7 @@ def test_fresh_arguments_are_made_before_every_sample() -> None:
         jaxmagic.sweep({"f": donating}, lambda n: (jnp.ones(n),), n=[2, 3], budget_s=0.2)
 
 
+@pytest.mark.clock
 @pytest.mark.parametrize(
     ("arguments", "error", "message"),
     [
@@ -318,6 +322,7 @@ def test_one_array_is_no_tuple_of_arguments() -> None:
         jaxmagic.sweep({"f": jnp.sin}, lambda n: jnp.ones(n), n=[1, 2])
 
 
+@pytest.mark.clock
 def test_nothing_is_left_behind(session_state: Any) -> None:
     jaxmagic.sweep({"f": jnp.sin}, lambda n: (jnp.ones(n),), n=[1, 2], budget_s=0.1)
     jaxmagic.history().clear()

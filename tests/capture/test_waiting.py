@@ -11,6 +11,8 @@ import pytest
 
 from jaxmagic.capture.waiting import search_and_wait, waiter_for
 
+pytestmark = pytest.mark.clock
+
 
 @pytest.mark.parametrize(
     "put",

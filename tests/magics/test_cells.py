@@ -86,6 +86,7 @@ def test_a_report_says_the_cell(session: Any, line: str) -> None:
     assert f"cell {cell}:3" in " ".join(session.report.split())
 
 
+@pytest.mark.clock
 def test_code_that_is_not_the_whole_of_its_cell_is_not_said_to_be_at_a_line_of_it(session: Any) -> None:
     session.run("before = 1\n\n%jaxtimeit -n 1 -r 2 jax.jit(lambda x: x * 37)(x)")
     (compilation,) = (each for each in jaxmagic.last().first_call.compilations if each.location)

@@ -11,6 +11,8 @@ from IPython.core.error import UsageError
 import jaxmagic
 from jaxmagic.magics.timing import JaxMagics
 
+pytestmark = pytest.mark.clock
+
 QUICK = "--budget 60ms"
 
 

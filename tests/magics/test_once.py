@@ -12,6 +12,8 @@ from jaxmagic.magics.once import DisplayOnce, OnceRewriter, is_displayed
 from jaxmagic.magics.timing import JaxMagics
 from jaxmagic.model.display import Displayable
 
+pytestmark = pytest.mark.clock
+
 LINES = [
     "%jaxtime -o f(x)",
     "%jaxmem -o f(x)",

@@ -15,6 +15,8 @@ import jaxmagic
 from jaxmagic.errors import NotMeasured
 from jaxmagic.model.profile import Profile
 
+pytestmark = pytest.mark.clock
+
 PREPARE = "import jax, jax.numpy as jnp\nx = jax.random.normal(jax.random.key(0), (300, 300))\ncalls = []"
 
 CELL = """%%jaxprof -v p

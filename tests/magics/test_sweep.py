@@ -13,6 +13,8 @@ import jaxmagic
 from jaxmagic.magics.sweep import MOST_POINTS, read_sweep
 from jaxmagic.magics.timing import JaxMagics
 
+pytestmark = pytest.mark.clock
+
 QUICK = "-r 6 --budget 15s"
 
 

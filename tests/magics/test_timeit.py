@@ -16,6 +16,8 @@ from jaxmagic import units
 from jaxmagic.magics.timing import JaxMagics
 from jaxmagic.model.process_noise import ProcessNoise, ProgramNoise
 
+pytestmark = pytest.mark.clock
+
 QUICK = "--budget 20ms"
 
 

@@ -5,7 +5,11 @@ from __future__ import annotations
 import threading
 from typing import Any
 
+import pytest
+
 from jaxmagic.render.ticker import Ticker
+
+pytestmark = pytest.mark.clock
 
 HOUR_S = 3600.0
 
