@@ -33,8 +33,12 @@ test: $(VENV)/.installed-browser ## Run the tests, those in a browser too
 	$(BIN)/pytest -n auto
 
 .PHONY: test-matrix
-test-matrix: $(VENV)/.installed-dev ## Run the tests on every supported corner of Python, JAX and IPython
+test-matrix: $(VENV)/.installed-dev ## Run the tests on each supported corner of Python, JAX and IPython, and the ecosystem
 	$(BIN)/nox $(NOX) $(if $(SESSIONS),--session $(SESSIONS))
+
+.PHONY: suites
+suites: $(VENV)/.installed-dev ## Run what takes long: planted lines on each JAX, simulations and their tables
+	$(BIN)/nox --tags suites $(if $(SESSIONS),--session $(SESSIONS))
 
 # So that .ci/run can do it while something else runs.
 .PHONY: install-matrix

@@ -1,6 +1,7 @@
-"""The corners of what is supported: the tests on the oldest and the newest Python, JAX and IPython.
+"""The corners of what is supported, the ecosystem, and the suites that take long.
 
-``make test-matrix`` runs all sessions. Interpreters beside the default one have to be on the path; with pyenv::
+``make test-matrix`` runs the first two, ``make suites`` the last. Interpreters beside the default one have to be on
+the path; with pyenv::
 
     PYENV_VERSION=3.11.7:3.12.1:3.13.0 make test-matrix
 """
@@ -36,30 +37,92 @@ def oldest_ipython(session: nox.Session) -> None:
 
 @nox.session(python="3.13")
 def newest(session: nox.Session) -> None:
-    """Python 3.13 with the newest of everything."""
-    run_tests(session)
+    """Python 3.13 with the newest of everything: what meets JAX, the shell or records as they are stored.
+
+    The other rooms see neither of them, as the contracts make sure; ``make test`` and `oldest_ipython` run those.
+    """
+    run_tests(session, rooms=["capture", "api", "magics", "model"])
+
+
+@nox.session(python="3.13")
+def ecosystem(session: nox.Session) -> None:
+    """Ten programs on the newest JAX and the libraries that people use it with, under every magic."""
+    libraries = "flax", "optax", "equinox", "diffrax", "numpyro", "blackjax", "optimistix"
+    install(session, *libraries, show=libraries)
+    session.run("pytest", "-n", "auto", "tests/ecosystem", *session.posargs, env={"JAXMAGIC_ECOSYSTEM": "1"})
+
+
+# --- What takes long: `make suites` ---------------------------------------------------------------------------------
+# Rates and matrices, which are no part of the checks. A suite is a session here that is tagged "suites".
+
+
+@nox.session(python="3.11", tags=["suites"], default=False)
+def planted_oldest_jax(session: nox.Session) -> None:
+    """Planted slow lines on JAX 0.8.0: how often each is named first."""
+    find_planted(session, "jax==0.8.0", "jaxlib==0.8.0")
+
+
+@nox.session(python="3.11", tags=["suites"], default=False)
+def planted_oldest_python(session: nox.Session) -> None:
+    """The same on JAX 0.10.2, the newest for Python 3.11."""
+    find_planted(session, "jax==0.10.2", "jaxlib==0.10.2")
+
+
+@nox.session(python="3.13", tags=["suites"], default=False)
+def planted_newest(session: nox.Session) -> None:
+    """The same on the newest JAX."""
+    find_planted(session)
+
+
+@nox.session(python="3.11", tags=["suites"], default=False)
+def simulations(session: nox.Session) -> None:
+    """Simulate for minutes what intervals and verdicts promise, and write the tables of the manual."""
+    install(session)
+    session.run("pytest", "-n", "auto", "tests/test_simulated.py", *session.posargs)
+    for table in TABLES:
+        session.run("python", table)
+
+
+#: Programs that write a table of the manual. A table is committed, and a test tells when it is out of date.
+TABLES = ("tests/verdict_table.py",)
+
+
+def find_planted(session: nox.Session, *pins: str) -> None:
+    """Run what is in ``tests/planted`` on a JAX."""
+    if not Path("tests/planted").is_dir():
+        session.skip("there is no tests/planted in this checkout")
+    install(session, *pins)
+    session.run("pytest", "-n", "auto", "tests/planted", *session.posargs)
+
+
+# --------------------------------------------------------------------------------------------------------------------
 
 
 def run_tests(session: nox.Session, *pins: str, rooms: Sequence[str] = ()) -> None:
     """Install the package with its tests and `pins`, say what that came to, and run the tests.
 
     Those in a browser, and notebooks that take long, are left to ``make test``: what they look at hardly depends on
-    these versions, and all checks together have to fit into twenty minutes. So there are fewer examples, too; and
+    these versions, and all checks together have to stay below thirty minutes. So there are fewer examples, too; and
     where only JAX or IPython is another one, only the `rooms` run that meet it, which the contracts make sure of, and
     the tests of the whole.
     """
     tests = Path("tests")
     chosen = [str(tests / room) for room in rooms if (tests / room).is_dir()]
     chosen += map(str, sorted(tests.glob("test_*.py"))) if rooms else []
-    session.install("--editable", ".[test]", *pins)
-    session.run("python", "-c", _VERSIONS, log=False)
+    install(session, *pins)
     fewer = ["-m", "not browser and not long", "--hypothesis-profile", "few"]
     session.run("pytest", "-n", "auto", *fewer, *chosen, *session.posargs)
 
 
+def install(session: nox.Session, *pins: str, show: Sequence[str] = ()) -> None:
+    """Install the package with its tests and `pins`, and say what that came to."""
+    session.install("--editable", ".[test]", *pins)
+    session.run("python", "-c", _VERSIONS, *show, log=False)
+
+
 _VERSIONS = """
-import platform
+import platform, sys
 from importlib.metadata import version
-names = "jax", "jaxlib", "ipython", "numpy", "pandas", "matplotlib", "ipywidgets"
+names = "jax", "jaxlib", "ipython", "numpy", "pandas", "matplotlib", "ipywidgets", *sys.argv[1:]
 print(f"Python {platform.python_version()}", *(f"{name} {version(name)}" for name in names), sep=", ")
 """
