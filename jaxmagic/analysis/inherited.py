@@ -1,7 +1,8 @@
 """Takes the loop's line away from what XLA has rewritten inside of the loop's body.
 
 XLA for the CPU replaces a product with a vector by one with a matrix, and gives it the metadata of the loop around
-it: ``jit(f)/while``. JAX writes no such instruction: the path of an operation in a body goes on, ``jit(f)/while/body/…``.
+it: ``jit(f)/while``. JAX writes no such instruction: the path of an operation in a body goes on, as in
+``jit(f)/while/body/…``.
 Without that metadata it belongs to what takes its result, like everything else that XLA adds.
 """
 
