@@ -221,12 +221,12 @@ def test_pipelined_calls_are_told_apart() -> None:
 
 def test_pipelined_calls_that_spare_nothing_are_not_called_faster_where_the_machine_drifts() -> None:
     spared = 0
-    for seed in range(60):
+    for seed in range(30):
         times = (each * (1 - 2e-4 * number) for number, each in enumerate(noisy(2 * MS, 0.03, seed)))
         found = measured(times, Plan(budget_ns=500 * MS))
         assert found.pipelined_ratio is not None
         spared += judge(found.pipelined_ratio) == "faster"
-    assert spared <= 3
+    assert spared <= 2
 
 
 @pytest.fixture
