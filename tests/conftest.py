@@ -29,6 +29,7 @@ import reruns
 from hypothesis import settings
 
 import jaxmagic
+from jaxmagic.capture import waits
 from jaxmagic.capture.internals import MISS_LOGGERS, wait_points
 from jaxmagic.errors import LaunchError
 from jaxmagic.model.arrays import HeldArray, LiveArrays
@@ -107,6 +108,13 @@ def no_modules_of_tests(request: pytest.FixtureRequest, monkeypatch: pytest.Monk
     """
     if request.path.name != "test_holders.py":
         monkeypatch.setattr("jaxmagic.capture.references._is_users_module", lambda _: False)
+
+
+@pytest.fixture(autouse=True)
+def few_measurements() -> None:
+    """Each test is a session of its own: after many measurements JAX's functions stay replaced until unloading."""
+    waits._hooks._times = 0
+    waits.restore()
 
 
 @pytest.fixture(autouse=True)

@@ -7,6 +7,7 @@ what they were before.
 
 from __future__ import annotations
 
+import sys
 import threading
 from array import array
 from collections.abc import Callable
@@ -23,7 +24,7 @@ _SHORTEST_NS = 2_000
 
 #: Python 3.13 looks attributes of a class up without a cache when the class has changed a thousand times. So the
 #: functions stay in place, and hear nothing, when they have been put there this often.
-_MOST_INSTALLED = 200
+_MOST_INSTALLED = 200 if sys.version_info >= (3, 13) else sys.maxsize
 
 
 class _Heard:
