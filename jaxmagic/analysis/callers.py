@@ -4,10 +4,9 @@ JAX traces and lowers a function that is jitted itself, such as the one in :func
 callers with the same shapes. Its instructions then carry the calls of the first caller, which may belong to a program
 that does not run at all:
 
-- JAX 0.10 and newer put the calls of the caller that runs in front, and begin anew with the first one behind them.
-  The body of a loop begins anew as well, but with the function that is jitted: so the first caller is known by calls
-  that are repeated and belong to no jitted function, or by its name in the path, such as
-  ``jit(second)/jit(_threefry_split)/first/while``. It is taken away.
+- JAX 0.10 and newer put the calls of the caller that runs in front, and begin anew with the first one behind them,
+  as they do with the body of a loop. The first caller is known by its name in the path of one of the instructions,
+  such as ``jit(second)/jit(_threefry_split)/first/while``, or because it is the program itself. It is taken away.
 - JAX 0.8 tells the first caller alone. From the jitted function on the calls are right, if it is the user's own. Of a
   library's nothing is left, and the line is not known.
 
@@ -32,7 +31,7 @@ _JIT = re.compile(r"\b(?:p?jit)\(([^()/]*)\)")
 def with_own_callers(module: Module) -> Module:
     """Return the module with the calls that led to each instruction in this program, as far as they are known."""
     written = [each for each in module.instructions.values() if each.stack]
-    foreign = {frame for each in written for frame in _repeated(each.stack, _jitted(each.op_name))}
+    foreign = {frame for each in written for frame in _foreign(each.stack, each.op_name)}
     starts = list(dict.fromkeys(_starts(written))) or list(dict.fromkeys(_named(written)))
     corrected = {number: _corrected(each, starts, foreign) for number, each in module.instructions.items()}
     return module._replace(instructions=corrected)
@@ -41,11 +40,11 @@ def with_own_callers(module: Module) -> Module:
 def _corrected(instruction: HloInstruction, starts: Sequence[_Start], foreign: Set[Frame]) -> HloInstruction:
     if not instruction.stack:
         return instruction
-    calls = _calls(instruction.stack)
+    jitted = _jitted(instruction.op_name)
+    calls = _calls(instruction.stack, jitted)
     end = next((at for at, call in enumerate(calls) if call.again and call.frame in foreign), len(calls))
     whole = tuple(call.frame for call in calls)
-    stack = _without_first_caller(whole[:end], instruction.op_name)
-    jitted = _jitted(instruction.op_name)
+    stack = whole[:end]
     cut = len(stack) < len(whole)
     if (len(jitted) == 1 and not cut) or any(_follows(stack, start, whole=cut) for start in starts):
         return instruction if stack == instruction.stack else instruction._replace(stack=stack)
@@ -68,8 +67,8 @@ def _starts(instructions: Iterable[HloInstruction]) -> Iterator[_Start]:
         jitted = _jitted(each.op_name)
         if len(jitted) != 1:
             continue
-        stack = tuple(call.frame for call in _calls(each.stack))
-        at = next((place for place, frame in enumerate(stack) if _name(frame) == jitted[0]), None)
+        stack = tuple(call.frame for call in _calls(each.stack, jitted))
+        at = _root(stack, jitted)
         if at is None:
             yield _Start(stack[:-1], None)
         else:
@@ -105,43 +104,52 @@ class _Call(NamedTuple):
     again: bool
 
 
-def _calls(stack: Stack) -> list[_Call]:
+def _calls(stack: Stack, jitted: Sequence[str]) -> list[_Call]:
     """Each call once: JAX says again how it came to a loop's body, or to what it has lowered apart.
 
-    >>> frames = [Frame(function=name, file="a.py", line=1) for name in "mffb"]
-    >>> "".join(call.frame.function for call in _calls(tuple(frames)))
-    'mfb'
+    It begins anew with the program's function. What led to that may well contain a call twice.
+
+    >>> frames = [Frame(function=name, file="a.py", line=1) for name in "mmffb"]
+    >>> "".join(call.frame.function for call in _calls(tuple(frames), ["f"]))
+    'mmfb'
     """
-    found: dict[Frame, bool] = {}
+    root = _root(stack, jitted)
+    found = [_Call(frame, again=False) for frame in stack[: len(stack) if root is None else root]]
+    first = dict.fromkeys(stack[:root] if root is not None else (), False)
     again = False
-    for frame in stack:
-        if frame in found:
-            again = True
-            known = list(found.items())
-            found = dict(known[: [each for each, _ in known].index(frame) + 1])
+    for frame in () if root is None else stack[root:]:
+        at = next((place for place, call in enumerate(found) if call.frame == frame and place >= (root or 0)), None)
+        if at is None:
+            found.append(_Call(frame, again=first.setdefault(frame, again)))
         else:
-            found[frame] = again
-    return [_Call(frame, behind) for frame, behind in found.items()]
+            again = True
+            found = found[: at + 1]
+    return found
 
 
-def _repeated(stack: Stack, jitted: Sequence[str]) -> Iterator[Frame]:
-    """The user's calls behind which JAX began anew, though they are of no jitted function within the program."""
-    for at, frame in enumerate(stack):
-        if frame in stack[:at] and is_users(frame) and _name(frame) not in jitted[1:]:
-            before = _calls(stack[:at])
-            if any(call.again and call.frame == frame for call in before):
-                yield frame
+def _root(stack: Stack, jitted: Sequence[str]) -> int | None:
+    """Where the function of the program is called; ``None`` if no call has its name."""
+    named = (at for at, frame in enumerate(stack) if _name(frame) in jitted[:1] and is_users(frame))
+    return next(named, None)
 
 
-def _without_first_caller(stack: Stack, op_name: str) -> Stack:
-    """Without what follows the name of another function in the path of a library's jitted one."""
-    names = [_name(frame) for frame in stack]
-    steps = op_name.split("/")
-    for step, following in pairwise(steps[1:]):
-        jitted = _jitted(step)
-        if jitted and jitted[-1] not in names and following in names[1:]:
-            return stack[: names.index(following, 1)]
-    return stack
+def _foreign(stack: Stack, op_name: str) -> Iterator[Frame]:
+    """The first caller's calls behind those of the one that runs.
+
+    The path names it behind a library's jitted function; or it is the program's own function, at another line.
+    """
+    jitted = _jitted(op_name)
+    calls = _calls(stack, jitted)
+    root = _root(stack, jitted)
+    behind = [call.frame for call in calls if call.again]
+    if root is not None:
+        own = stack[root].function, stack[root].file
+        yield from (frame for frame in behind if (frame.function, frame.file) == own)
+    names = {_name(call.frame) for call in calls}
+    for step, following in pairwise(op_name.split("/")[1:]):
+        inner = _jitted(step)
+        if inner and inner[-1] not in names:
+            yield from (frame for frame in behind if _name(frame) == following)
 
 
 def _jitted(op_name: str) -> list[str]:

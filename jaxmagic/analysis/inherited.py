@@ -1,9 +1,8 @@
 """Takes the loop's line away from what XLA has rewritten inside of the loop's body.
 
-XLA for the CPU replaces a product with a vector by one with a matrix, and gives it the metadata of the loop around
-it: ``jit(f)/while``. JAX writes no such instruction: the path of an operation in a body goes on, as in
-``jit(f)/while/body/…``.
-Without that metadata it belongs to what takes its result, like everything else that XLA adds.
+XLA for the CPU replaces a product with a vector by one with a matrix, and gives it the metadata of the loop that it
+is in: ``jit(f)/while``. JAX writes no such instruction: what is in a body has a path that goes on, such as
+``jit(f)/while/body/add``. Without that metadata it belongs to what takes its result, like everything that XLA adds.
 """
 
 from __future__ import annotations

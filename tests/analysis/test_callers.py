@@ -40,8 +40,8 @@ OWN = instruction("jit(second)/tanh", "main:1", "second:6")
     [
         (LIBRARY, ["main:1", "second:7", "second:7", "first:3", "first:3", "first:3"], ["main:1", "second:7"]),
         (LIBRARY, ["main:1", "second:7", "second:7", "first:3"], ["main:1", "second:7"]),
-        ("jit(second)/jit(_bits)/add", ["main:1", "second:7", "second:7", "first:3", "first:3"],
-         ["main:1", "second:7"]),
+        ("jit(second)/jvp()/while/body/eval_jaxpr/mul", ["main:1", "second:7", "second:7", "body:3", "body:3"],
+         ["main:1", "second:7", "body:3"]),
         ("jit(second)/jit(_bits)/add", ["main:1", "second:9", "second:9", "second:7", "second:7"],
          ["main:1", "second:9"]),
         ("jit(second)/while/body/closed_call/jit(g)/sin",
@@ -49,8 +49,14 @@ OWN = instruction("jit(second)/tanh", "main:1", "second:6")
          ["main:1", "second:7", "body:11", "g:8", "h:4"]),
         ("jit(second)/jit(g)/sin", ["main:1", "second:7", "g:8"], ["main:1", "second:7", "g:8"]),
         ("jit(second)/tanh", ["main:1"], ["main:1"]),
+        ("jit(second)/while/body/closed_call/sin",
+         ["run:1", "call:2", "run:1", "call:2", "run:1", "second:7", "second:7", "body:3"],
+         ["run:1", "call:2", "run:1", "call:2", "run:1", "second:7", "body:3"]),
+        ("jit(second)/jit(g)/sin", ["main:1", "second:7", "a:1", "b:2", "a:1", "b:2", "a:1", "b:2", "g:8"],
+         ["main:1", "second:7", "a:1", "b:2", "g:8"]),
     ],
-    ids=["named in the path", "said once", "repeated", "another line of the same", "loop", "jitted", "no function"],
+    ids=["named in the path", "said once", "body", "another line of the same", "loop", "jitted", "no function",
+         "recursion before", "recursion"],
 )  # fmt: skip
 def test_the_first_caller_is_taken_away_behind_the_one_that_runs(
     op_name: str, calls: list[str], right: list[str]
@@ -58,6 +64,12 @@ def test_the_first_caller_is_taken_away_behind_the_one_that_runs(
     _, found = corrected(OWN, instruction(op_name, *calls))
     assert found.stack == stack(*right)
     assert found.traced_for == ""
+
+
+def test_a_first_caller_that_one_path_names_is_taken_away_everywhere() -> None:
+    calls = ("main:1", "second:7", "second:7", "first:3")
+    found = corrected(OWN, instruction(LIBRARY, *calls), instruction("jit(second)/jit(_split)/slice", *calls))
+    assert [each.stack for each in found[1:]] == [stack("main:1", "second:7")] * 2
 
 
 @pytest.mark.parametrize(
