@@ -50,6 +50,7 @@ class Origins:
         self._numbers = {id(instruction): number for number, instruction in module.instructions.items()}
         self._found: dict[int, Shares] = {}
         self._regions: dict[int, int] = {}
+        self._members: dict[int, list[int]] = {}
         self._literals: dict[tuple[Stack, str, str], list[int]] = {}
         for number, each in module.instructions.items():
             if each.opcode in _LITERAL:
@@ -100,7 +101,14 @@ class Origins:
         written = self._combines_by(instruction) or self._begins_with(number)
         if written is not None:
             return {(written.stack, written.op_name): 1.0}
-        return {((), instruction.op_name): 1.0} if self._lost_its_line(instruction) else {}
+        return self._of_expansion(instruction, number) if self._lost_its_line(instruction) else {}
+
+    def _of_expansion(self, instruction: HloInstruction, number: int | None) -> Shares:
+        """The line that the constants of others tell, which are of the same expansion; or none, but its name."""
+        mine = [] if number is None else self._members.get(self._region(number), [])
+        told = (found for each in mine if (found := self._begins_with(each)) is not None)
+        found = {each.stack[-1]: (each.stack, each.op_name) for each in told}
+        return {next(iter(found.values())) if len(found) == 1 else ((), instruction.op_name): 1.0}
 
     def _lost_its_line(self, instruction: HloInstruction) -> bool:
         """Whether it is JAX's, of a function that has been put in where it was called: its path begins there."""
@@ -154,6 +162,7 @@ class Origins:
                 todo += self._flow.operands(at)
             first = min((self._flow.position(each) for each in seen), default=-1)
             self._regions.update(dict.fromkeys(seen, first))
+            self._members[first] = sorted(seen)
         return self._regions.get(number, -1)
 
     def _through_parameters(self, numbers: Iterable[int]) -> Iterable[int]:

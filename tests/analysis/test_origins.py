@@ -199,3 +199,12 @@ def test_windows_that_xla_has_made_belong_to_the_line_that_needs_them(function: 
     made += [each for each in found.instructions.values() if each.opcode == "iota" and not each.stack]
     for each in made:
         assert [stack[-1].line for stack, _ in origins.shares(each)] == [where]
+
+
+def test_an_operation_that_has_lost_its_line_has_that_of_its_expansion() -> None:
+    """The windows of a cumulative sum take its initial value, and what adds them up has its name."""
+    zero, operand = instruction("constant", 1), instruction("tanh", stack=(THERE,))
+    window = added("reduce-window", (1, 0))
+    total = added("add", (2,), op_name="reduce_window_sum")
+    taker = instruction("multiply", operands=(3,), stack=(ELSEWHERE,))
+    assert lines(module(zero, operand, window, total, taker), 3) == {1: 1.0}
