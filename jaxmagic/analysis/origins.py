@@ -57,6 +57,15 @@ class Origins:
                 self._literals.setdefault((each.stack, each.op_name, each.shape), []).append(number)
         self._arguments = {each.name for each in module.inputs}
 
+    def number(self, instruction: HloInstruction) -> int | None:
+        """Return the number of an instruction of the module."""
+        return self._numbers.get(id(instruction))
+
+    @property
+    def flow(self) -> Dataflow:
+        """Which instructions take which results."""
+        return self._flow
+
     def shares(self, instruction: HloInstruction) -> Shares:
         """How the time of an instruction is divided among the places that it comes from.
 
@@ -106,8 +115,8 @@ class Origins:
     def _of_expansion(self, instruction: HloInstruction, number: int | None) -> Shares:
         """The line that the constants of others tell, which are of the same expansion; or none, but its name."""
         mine = [] if number is None else self._members.get(self._region(number), [])
-        told = (found for each in mine if (found := self._begins_with(each)) is not None)
-        found = {each.stack[-1]: (each.stack, each.op_name) for each in told}
+        told = (self._begins_with(each) for each in mine)
+        found = {each.stack[-1]: (each.stack, each.op_name) for each in told if each is not None}
         return {next(iter(found.values())) if len(found) == 1 else ((), instruction.op_name): 1.0}
 
     def _lost_its_line(self, instruction: HloInstruction) -> bool:

@@ -25,7 +25,8 @@ class LineTime:
         frame: the line; ``None`` for time that reaches none.
         time_ns: what was spent on what is written in it.
         total_ns: the same, and what was spent on what it calls.
-        count: how often that of its operations ran that ran most.
+        count: how often it ran, as far as its operations tell: for each way of calls that led to it that of its
+            operations that ran most.
         operations: for each of its operations, its time.
         split: whether some of it is the share of a fusion that belongs to other lines as well.
     """
@@ -74,13 +75,20 @@ def line_times(profile: Profile) -> list[LineTime]:
     """
     found: dict[tuple[str, int], LineTime] = {}
     nowhere = LineTime(None)
+    ways: dict[Stack, int] = {}
     for place in profile.place_times:
         line = line_of(place.stack)
         if line is None:
             _add(nowhere, place)
+            nowhere.count = max(nowhere.count, place.count)
             nowhere.total_ns += place.time_ns
             continue
-        _add(found.setdefault((line.file, line.line), LineTime(line)), place)
+        row = found.setdefault((line.file, line.line), LineTime(line))
+        _add(row, place)
+        way = place.stack[: len(place.stack) - place.stack[::-1].index(line)]
+        more = max(place.count - ways.get(way, 0), 0)
+        row.count += more
+        ways[way] = ways.get(way, 0) + more
         calls = {(each.file, each.line): each for each in place.stack if is_users(each)}
         calls[line.file, line.line] = line
         for key, frame in calls.items():
@@ -96,7 +104,6 @@ def line_of(stack: Stack) -> Frame | None:
 
 def _add(line: LineTime, place: PlaceTime) -> None:
     line.time_ns += place.time_ns
-    line.count = max(line.count, place.count)
     line.split |= place.split
     for each in place.operations:
         line.operations[each] = line.operations.get(each, 0) + place.time_ns

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -12,6 +13,7 @@ from ..model.profile import OperationTime, PlaceTime
 from ..model.recording import ProgramKey, Recording
 from .attribution import Floats
 from .device_work import DeviceWork, Kinds
+from .performed import Performed
 from .recorded import Recorded
 
 
@@ -57,12 +59,27 @@ def operations_of(device: str, work: DeviceWork, kinds: Kinds) -> list[Operation
     return list(found.values())
 
 
+#: The device and the program of operations, and what they do.
+_Kind = tuple[str, str, str]
+
+
 @dataclass(slots=True)
 class _Place:
     time_ps: float = 0.0
-    counts: dict[tuple[str, str, str], int] = field(default_factory=dict)
+    counts: dict[_Kind, dict[Hashable, dict[str, int]]] = field(default_factory=dict)
+    kinds: dict[str, float] = field(default_factory=dict)
     split: bool = False
     operations: dict[str, float] = field(default_factory=dict)
+
+    @property
+    def count(self) -> int:
+        """How often the operation ran that took most, on the device and in the program where it did so most often.
+
+        Instructions that compute the same values are one, and the one that ran most counts.
+        """
+        heaviest = max(self.kinds, key=lambda each: self.kinds[each])
+        counts = (made for (_, _, opcode), made in self.counts.items() if opcode == heaviest)
+        return max(sum(max(runs.values()) for runs in made.values()) for made in counts)
 
 
 class Places:
@@ -76,8 +93,10 @@ class Places:
         for place, share in (work.places or {((), ""): 1.0}).items():
             found = self._found.setdefault(place, _Place())
             found.time_ps += time_ps * share
-            one = device, work.module, work.name
-            found.counts[one] = found.counts.get(one, 0) + count
+            for each in work.performs.get(place, (Performed(work.name, work.name, 1),)):
+                runs = found.counts.setdefault((device, work.module, each.opcode), {}).setdefault(each.identity, {})
+                runs[work.name] = runs.get(work.name, 0) + count * each.times
+                found.kinds[each.opcode] = found.kinds.get(each.opcode, 0.0) + time_ps * share
             found.split |= work.split
             found.operations[work.name] = found.operations.get(work.name, 0.0) + time_ps * share
 
@@ -90,7 +109,7 @@ class Places:
                 stack=stack,
                 scope=scope,
                 time_ns=time_ns,
-                count=max(found.counts.values()),
+                count=found.count,
                 operations=tuple(sorted(found.operations, key=lambda each: -found.operations[each])),
                 split=found.split,
             )

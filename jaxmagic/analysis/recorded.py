@@ -14,6 +14,7 @@ from .heap import owner
 from .hlo_bytes import bytes_accessed, payload_bytes
 from .hlo_costs import category, flops
 from .origins import Origins, Place
+from .performed import Performed, performed
 
 #: Names of our own programs.
 OURS = "jaxmagic_fence"
@@ -67,6 +68,7 @@ class Recorded:
         shape: of its result.
         flops: of one run.
         accessed_bytes: of one run.
+        performs: of each place that has operations of its own, which of them it performs.
         opcode: what the instruction does, in XLA's words; empty if not known.
         payload_bytes: of a collective operation, the larger of what it takes and gives.
         groups: of a collective operation, among how many groups of devices it exchanges; 0 if not known.
@@ -79,6 +81,7 @@ class Recorded:
     ours: bool = False
     split: bool = False
     places: Mapping[Place, float] = field(default_factory=dict)
+    performs: Mapping[Place, tuple[Performed, ...]] = field(default_factory=dict)
     shape: str = ""
     flops: int | None = None
     accessed_bytes: int | None = None
@@ -138,6 +141,7 @@ def recorded(
         ours=OURS in title,
         split=len({stack[-1:] for stack, _ in places}) > 1,
         places=places,
+        performs=performed(module, instruction, origins[kind.program]),
         shape=instruction.shape,
         flops=flops(module, instruction),
         accessed_bytes=bytes_accessed(module, instruction),

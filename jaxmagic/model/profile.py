@@ -66,7 +66,7 @@ class PlaceTime:
         stack: the calls that wrote it, the outermost first; empty for time that reaches no line.
         scope: the path of JAX's operation; empty if not known.
         time_ns: of all devices. Those of a profile add up to the time in which devices were busy.
-        count: how often the operation ran that ran most.
+        count: how often its operation ran, of several the one that took most; what is computed again counts once.
         operations: the names of the operations, the one that took longest first.
         split: whether some of this is the share of a fusion that belongs to other places as well.
     """
