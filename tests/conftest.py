@@ -21,6 +21,9 @@ if os.environ.get("JAXMAGIC_TEST_PLATFORM", "cpu") == "cpu":
     os.environ.setdefault("JAX_PLATFORMS", "cpu")
     os.environ.setdefault("XLA_FLAGS", "--xla_force_host_platform_device_count=4")
 
+# No output of a test depends on whether something took longer than a second.
+os.environ["TQDM_DISABLE"] = "1"
+
 import jax
 import jax.numpy as jnp
 import numpy as np

@@ -159,17 +159,19 @@ def test_a_background_thread_and_printing_do_not_disturb(notebook: Notebook) -> 
 def test_progress_that_was_shown_is_not_in_the_saved_output(notebook: Notebook) -> None:
     notebook.run(
         "import ipywidgets, threading\nfrom jaxmagic.render import progress\n"
+        "import os\ndisabled = os.environ.pop('TQDM_DISABLE')\n"
         "delay, progress._DELAY_S = progress._DELAY_S, -1.0"
     )
     cell = notebook.run("%jaxprof -q f(x);")
-    notebook.run("progress._DELAY_S = delay")
+    notebook.run("progress._DELAY_S, os.environ['TQDM_DISABLE'] = delay, disabled")
     assert [each.data for each in cell.outputs] == [{"text/plain": ""}]
     assert notebook.text("len(ipywidgets.widgets.widget._instances)") == "0"
     assert notebook.text("[each.name for each in threading.enumerate() if 'jaxmagic' in each.name]") == "[]"
 
 
 _COMPILES_UNTIL_IT_IS_SEEN = """
-import threading
+import os, threading
+disabled = os.environ.pop("TQDM_DISABLE")
 from jax._src import compiler
 from jaxmagic.render import compiling_line, progress_line
 seen, texts = threading.Event(), []
@@ -189,7 +191,7 @@ def test_a_long_compilation_is_shown_until_the_code_goes_on(notebook: Notebook, 
     notebook.run(_COMPILES_UNTIL_IT_IS_SEEN)
     cell = notebook.run(f"{magic} -q print(jax.jit(lambda x: x - 3).lower(x).compile()(x).shape)")
     notebook.run("compiling_line._TICK_S, compiler.backend_compile_and_load = tick, real")
-    notebook.run("progress_line._NotebookText.draw = draw")
+    notebook.run("progress_line._NotebookText.draw, os.environ['TQDM_DISABLE'] = draw, disabled")
     emptied, printed = cell.outputs
     assert (emptied.data, printed.text) == ({"text/plain": ""}, "(64, 64)\n")
     assert notebook.text("texts[0]") == "'compiling <lambda>: 0 s'"

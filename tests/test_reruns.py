@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import builtins
 import doctest
 from pathlib import Path
+from typing import Any
 
 import pytest
 import reruns
@@ -77,7 +79,8 @@ def test_what_meets_the_clock_or_threads_is_marked() -> None:
     assert missing == {}
 
 
-def test_the_examples_run() -> None:
+def test_the_examples_run(monkeypatch: Any) -> None:
+    monkeypatch.setattr(builtins, "_", None, raising=False)  # doctest leaves it, and IPython then keeps off its own
     assert doctest.testmod(reruns).failed == 0
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from contextlib import suppress
 from typing import Any, Protocol
@@ -18,7 +19,9 @@ class Line(Protocol):
 
 
 def can_be_shown() -> bool:
-    """Whether there is a notebook, or a terminal behind stderr."""
+    """Whether there is a notebook, or a terminal behind stderr, and tqdm's ``TQDM_DISABLE`` is not set."""
+    if os.environ.get("TQDM_DISABLE", "0") not in ("", "0"):
+        return False
     try:
         return _in_kernel() or sys.stderr.isatty()
     except Exception:  # closed, None, or somebody's own

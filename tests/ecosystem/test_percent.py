@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import builtins
 import doctest
+from typing import Any
 
 import pytest
 
 from . import percent
 
 
-def test_the_example_runs() -> None:
+def test_the_example_runs(monkeypatch: Any) -> None:
+    monkeypatch.setattr(builtins, "_", None, raising=False)  # doctest leaves it, and IPython then keeps off its own
     assert doctest.testmod(percent).failed == 0
 
 

@@ -20,6 +20,11 @@ class Terminal(io.StringIO):
         return True
 
 
+@pytest.fixture(autouse=True)
+def enabled(monkeypatch: Any) -> None:
+    monkeypatch.delenv("TQDM_DISABLE")
+
+
 @pytest.fixture
 def terminal(monkeypatch: Any) -> Terminal:
     made = Terminal()
@@ -116,3 +121,9 @@ def test_a_terminal_or_a_kernel_can_show_it(terminal: Terminal, monkeypatch: Any
     monkeypatch.setattr(progress_line, "sys", SimpleNamespace(stderr=None))
     monkeypatch.setattr(progress_line, "_in_kernel", lambda: True)
     assert progress_line.can_be_shown()
+
+
+@pytest.mark.parametrize(("value", "shown"), [("1", False), ("true", False), ("0", True), ("", True)])
+def test_tqdms_own_variable_turns_it_off(terminal: Terminal, monkeypatch: Any, value: str, shown: bool) -> None:
+    monkeypatch.setenv("TQDM_DISABLE", value)
+    assert progress_line.can_be_shown() is shown
