@@ -68,7 +68,9 @@ def test_times_of_a_cell_add_up(measured: Measured) -> None:
 
 def test_samples_wait_for_all_work(measured: Measured) -> None:
     fastest_ns = measured.by_hand.fastest_ns or 0
-    assert min(measured.benchmark.samples_ns) > fastest_ns / 8  # a repeat may be of one step of four
+    assert (
+        min(measured.benchmark.samples_ns) > fastest_ns / 16
+    )  # a repeat may be one step of four; to begin takes a hundredth
     again = measured.by_hand.compilations[-1].total()
     assert sum(each.compilation_ns > 0 for each in measured.benchmark.first_call.compilations) == again
 
