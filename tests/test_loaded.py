@@ -34,4 +34,4 @@ def test_a_record_that_loads_can_be_shown(document: Any) -> None:
                 error.add_note(f"with {value!r} at {place}")
                 raise
         shown += 1
-    assert shown > 5
+    assert shown  # how many depends on which are drawn
