@@ -34,8 +34,10 @@ class Performed(NamedTuple):
     times: int
 
 
-def performed(module: Module, instruction: HloInstruction, origins: Origins) -> Mapping[Place, tuple[Performed, ...]]:
+def performed(module: Module, instruction: HloInstruction, origins: Origins) -> Mapping[Place, Performed]:
     """Return what an instruction performs of each of its places that have a line of their own.
+
+    Of a fusion, a place counts once: a function of a library may be many instructions with one path.
 
     Args:
         module: in which it is.
@@ -43,18 +45,18 @@ def performed(module: Module, instruction: HloInstruction, origins: Origins) -> 
         origins: of that module.
     """
     if instruction.one_kernel:
-        parts = [(each, round(times)) for each, times in parts_of_kernel(module, instruction) if work(module, each)]
+        parts = [(each, times) for each, times in parts_of_kernel(module, instruction) if work(module, each)]
     elif instruction.opcode == "fusion":
-        parts = [(each, 1) for each, share in parts_of(module, instruction) if share and work(module, each)]
+        parts = [(each, 1.0) for each, share in parts_of(module, instruction) if share and work(module, each)]
     else:
-        parts = [(instruction, 1)]
-    found: dict[Place, list[Performed]] = {}
-    for each, times in parts:
+        parts = [(instruction, 1.0)]
+    found: dict[Place, Performed] = {}
+    for each, times in sorted(parts, key=lambda part: work(module, part[0])):
         number = origins.number(each)
         if each.stack and number is not None:
-            made = Performed(each.opcode, _identity(module, origins.flow, number), times)
-            found.setdefault((each.stack, each.op_name), []).append(made)
-    return {place: tuple(made) for place, made in found.items()}
+            made = Performed(each.opcode, _identity(module, origins.flow, number), max(round(times), 1))
+            found[each.stack, each.op_name] = made
+    return found
 
 
 def _identity(module: Module, flow: Dataflow, number: int, depth: int = 0) -> Hashable:

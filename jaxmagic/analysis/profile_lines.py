@@ -25,8 +25,8 @@ class LineTime:
         frame: the line; ``None`` for time that reaches none.
         time_ns: what was spent on what is written in it.
         total_ns: the same, and what was spent on what it calls.
-        count: how often it ran, as far as its operations tell: for each way of calls that led to it that of its
-            operations that ran most.
+        count: how often it ran, as far as its operations tell: for each way of calls that led to it, how often that
+            one of its operations did that took most.
         operations: for each of its operations, its time.
         split: whether some of it is the share of a fusion that belongs to other lines as well.
     """
@@ -75,7 +75,7 @@ def line_times(profile: Profile) -> list[LineTime]:
     """
     found: dict[tuple[str, int], LineTime] = {}
     nowhere = LineTime(None)
-    ways: dict[Stack, int] = {}
+    ways: set[Stack] = set()
     for place in profile.place_times:
         line = line_of(place.stack)
         if line is None:
@@ -86,9 +86,9 @@ def line_times(profile: Profile) -> list[LineTime]:
         row = found.setdefault((line.file, line.line), LineTime(line))
         _add(row, place)
         way = place.stack[: len(place.stack) - place.stack[::-1].index(line)]
-        more = max(place.count - ways.get(way, 0), 0)
-        row.count += more
-        ways[way] = ways.get(way, 0) + more
+        if way not in ways:  # what took most comes first
+            ways.add(way)
+            row.count += place.count
         calls = {(each.file, each.line): each for each in place.stack if is_users(each)}
         calls[line.file, line.line] = line
         for key, frame in calls.items():

@@ -93,10 +93,10 @@ class Places:
         for place, share in (work.places or {((), ""): 1.0}).items():
             found = self._found.setdefault(place, _Place())
             found.time_ps += time_ps * share
-            for each in work.performs.get(place, (Performed(work.name, work.name, 1),)):
-                runs = found.counts.setdefault((device, work.module, each.opcode), {}).setdefault(each.identity, {})
-                runs[work.name] = runs.get(work.name, 0) + count * each.times
-                found.kinds[each.opcode] = found.kinds.get(each.opcode, 0.0) + time_ps * share
+            made = work.performs.get(place, Performed(work.name, work.name, 1))
+            runs = found.counts.setdefault((device, work.module, made.opcode), {}).setdefault(made.identity, {})
+            runs[work.name] = runs.get(work.name, 0) + count * made.times
+            found.kinds[made.opcode] = found.kinds.get(made.opcode, 0.0) + time_ps * share
             found.split |= work.split
             found.operations[work.name] = found.operations.get(work.name, 0.0) + time_ps * share
 

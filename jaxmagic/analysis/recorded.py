@@ -68,7 +68,7 @@ class Recorded:
         shape: of its result.
         flops: of one run.
         accessed_bytes: of one run.
-        performs: of each place that has operations of its own, which of them it performs.
+        performs: of each place that has operations of its own, which one it performs.
         opcode: what the instruction does, in XLA's words; empty if not known.
         payload_bytes: of a collective operation, the larger of what it takes and gives.
         groups: of a collective operation, among how many groups of devices it exchanges; 0 if not known.
@@ -81,7 +81,7 @@ class Recorded:
     ours: bool = False
     split: bool = False
     places: Mapping[Place, float] = field(default_factory=dict)
-    performs: Mapping[Place, tuple[Performed, ...]] = field(default_factory=dict)
+    performs: Mapping[Place, Performed] = field(default_factory=dict)
     shape: str = ""
     flops: int | None = None
     accessed_bytes: int | None = None

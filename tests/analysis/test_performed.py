@@ -19,9 +19,7 @@ from jaxmagic.model.recording import EventKind, Recording, Track
 def profile_of(function: Any, *arguments: Any) -> dict[int, int]:
     """How often each line ran, counted from the function's first, if each instruction of the program did once."""
     found = module_of(function, *arguments)
-    entry = max(found.computations, key=lambda each: any(
-        found.instructions[number].opcode == "fusion" for number in found.computations[each]
-    ))  # fmt: skip
+    entry = list(found.computations)[-1]
     names = [found.instructions[number].name for number in found.computations[entry]]
     skipped = ("parameter", "constant", "tuple", "get-tuple-element", "bitcast")
     names = [each for each in names if found.instructions[found.named[each]].opcode not in skipped]
