@@ -9,6 +9,7 @@ from typing import NamedTuple
 from ..model.frame import Frame, Stack
 from ..model.profile import Code, PlaceTime, Profile
 from .heap import is_users, owner
+from .labels import label_of_scope
 
 #: Lines of a listing around one that took time.
 _AROUND = 2
@@ -29,6 +30,7 @@ class LineTime:
             one of its operations did that took most.
         operations: for each of its operations, its time.
         split: whether some of it is the share of a fusion that belongs to other lines as well.
+        labels: the time of what its source does not show, by what that is.
     """
 
     frame: Frame | None
@@ -37,6 +39,7 @@ class LineTime:
     count: int = 0
     operations: dict[str, int] = field(default_factory=dict)
     split: bool = False
+    labels: dict[str, int] = field(default_factory=dict)
 
 
 class Listed(NamedTuple):
@@ -105,6 +108,9 @@ def line_of(stack: Stack) -> Frame | None:
 def _add(line: LineTime, place: PlaceTime) -> None:
     line.time_ns += place.time_ns
     line.split |= place.split
+    label = place.about or label_of_scope(place.scope)
+    if label:
+        line.labels[label] = line.labels.get(label, 0) + place.time_ns
     for each in place.operations:
         line.operations[each] = line.operations.get(each, 0) + place.time_ns
 

@@ -69,6 +69,7 @@ class _Place:
     counts: dict[_Kind, dict[Hashable, dict[str, int]]] = field(default_factory=dict)
     kinds: dict[str, float] = field(default_factory=dict)
     split: bool = False
+    abouts: dict[str, float] = field(default_factory=dict)
     operations: dict[str, float] = field(default_factory=dict)
 
     @property
@@ -98,6 +99,7 @@ class Places:
             runs[work.name] = runs.get(work.name, 0) + count * made.times
             found.kinds[made.opcode] = found.kinds.get(made.opcode, 0.0) + time_ps * share
             found.split |= work.split
+            found.abouts[work.about] = found.abouts.get(work.about, 0.0) + time_ps * share
             found.operations[work.name] = found.operations.get(work.name, 0.0) + time_ps * share
 
     def times(self, total_ns: int) -> tuple[PlaceTime, ...]:
@@ -112,6 +114,7 @@ class Places:
                 count=found.count,
                 operations=tuple(sorted(found.operations, key=lambda each: -found.operations[each])),
                 split=found.split,
+                about=max(found.abouts, key=lambda each: found.abouts[each]),
             )
             for ((stack, scope), found), time_ns in zip(rows, times, strict=True)
         )

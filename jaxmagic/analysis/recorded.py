@@ -13,6 +13,7 @@ from .attribution import COLLECTIVE, COMPUTE, CONTROL, COPY
 from .heap import owner
 from .hlo_bytes import bytes_accessed, payload_bytes
 from .hlo_costs import category, flops
+from .labels import label_of_instruction
 from .origins import Origins, Place
 from .performed import Performed, performed
 
@@ -71,6 +72,7 @@ class Recorded:
         performs: of each place that has operations of its own, which one it performs.
         opcode: what the instruction does, in XLA's words; empty if not known.
         payload_bytes: of a collective operation, the larger of what it takes and gives.
+        about: why it has no line, or what of an argument it exchanges; empty for most.
         groups: of a collective operation, among how many groups of devices it exchanges; 0 if not known.
     """
 
@@ -88,6 +90,7 @@ class Recorded:
     opcode: str = ""
     payload_bytes: int | None = None
     groups: int = 0
+    about: str = ""
 
     @property
     def place(self) -> Place:
@@ -148,6 +151,7 @@ def recorded(
         opcode=instruction.opcode,
         payload_bytes=payload_bytes(module, instruction) if kind_of_work == "collective" else None,
         groups=instruction.groups,
+        about=label_of_instruction(module, instruction),
     )
 
 

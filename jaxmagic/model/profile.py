@@ -69,6 +69,7 @@ class PlaceTime:
         count: how often its operation ran, of several the one that took most; what is computed again counts once.
         operations: the names of the operations, the one that took longest first.
         split: whether some of this is the share of a fusion that belongs to other places as well.
+        about: why it has no line, or which argument is exchanged here because of its sharding; empty for most.
     """
 
     stack: Stack
@@ -77,6 +78,7 @@ class PlaceTime:
     count: int
     operations: tuple[str, ...]
     split: bool = False
+    about: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

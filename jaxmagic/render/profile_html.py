@@ -27,6 +27,7 @@ def profile_report(record: Profile, style: Style, *, explain: bool) -> str:
     pieces += [_listing(each, record, style) for each in listed]
     pieces += [tags.line(each) for each in profile_words.about_unlisted(lines, listed, record)]
     pieces += [tags.line(each) for each in profile_words.about_nowhere(lines, record)]
+    pieces += [tags.line(each) for each in profile_words.about_labels(lines, record)]
     if style.picture and (drawn := profile_flame(record)) is not None:
         pieces.append(chart_to_html(drawn))
     if style.picture and (shown := profile_timeline_chart(record)) is not None:

@@ -29,6 +29,7 @@ def profile_report(record: Profile, style: Style, *, explain: bool) -> list[str]
         found += _listing(each, record, style)
     found += sentences(profile_words.about_unlisted(lines, listed[:_MOST_LISTINGS], record), style)
     found += sentences(profile_words.about_nowhere(lines, record), style)
+    found += sentences(profile_words.about_labels(lines, record), style)
     operations = over_devices(record.operation_times)
     if operations:
         found += table(profile_words.operation_table(operations[: style.rows], record, narrow=True), style.width)

@@ -10,6 +10,7 @@ from .. import units
 from ..analysis.bound import Bound, bound_of, slowed_down
 from ..analysis.conditions import loaded
 from ..analysis.earlier import compiled_earlier
+from ..analysis.labels import BACKWARD
 from ..analysis.profile_lines import LineTime, Listing
 from ..analysis.roofline import Placed, peaks_of, place, without_rate
 from ..analysis.sources import short_source
@@ -201,6 +202,25 @@ def about_nowhere(lines: Iterable[LineTime], profile: Profile) -> list[str]:
         for each in lines
         if each.frame is None
     ]
+
+
+#: Shares of all the time from which on is said what it is, and of a line's for a backward pass, which most have.
+_WORTH_A_LABEL = 0.05
+_ALL_BACKWARD = 0.95
+
+
+def about_labels(lines: Iterable[LineTime], profile: Profile) -> list[str]:
+    """What the time of lines is, where their source does not show it."""
+    told = []
+    for line in lines:
+        where = "Without a line" if line.frame is None else _short(line.frame.location)
+        for label, time_ns in sorted(line.labels.items(), key=lambda each: -each[1]):
+            if time_ns < _WORTH_A_LABEL * profile.device_ns:
+                continue
+            if label != BACKWARD or time_ns > _ALL_BACKWARD * line.time_ns:
+                share = units.share(time_ns, profile.device_ns)
+                told.append(f"{where}: {units.time(time_ns / parts(profile))} ({share}) is {label}.")
+    return told[:_MOST_UNLISTED]
 
 
 def about_unlisted(lines: Iterable[LineTime], listed: Iterable[Listing], profile: Profile) -> list[str]:
