@@ -15,16 +15,11 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 import jax
+from lines_table import HEAD, PROFILES, cells
 from planted import Planted, programs
 
 import jaxmagic
 from jaxmagic.analysis.profile_lines import line_times
-from jaxmagic.analysis.statistics import sign_interval
-
-#: So many profiles make an interval of 95 % from the lowest to the highest.
-PROFILES = 6
-
-HEAD = ("program", "told (%)", "by taking it away (%)", "without a line (%)", "first")
 
 
 def measure(program: Planted, rounds: int) -> dict[str, Any]:
@@ -53,17 +48,6 @@ def _took_ns(function: Callable[..., Any], arguments: tuple[Any, ...]) -> int:
     started = perf_counter_ns()
     jax.block_until_ready(function(*arguments))
     return perf_counter_ns() - started
-
-
-def cells(row: dict[str, Any]) -> list[str]:
-    """A row of the table."""
-    return [row["name"].replace("_", " "), _interval(row["told"]), _interval(row["found"]), f"{row['nowhere']:.1f}",
-            f"{row['first']} of {PROFILES}"]  # fmt: skip
-
-
-def _interval(values: list[float]) -> str:
-    found = sign_interval(values)
-    return "" if found is None else f"{found.value:.1f} ({found.low:.1f} to {found.high:.1f})"
 
 
 def main() -> None:

@@ -18,7 +18,7 @@ from statistics import median
 from typing import Any
 
 from child import ask
-from lines import HEAD, cells
+from lines_table import HEAD, cells
 from loading import HEAVY, OTHERS, heavy_imports, load_times
 from tables import show, spread, uncertainty
 
@@ -325,10 +325,10 @@ def slow_lines(rounds: int) -> None:
     """What profiles tell of one slow line in each of many programs, beside what taking it away spares."""
     rows = ask("lines.py", rounds, devices=DEVICES)
     show(
-        "Slow lines: the share that a profile tells, and that the program takes less without the line (95 % intervals)",
+        "Slow lines: the share that a profile tells, and what the program takes less without the line",
         HEAD,
         [cells(row) for row in rows],
-        ["told: of the device's time, which knows nothing of the time between operations."],
+        ["told: of the device's time. In brackets: the 95 % interval of the median."],
     )
 
 
