@@ -10,6 +10,7 @@ from typing import Any
 
 from IPython.core.displaypub import DisplayPublisher
 from IPython.core.interactiveshell import InteractiveShell
+from traitlets.config import Config
 
 
 @dataclass
@@ -50,13 +51,15 @@ def open_shell() -> Iterator[Session]:
     """Start a shell without the extension, and end it."""
     main = sys.modules["__main__"]
     InteractiveShell.clear_instance()
-    shell = InteractiveShell.instance()
+    config = Config({"HistoryManager": {"hist_file": ":memory:"}})  # the user's would be written to in every cell
+    shell = InteractiveShell.instance(config=config)
     session = Session(shell)
     shell.display_pub = Publisher(parent=shell)
     shell.display_pub.keep = session.published
     shell.user_ns["get_ipython"] = shell.get_ipython
     shell.showtraceback = lambda *args, **kwargs: None  # printed in every test otherwise
     yield session
+    shell.extension_manager.unload_extension("jaxmagic")  # each one that stays is asked for the names of all files
     shell.history_manager.end_session()
     InteractiveShell.clear_instance()
     sys.modules["__main__"] = main  # the shell has put its own there, which is emptied with it

@@ -5,7 +5,7 @@ from __future__ import annotations
 import linecache
 import os
 import re
-from collections.abc import Iterable
+from collections.abc import Sequence
 
 from IPython.core.interactiveshell import InteractiveShell
 
@@ -45,15 +45,16 @@ class Cells:
         return typed if typed and len(_without_end(typed)) == len(run) else None
 
     def _number(self, file: str) -> int | None:
-        code = [line.rstrip("\n") for line in linecache.getlines(file)]
-        if not code or "IPYKERNEL_CELL_NAME" in os.environ:  # then all cells have the same name
+        if "IPYKERNEL_CELL_NAME" in os.environ:  # then all cells have the same name
             return None
         cells = self._shell.history_manager.input_hist_parsed
-        return next(
-            (each for each in self._candidates(file, len(cells)) if _lines(cells[each]) == _without_end(code)), None
-        )
+        candidates = self._candidates(file, len(cells))
+        if not candidates:  # most files are a library's, and long
+            return None
+        code = _without_end([line.rstrip("\n") for line in linecache.getlines(file)])
+        return next((each for each in candidates if _lines(cells[each]) == code), None) if code else None
 
-    def _candidates(self, file: str, there_are: int) -> Iterable[int]:
+    def _candidates(self, file: str, there_are: int) -> Sequence[int]:
         """Numbers of cells that it may be."""
         told = getattr(self._shell.compile, "format_code_name", lambda _: None)(file)  # from IPython 8 on
         found = re.search(r"\[(\d+)\]", told[1]) if told else _NUMBERED.search(file)
