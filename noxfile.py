@@ -40,16 +40,23 @@ def newest(session: nox.Session) -> None:
     """Python 3.13 with the newest of everything: what meets JAX, the shell or records as they are stored.
 
     The other rooms see neither of them, as the contracts make sure; ``make test`` and `oldest_ipython` run those.
+    Planted lines are left to `ecosystem`, which has the same JAX and the libraries.
     """
-    run_tests(session, rooms=["capture", "api", "magics", "model"])
+    run_tests(session, rooms=["capture", "api", "magics", "model"], but=[PLANTED])
 
 
 @nox.session(python="3.13")
 def ecosystem(session: nox.Session) -> None:
     """Ten programs on the newest JAX and the libraries that people use it with, under every magic."""
-    libraries = "flax", "optax", "equinox", "diffrax", "numpyro", "blackjax", "optimistix"
-    install(session, *libraries, show=libraries)
-    session.run("pytest", "-n", "auto", "tests/ecosystem", *session.posargs, env={"JAXMAGIC_ECOSYSTEM": "1"})
+    install(session, *LIBRARIES, show=LIBRARIES)
+    tests = "tests/ecosystem", PLANTED
+    session.run("pytest", "-n", "auto", *tests, *session.posargs, env={"JAXMAGIC_ECOSYSTEM": "1"})
+
+
+LIBRARIES = ("flax", "optax", "equinox", "diffrax", "numpyro", "blackjax", "optimistix")
+
+#: Programs with a planted slow line, some of which take libraries.
+PLANTED = "tests/capture/test_planted_lines.py"
 
 
 # --- What takes long: `make suites` ---------------------------------------------------------------------------------
@@ -58,7 +65,7 @@ def ecosystem(session: nox.Session) -> None:
 
 @nox.session(python="3.11", tags=["suites"], default=False)
 def planted_oldest_jax(session: nox.Session) -> None:
-    """Planted slow lines on JAX 0.8.0: how often each is named first."""
+    """Programs with a planted slow line, those of libraries too, on JAX 0.8.0."""
     find_planted(session, "jax==0.8.0", "jaxlib==0.8.0")
 
 
@@ -88,17 +95,15 @@ TABLES = ("tests/verdict_table.py",)
 
 
 def find_planted(session: nox.Session, *pins: str) -> None:
-    """Run what is in ``tests/planted`` on a JAX."""
-    if not Path("tests/planted").is_dir():
-        session.skip("there is no tests/planted in this checkout")
-    install(session, *pins)
-    session.run("pytest", "-n", "auto", "tests/planted", *session.posargs)
+    """Look for the planted lines of all programs on a JAX, and on the libraries that there are for it."""
+    install(session, *pins, *LIBRARIES, show=LIBRARIES)
+    session.run("pytest", "-n", "auto", PLANTED, *session.posargs)
 
 
 # --------------------------------------------------------------------------------------------------------------------
 
 
-def run_tests(session: nox.Session, *pins: str, rooms: Sequence[str] = ()) -> None:
+def run_tests(session: nox.Session, *pins: str, rooms: Sequence[str] = (), but: Sequence[str] = ()) -> None:
     """Install the package with its tests and `pins`, say what that came to, and run the tests.
 
     Those in a browser, and notebooks that take long, are left to ``make test``: what they look at hardly depends on
@@ -112,7 +117,8 @@ def run_tests(session: nox.Session, *pins: str, rooms: Sequence[str] = ()) -> No
     chosen += map(str, whole) if rooms else []
     install(session, *pins)
     fewer = ["-m", "not browser and not long", "--hypothesis-profile", "few"]
-    session.run("pytest", "-n", "auto", *fewer, *chosen, *session.posargs)
+    left_out = [f"--ignore={each}" for each in but]
+    session.run("pytest", "-n", "auto", *fewer, *left_out, *chosen, *session.posargs)
 
 
 def install(session: nox.Session, *pins: str, show: Sequence[str] = ()) -> None:
