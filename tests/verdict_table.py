@@ -21,6 +21,7 @@ ROOT = Path(__file__).parents[1]
 SOURCES = (
     "jaxmagic/analysis/blocks.py",
     "jaxmagic/analysis/comparison.py",
+    "jaxmagic/analysis/floors.py",
     "jaxmagic/analysis/fastest.py",
     "jaxmagic/analysis/statistics.py",
     "jaxmagic/capture/plan.py",

@@ -22,16 +22,11 @@ from ..model.estimate import Estimate
 from ..model.finding import Finding
 from .blocks import blocked_median, blocked_ratio
 from .conditions import folded, loaded, recompiled
-from .statistics import CONFIDENCE, median, sign_interval
+from .floors import LEAST_DIFFERENCE, floor_between, withheld
+from .statistics import CONFIDENCE, sign_interval
 
 #: Ratios within this of one are the same, for all that people decide by them.
 SAME = 0.03
-
-#: A difference smaller than this is not called one, however sure it is: placement and alignment make as much.
-LEAST_DIFFERENCE = 0.01
-
-#: What the loop around the calls takes may differ by this share of it from one function to the next.
-_LOOP = 0.1
 
 #: How sure it has to be that the baseline differs from itself before that is worth a warning.
 _ALARM = 0.999
@@ -130,24 +125,7 @@ def ratio_between(comparison: Comparison, label: str, other: str) -> Estimate | 
 def verdict_between(comparison: Comparison, label: str, other: str) -> tuple[Estimate | None, Verdict]:
     """The ratio of two candidates' times, and what it comes to."""
     found = ratio_between(comparison, label, other)
-    return found, judge(found, _floor(comparison.candidate(label), comparison.candidate(other)))
-
-
-def _floor(one: Candidate, other: Candidate) -> float:
-    """A difference up to this may come from how the two were measured."""
-    call_ns = min(median(each.latency.calls_ns) for each in (one, other))
-    overhead_ns = max(each.conditions.overhead_ns for each in (one, other))
-    floor = max(LEAST_DIFFERENCE, _LOOP * overhead_ns / max(call_ns, 1))
-    if one.latency.evaluations == other.latency.evaluations:
-        return floor
-    # Medians of means of few and of many calls lie between the median and the mean of single calls.
-    return max(floor, *(_skew(each.latency.calls_ns) for each in (one, other)))
-
-
-def _skew(times: Sequence[float]) -> float:
-    """By what share the mean differs from the median."""
-    middle = median(times)
-    return abs(sum(times) / len(times) / middle - 1) if middle else 0.0
+    return found, judge(found, floor_between(comparison.candidate(label), comparison.candidate(other)))
 
 
 def counterpart(comparison: Comparison, candidate: Candidate) -> Versus:
@@ -168,6 +146,7 @@ def findings(comparison: Comparison) -> tuple[Finding, ...]:
     return (
         *found,
         *recompiled(shared),
+        *(each for one in comparison.candidates for each in withheld(comparison, counterpart(comparison, one))),
         *_differs_from_itself(comparison),
         *loaded(shared.other_load, comparison.environment),
     )

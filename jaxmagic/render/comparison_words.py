@@ -83,7 +83,8 @@ def _times(versus: Versus) -> str:
         return f"{units.factor(ratio.value)} slower ({units.factor_range(ratio.low, ratio.high)})"
     if versus.verdict == "no difference":
         return f"no difference of more than {units.percent(max(ratio.high - 1, 1 / ratio.low - 1, 0.001))}"
-    return f"{versus.verdict} ({_span(ratio)})"
+    surely_unequal = not ratio.low <= 1 <= ratio.high  # but not by more than how they were measured may explain
+    return f"{'not settled' if surely_unequal else versus.verdict} ({_span(ratio)})"
 
 
 def _span(ratio: Estimate) -> str:
