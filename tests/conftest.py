@@ -8,6 +8,7 @@ import json
 import logging
 import os
 import re
+import signal
 import threading
 import time
 from collections.abc import Callable
@@ -20,6 +21,10 @@ from typing import Any
 if os.environ.get("JAXMAGIC_TEST_PLATFORM", "cpu") == "cpu":
     os.environ.setdefault("JAX_PLATFORMS", "cpu")
     os.environ.setdefault("XLA_FLAGS", "--xla_force_host_platform_device_count=4")
+
+# A shell starts jobs in the background with SIGINT ignored, and tests that interrupt would wait for ever.
+if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # No output of a test depends on whether something took longer than a second.
 os.environ["TQDM_DISABLE"] = "1"
