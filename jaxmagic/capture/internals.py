@@ -110,6 +110,28 @@ def static_arguments(jitted: Any) -> dict[str, Any]:
         return {}
 
 
+def pytree_registration(kind: type) -> tuple[Any, ...] | None:
+    """Give the arguments that register a pytree class once more; ``None`` if it is none, or this JAX does not tell.
+
+    Returns:
+        the names of the data and the metadata fields of a dataclass, which JAX flattens without Python, or the two
+        functions of any other class.
+    """
+    try:
+        from jax._src import tree_util
+
+        entry = tree_util._registry.get(kind)
+        if entry is None:
+            return None
+        flatten, unflatten = entry.to_iter, entry.from_iter
+    except (ImportError, AttributeError):
+        return None
+    names = enclosed(flatten) if isinstance(flatten, FunctionType) else {}
+    if "data_fields" in names and "meta_fields" in names:
+        return tuple(names["data_fields"]), tuple(names["meta_fields"])
+    return flatten, unflatten
+
+
 def executables() -> list[Any]:
     """The programs that are loaded on the default backend; ``[]`` where there is none, or this JAX does not tell."""
     if backends_started() is False:

@@ -1,28 +1,34 @@
 """Send a function with its arguments to a fresh process: pickled with ``cloudpickle``, and arrays with their place.
 
 Functions of a notebook or a script are sent by value, with the globals that they refer to, and those of a module by
-name. Arrays are sent as NumPy arrays and put back where they were, with their sharding and their weak type: a NumPy
-argument would be copied to the device in every call. JAX's own objects, such as jitted functions of ``jax.numpy`` and
-caches, are looked up by the name that a module of JAX has for them.
+name. Pytree classes of a notebook are registered again. Arrays are sent as NumPy arrays and put back where they were,
+with their sharding and their weak type: a NumPy argument would be copied to the device in every call. JAX's own
+objects, such as jitted functions of ``jax.numpy`` and caches, are looked up by the name that a module of JAX has for
+them.
 """
 
 from __future__ import annotations
 
 import io
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
+from dataclasses import fields, is_dataclass
 from importlib import import_module
 from typing import Any
 
 import cloudpickle
 
 from ..errors import LaunchError
+from . import internals
 
 _ADVICE = (
     "Define what the function needs at module or notebook level or make it inside of the function, and pass plain "
     "data and arrays."
 )
+
+#: How many parts :mod:`cloudpickle` describes a class by whose code is sent, and not its name.
+_PARTS_BY_VALUE = 6
 
 
 def pack(task: Any, parts: Mapping[str, object]) -> bytes:
@@ -86,7 +92,51 @@ class _Pickler(cloudpickle.Pickler):
     def reducer_override(self, obj: Any) -> Any:
         """How `obj` is made again; called by pickle for whatever is not a plain container or number."""
         found = _reduced(obj, self._names)
-        return super().reducer_override(obj) if found is None else found
+        if found is not None:
+            return found
+        found = super().reducer_override(obj)
+        by_value = isinstance(obj, type) and isinstance(found, tuple) and len(found) == _PARTS_BY_VALUE
+        return _registering(obj, found) if by_value else found
+
+
+def _registering(kind: type, reduced: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Extend how a class is made again, by value, by its registration as a pytree."""
+    registration = internals.pytree_registration(kind)
+    if registration is None:
+        return reduced
+    make, arguments, state, items, pairs, set_state = reduced
+    return make, arguments, (set_state, state, registration), items, pairs, _set_and_register
+
+
+def _set_and_register(kind: type, state: tuple[Callable[[type, Any], object], Any, tuple[Any, ...]]) -> None:
+    """Fill a class in, and register it as it was.
+
+    Raises:
+        TypeError: the class registered itself before it had its fields, as :class:`equinox.Module` does.
+    """
+    import jax
+
+    set_state, own, registration = state
+    set_state(kind, own)
+    existing = internals.pytree_registration(kind)
+    if existing is not None:
+        if not all(map(_same_code, existing, registration)):
+            raise TypeError(
+                f"{kind.__qualname__} registers itself as a pytree before it has its fields, so it must come from a "
+                "module: write it to a file that ends in .py, and import it from there"
+            )
+    elif callable(registration[0]):
+        jax.tree_util.register_pytree_node(kind, *registration)
+    else:
+        given = {name for names in registration for name in names}
+        own_fields = fields(kind) if is_dataclass(kind) else ()
+        dropped = [each.name for each in own_fields if each.init and each.name not in given]
+        jax.tree_util.register_dataclass(kind, *registration, drop_fields=dropped)
+
+
+def _same_code(one: Any, other: Any) -> bool:
+    one, other = (getattr(each, "func", each) for each in (one, other))  # of a partial
+    return one == other or getattr(one, "__code__", None) == getattr(other, "__code__", 0)
 
 
 def _reduced(obj: Any, names: Mapping[int, tuple[str, str]]) -> tuple[Any, ...] | None:

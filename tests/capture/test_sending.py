@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import operator
 import pickle
 import threading
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import jax
@@ -12,6 +15,8 @@ import numpy as np
 import pytest
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
+from jaxmagic.capture import internals
+from jaxmagic.capture.launches import launch
 from jaxmagic.capture.sending import pack
 from jaxmagic.errors import LaunchError
 
@@ -119,3 +124,84 @@ def test_arrays_without_data_are_refused() -> None:
         return y
 
     jax.jit(trace)(1.0)
+
+
+def in_a_fresh_process(function: Callable[[], Any]) -> Any:
+    return launch(operator.call, pack(function, {}), "the process")
+
+
+@pytest.mark.slow
+def test_pytree_classes_of_a_notebook_are_registered_there_as_they_are_here() -> None:
+    @jax.tree_util.register_pytree_node_class
+    class Own:
+        def __init__(self, a: Any) -> None:
+            self.a = a
+
+        def tree_flatten(self) -> tuple[tuple[Any], str]:
+            return (self.a,), "aux"
+
+        @classmethod
+        def tree_unflatten(cls, _: str, children: tuple[Any]) -> Own:
+            return cls(*children)
+
+    class Keyed(Own):
+        pass
+
+    jax.tree_util.register_pytree_with_keys(
+        Keyed, lambda own: (((jax.tree_util.GetAttrKey("a"), own.a),), None), lambda _, children: Keyed(*children)
+    )
+
+    @dataclass
+    class Plain:
+        weight: Any
+        size: int
+        n: int = 0  # a single letter: JAX 0.8 takes a name that is dropped for a set of letters
+
+    jax.tree_util.register_dataclass(Plain, ["weight"], ["size"], drop_fields=["n"])
+    values = [Own(jnp.ones(3)), Keyed(jnp.ones(2)), Plain(jnp.ones(4), 5)]
+
+    def told() -> tuple[Any, ...]:
+        from jaxmagic.capture.internals import pytree_registration
+
+        leaves, structure = jax.tree.flatten(values)
+        again = jax.jit(lambda values: values)(values)
+        fields = pytree_registration(type(values[2]))  # flattened by JAX's C++, as it would not be by two functions
+        return [each.shape for each in leaves], str(structure), [each.size for each in again[2:]], fields
+
+    assert in_a_fresh_process(told) == told()
+    assert told()[-1] == (("weight",), ("size",))
+
+
+@pytest.mark.slow
+def test_a_class_that_registers_itself_before_it_has_fields_must_come_from_a_module() -> None:
+    """As equinox.Module does: in the fresh process it would have no leaves."""
+
+    class Early(type):
+        def __init__(cls, name: str, bases: tuple[type, ...], namespace: dict[str, Any], **rest: Any) -> None:
+            super().__init__(name, bases, namespace, **rest)
+            body = ", ".join(f"x.{each}" for each in namespace.get("__annotations__", ()))
+            flatten = eval(f"lambda x: (({body}{',' if body else ''}), None)")
+            jax.tree_util.register_pytree_node(cls, flatten, lambda _, children: cls(*children))
+
+    class Model(metaclass=Early):
+        weight: Any
+
+        def __init__(self, weight: Any) -> None:
+            self.weight = weight
+
+    model = Model(jnp.ones(3))
+    with pytest.raises(LaunchError, match="Model registers itself .* import it from there"):
+        in_a_fresh_process(lambda: jax.tree.leaves(model))
+
+
+def test_an_older_jax_that_does_not_tell_registrations_sends_classes_without(monkeypatch: pytest.MonkeyPatch) -> None:
+    from jax._src import tree_util
+
+    class Own:
+        pass
+
+    jax.tree_util.register_pytree_node(Own, lambda own: ((), None), lambda _, children: Own())
+    assert internals.pytree_registration(Own) is not None
+    monkeypatch.delattr(tree_util, "_registry")
+    assert internals.pytree_registration(Own) is None
+    assert isinstance(sent(Own()), Own)
