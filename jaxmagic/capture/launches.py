@@ -23,11 +23,12 @@ from ..analysis.processes import combined
 from ..errors import LaunchError
 from ..model.benchmark import Benchmark
 from ..model.progress import SILENT, Progress
-from . import internals, launched
+from . import launched
 from .plan import Plan
 from .runner import Runner, runner_of
 from .sampler import take_benchmark
 from .sending import pack
+from .several import are_several
 
 #: How much of what a failed process wrote is told.
 _MOST_CHARACTERS = 4000
@@ -124,7 +125,7 @@ def launch(job: Callable[[Any], Any], argument: bytes, who: str) -> Any:
         LaunchError: the process failed; with what it wrote.
         JaxMagicError: the same error of this package in the process.
     """
-    if internals.backends_started() and _is_one_of_several():
+    if are_several():
         raise LaunchError("This is one of several JAX processes, which a fresh process cannot take part in.")
     told = b"".join(map(pickle.dumps, (sys.path, launched.settings(), job)))
     with subprocess.Popen(
@@ -170,12 +171,6 @@ def _result_of(written: bytes, said: str, status: int, who: str) -> Any:
         raise own(found.message)
     told = "\n".join(each.strip() for each in (said[-_MOST_CHARACTERS:], found.lines) if each.strip())
     raise LaunchError(f"{who} failed: {found.kind}: {found.message}\n{told}".strip())
-
-
-def _is_one_of_several() -> bool:
-    import jax
-
-    return bool(jax.process_count() > 1)
 
 
 def _with_default_device(make: Callable[[], Runner]) -> Callable[[], Runner]:

@@ -28,6 +28,7 @@ from .pipeline import Pipelined, take_pipelined
 from .plan import PIPELINED, Plan
 from .runner import Runner
 from .sampler import donated_twice
+from .several import refuse_to_count, spans
 from .surroundings import Surroundings
 from .turns import Turns
 from .warmup import WarmUp
@@ -77,6 +78,7 @@ def take_comparison(
     turns = Turns(contestants, plan, clock=clock, progress=progress, seed=seed)
     try:
         firsts = contestants.of_each(partial(_first_call, progress))
+        refuse_to_count(any(spans(each.programs) for each in firsts.values()))
         checks = _check_outputs(contestants, check, strict)
         warm = turns.warm_up({label: each.timing.wall_ns - each.timing.compile_ns for label, each in firsts.items()})
         memory = contestants.of_each(lambda label, entry: _only_program(entry.runner, firsts[label], warm[label]))

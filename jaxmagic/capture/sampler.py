@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import inf
 from typing import NamedTuple
 
 from ..analysis.statistics import median, median_interval, stopping_checkpoints
@@ -16,6 +17,7 @@ from .environment import probe
 from .pipeline import Pipelined, take_pipelined
 from .plan import LEAST, PIPELINED, Plan
 from .runner import Runner
+from .several import noticing, refuse_to_count
 from .surroundings import Surroundings
 from .warmup import WarmUp, set_up_samples, warm_up
 
@@ -59,8 +61,10 @@ def take_benchmark(
     __tracebackhide__ = True  # what the statement raises points at the statement
     started_at = timestamp()
     progress.stage("first call")
-    first_call = runner.first_call(code)
+    with noticing() as spans:
+        first_call = runner.first_call(code)
     try:
+        refuse_to_count(spans(), plan)
         progress.stage("warming up", ticking=False)
         warm = warm_up(runner, plan, clock, first_call.wall_ns - first_call.compile_ns)
         set_up_samples([(runner, warm)], plan, clock)
@@ -69,7 +73,7 @@ def take_benchmark(
         if device and stopped_by != "interrupt":
             progress.stage("recording calls")
             try:
-                seen = _profile(runner, median(found.latency.calls_ns))
+                seen = _profile(runner, inf if spans() else median(found.latency.calls_ns))
             except KeyboardInterrupt:
                 stopped_by = "interrupt"
     except BaseException as error:
