@@ -14,8 +14,11 @@ from ..model.heap import FlameNode, HeapChange, HeapDifference, HeapProfile, Hea
 
 _Key = TypeVar("_Key", bound=Hashable)
 
-#: JAX, what is installed, and Python's own library: by the path, for the profile may come from another machine.
-_NOT_THE_USERS = re.compile(r"/(site|dist)-packages/|/jax/_src/|/jaxlib/|/lib(64)?/python3\.\d+t?/|^<frozen ")
+#: JAX, what is installed, Python's own library, and what libraries have generated: by the path, for the profile may
+#: come from another machine.
+_NOT_THE_USERS = re.compile(
+    r"/(site|dist)-packages/|/jax/_src/|/jaxlib/|/lib(64)?/python3\.\d+t?/|^<(frozen |@beartype\(|attrs generated )"
+)
 
 #: The same on this machine, where Python or jaxmagic lie in a place of their own.
 _OUR_FOLDERS = tuple(

@@ -9,6 +9,7 @@ from typing import NamedTuple
 from ..model.frame import Frame, Stack
 from ..model.profile import Code, PlaceTime, Profile
 from .heap import is_users, owner
+from .inside import inside
 from .labels import label_of_scope
 
 #: Lines of a listing around one that took time.
@@ -31,6 +32,8 @@ class LineTime:
         operations: for each of its operations, its time.
         split: whether some of it is the share of a fusion that belongs to other lines as well.
         labels: the time of what its source does not show, by what that is.
+        inside: the time spent in functions of libraries that it calls, by their names; of a library's line, the
+            function that it is in.
     """
 
     frame: Frame | None
@@ -40,6 +43,7 @@ class LineTime:
     operations: dict[str, int] = field(default_factory=dict)
     split: bool = False
     labels: dict[str, int] = field(default_factory=dict)
+    inside: dict[str, int] = field(default_factory=dict)
 
 
 class Listed(NamedTuple):
@@ -111,6 +115,9 @@ def _add(line: LineTime, place: PlaceTime) -> None:
     label = place.about or label_of_scope(place.scope)
     if label:
         line.labels[label] = line.labels.get(label, 0) + place.time_ns
+    called = inside(place.stack)
+    if called is not None:
+        line.inside[called] = line.inside.get(called, 0) + place.time_ns
     for each in place.operations:
         line.operations[each] = line.operations.get(each, 0) + place.time_ns
 

@@ -41,6 +41,7 @@ def operations_of(device: str, work: DeviceWork, kinds: Kinds) -> list[Operation
             shape=mine.shape,
             scope=mine.place[1],
             source=mine.source,
+            inside=mine.inside,
             flops=mine.flops,
             accessed_bytes=mine.accessed_bytes,
         )

@@ -225,8 +225,8 @@ class _Labels:
         if shows in ("programs", "waits") or described is None:
             name = re.sub(r"\(\d+\)$", "", kind.name)
             return EventLabel(name=name, activity="collective" if "barrier" in name else "control flow")
-        source = described.source
-        detail = " · ".join(filter(None, (described.category, described.shape, source, described.module)))
+        where = described.source, described.inside and f"in {described.inside}", described.module
+        detail = " · ".join(filter(None, (described.category, described.shape, *where)))
         return EventLabel(name=described.name, activity=_ACTIVITIES.get(described.rank, "computation"), detail=detail)
 
 

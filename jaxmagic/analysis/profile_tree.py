@@ -11,6 +11,7 @@ from .. import units
 from ..model.chart import Cell, Flame, Scale
 from ..model.profile import PlaceTime, Profile
 from .heap import is_users
+from .inside import inside
 from .sources import short_source
 
 #: What a tree can be made by.
@@ -87,13 +88,15 @@ def scope_steps(scope: str) -> list[Step]:
 
 
 def _calls(place: PlaceTime) -> list[Step]:
-    """The user's own; a line that follows itself, as that of a loop does, is one."""
+    """The user's own, and the library's function behind them; a line that follows itself, as in a loop, is one."""
     found: list[Step] = []
-    for frame in [each for each in place.stack if is_users(each)] or place.stack[-1:]:
+    called = [Step(name) for name in (inside(place.stack),) if name is not None]
+    mine = [each for each in place.stack if is_users(each)]
+    for frame in mine or place.stack[-1:]:
         step = Step(frame.function.replace(".<locals>", "") or short_source(frame.location), frame.location)
         if not found or found[-1] != step:
             found.append(step)
-    return found
+    return [*found, *called] if mine else [*called, *found]
 
 
 def walk(root: Node) -> Iterator[tuple[tuple[Step, ...], Node]]:

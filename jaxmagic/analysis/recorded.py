@@ -13,6 +13,7 @@ from .attribution import COLLECTIVE, COMPUTE, CONTROL, COPY
 from .heap import owner
 from .hlo_bytes import bytes_accessed, payload_bytes
 from .hlo_costs import category, flops
+from .inside import inside
 from .labels import label_of_instruction
 from .origins import Origins, Place
 from .performed import Performed, performed
@@ -103,6 +104,11 @@ class Recorded:
         stack, _ = self.place
         frame = owner(stack) or (stack[-1] if stack else None)
         return None if frame is None else frame.location
+
+    @property
+    def inside(self) -> str | None:
+        """The function of a library that this line called; ``None`` if it called none, or that is not known."""
+        return inside(self.place[0])
 
 
 def is_ours(kind: EventKind) -> bool:

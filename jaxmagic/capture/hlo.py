@@ -7,11 +7,10 @@ from collections.abc import Mapping
 from math import prod
 from typing import Any
 
-from ..model.frame import Frame, Stack
 from ..model.hlo import HloInstruction, Module
 from .messages import entry, read, shape_of, text
 from .shardings import groups_of, sharded
-from .sources import known_as
+from .stacks import Stacks
 
 
 def read_module(data: bytes) -> Module:
@@ -50,15 +49,7 @@ class _Reader:
 
     def __init__(self, frames: Any, messages: Mapping[int, Any]) -> None:
         self._messages = messages
-        self._cells: dict[bytes, str | None] = {}
-        self._calls = [
-            self._call(
-                entry(frames.files, each.file) or b"", entry(frames.functions, each.function) or b"", each.line
-            )
-            for each in frames.locations
-        ]
-        self._frames = [(each.location, each.parent) for each in frames.frames]
-        self._stacks: dict[int, Stack] = {}
+        self._stacks = Stacks(frames)
         self._shapes: dict[bytes, tuple[str, int, int]] = {}
 
     def instruction(self, message: Any) -> HloInstruction:
@@ -76,7 +67,7 @@ class _Reader:
             products=self._products(opcode, message),
             groups=groups_of(message),
             op_name=text(message.metadata.op_name),
-            stack=self._stack(message.metadata),
+            stack=self._stacks.of(message.metadata),
             parameter=message.parameter,
             one_kernel=_is_one_kernel(message),
             trips=_trips(message) if opcode == "while" else 0,
@@ -95,31 +86,6 @@ class _Reader:
     def _sizes(self, number: int) -> tuple[int, ...]:
         message = self._messages.get(number)
         return () if message is None else tuple(message.shape.dimensions)
-
-    def _stack(self, metadata: Any) -> Stack:
-        """From the module's table; older compilers name the innermost line only."""
-        if metadata.frame and metadata.frame not in self._stacks:
-            self._stacks[metadata.frame] = self._calls_of(metadata.frame)
-        found = self._stacks.get(metadata.frame, ())
-        return found or ((self._call(metadata.file, b"", metadata.line),) if metadata.file else ())
-
-    def _calls_of(self, number: int) -> Stack:
-        found: list[Frame] = []
-        seen = set()
-        while 0 < number <= len(self._frames) and number not in seen:  # a broken table may lead in a circle
-            seen.add(number)
-            location, number = self._frames[number - 1]
-            call = entry(self._calls, location)
-            if call is not None:
-                found.append(call)
-        return tuple(reversed(found))
-
-    def _call(self, file: bytes, function: bytes, line: int) -> Frame:
-        if file not in self._cells:
-            name = text(file)
-            known = known_as(name)
-            self._cells[file] = None if known == name else known
-        return Frame(function=text(function), file=text(file), line=line, cell=self._cells[file])
 
     def _shape(self, message: Any) -> tuple[str, int, int]:
         key = message.SerializeToString()

@@ -34,6 +34,8 @@ class OperationTime:
         shape: type and sizes of the result, such as ``"f32[256,512]"``; empty if not known.
         scope: the path of JAX's operation, such as ``"jit(f)/layer/dot_general"``; empty if not known.
         source: the line that it comes from, or most of it, such as ``"cell 12:3"``; ``None`` if not known.
+        inside: the function of a library that this line called for it, such as ``"flax.linen.BatchNorm"``; of a line
+            of a library's, the function that it is in. ``None`` if there is none, or it is not known.
         flops: floating-point operations of one run; ``None`` where that cannot be said.
         accessed_bytes: what one run reads and writes; ``None`` where that cannot be said.
     """
@@ -49,6 +51,7 @@ class OperationTime:
     shape: str = ""
     scope: str = ""
     source: str | None = None
+    inside: str | None = None
     flops: int | None = None
     accessed_bytes: int | None = None
 
@@ -206,8 +209,9 @@ class Profile(Displayable):
     def lines(self) -> DataFrame:
         """Time by line: ``file``, ``line``, ``function``, ``time_ns``, ``share``, ``count`` and more.
 
-        A row is a line of the user's code, or of a library's where none of the user's had called. The last row, whose
-        ``file`` is missing, is the time that reaches no line: together they are :attr:`device_ns`.
+        A row is a line of the user's code, or of a library's where none of the user's had called. ``inside`` names
+        the library functions that the line called, the one that took most first. The last row, whose ``file`` is
+        missing, is the time that reaches no line: together they are :attr:`device_ns`.
         """
         return self.to_frame("lines")
 

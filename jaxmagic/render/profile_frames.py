@@ -25,6 +25,7 @@ _LINE = {
     "cell": "string",
     "split": "boolean",
     "operations": "string",
+    "inside": "string",
 }
 
 _OPERATION = {
@@ -46,6 +47,7 @@ _OPERATION = {
     "shape": "string",
     "scope": "string",
     "source": "string",
+    "inside": "string",
 }
 
 _PROFILE = {
@@ -175,6 +177,7 @@ def _line(line: LineTime, profile: Profile) -> tuple[object, ...]:
     return (
         *(file, number, function, line.time_ns, share, line.count, line.total_ns, cell, line.split),
         ", ".join(names) or None,
+        ", ".join(sorted(line.inside, key=lambda each: -line.inside[each])) or None,
     )
 
 

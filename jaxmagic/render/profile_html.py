@@ -9,6 +9,7 @@ from ..analysis.profile_tree import profile_flame
 from ..analysis.roofline import roofline_chart
 from ..model.profile import Profile
 from . import device_words, profile_words, tags
+from .inside_words import inside_of
 from .style import Style
 from .tags import FAINT, NUMBER, chart_to_html, safe, short
 
@@ -66,4 +67,6 @@ def _row(listed: Listed, record: Profile, style: Style) -> str:
     what = f' title="{safe(profile_words.operations_of(listed.time, 8))}"' if share and listed.time else ""
     numbers = "".join(f'<td style="{NUMBER};white-space:nowrap{heat}">{safe(each)}</td>' for each in cells)
     number = f'<td style="{NUMBER};{FAINT};padding-left:9px">{listed.number or ""}</td>'
-    return f'<tr{what}>{numbers}{number}<td style="{_LETTERS}">{safe(short(listed.text, 160))}</td></tr>'
+    called = inside_of(listed.time) if listed.time is not None else ""
+    library = f'<span style="{FAINT};padding-left:18px">{safe(short(called, 160))}</span>' if called else ""
+    return f'<tr{what}>{numbers}{number}<td style="{_LETTERS}">{safe(short(listed.text, 160))}{library}</td></tr>'

@@ -9,6 +9,7 @@ from ..analysis.profile_operations import over_devices
 from ..model.profile import Profile
 from . import device_words, profile_words, words
 from .columns import more, sentences, table
+from .inside_words import inside_of
 from .style import Style
 
 #: Functions that are listed; the rest is in ``lines()``.
@@ -54,7 +55,19 @@ def _listing(listing: Listing, record: Profile, style: Style) -> Iterator[str]:
     yield f"{heads}  {words.printable(listing.place)}"
     for each, told in zip(listing.lines, numbers, strict=True):
         number = str(each.number or "").rjust(5)
-        yield f"{told} {number}  {words.printable(each.text)}"[: style.width].rstrip()
+        yield from _with_inside(f"{told} {number}  ", words.printable(each.text), each, style.width)
+
+
+def _with_inside(before: str, text: str, listed: Listed, width: int) -> Iterator[str]:
+    """The line, and the library functions that it called: behind it, or below it where there is no room."""
+    called = words.printable(inside_of(listed.time)) if listed.time is not None else ""
+    line = f"{before}{text}".rstrip()
+    if called and len(line) + len(called) + 4 <= width:
+        yield f"{line}  [{called}]"
+        return
+    yield line[:width].rstrip()
+    if called:
+        yield f"[{called}]".rjust(min(width, len(before) + len(called) + 2))[:width]
 
 
 def _cells(listed: Listed, record: Profile) -> tuple[str, ...]:

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import PurePath
 
 from .. import units
 from ..analysis.bound import Bound, bound_of, slowed_down
 from ..analysis.conditions import loaded
 from ..analysis.earlier import compiled_earlier
+from ..analysis.heap import is_users
 from ..analysis.labels import BACKWARD
 from ..analysis.profile_lines import LineTime, Listing
 from ..analysis.roofline import Placed, peaks_of, place, without_rate
 from ..analysis.sources import short_source
 from ..model.profile import OperationTime, Profile
+from .inside_words import inside_of, last_names
 from .words import about_fetch
 
 #: For learners, with ``--explain``: five lines.
@@ -22,7 +24,7 @@ EXPLANATION = (
     "Device time: how long a device had something to do, as the JAX profiler saw it. What overlaps counts once, so "
     "that the mean of an operation may be more than its time.",
     "Wall time: of a run without the profiler, which takes time of its own.",
-    "Line: the innermost line of your own code that an operation comes from.",
+    "Line: the innermost line of your own code that an operation comes from; in …: the library function it called.",
     "With calls: what is written in the functions that the line calls is in it.",
     "≈: a part of this is the line's share of a fusion of several lines, divided by the work of its instructions.",
 )
@@ -226,13 +228,21 @@ def about_labels(lines: Iterable[LineTime], profile: Profile) -> list[str]:
 def about_unlisted(lines: Iterable[LineTime], listed: Iterable[Listing], profile: Profile) -> list[str]:
     """Lines with time of their own that stand in no listing: of libraries, or whose source is not there."""
     shown = {id(each.time) for one in listed for each in one.lines}
-    rest = [(each.frame, each) for each in lines if each.frame and each.time_ns and id(each) not in shown]
+    rest = [each for each in lines if each.frame and each.time_ns and id(each) not in shown]
+    mine = [each for each in rest if each.frame and is_users(each.frame)]
+    theirs = [each for each in rest if each.frame and not is_users(each.frame)]
+    kinds = (("Also", mine), ("Library lines (JAX recorded no line of yours for them)", theirs))
+    return [f"{what}: {_several(some, profile)}." for what, some in kinds if some]
+
+
+def _several(lines: Sequence[LineTime], profile: Profile) -> str:
     told = [
-        f"{_short(frame.location)} {units.time(each.time_ns / parts(profile))}"
-        for frame, each in rest[:_MOST_UNLISTED]
+        f"{_short(each.frame.location)} {units.time(each.time_ns / parts(profile))} {inside_of(each)}".rstrip()
+        for each in lines[:_MOST_UNLISTED]
+        if each.frame is not None
     ]
-    more = f", and {len(rest) - len(told)} more" if len(rest) > len(told) else ""
-    return [f"Also: {', '.join(told)}{more}."] if told else []
+    more = f", and {len(lines) - len(told)} more" if len(lines) > len(told) else ""
+    return f"{', '.join(told)}{more}"
 
 
 def _short(place: str | None) -> str:
@@ -282,7 +292,10 @@ def operation_table(
     """Operations as rows below their heads; of several devices the mean of them. Where it is narrow without rates."""
     peaks = peaks_of(profile)
     rates = ("rate", "of roof")[narrow:] if peaks else ()
-    heads = ("operation", "category", "time", "share", "runs", "mean", *rates, "line")
+    operations = list(operations)
+    called = any(each.inside for each in operations)  # an empty column is left out
+    where = ("line", "inside") if called else ("line",)
+    heads = ("operation", "category", "time", "share", "runs", "mean", *rates, *where)
     rows = [
         (
             each.name,
@@ -293,6 +306,7 @@ def operation_table(
             units.time(each.mean_ns),
             *(_rate(place(each, peaks))[narrow:] if peaks else ()),
             _short(each.source),
+            *((last_names(each.inside or "") if narrow else each.inside or "",) if called else ()),
         )
         for each in operations
     ]
