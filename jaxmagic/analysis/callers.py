@@ -17,12 +17,12 @@ that does not run at all:
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from itertools import pairwise
 from typing import NamedTuple
 
 from ..model.frame import Frame, Stack
-from ..model.hlo import HloInstruction, Module
+from ..model.hlo import Module
 from .heap import is_users
 
 _JIT = re.compile(r"\b(?:p?jit)\(([^()/]*)\)")
@@ -30,14 +30,36 @@ _JIT = re.compile(r"\b(?:p?jit)\(([^()/]*)\)")
 
 def with_own_callers(module: Module) -> Module:
     """Return the module with the calls that led to each instruction in this program, as far as they are known."""
-    written = [each for each in module.instructions.values() if each.stack]
-    foreign = {frame for each in written for frame in _foreign(each.stack, each.op_name)}
-    starts = list(dict.fromkeys(_starts(written))) or list(dict.fromkeys(_named(written)))
-    corrected = {number: _corrected(each, starts, foreign) for number, each in module.instructions.items()}
+    told = {number: Written(each.op_name, each.stack) for number, each in module.instructions.items()}
+    own = own_callers(told)
+    corrected = {
+        number: each._replace(stack=own[number].stack, traced_for=own[number].traced_for or each.traced_for)
+        for number, each in module.instructions.items()
+    }
     return module._replace(instructions=corrected)
 
 
-def _corrected(instruction: HloInstruction, starts: Sequence[_Start], foreign: Set[Frame]) -> HloInstruction:
+class Written(NamedTuple):
+    """What a module tells of where an instruction comes from; the fields are those of :class:`HloInstruction`."""
+
+    op_name: str
+    stack: Stack
+    traced_for: str = ""
+
+
+def own_callers(told: Mapping[int, Written]) -> dict[int, Written]:
+    """Return the same with the calls that led to each instruction in this program.
+
+    Args:
+        told: all instructions of a module, by their numbers.
+    """
+    written = [each for each in told.values() if each.stack]
+    foreign = {frame for each in written for frame in _foreign(each.stack, each.op_name)}
+    starts = list(dict.fromkeys(_starts(written))) or list(dict.fromkeys(_named(written)))
+    return {number: _corrected(each, starts, foreign) for number, each in told.items()}
+
+
+def _corrected(instruction: Written, starts: Sequence[_Start], foreign: Set[Frame]) -> Written:
     if not instruction.stack:
         return instruction
     jitted = _jitted(instruction.op_name)
@@ -61,7 +83,7 @@ class _Start(NamedTuple):
     function: tuple[str, str] | None
 
 
-def _starts(instructions: Iterable[HloInstruction]) -> Iterator[_Start]:
+def _starts(instructions: Iterable[Written]) -> Iterator[_Start]:
     """How the program began, by instructions that are surely its own."""
     for each in instructions:
         jitted = _jitted(each.op_name)
@@ -75,7 +97,7 @@ def _starts(instructions: Iterable[HloInstruction]) -> Iterator[_Start]:
             yield _Start(stack[:at], (stack[at].function, stack[at].file))
 
 
-def _named(instructions: Iterable[HloInstruction]) -> Iterator[_Start]:
+def _named(instructions: Iterable[Written]) -> Iterator[_Start]:
     """The same of a program that only calls jitted functions: by the name of its own, if calls have names."""
     for each in instructions:
         jitted = _jitted(each.op_name)

@@ -12,13 +12,18 @@ import re
 from itertools import takewhile
 
 from ..model.frame import Frame, Stack
-from .heap import is_users
+from .heap import is_users, owner
 
 #: Where packages are installed, on this machine or another one.
 _INSTALLED = re.compile(r".*/(?:site|dist)-packages/(?P<module>.+)\.py$", re.DOTALL)
 
 #: JAX, and packages that are no part of what is measured.
 _NO_LIBRARIES = ("jax", "jaxlib", "jaxmagic", "IPython", "ipykernel", "jax_plugins")
+
+
+def line_of(stack: Stack) -> Frame | None:
+    """Return the line that an operation belongs to: the user's innermost one, or a library's where there is none."""
+    return owner(stack) or (stack[-1] if stack else None)
 
 
 def inside(stack: Stack) -> str | None:

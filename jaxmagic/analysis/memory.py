@@ -37,21 +37,21 @@ def memory_map(
     if estimated:
         lives = at_least(program, table, lives)
     makers = dict(program.instructions)
-    for number, source in _where_constants_are_used(program, table).items():
-        makers[number] = makers[number]._replace(source=source)
+    for number, user in _users_of_constants(program, table).items():
+        makers[number] = makers[number]._replace(source=user.source, inside=user.inside)
     found = [_allocation(makers, assignment, region, lives, end, captured) for region in assignment.regions]
     return tuple(sorted(found, key=lambda each: -each.size_bytes))
 
 
-def _where_constants_are_used(program: Program, table: Timetable) -> dict[int, str]:
-    """For constants, which have no line of their own, the line of the first instruction that takes them."""
-    found: dict[int, str] = {}
+def _users_of_constants(program: Program, table: Timetable) -> dict[int, Instruction]:
+    """For constants, which have no line of their own, the first instruction with a line that takes them."""
+    found: dict[int, Instruction] = {}
     for number in table.order:
         user = program.instructions[number]
         for operand in user.operands if user.source else ():
             taken = program.instructions.get(operand)
             if taken is not None and taken.opcode == "constant" and taken.source is None:
-                found.setdefault(operand, user.source or "")
+                found.setdefault(operand, user)
     return found
 
 
@@ -82,6 +82,7 @@ def _allocation(
                     op_name=maker.op_name,
                     source=maker.source,
                     captured=captured.get(place.instruction, ()),
+                    inside=maker.inside,
                 )
             )
     return Allocation(

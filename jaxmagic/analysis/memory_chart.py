@@ -116,7 +116,7 @@ def _number(kinds: Sequence[str], allocation: Allocation, buffer: Buffer) -> int
 def _lines(allocation: Allocation, buffer: Buffer) -> Iterator[str]:
     yield f"{buffer.instruction}  {buffer.shape}"
     yield " or ".join(buffer.captured) or buffer.op_name
-    yield short_source(buffer.source or "")
+    yield " in ".join(filter(None, (short_source(buffer.source or ""), buffer.inside)))
     yield "donated argument" if allocation.aliased else allocation.kind
 
 

@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 from ..model.frame import Frame, Stack
 from ..model.profile import Code, PlaceTime, Profile
-from .heap import is_users, owner
-from .inside import inside
+from .heap import is_users
+from .inside import inside, line_of
 from .labels import label_of_scope
 
 #: Lines of a listing around one that took time.
@@ -102,11 +102,6 @@ def line_times(profile: Profile) -> list[LineTime]:
             found.setdefault(key, LineTime(frame)).total_ns += place.time_ns
     rows = sorted(found.values(), key=lambda each: (-each.time_ns, -each.total_ns))
     return [*rows, nowhere] if nowhere.time_ns else rows
-
-
-def line_of(stack: Stack) -> Frame | None:
-    """The line that a place belongs to."""
-    return owner(stack) or (stack[-1] if stack else None)
 
 
 def _add(line: LineTime, place: PlaceTime) -> None:

@@ -10,10 +10,9 @@ from ..model.frame import Frame, Stack
 from ..model.hlo import Module
 from ..model.recording import EventKind, Fact, ProgramKey
 from .attribution import COLLECTIVE, COMPUTE, CONTROL, COPY
-from .heap import owner
 from .hlo_bytes import bytes_accessed, payload_bytes
 from .hlo_costs import category, flops
-from .inside import inside
+from .inside import inside, line_of
 from .labels import label_of_instruction
 from .origins import Origins, Place
 from .performed import Performed, performed
@@ -101,8 +100,7 @@ class Recorded:
     @property
     def source(self) -> str | None:
         """The line of that place, such as ``"cell 12:3"``; ``None`` if it is not known."""
-        stack, _ = self.place
-        frame = owner(stack) or (stack[-1] if stack else None)
+        frame = line_of(self.place[0])
         return None if frame is None else frame.location
 
     @property

@@ -6,6 +6,9 @@ from collections.abc import Iterable
 from math import prod
 from typing import Any
 
+from ..analysis.callers import Written, own_callers
+from ..analysis.inside import inside, line_of
+from ..model.frame import Stack
 from ..model.program import (
     Assigned,
     Assignment,
@@ -20,8 +23,8 @@ from ..model.program import (
     Value,
 )
 from .literals import read_literal
-from .messages import element_of, entry, read, text
-from .sources import known_as
+from .messages import element_of, read, text
+from .stacks import Stacks
 
 _TUPLE = 13
 
@@ -41,7 +44,7 @@ def read_program(data: bytes, *, literals: bool = False) -> Program:
         ValueError: it has no entry computation, or no schedule.
     """
     module = read("HloModule", data)
-    sources = _Sources(module.frames)
+    written = _written(module)
     order = {each.key: tuple(each.value.ids) for each in module.schedule.sequences}
     computations = {each.id: Computation(order.get(each.id, ()), each.root) for each in module.computations}
     first = computations.get(module.entry)
@@ -49,7 +52,7 @@ def read_program(data: bytes, *, literals: bool = False) -> Program:
         raise ValueError("the module has no schedule: it is not what a compiler left")
     shapes: dict[bytes, tuple[Part, ...]] = {}
     instructions = {
-        each.id: _instruction(each, sources, shapes)
+        each.id: _instruction(each, written[each.id].stack, shapes)
         for computation in module.computations
         for each in computation.instructions
         if computations[computation.id].order
@@ -83,34 +86,19 @@ def read_assignment(data: bytes) -> Assignment:
     return Assignment(values, regions)
 
 
-class _Sources:
-    """File and line of an instruction: in its own metadata, or through the module's table of frames."""
-
-    def __init__(self, frames: Any) -> None:
-        self._known: dict[bytes, str] = {}
-        files = [self._file(each) for each in frames.files]
-        locations = [(entry(files, each.file), each.line) for each in frames.locations]
-        self._frames = [entry(locations, each.location) for each in frames.frames]
-
-    def of(self, metadata: Any) -> str | None:
-        """``"train.py:3"`` or ``"cell 12:3"``, or ``None`` if it is not known."""
-        if metadata.file:
-            return f"{self._file(metadata.file)}:{metadata.line}"
-        found = entry(self._frames, metadata.frame)
-        return f"{found[0]}:{found[1]}" if found and found[0] else None
-
-    def _file(self, name: bytes) -> str:
-        """As people know it; found out once, because all instructions come from a few files."""
-        if name not in self._known:
-            self._known[name] = known_as(text(name))
-        return self._known[name]
+def _written(module: Any) -> dict[int, Written]:
+    """The calls that led to each instruction in this program."""
+    stacks = Stacks(module.frames)
+    messages = (each for computation in module.computations for each in computation.instructions)
+    return own_callers({each.id: Written(text(each.metadata.op_name), stacks.of(each.metadata)) for each in messages})
 
 
-def _instruction(message: Any, sources: _Sources, shapes: dict[bytes, tuple[Part, ...]]) -> Instruction:
+def _instruction(message: Any, stack: Stack, shapes: dict[bytes, tuple[Part, ...]]) -> Instruction:
     key = message.shape.SerializeToString()
     parts = shapes.get(key)
     if parts is None:
         parts = shapes[key] = _parts(message.shape)
+    line = line_of(stack)
     return Instruction(
         name=text(message.name),
         opcode=text(message.opcode),
@@ -121,7 +109,8 @@ def _instruction(message: Any, sources: _Sources, shapes: dict[bytes, tuple[Part
         tuple_index=message.tuple_index,
         parameter=message.parameter,
         op_name=text(message.metadata.op_name),
-        source=sources.of(message.metadata),
+        source=None if line is None else line.location,
+        inside=inside(stack),
     )
 
 

@@ -27,6 +27,8 @@ class Buffer:
         op_name: the path of JAX's operation, such as ``"jit(f)/dot_general"``; of an argument, its name.
         source: file and line that it comes from, such as ``"train.py:3"``, of a notebook's ``"cell 12:3"``; ``None``
             if it is not known.
+        inside: the function of a library that this line called, such as ``"flax.linen.BatchNorm"``; ``None`` if
+            there is none, or it is not known.
         captured: of a constant, or of an argument that JAX has made of one: by which name the function got it from
             around it, such as ``"params['w']"``. Several where these arrays are equal; empty where none is known.
     """
@@ -40,6 +42,7 @@ class Buffer:
     op_name: str
     source: str | None
     captured: tuple[str, ...] = ()
+    inside: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

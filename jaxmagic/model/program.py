@@ -38,6 +38,8 @@ class Instruction(NamedTuple):
         parameter: which one a ``parameter`` is.
         op_name: the path of JAX's operation, such as ``"jit(f)/dot_general"``.
         source: file and line of the user's, such as ``"train.py:3"`` or ``"cell 12:3"``; ``None`` if it is not known.
+        inside: the function of a library that this line called, such as ``"flax.linen.BatchNorm"``; ``None`` if
+            there is none, or it is not known.
     """
 
     name: str
@@ -50,6 +52,7 @@ class Instruction(NamedTuple):
     parameter: int
     op_name: str
     source: str | None
+    inside: str | None = None
 
 
 class Literal(NamedTuple):

@@ -58,6 +58,7 @@ _BUFFER = {
     "shape": "string",
     "op_name": "string",
     "source": "string",
+    "inside": "string",
     "captured": "string",
 }
 

@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from .. import units
 from ..analysis.names import shortened
 from ..analysis.peak import peak_of
-from ..analysis.sources import short_source
 from ..model.arrays import HeldArray, LiveArrays
 from ..model.memory import Buffer, Executable, MemoryProfile, Suspect
 from ..model.timeline import MemoryTimeline, Peak
+from .inside_words import place_and_inside
 
 #: Deleted arrays that are told by name.
 _MOST_DELETED = 5
@@ -153,7 +153,7 @@ def _largest_constants(program: Executable) -> str:
 
 
 def _name(constant: Buffer) -> str:
-    source = f" at {short_source(constant.source)}" if constant.source else ""
+    source = f" at {place_and_inside(constant.source, constant.inside)}" if constant.source else ""
     return f"{' or '.join(constant.captured) or constant.shape}{source}"
 
 
@@ -171,11 +171,11 @@ def about_peak(program: Executable) -> list[str]:
     if peak.instruction is not None:
         at += f", {peak.instruction.instruction}"
         if peak.instruction.source:
-            at += f" ({short_source(peak.instruction.source)})"
+            at += f" ({place_and_inside(peak.instruction.source, peak.instruction.inside)})"
     made_by = shortened([_made_by(buffer) for _, buffer in peak.live[:3]], 80)
     largest = [
         f"{units.size(buffer.size_bytes)} {allocation.kind} {buffer.shape} {name}"
-        + (f" ({short_source(buffer.source)})" if buffer.source else "")
+        + (f" ({place_and_inside(buffer.source, buffer.inside)})" if buffer.source else "")
         for (allocation, buffer), name in zip(peak.live, made_by, strict=False)
     ]
     estimate = " (a lower bound: this backend does not say where its buffers lie)" if program.estimated else ""
