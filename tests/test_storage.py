@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from profiles import fabricated
 
 import jaxmagic
 from jaxmagic import storage
@@ -267,3 +268,19 @@ def test_any_profile_is_a_record_or_a_record_error(value: Any) -> None:
     for kind in ("MemoryProfile", "LiveArrays"):
         with pytest.raises(jaxmagic.RecordError):
             storage._decode_document({"format": "jaxmagic", "version": 1, "kind": kind, "record": value})
+
+
+def without(value: Any, *names: str) -> Any:
+    """What was saved, without some fields, wherever they are."""
+    if isinstance(value, dict):
+        return {key: without(each, *names) for key, each in value.items() if key not in names}
+    return [without(each, *names) for each in value] if isinstance(value, list) else value
+
+
+def test_records_from_before_library_functions_were_told_are_read(profile: Any, tmp_path: Any) -> None:
+    for number, record in enumerate((profile, fabricated())):
+        path = jaxmagic.save(record, tmp_path / f"{number}.json")
+        saved = json.loads(path.read_text())
+        path.write_text(json.dumps(without(saved, "inside", "library")))
+        assert without(saved, "inside", "library") != saved
+        assert jaxmagic.load(path) == record

@@ -144,7 +144,9 @@ def test_donated_memory_and_constants_have_their_place(executable: Any) -> None:
     ]
 
 
-def built_in(size_bytes: int, captured: tuple[str, ...] = (), source: str | None = "cell 7:2") -> Allocation:
+def built_in(
+    size_bytes: int, captured: tuple[str, ...] = (), source: str | None = "cell 7:2", **more: Any
+) -> Allocation:
     buffer = Buffer(
         offset_bytes=0,
         size_bytes=size_bytes,
@@ -155,6 +157,7 @@ def built_in(size_bytes: int, captured: tuple[str, ...] = (), source: str | None
         op_name="",
         source=source,
         captured=captured,
+        **more,
     )
     return Allocation(kind="constant", size_bytes=size_bytes, aliased=False, space=0, buffers=(buffer,))
 
@@ -164,6 +167,7 @@ def built_in(size_bytes: int, captured: tuple[str, ...] = (), source: str | None
     [
         ([built_in(2048, ("params['w']",))], "2.00 KiB params['w'] at cell 7:2"),
         ([built_in(2048, ("w", "v"))], "2.00 KiB w or v at cell 7:2"),
+        ([built_in(2048, ("w",), inside="flax.linen.Dense")], "2.00 KiB w at cell 7:2 in flax.linen.Dense"),
         ([built_in(2048, source=None)], "2.00 KiB u8[2048]"),
         ([built_in(4), built_in(3072, ("v",)), built_in(4096, ("w",), "/me/train.py:3")],
          "4.00 KiB w at train.py:3, 3.00 KiB v at cell 7:2"),

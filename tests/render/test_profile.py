@@ -9,7 +9,7 @@ from html import unescape
 from typing import Any
 
 import pytest
-from profiles import MS, fabricated, use
+from profiles import CALLER, HELPER, MS, OTHER, fabricated, place, use
 
 from jaxmagic.analysis.charts import chart
 from jaxmagic.model.chart import Flame
@@ -49,6 +49,53 @@ Without a line: 1.00 ms (7 %): copy.1.
 
 def test_the_report_is_a_listing_with_the_time_of_a_run(profile: Profile) -> None:
     assert to_text(profile) == TEXT
+
+
+DENSE, EVIL = (
+    Frame(
+        function=name, file="/opt/lib/python3.12/site-packages/flax/linear.py", line=9, library=f"flax.linen.{name}"
+    )
+    for name in ("Dense", "<b>evil</b>")
+)
+
+
+def test_a_line_says_which_library_function_it_called(profile: Profile) -> None:
+    """Behind its text, and below it where there is no room."""
+    places = (place(20 * MS, CALLER, HELPER, DENSE), place(6 * MS, OTHER, DENSE), place(2 * MS, OTHER))
+    found = replace(profile, place_times=places)
+    wide = to_text(found, Style(width=120))
+    assert "     2      return jnp.sort(x)  [in flax.linen.Dense]\n" in wide
+    assert "     6      return y  [in flax.linen.Dense 75 %]\n" in wide
+    lines = to_text(found, Style(width=70)).splitlines()
+    below = lines[1 + next(number for number, text in enumerate(lines) if "jnp.sort" in text)]
+    assert below.strip() == "[in flax.linen.Dense]"
+    assert all(len(each) <= 70 for each in lines)
+    assert list(found.lines()["inside"])[:2] == ["flax.linen.Dense"] * 2
+
+
+def test_a_line_of_a_library_says_that_none_of_the_users_is_known(profile: Profile) -> None:
+    found = replace(profile, place_times=(place(30 * MS, DENSE),))
+    sentence = "Library lines (JAX recorded no line of yours for them): linear.py:9 15.0 ms in flax.linen.Dense."
+    assert sentence in " ".join(to_text(found).split())
+    assert sentence in unescape(to_html(found))
+
+
+def test_the_table_of_operations_names_library_functions(profile: Profile) -> None:
+    first, second = profile.operation_times
+    found = replace(profile, operation_times=(replace(first, inside="flax.linen.Dense"), second))
+    assert "cell 3:2  Dense\n" in to_text(found)
+    assert "flax.linen.Dense</td>" in to_html(found)
+    assert found.operations()["inside"][0] == "flax.linen.Dense"
+    assert "inside" not in to_text(profile)
+
+
+def test_the_name_of_a_library_function_is_no_markup(profile: Profile) -> None:
+    first, second = profile.operation_times
+    places = (place(20 * MS, CALLER, HELPER, EVIL), place(10 * MS, EVIL))
+    operations = (replace(first, inside="flax.<b>evil</b>"), second)
+    found = to_html(replace(profile, place_times=places, operation_times=operations))
+    assert "in flax.linen.&lt;b&gt;evil" in found
+    assert "<b>evil" not in found
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,129 @@
+"""Under which name a library exports a function: one that is made for the test, and what JAX tells of its calls."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+import textwrap
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import pytest
+from recordings import module_of
+
+from jaxmagic.analysis.callers import with_own_callers
+from jaxmagic.analysis.inside import inside, line_of
+from jaxmagic.capture.executables import requirement
+from jaxmagic.capture.public_names import public_name
+
+FILES = {
+    "__init__.py": "from ._private import wrapped\n",
+    "nn/__init__.py": "from .layers import Layer\n",
+    "nn/layers.py": """
+        import jax
+        class Layer:
+            def __call__(self, x):
+                return jax.lax.sort(x)
+            def apply(self, x):
+                return _helper(x)
+        class Unlisted:
+            def __call__(self, x):
+                return Layer()(x)
+        def _helper(x):
+            return Layer()(x)
+        """,
+    "_private.py": """
+        from .nn.layers import Layer, _helper
+        def wrapped(x):
+            return Layer()(x)
+        class Hidden:
+            def __call__(self, x):
+                return wrapped(x)
+        class Elsewhere:
+            pass
+        """,
+    "extra.py": "from ._private import Elsewhere\n",
+}
+
+
+@pytest.fixture
+def library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A package in a folder of packages, loaded."""
+    folder = tmp_path / "site-packages"
+    for name, text in FILES.items():
+        file = folder / "pretended" / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(textwrap.dedent(text))
+    monkeypatch.syspath_prepend(folder)
+    for name in ("pretended", "pretended.nn", "pretended._private", "pretended.extra"):
+        importlib.import_module(name)
+    yield folder / "pretended"
+    for name in [each for each in sys.modules if each.partition(".")[0] == "pretended"]:
+        del sys.modules[name]
+
+
+@pytest.mark.parametrize(
+    ("file", "function", "name"),
+    [
+        ("nn/layers.py", "Layer.__call__", "pretended.nn.Layer"),
+        ("nn/layers.py", "Layer.apply", "pretended.nn.Layer.apply"),
+        ("nn/layers.py", "Unlisted.__call__", "pretended.nn.layers.Unlisted"),
+        ("nn/layers.py", "_helper", None),
+        ("nn/layers.py", "Removed.__call__", None),
+        ("nn/layers.py", "<lambda>", None),
+        ("nn/layers.py", "", None),
+        ("_private.py", "wrapped.<locals>.body", "pretended.wrapped"),
+        ("_private.py", "Hidden.__call__", None),
+        ("_private.py", "Elsewhere", "pretended.extra.Elsewhere"),
+        ("not_loaded.py", "f", None),
+    ],
+)
+def test_it_is_the_outermost_public_one(library: Path, file: str, function: str, name: str | None) -> None:
+    assert public_name(str(library / file), function) == name
+
+
+def test_another_machines_file_is_not_taken_for_the_one_that_is_loaded_here(library: Path) -> None:
+    assert public_name("/elsewhere/site-packages/pretended/nn/layers.py", "Layer.__call__") is None
+
+
+def test_a_module_that_loads_when_it_is_used_is_not_loaded(library: Path) -> None:
+    class Lazy(ModuleType):
+        def __getattribute__(self, name: str) -> Any:
+            raise AssertionError("it was used")
+
+    sys.modules["pretended.lazy"] = Lazy("pretended.lazy")
+    assert public_name(str(library / "_private.py"), "Elsewhere") == "pretended.extra.Elsewhere"
+
+
+def user(x: Any) -> Any:
+    from pretended import _private  # type: ignore[import-not-found]
+
+    return _private.Hidden()(x)
+
+
+def test_an_operation_has_the_users_line_and_the_function(library: Path) -> None:
+    """The calls: ``user``, a private class, an exported function, and a layer."""
+    module = with_own_callers(module_of(user, jnp.ones(300)))
+    (sort,) = [each for each in module.instructions.values() if each.opcode == "sort"]
+    line = line_of(sort.stack)
+    assert line is not None
+    if jax.__version_info__ >= (0, 10):
+        assert (line.file, line.line) == (__file__, user.__code__.co_firstlineno + 3)
+        assert inside(sort.stack) == "pretended.wrapped"
+    else:  # JAX tells the innermost line alone, without the function's name
+        assert line.file == str(library / "nn" / "layers.py")
+        assert inside(sort.stack) == "pretended.nn.layers"
+
+
+def test_a_buffer_has_the_users_line_and_the_function(library: Path) -> None:
+    program = requirement(jax.jit(user).lower(jnp.ones(30_000)).compile().runtime_executable())
+    buffers = [each for allocation in program.allocations or () for each in allocation.buffers]
+    found = {(each.source, each.inside) for each in buffers if each.source}
+    if jax.__version_info__ >= (0, 10):
+        assert found == {(f"{__file__}:{user.__code__.co_firstlineno + 3}", "pretended.wrapped")}
+    else:
+        assert found == {(f"{library / 'nn' / 'layers.py'}:5", "pretended.nn.layers")}
