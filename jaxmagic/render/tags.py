@@ -18,6 +18,9 @@ FAINT = "opacity:.75"
 CELL = "padding-right:9px;text-align:left"
 NUMBER = "padding-right:9px;text-align:right"
 
+#: A longer name with dots may go on in the next line behind one of them.
+_LONG_NAME = 30
+
 
 def line(sentence: str, style: str = "") -> str:
     """A sentence on a line of its own; of a very long one the beginning."""
@@ -40,7 +43,10 @@ def table(heads_and_rows: Sequence[Sequence[str]], there_are: int, where: str = 
 
 def _cell(text: str) -> str:
     whole = ";white-space:nowrap" if len(text) <= 11 else ""  # a number is not torn from its unit
-    return f'<td style="{CELL}{whole}">{safe(text)}</td>'
+    told = safe(text)
+    if len(text) > _LONG_NAME and " " not in text:
+        told = told.replace(".", ".<wbr>")
+    return f'<td style="{CELL}{whole}">{told}</td>'
 
 
 def head(label: str, cell: str) -> str:

@@ -87,6 +87,10 @@ def test_the_table_of_operations_names_library_functions(profile: Profile) -> No
     assert "flax.linen.Dense</td>" in to_html(found)
     assert found.operations()["inside"][0] == "flax.linen.Dense"
     assert "inside" not in to_text(profile)
+    long = replace(first, inside="flax.linen.MultiHeadDotProductAttention")
+    assert ">flax.<wbr>linen.<wbr>MultiHeadDotProductAttention</td>" in to_html(
+        replace(profile, operation_times=(long,))
+    )
 
 
 def test_the_name_of_a_library_function_is_no_markup(profile: Profile) -> None:
