@@ -17,21 +17,19 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 from .errors import RecordError
 from .files import read, replacing, short, target_of
 from .model.arrays import LiveArrays
-from .model.benchmark import Benchmark
-from .model.comparison import Comparison
-from .model.history import Record
-from .model.memory import MemoryProfile
-from .model.profile import Profile
-from .model.sweep import Sweep
-from .model.timing import Timing
+from .model.heap import HeapDifference, HeapProfile
+from .model.history import CAPACITY, History, Record
+from .model.memory import Executable
 
 #: Raised by one when a field changes its meaning, so that an old program refuses a new file.
 VERSION = 1
 
 _FORMAT = "jaxmagic"
-_KINDS: dict[str, type] = {
-    each.__name__: each for each in (Timing, Benchmark, Comparison, Sweep, MemoryProfile, LiveArrays, Profile)
-}
+
+#: What a file can hold.
+Saved = Record | LiveArrays | HeapProfile | HeapDifference | Executable | History
+
+_KINDS: dict[str, type] = {each.__name__: each for each in get_args(Saved)}
 _MOST_BYTES = 256 * 2**20
 
 #: Amounts and durations are not negative, except for differences; counts begin at one.
@@ -40,13 +38,15 @@ _DIFFERENCES = {"saved_ns", "change_bytes"}
 _LEAST = {"count": 1, "devices": 1, "runs": 0, "peak_flops": 1, "peak_bytes": 1}
 
 
-def save(record: Record, path: str | os.PathLike[str]) -> Path:
+def save(record: Saved, path: str | os.PathLike[str]) -> Path:
     """Write `record` to `path` as JSON; a file that is there is replaced, whole or not at all.
 
     A symbolic link is followed. A device, a pipe or a socket is refused.
 
     Args:
-        record: a :class:`~jaxmagic.Timing`.
+        record: a record of any kind: what a magic or a verb returns, an :class:`~jaxmagic.Executable`, a
+            :class:`~jaxmagic.HeapProfile`, a :class:`~jaxmagic.HeapDifference`, or the whole
+            :class:`~jaxmagic.History`. Its file may have 256 MiB, or :func:`load` refuses it.
         path: where to. Its directory must exist.
 
     Returns:
@@ -66,7 +66,7 @@ def save(record: Record, path: str | os.PathLike[str]) -> Path:
     kind = type(record).__name__
     if _KINDS.get(kind) is not type(record):
         raise TypeError(
-            f"save() writes one record; found {kind}. "
+            f"save() expected a record or the history, got {kind}. "
             "Pass a record, such as jaxmagic.last() or the timing of a stopwatch."
         )
     document = {"format": _FORMAT, "version": VERSION, "kind": kind, "record": encode(record)}
@@ -77,7 +77,7 @@ def save(record: Record, path: str | os.PathLike[str]) -> Path:
     return target
 
 
-def load(path: str | os.PathLike[str]) -> Record:
+def load(path: str | os.PathLike[str]) -> Saved:
     """Read a record that :func:`save` wrote.
 
     Raises:
@@ -110,6 +110,8 @@ def load(path: str | os.PathLike[str]) -> Record:
 
 def encode(value: Any) -> Any:
     """A record as dictionaries and lists, without what is not saved: the value of the user's that it may hold."""
+    if isinstance(value, History):
+        return {"records": [{"kind": type(each).__name__, "record": encode(each)} for each in value]}
     if is_dataclass(value):
         return {each.name: encode(getattr(value, each.name)) for each in _saved(value)}
     if isinstance(value, tuple):
@@ -123,7 +125,7 @@ def _saved(kind: Any) -> list[Field[Any]]:
     return [each for each in fields(kind) if each.metadata.get("saved", True)]
 
 
-def _decode_document(document: object) -> Record:
+def _decode_document(document: object) -> Saved:
     if not isinstance(document, dict) or document.get("format") != _FORMAT:
         raise RecordError(
             'not a record of jaxmagic: there is no field "format" that says "jaxmagic". '
@@ -135,11 +137,32 @@ def _decode_document(document: object) -> Record:
             f'field "version": this jaxmagic reads versions 1 to {VERSION}; found {short(version)}. '
             "Update jaxmagic to read the file."
         )
-    kind = document.get("kind")
-    if not isinstance(kind, str) or kind not in _KINDS:
-        raise RecordError(f'field "kind": expected one of {", ".join(_KINDS)}; found {short(kind)}')
-    record: Record = _decode(document.get("record"), _KINDS[kind], "record")
+    record: Saved = _decode_kind(document, _KINDS, "")
     return record
+
+
+def _decode_kind(document: Mapping[str, object], kinds: Mapping[str, type], where: str) -> Any:
+    """The record of a document, or of an entry of a history, as the kind that it names."""
+    kind = document.get("kind")
+    if not isinstance(kind, str) or kind not in kinds:
+        raise RecordError(f'field "{where}kind": expected one of {", ".join(kinds)}; found {short(kind)}')
+    if kinds[kind] is History:
+        return _decode_history(document.get("record"))
+    return _decode(document.get("record"), kinds[kind], f"{where}record")
+
+
+def _decode_history(value: object) -> History:
+    entries = value.get("records") if isinstance(value, Mapping) else None
+    if not isinstance(entries, list):
+        raise _wrong("record.records", "a list", entries)
+    history = History(capacity=max(CAPACITY, len(entries)))
+    kinds = {each.__name__: each for each in get_args(Record)}
+    for index, entry in enumerate(entries):
+        where = f"record.records[{index}]"
+        if not isinstance(entry, Mapping):
+            raise _wrong(where, "an object", entry)
+        history.append(_decode_kind(entry, kinds, f"{where}."))
+    return history
 
 
 def _decode(value: object, wanted: Any, where: str) -> Any:

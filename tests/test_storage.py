@@ -15,6 +15,7 @@ from profiles import fabricated
 
 import jaxmagic
 from jaxmagic import storage
+from jaxmagic.model.history import History
 from jaxmagic.model.memory import Suspect
 
 
@@ -59,8 +60,8 @@ def change(path: Any, *keys: Any, to: Any) -> None:
         (
             ["kind"],
             "Code",
-            'field "kind": expected one of Timing, Benchmark, Comparison, Sweep, MemoryProfile, LiveArrays, Profile; '
-            'found "Code"',
+            'field "kind": expected one of Timing, Benchmark, Comparison, Sweep, MemoryProfile, Profile, LiveArrays, '
+            'HeapProfile, HeapDifference, Executable, History; found "Code"',
         ),
         (["record"], [], 'field "record": expected an object; found []'),
         (["record", "wait_ns"], ..., 'field "record.wait_ns": missing'),
@@ -142,6 +143,33 @@ def test_a_sweep_comes_back_equal(sweep: Any, tmp_path: Any) -> None:
     assert jaxmagic.load(jaxmagic.save(sweep, tmp_path / "sweep.json")) == sweep
 
 
+def test_a_history_comes_back_equal(timing: Any, comparison: Any, tmp_path: Any) -> None:
+    history = History(capacity=2)
+    history.append(timing())
+    history.append(comparison)
+    loaded = jaxmagic.load(history.save(tmp_path / "history.json"))
+    assert loaded == history
+    assert loaded != History()
+    assert str(loaded) == str(history)
+
+
+@pytest.mark.parametrize(
+    ("records", "message"),
+    [
+        (3, 'field "record.records": expected a list; found 3'),
+        ([3], 'field "record.records[0]": expected an object; found 3'),
+        ([{"kind": "History"}], 'field "record.records[0].kind": expected one of Timing, '),
+        ([{"kind": "Timing", "record": 1}], 'field "record.records[0].record": expected an object; found 1'),
+    ],
+)
+def test_a_broken_history_is_told_by_its_field(tmp_path: Any, records: Any, message: str) -> None:
+    path = History().save(tmp_path / "history.json")
+    change(path, "record", "records", to=records)
+    with pytest.raises(jaxmagic.RecordError) as error:
+        jaxmagic.load(path)
+    assert message in str(error.value)
+
+
 def test_a_record_without_the_fields_of_later_versions_is_read(comparison: Any, tmp_path: Any) -> None:
     path = jaxmagic.save(comparison, tmp_path / "comparison.json")
     change(path, "record", "candidates", 0, "work", to=...)
@@ -149,7 +177,7 @@ def test_a_record_without_the_fields_of_later_versions_is_read(comparison: Any, 
 
 
 def test_only_records_are_saved(tmp_path: Any) -> None:
-    with pytest.raises(TypeError, match="save\\(\\) writes one record; found dict"):
+    with pytest.raises(TypeError, match="save\\(\\) expected a record or the history, got dict"):
         jaxmagic.save({}, tmp_path / "t.json")  # type: ignore[arg-type]
     assert not list(tmp_path.iterdir())
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import ClassVar
 
 from .display import Displayable
 from .environment import Environment
@@ -61,6 +61,8 @@ class LiveArrays(Displayable):
         environment: under which this is true.
     """
 
+    _derived: ClassVar[tuple[str, ...]] = ("total_bytes", "by_device")
+
     arrays: tuple[HeldArray, ...]
     started_at: str
     deleted: tuple[HeldArray, ...] = ()
@@ -96,7 +98,3 @@ class LiveArrays(Displayable):
     def made(self) -> tuple[HeldArray, ...]:
         """Those that were made since the snapshot; none where there was no snapshot."""
         return tuple(array for array in self.arrays if array.made)
-
-    def to_dict(self) -> dict[str, Any]:
-        """All fields, the derived ones too, as plain dictionaries, tuples, numbers and strings."""
-        return {"total_bytes": self.total_bytes, "by_device": self.by_device} | asdict(self)

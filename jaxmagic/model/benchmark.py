@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field, replace
-from typing import Any, Literal
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar, Literal
 
 from .compilation import Compilation
 from .device_time import DeviceTime
@@ -135,6 +135,8 @@ class Benchmark(Displayable, TimeitAttributes):
         value: what the last call returned. Not saved, and not kept by the history.
     """
 
+    _derived: ClassVar[tuple[str, ...]] = ("median_ns", "interval_ns", "pipelined_ns")
+
     code: str | None
     started_at: str
     first_call: Timing
@@ -224,19 +226,6 @@ class Benchmark(Displayable, TimeitAttributes):
     def without_values(self) -> Benchmark:
         """The same record, that keeps no array alive."""
         return replace(self, value=None)
-
-    def to_dict(self) -> dict[str, Any]:
-        """All fields but the value, and the derived ones, as plain dictionaries, tuples, numbers and strings.
-
-        >>> import jaxmagic
-        >>> b = jaxmagic.benchmark(sum, [1, 2], budget_s=0.05)
-        >>> b.to_dict()["latency"]["samples_ns"] == b.samples_ns
-        True
-        """
-        derived = {"median_ns": self.median_ns, "interval_ns": self.interval_ns, "pipelined_ns": self.pipelined_ns}
-        without = asdict(self.without_values())
-        del without["value"]
-        return derived | without
 
     @property
     def warnings(self) -> tuple[Finding, ...]:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass, field, replace
-from typing import Any, Literal, Protocol
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar, Literal, Protocol
 
 from ..terminal import printable
 from .benchmark import Conditions, StoppedBy, Trial
@@ -209,6 +209,8 @@ class Comparison(Displayable):
             that was loaded, or comes from the history.
     """
 
+    _derived: ClassVar[tuple[str, ...]] = ("verdicts",)
+
     code: str | None
     started_at: str
     baseline: str
@@ -263,6 +265,11 @@ class Comparison(Displayable):
         raise KeyError(f"there is no candidate {label!r}, only {printable(', '.join(self))}")
 
     @property
+    def verdicts(self) -> dict[str, Versus]:
+        """Each candidate beside the baseline, by label."""
+        return {label: self[label] for label in self}
+
+    @property
     def noise(self) -> Estimate | None:
         """The time of one candidate over its own in the same rounds; ``None`` for fewer than six."""
         from ..analysis.comparison import noise
@@ -279,9 +286,3 @@ class Comparison(Displayable):
     def without_values(self) -> Comparison:
         """The same record, that keeps no array alive."""
         return replace(self, values={}, measure_again=None)
-
-    def to_dict(self) -> dict[str, Any]:
-        """All fields but the values, and the verdicts, as plain dictionaries, tuples, numbers and strings."""
-        without = asdict(self.without_values())
-        del without["values"], without["measure_again"]
-        return without | {"verdicts": {label: asdict(self[label]) for label in self}}

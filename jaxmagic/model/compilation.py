@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import ClassVar, Literal, get_args
+
+from .display import Exportable
 
 #: Why a function was compiled. The words for people are in :attr:`Cause.reason`.
 CauseKind = Literal[
@@ -34,7 +36,7 @@ CAUSE_KINDS: tuple[str, ...] = get_args(CauseKind)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Cause:
+class Cause(Exportable):
     """Why a function was compiled, and what would spare it.
 
     Attributes:
@@ -55,7 +57,7 @@ class Cause:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Compilation:
+class Compilation(Exportable):
     """One program that JAX traced, lowered and compiled, or fetched from its persistent cache.
 
     The stages are *self* times: time that nested compilations took is theirs, not this one's, so that stages of
@@ -78,6 +80,8 @@ class Compilation:
         ended_ns: when its last stage ended. Between them there may have been other things as well.
         eager: whether this was a single operation outside ``jit``.
     """
+
+    _derived: ClassVar[tuple[str, ...]] = ("total_ns",)
 
     function: str
     location: str | None

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from .display import Exportable
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Environment:
+class Environment(Exportable):
     """Versions, devices and settings at the end of a measurement.
 
     What was not known is ``None``: the device fields where no backend had been started yet.

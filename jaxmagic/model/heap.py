@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TypeVar
+from typing import ClassVar, TypeVar
 
 from .display import Displayable
 from .frame import Frame, Stack
@@ -50,6 +50,8 @@ class HeapProfile(Displayable):
         started_at: when it was taken, in ISO 8601 with the time zone; ``None`` for bytes that do not say.
         notes: what a reader must know to understand the numbers, a sentence each.
     """
+
+    _derived: ClassVar[tuple[str, ...]] = ("total_bytes", "count", "by_device", "by_kind")
 
     samples: tuple[HeapSample, ...]
     started_at: str | None
@@ -97,6 +99,8 @@ class HeapDifference(Displayable):
         before: the earlier profile; ``None`` if none was taken.
         after: the later one.
     """
+
+    _derived: ClassVar[tuple[str, ...]] = ("change_bytes",)
 
     before: HeapProfile | None
     after: HeapProfile

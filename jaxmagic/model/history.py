@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator
-from typing import overload
+from typing import Any, overload
 
 from .benchmark import Benchmark
 from .comparison import Comparison
@@ -59,3 +59,16 @@ class History(Displayable):
             return self._records[index]
         except IndexError:
             raise IndexError(f"the history holds {len(self)} records; found index {index}") from None
+
+    def __eq__(self, other: object) -> bool:
+        return list(self) == list(other) if isinstance(other, History) else NotImplemented
+
+    __hash__ = None  # type: ignore[assignment]  # it changes
+
+    def to_dict(self) -> dict[str, Any]:
+        """All records, each with its kind, as plain dictionaries, tuples, numbers and strings.
+
+        >>> History().to_dict()
+        {'records': ()}
+        """
+        return {"records": tuple({"kind": type(each).__name__, "record": each.to_dict()} for each in self)}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from .arrays import LiveArrays
 from .display import Displayable
@@ -91,6 +92,8 @@ class Executable(Displayable):
         notes: what could not be read, and why.
     """
 
+    _derived: ClassVar[tuple[str, ...]] = ("peak_bytes", "fits")
+
     name: str
     ran: bool | None = None
     compiled: bool | None = None
@@ -166,6 +169,8 @@ class MemoryProfile(Displayable):
         heap: what was held by call stack before and after, of your own calls; ``None`` if it was not asked for.
         notes: what could not be measured, and why.
     """
+
+    _derived: ClassVar[tuple[str, ...]] = ("peak_bytes", "after_bytes", "delta_bytes")
 
     timing: Timing
     before_bytes: tuple[tuple[str, int], ...]

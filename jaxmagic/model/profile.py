@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from .compilation import Compilation
 from .display import Displayable
@@ -169,6 +169,8 @@ class Profile(Displayable):
         notes: what a reader must know to understand the numbers, a sentence each.
         environment: under which this was recorded; ``None`` for a recording that was made elsewhere.
     """
+
+    _derived: ClassVar[tuple[str, ...]] = ("wall_ns", "device_ns")
 
     code: str | None = None
     runs: int | None = None

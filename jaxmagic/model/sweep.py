@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from math import prod
-from typing import Any, Literal
+from typing import ClassVar, Literal
 
 from ..terminal import printable
 from .comparison import Comparison
@@ -163,6 +163,8 @@ class Sweep(Displayable):
         environment: under which this is true.
     """
 
+    _derived: ClassVar[tuple[str, ...]] = ("curves", "crossings")
+
     code: str | None
     started_at: str
     variables: tuple[Variable, ...]
@@ -239,8 +241,3 @@ class Sweep(Displayable):
     def without_values(self) -> Sweep:
         """The same record: it keeps no array alive."""
         return self
-
-    def to_dict(self) -> dict[str, Any]:
-        """All fields, and the curves and crossings that follow from them, as plain dictionaries and numbers."""
-        derived = {"curves": list(map(asdict, self.curves)), "crossings": list(map(asdict, self.crossings))}
-        return asdict(self) | derived

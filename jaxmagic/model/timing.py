@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import ClassVar
 
 from .compilation import Compilation
 from .display import Displayable
@@ -47,6 +47,8 @@ class Timing(Displayable):
             ``jax.monitoring.clear_event_listeners()``: what compiled after that is in ``host_ns``.
         environment: under which this is true.
     """
+
+    _derived: ClassVar[tuple[str, ...]] = ("wall_ns", "host_ns", "compile_ns")
 
     code: str | None
     started_at: str
@@ -98,18 +100,6 @@ class Timing(Displayable):
     def host_ns(self) -> int:
         """The rest of the dispatch: Python, JAX's own bookkeeping, and work that ran on the calling thread."""
         return self.dispatch_ns - self.compile_ns
-
-    def to_dict(self) -> dict[str, Any]:
-        """All fields, the derived ones too, as plain dictionaries, tuples, numbers and strings.
-
-        >>> import jaxmagic
-        >>> with jaxmagic.stopwatch() as t:
-        ...     pass
-        >>> sorted(t.timing.to_dict())[:3]
-        ['cache_retrieval_ns', 'code', 'code_wait_ns']
-        """
-        derived = {"wall_ns": self.wall_ns, "host_ns": self.host_ns, "compile_ns": self.compile_ns}
-        return derived | asdict(self)
 
 
 _DURATIONS = (

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import asdict
 from functools import singledispatch
 from typing import Any
 
@@ -14,7 +13,8 @@ from ..analysis.statistics import median
 from ..model.arrays import LiveArrays
 from ..model.benchmark import Benchmark
 from ..model.comparison import Comparison
-from ..model.compilation import Compilation
+from ..model.compilation import Cause, Compilation
+from ..model.environment import Environment
 from ..model.heap import HeapDifference, HeapProfile
 from ..model.history import History, Record
 from ..model.memory import Executable, MemoryProfile
@@ -102,6 +102,7 @@ _COMPILATION_COLUMNS = [
     "reason",
     "remedy",
     "thread",
+    "eager",
 ]
 
 
@@ -215,6 +216,27 @@ def _(record: HeapProfile, of: str | None = None) -> pd.DataFrame:
 @to_frame.register
 def _(record: Executable, of: str | None = None) -> pd.DataFrame:
     return _choose(of, buffers=lambda: _frame(memory_frames.buffers([record])))
+
+
+@to_frame.register
+def _(record: Compilation, of: str | None = None) -> pd.DataFrame:
+    return _choose(of, compilations=lambda: _compiled([(None, record)]).drop(columns="record"))
+
+
+@to_frame.register
+def _(record: Cause, of: str | None = None) -> pd.DataFrame:
+    return _choose(of, causes=lambda: _one_row(record))
+
+
+@to_frame.register
+def _(record: Environment, of: str | None = None) -> pd.DataFrame:
+    return _choose(of, environments=lambda: _one_row(record))
+
+
+def _one_row(record: Cause | Environment) -> pd.DataFrame:
+    """A row with a column for each field; what is not known is ``<NA>``."""
+    row = {name: ", ".join(value) if isinstance(value, tuple) else value for name, value in record.to_dict().items()}
+    return pd.DataFrame([row]).convert_dtypes()
 
 
 def _frame(table: memory_frames.Table) -> pd.DataFrame:
@@ -372,13 +394,17 @@ def _benchmarks(records: Iterable[Benchmark]) -> pd.DataFrame:
 
 
 def _compilations(records: Iterable[Record]) -> pd.DataFrame:
-    rows = []
-    for index, record in enumerate(records):
-        for each in _compiled_in(record):
-            row = {name: value for name, value in asdict(each).items() if name != "cause"}
-            cause = {"cause": each.cause.kind, "reason": each.cause.reason, "remedy": each.cause.remedy}
-            rows.append({"record": index} | row | {"total_ns": each.total_ns} | cause)
-    return _typed(pd.DataFrame(rows, columns=_COMPILATION_COLUMNS))
+    return _compiled((index, each) for index, record in enumerate(records) for each in _compiled_in(record))
+
+
+def _compiled(found: Iterable[tuple[int | None, Compilation]]) -> pd.DataFrame:
+    """A row a compilation, with the position of its record."""
+    rows = [
+        each.to_dict()
+        | {"record": index, "cause": each.cause.kind, "reason": each.cause.reason, "remedy": each.cause.remedy}
+        for index, each in found
+    ]
+    return _typed(pd.DataFrame(rows, columns=_COMPILATION_COLUMNS)).astype({"eager": "boolean"})
 
 
 def _compiled_in(record: Record) -> tuple[Compilation, ...]:
