@@ -327,6 +327,16 @@ def ran_out_of_memory(error: BaseException) -> bool:
     return isinstance(error, MemoryError) or "RESOURCE_EXHAUSTED" in str(error)
 
 
+def profiler_running() -> bool:
+    """Whether JAX knows of a recording that was started and not stopped; asking starts no backend."""
+    try:
+        from jax._src import profiler
+
+        return profiler._profile_state.profile_session is not None
+    except (ImportError, AttributeError):
+        return False
+
+
 def release_profiler() -> None:
     """Let the profiler be started again after it could not write what it had recorded.
 

@@ -18,7 +18,7 @@ from ..model.progress import SILENT, Progress
 from ..model.recording import Recording
 from ..model.timing import Timing
 from .clock import now_ns, timestamp
-from .internals import met_a_deleted_array
+from .internals import backends_started, met_a_deleted_array
 from .jax_version import require_jax
 from .load import Load
 from .logdir import LogDir
@@ -39,6 +39,12 @@ _MOST_COMPILING = 2
 _DONATED = (
     "The code runs several times, and a run before has used up an array: it was donated or deleted. Assign what it "
     "is replaced by, as in state = step(state), or record a single run: --cold, or cold=True."
+)
+
+#: JAX's profiler starts the backends before it records, because a TPU cannot be recorded otherwise.
+_STARTED = (
+    "JAX's profiler started the backends before the code ran, so their start is not in the recording, and "
+    "jax.distributed.initialize() has to be called before."
 )
 
 
@@ -90,6 +96,7 @@ class ProfileWatch:
         self._began_ns = 0
         self._running: Generator[None, None, None] | None = None
         self._profile: Profile | None = None
+        self._notes: list[str] = []
 
     @property
     def done(self) -> bool:
@@ -134,7 +141,7 @@ class ProfileWatch:
         return next(each for each in self._timed if each.wall_ns == wanted)
 
     def start(self) -> None:
-        """Look whether the profiler is there to be used.
+        """Look whether the profiler is there to be used; starts no backend, but for a cold profile.
 
         Raises:
             JaxNotAvailable: JAX is not installed or too old.
@@ -145,9 +152,13 @@ class ProfileWatch:
             self._progress = self._shown.__enter__()
             self._started_at = timestamp()
             self._load = Load()
-            self._profiler.start()  # somebody else's is found before anything has run
-            if not self._cold:
-                self._profiler.cancel()
+            started = backends_started() is not False
+            if self._cold and not started:
+                self._notes.append(_STARTED)
+            if self._cold:
+                self._profiler.start()
+            else:
+                self._profiler.look(deeply=started)
         except BaseException:
             self.cancel()
             raise
@@ -258,7 +269,7 @@ class ProfileWatch:
             shown.__exit__(None, None, None)
 
     def _make_record(self, error: BaseException | None, code: str | None) -> Profile:
-        notes = self._about(error)
+        notes = [*self._notes, *self._about(error)]
         times, recording, others = Times(0, (), (), ()), None, self._load.of_others()
         if not self._profiler.running:
             notes.append("Nothing was recorded: the code ended before that.")

@@ -14,7 +14,7 @@ from ..analysis.windows import Window, moved
 from ..errors import NotMeasured
 from ..files import recordings
 from ..model.recording import Recording
-from .internals import release_profiler
+from .internals import profiler_running, release_profiler
 from .xspace import read_recording
 
 #: The thread that ends an operation marks that behind everything else, when who has waited for it goes on already.
@@ -42,8 +42,24 @@ class Profiler:
         """Whether it records."""
         return self._folder is not None
 
+    def look(self, *, deeply: bool) -> None:
+        """Find somebody else's recording before anything runs.
+
+        Args:
+            deeply: start a recording and forget it, which also finds those that JAX does not know of. That starts
+                the backends.
+
+        Raises:
+            NotMeasured: the profiler is running already, or cannot be started.
+        """
+        if profiler_running():
+            raise NotMeasured(_running_already())
+        if deeply:
+            self.start()
+            self.cancel()
+
     def start(self) -> None:
-        """Begin to record.
+        """Begin to record. JAX starts the backends before it does so.
 
         Raises:
             NotMeasured: the profiler is running already, or cannot be started.
@@ -137,10 +153,14 @@ def windows_of(recording: Recording, clocked: Sequence[tuple[int, int]] = ()) ->
 
 def _why_not(done: str, error: Exception) -> str:
     if "already" in str(error) or "one profile" in str(error).lower():
-        if _recording:
-            return "jaxmagic records already, and one recording cannot be within another. Nothing was recorded."
-        return (
-            "The JAX profiler is running already, and there is one in a process: it was left alone, and nothing was "
-            "recorded here. Stop it with jax.profiler.stop_trace() first."
-        )
+        return _running_already()
     return f"The JAX profiler could not be {done}: {error}. Nothing was recorded."
+
+
+def _running_already() -> str:
+    if _recording:
+        return "jaxmagic records already, and one recording cannot be within another. Nothing was recorded."
+    return (
+        "The JAX profiler is running already, and there is one in a process: it was left alone, and nothing was "
+        "recorded here. Stop it with jax.profiler.stop_trace() first."
+    )

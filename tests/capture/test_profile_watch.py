@@ -5,6 +5,8 @@ from __future__ import annotations
 import contextlib
 import inspect
 import itertools
+import subprocess
+import sys
 import tempfile
 from collections.abc import Callable
 from functools import partial
@@ -357,6 +359,62 @@ def test_somebodys_own_profile_is_left_alone(tmp_path: Any, x: Any) -> None:
     finally:
         jax.profiler.stop_trace()
     assert list(tmp_path.rglob("*.xplane.pb"))
+
+
+#: Run in a fresh process, where nothing has started a backend.
+_FRESH = """
+import jax, jaxmagic
+from jax._src import xla_bridge
+
+def code():
+    assert not xla_bridge.backends_are_initialized()
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "measured",
+    [
+        # The first run is the only one in which no backend may run: what is behind it is recorded.
+        "seen = []\njaxmagic.profile(lambda: seen or (code(), seen.append(1)))",
+        "from jaxmagic import api\nwatch = api.profile_watch()\nwatch.start()\ncode()\nwatch.cancel()",
+        "with jaxmagic.stopwatch():\n    code()",
+        "jaxmagic.memory(code)",
+    ],
+    ids=["profile", "%jaxprof", "stopwatch", "memory"],
+)
+def test_nothing_of_ours_starts_a_backend_before_the_code_runs(measured: str) -> None:
+    subprocess.run([sys.executable, "-c", f"{_FRESH}\n{measured}\n"], check=True, timeout=120)
+
+
+@pytest.mark.slow
+def test_a_cold_profile_that_starts_the_backends_says_so_and_a_warm_one_does_not() -> None:
+    code = """
+import jaxmagic
+for cold in (True, False):
+    said = [each for each in jaxmagic.profile(lambda: None, cold=cold).notes if "started the backends" in each]
+    print(cold, len(said))
+"""
+    done = subprocess.run([sys.executable, "-c", code], check=True, timeout=120, capture_output=True, text=True)
+    assert done.stdout == "True 1\nFalse 0\n"
+
+
+@pytest.mark.slow
+def test_somebodys_own_profile_is_found_although_no_backend_may_be_started(tmp_path: Any) -> None:
+    code = f"""
+from unittest.mock import patch
+import jax, jaxmagic
+jax.profiler.start_trace({str(tmp_path)!r})
+ran = []
+with patch("jaxmagic.capture.profile_watch.backends_started", lambda: False):
+    try:
+        jaxmagic.profile(ran.append, 1)
+    except jaxmagic.NotMeasured as error:
+        print(ran, "running already" in str(error))
+jax.profiler.stop_trace()
+"""
+    done = subprocess.run([sys.executable, "-c", code], check=True, timeout=120, capture_output=True, text=True)
+    assert done.stdout == "[] True\n"
 
 
 def test_nothing_stays_on_disk_and_no_array_is_kept(tmp_path: Any, monkeypatch: pytest.MonkeyPatch, x: Any) -> None:
