@@ -27,6 +27,10 @@ _STATISTICS = {
     "alias_bytes": "alias_size_in_bytes",
     "temporary_bytes": "temp_size_in_bytes",
     "generated_code_bytes": "generated_code_size_in_bytes",
+    "host_argument_bytes": "host_argument_size_in_bytes",
+    "host_output_bytes": "host_output_size_in_bytes",
+    "host_alias_bytes": "host_alias_size_in_bytes",
+    "host_temporary_bytes": "host_temp_size_in_bytes",
 }
 
 #: Programs whose memory is mapped; of the others the sums are known.

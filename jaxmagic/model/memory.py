@@ -83,6 +83,11 @@ class Executable(Displayable):
         alias_bytes: what of the outputs lies in the memory of donated arguments.
         temporary_bytes: of everything between.
         generated_code_bytes: of its machine code; 0 on the CPU, which does not count it.
+        host_argument_bytes: of its arguments in the memory of the host (``pinned_host``), which the sums of the
+            device leave out; like the three below ``None`` where this jaxlib does not say.
+        host_output_bytes: of its results there.
+        host_alias_bytes: what of these lies in the memory of donated arguments there.
+        host_temporary_bytes: of everything between, there, such as offloaded activations.
         constant_bytes: of what is built into it; ``None`` where its allocations are not known.
         steps: instructions in its schedule; ``None`` if it is not known.
         allocations: where everything lies, and for how long; ``None`` if that is not known.
@@ -92,7 +97,7 @@ class Executable(Displayable):
         notes: what could not be read, and why.
     """
 
-    _derived: ClassVar[tuple[str, ...]] = ("peak_bytes", "fits")
+    _derived: ClassVar[tuple[str, ...]] = ("peak_bytes", "host_bytes", "fits")
 
     name: str
     ran: bool | None = None
@@ -102,6 +107,10 @@ class Executable(Displayable):
     alias_bytes: int | None
     temporary_bytes: int | None
     generated_code_bytes: int | None
+    host_argument_bytes: int | None = None
+    host_output_bytes: int | None = None
+    host_alias_bytes: int | None = None
+    host_temporary_bytes: int | None = None
     constant_bytes: int | None = None
     steps: int | None = None
     allocations: tuple[Allocation, ...] | None = None
@@ -118,11 +127,20 @@ class Executable(Displayable):
 
     @property
     def peak_bytes(self) -> int | None:
-        """The most that it needs at once: argument + output + temporary - alias; ``None`` if one is not known.
+        """The most that it needs of a device: argument + output + temporary - alias; ``None`` if one is not known.
 
         Not ``peak_memory_in_bytes`` of JAX's statistics, which leaves the temporaries out on the CPU.
         """
         parts = self.argument_bytes, self.output_bytes, self.temporary_bytes, self.alias_bytes
+        if None in parts:
+            return None
+        argument_bytes, output_bytes, temporary_bytes, alias_bytes = (each or 0 for each in parts)
+        return argument_bytes + output_bytes + temporary_bytes - alias_bytes
+
+    @property
+    def host_bytes(self) -> int | None:
+        """The same sum in the memory of the host; ``None`` if one is not known."""
+        parts = self.host_argument_bytes, self.host_output_bytes, self.host_temporary_bytes, self.host_alias_bytes
         if None in parts:
             return None
         argument_bytes, output_bytes, temporary_bytes, alias_bytes = (each or 0 for each in parts)

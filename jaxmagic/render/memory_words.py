@@ -116,15 +116,24 @@ def holders(names: Sequence[str]) -> str:
 
 def program_table(programs: Sequence[Executable]) -> list[tuple[str, ...]]:
     """Programs as rows below their heads: what each needs, and what that is made of."""
-    aliased = any(each.alias_bytes for each in programs)  # a column of zeros is left out
-    heads = ("program", "needs =", "argument", "+ output", "+ temporary", *(("- alias",) if aliased else ()), "")
-    return [heads, *(_program_row(each, aliased) for each in programs)]
+    optional = {"- alias": "alias_bytes", **_ON_THE_HOST}
+    more = {head: field for head, field in optional.items() if any(getattr(each, field) for each in programs)}
+    heads = ("program", "needs =", "argument", "+ output", "+ temporary", *more, "")
+    return [heads, *(_program_row(each, list(more.values())) for each in programs)]
 
 
-def _program_row(program: Executable, aliased: bool) -> tuple[str, ...]:
+#: Columns of what lies in the memory of the host; like that of aliases, one of zeros is left out.
+_ON_THE_HOST = {
+    "host arg": "host_argument_bytes",
+    "host out": "host_output_bytes",
+    "host temp": "host_temporary_bytes",
+    "host alias": "host_alias_bytes",
+}
+
+
+def _program_row(program: Executable, more: Sequence[str]) -> tuple[str, ...]:
     numbers = [program.peak_bytes, program.argument_bytes, program.output_bytes, program.temporary_bytes]
-    if aliased:
-        numbers.append(program.alias_bytes)
+    numbers += [getattr(program, field) for field in more]
     happened = [word for word, whether in (("ran", program.ran), ("compiled", program.compiled)) if whether]
     sizes = ("not known" if each is None else units.size(each) for each in numbers)
     return (program.name, *sizes, ", ".join(happened))

@@ -8,6 +8,7 @@ import sys
 import weakref
 from functools import cache
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import jax
@@ -300,3 +301,25 @@ def test_no_backend_is_started_to_watch() -> None:
         "print(describe(watched), backends_started())"
     )
     assert subprocess.check_output([sys.executable, "-c", code], text=True).strip() == "() False"
+
+
+def test_what_lies_on_the_host_is_told_apart() -> None:
+    class Offloaded:
+        """A program of a backend that has two memories."""
+
+        def get_compiled_memory_stats(self) -> Any:
+            host = {
+                f"host_{name}_size_in_bytes": size
+                for size, name in enumerate(("argument", "output", "alias", "temp"))
+            }
+            own = {f"{name}_size_in_bytes": 8 for name in ("argument", "output", "alias", "temp", "generated_code")}
+            return SimpleNamespace(**host, **own, serialized_buffer_assignment_proto=b"")
+
+        def hlo_modules(self) -> Any:
+            raise RuntimeError("none")
+
+    found = requirement(Offloaded())
+    told = found.host_argument_bytes, found.host_output_bytes, found.host_alias_bytes, found.host_temporary_bytes
+    assert told == (0, 1, 2, 3)
+    assert found.host_bytes == 2
+    assert found.peak_bytes == 16

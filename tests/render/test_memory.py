@@ -417,3 +417,23 @@ def test_what_a_program_uses_is_told_beside_what_it_gets(executable: Any) -> Non
 def test_a_long_name_is_cut_in_a_sentence(executable: Any) -> None:
     (told,) = memory_words.about_peak(executable(name="jit_" + "s" * 5000))
     assert len(told) < 400
+
+
+def test_what_lies_on_the_host_has_columns_of_its_own_in_every_medium(memory_profile: Any, executable: Any) -> None:
+    offloaded = executable(
+        host_argument_bytes=0, host_output_bytes=2**20, host_alias_bytes=0, host_temporary_bytes=3 * 2**20
+    )
+    profile = memory_profile(executables=(offloaded, executable(name="jit_g")))
+    head = next(line for line in to_text(profile).splitlines() if "needs =" in line)
+    assert head.split("+ temporary")[1].split() == ["host", "out", "host", "temp"]
+    row = next(line for line in to_text(profile).splitlines() if line.split()[:1] == ["jit_f"])
+    assert "1.00 MiB" in row
+    assert "3.00 MiB" in row
+    other = next(line for line in to_text(profile).splitlines() if line.split()[:1] == ["jit_g"])
+    assert other.count("not known") == 2
+    assert "host temp" in to_html(profile)
+    assert "host" not in to_text(memory_profile())
+    frame = profile.to_frame()
+    assert list(frame.loc[0, ["peak_bytes", "host_bytes", "host_output_bytes"]]) == [4096, 4 * 2**20, 2**20]
+    assert frame["host_bytes"].isna().tolist() == [False, True]
+    assert offloaded.to_dict()["host_bytes"] == 4 * 2**20
