@@ -10,6 +10,7 @@ from ..model.frame import Frame, Stack
 from ..model.hlo import Module
 from ..model.recording import EventKind, Fact, ProgramKey
 from .attribution import COLLECTIVE, COMPUTE, CONTROL, COPY
+from .command_buffers import in_command_buffer, op_of_kernel
 from .hlo_bytes import bytes_accessed, payload_bytes
 from .hlo_costs import category, flops
 from .inside import inside, line_of
@@ -126,8 +127,10 @@ def recorded(
     """
     text = _TEXT.match(kind.name)
     ended_by = _word(kind.facts.get("hlo_op"))
-    name = text["name"] if text else ended_by or kind.name
     module = None if kind.program is None else modules.get(kind.program)
+    name = text["name"] if text else ended_by or kind.name
+    if in_command_buffer(kind):
+        name = op_of_kernel(kind.name, module)
     title = _word(kind.facts.get("hlo_module")) or (module.name if module else "")
     number = None if module is None else module.named.get(name)
     if text and ended_by not in ("", name):  # what goes on beside the operations, from its start to its end

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from .. import units
+from ..analysis.command_buffers import about_graphs
 from ..analysis.heap import is_users
 from ..analysis.profile import Times
 from ..analysis.roofline import fastest_product
@@ -66,7 +67,7 @@ def with_peaks(
 def _notes(recording: Recording | None, here: bool) -> list[str]:
     if recording is None:
         return []
-    found = list(recording.notes)
+    found = [*recording.notes, *about_graphs(recording.kinds)]
     if recording.unread:
         found.append(
             f"Of {units.count(len(recording.unread), 'program')} the module could not be read: their operations have "

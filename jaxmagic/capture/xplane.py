@@ -45,7 +45,7 @@ _USES = {
     **dict.fromkeys(
         (
             "correlation_id", "flow", "id", "_a", "_ct", "_pt", "_r", "_src", "kernel_details",
-            "all_reduce_unique_id", "context_id", "stream", "scope_range_id", "cuda_graph_id", "cuda_graph_node_id",
+            "all_reduce_unique_id", "context_id", "stream", "scope_range_id", "cuda_graph_node_id",
         ),
         _UNUSED,
     ),

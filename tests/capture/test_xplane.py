@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from recordings import operation, space
 
+from jaxmagic.capture.xplane import _MIXED, _USES
 from jaxmagic.capture.xspace import read_recording
 
 
@@ -32,3 +33,7 @@ def test_events_are_in_order_and_the_longer_of_two_that_begin_at_once_comes_firs
     events = [("b", 5, 1, []), ("a", 0, 2, []), ("outer", 5, 9, [])]
     found = read_recording([("", space({"name": "/host:CPU", "lines": {"thread": events}}))])
     assert [found.kinds[each].name for each in found.tracks[0].kinds] == ["a", "outer", "b"]
+
+
+def test_the_graph_of_a_kernel_is_a_fact_of_it() -> None:
+    assert _USES.get("cuda_graph_id", _MIXED) == _MIXED
