@@ -109,7 +109,7 @@ def _too_short(benchmark: Benchmark, median_ns: float) -> Iterator[Finding]:
             kind="too short",
             text=f"A sample of {units.time(sample_ns)} is too short for the clock, which steps by "
             f"{units.time(conditions.resolution_ns)}.",
-            remedy="Let a sample be more calls: leave out -n, or give it a larger number.",
+            remedy="Let a sample be more calls (a larger -n), or let a call do more.",
         )
     elif median_ns < _SHORT * conditions.overhead_ns:
         around = units.time(min(conditions.overhead_ns, median_ns))

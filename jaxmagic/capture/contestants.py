@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, ItemsView, Mapping
+from collections.abc import Callable, ItemsView, Iterator, Mapping
+from contextlib import contextmanager
 from typing import NamedTuple, TypeVar
 
 from ..model.comparison import Work
@@ -95,6 +96,7 @@ class Contestants:
         """
         __tracebackhide__ = True
         if self._failed is None or internals.met_a_deleted_array(error):
+            name_candidate(error, label)
             raise error
         self._failed(label, error)
         self._left.pop(label).runner.value = None
@@ -103,7 +105,24 @@ class Contestants:
         if self.baseline not in self._left:
             self.baseline = next(iter(self._left))
 
+    @contextmanager
+    def named(self, label: str) -> Iterator[None]:
+        """What is raised within names the candidate."""
+        __tracebackhide__ = True
+        try:
+            yield
+        except Exception as error:
+            name_candidate(error, label)
+            raise
+
     def forget_values(self) -> None:
         """Let go of what calls have returned."""
         for entry in self._left.values():
             entry.runner.value = None
+
+
+def name_candidate(error: Exception, label: str) -> None:
+    """Add to an exception which candidate raised it, once."""
+    note = f"This was the candidate {label!r}."
+    if note not in getattr(error, "__notes__", ()):
+        error.add_note(note)

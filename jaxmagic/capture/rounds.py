@@ -33,6 +33,12 @@ from .surroundings import Surroundings
 from .turns import Turns
 from .warmup import WarmUp
 
+#: How candidates that donate their arguments get others.
+_FRESH_FOR_ALL = (
+    "--each 'y = x.copy()' with f(y) as a candidate, setup=lambda: (x.copy(),) in jaxmagic.compare(), or fresh=True "
+    "in jaxmagic.sweep()."
+)
+
 
 def take_comparison(
     entries: Mapping[str, Entry],
@@ -96,7 +102,7 @@ def take_comparison(
     except BaseException as error:
         contestants.forget_values()  # the traceback holds the runner, and IPython holds the traceback
         if contestants.called and internals.met_a_deleted_array(error):
-            raise donated_twice(error) from error
+            raise donated_twice(error, _FRESH_FOR_ALL) from error
         raise
     comparison = Comparison(
         code=code,
@@ -144,12 +150,8 @@ class _First(NamedTuple):
 def _first_call(progress: Progress, label: str, entry: Entry) -> _First:
     __tracebackhide__ = True
     progress.stage(f"first call of {label}")
-    try:
-        with watch() as programs:
-            timing = entry.runner.first_call(entry.code)
-    except Exception as error:
-        error.add_note(f"This was the candidate {label!r}.")
-        raise
+    with watch() as programs:
+        timing = entry.runner.first_call(entry.code)
     return _First(timing, programs)
 
 
@@ -198,14 +200,16 @@ def _take_works(contestants: Contestants, beyond: _Beyond) -> None:
     __tracebackhide__ = True
     for label, entry in contestants.items():
         if entry.work is not None:
-            beyond.works[label] = entry.work()
+            with contestants.named(label):
+                beyond.works[label] = entry.work()
 
 
 def _take_profiles(contestants: Contestants, progress: Progress, beyond: _Beyond) -> None:
     __tracebackhide__ = True
     for label, entry in contestants.items():
         progress.stage(f"recording {label}")
-        beyond.profiles[label] = profile_of(entry.runner, entry.code)
+        with contestants.named(label):
+            beyond.profiles[label] = profile_of(entry.runner, entry.code)
 
 
 def _check_outputs(contestants: Contestants, kind: CheckKind, strict: bool) -> dict[str, Check]:
@@ -223,6 +227,6 @@ def _check_outputs(contestants: Contestants, kind: CheckKind, strict: bool) -> d
             where = f" at {found.leaf}" if found.leaf else ""
             raise OutputsDiffer(
                 f"{label} does not compute what {like} does{where}: {what}. "
-                "Nothing was timed; where outputs need not agree, leave out strict."
+                'Nothing was timed. Where outputs need not agree, give check="none" (--check none).'
             )
     return checks

@@ -147,13 +147,13 @@ def _sample_on(taken: list[int], runner: Runner, plan: Plan, progress: Progress,
     __tracebackhide__ = True
     checkpoints = stopping_checkpoints()
     next_check = next(checkpoints)
-    progress.stage("samples", ticking=False, expected_s=plan.budget_ns / 1e9)
+    progress.stage("samples", plan.samples, ticking=False, expected_s=plan.budget_ns / 1e9)
     told_ns = clock()
     started_ns = told_ns - sum(taken)
     while True:
         now_ns = clock()
         spent_ns, count = now_ns - started_ns, len(taken)
-        about = plan.samples or 0
+        about = None
         if plan.samples is not None:
             if count >= plan.samples:
                 return "count"
@@ -173,10 +173,16 @@ def _sample_on(taken: list[int], runner: Runner, plan: Plan, progress: Progress,
         taken.append(runner.sample())
 
 
-def donated_twice(error: BaseException) -> DonatedTwice:
-    """What to say instead of JAX's error, which is its cause."""
-    return DonatedTwice(
+#: How a statement that donates its arguments gets others.
+_FRESH = "--each 'y = x.copy()' with f(y) as the statement, or setup=lambda: (x.copy(),) in jaxmagic.benchmark()."
+
+
+def donated_twice(error: BaseException, remedy: str = _FRESH) -> DonatedTwice:
+    """The error to raise instead of JAX's, which becomes its cause; with the notes of that one."""
+    found = DonatedTwice(
         f"A call met an array that an earlier call had used up: it was donated or deleted ({type(error).__name__}). "
-        "Make fresh copies before every sample, outside the clock: --each 'y = x.copy()' with f(y) as the statement, "
-        "or setup=lambda: (x.copy(),) in jaxmagic.benchmark()."
+        f"Make fresh copies before every sample, outside the clock: {remedy}"
     )
+    for note in getattr(error, "__notes__", ()):
+        found.add_note(note)
+    return found

@@ -167,7 +167,7 @@ class _Ending:
         self._needed = rounds_for(family_confidence(len(times) - 1))
         self._checkpoints = stopping_checkpoints(_FIRST_CHECKPOINT)
         self._next_check = next(self._checkpoints)
-        progress.stage("rounds", ticking=False, expected_s=plan.budget_ns / 1e9)
+        progress.stage("rounds", plan.samples, ticking=False, expected_s=plan.budget_ns / 1e9)
         self._told_ns = now_ns = clock()
         self._started_ns = now_ns - sum(map(sum, (*times, again)))
         self._foretold = False
@@ -180,7 +180,7 @@ class _Ending:
         spent_ns = now_ns - self._started_ns
         each_ns = spent_ns / count
         if plan.samples is not None:
-            self._tell(now_ns, plan.samples)
+            self._tell(now_ns, None)
             return "count" if count >= plan.samples else None
         # Samples of one candidate are all of as many calls: what that is does not change how sure a ratio is.
         if count == self._next_check:
@@ -201,7 +201,7 @@ class _Ending:
             left_s = (self._needed - count) * each_ns / 1e9
             self._progress.stage("rounds for a verdict", self._needed, ticking=False, expected_s=left_s)
 
-    def _tell(self, now_ns: int, about: int) -> None:
+    def _tell(self, now_ns: int, about: int | None) -> None:
         if now_ns - self._told_ns > TELL_NS:
             self._progress.advance(len(self._again), about)
             self._told_ns = now_ns

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from .. import units
 from ..analysis.blocks import rounds_for
 from ..analysis.comparison import agrees, counterpart, family_confidence
 from ..analysis.fastest import fastest
 from ..analysis.launches import ENOUGH
+from ..analysis.names import shortened
 from ..analysis.statistics import median
 from ..model.comparison import Candidate, Check, Comparison, Versus
 from ..model.estimate import Estimate
@@ -16,9 +17,16 @@ from ..model.estimate import Estimate
 #: What a baseline differs from itself by, beyond which the number says nothing but that there is noise.
 _NOISE_WORTH_TELLING = 0.5
 
+#: Letters of a label in a sentence; a longer one is cut.
+LONGEST_LABEL = 40
+
 
 def headline(comparison: Comparison) -> str:
-    """The fastest candidate beside the baseline; or which ones are not told apart."""
+    """The fastest candidate beside the baseline, or which ones are not told apart; long labels are cut."""
+    return cut(_headline(comparison), comparison)
+
+
+def _headline(comparison: Comparison) -> str:
     passed = [each for each in comparison.candidates if agrees(comparison, each) is not False]
     found = [counterpart(comparison, each) for each in passed if each.label != comparison.baseline]
     # A derivative is no alternative to its function: it is one to other derivatives, if there are any.
@@ -41,6 +49,20 @@ def headline(comparison: Comparison) -> str:
     if open_ones:
         return f"Not settled: {_undecided(min(open_ones, key=_ratio))}"
     return f"Nothing is faster than {comparison.baseline}"
+
+
+def cut(sentence: str, labels: Iterable[str]) -> str:
+    """A sentence with long labels cut, so that they stay different.
+
+    >>> cut("f" * 60 + " is 2x faster than g", ["f" * 60, "g"])
+    'fffffffffffffffffffffffffffffffffffffff… is 2x faster than g'
+    """
+    names = list(labels)
+    short = dict(zip(names, shortened(names, LONGEST_LABEL), strict=True))
+    for label in sorted(short, key=len, reverse=True):
+        if len(label) > LONGEST_LABEL:
+            sentence = sentence.replace(label, short[label])
+    return sentence
 
 
 def _ratio(versus: Versus) -> float:
@@ -248,11 +270,23 @@ def _round_ns(comparison: Comparison) -> float:
 
 def _more(comparison: Comparison, needed: int) -> str:
     """Say how many rounds a verdict takes, and which budget allows them."""
-    if comparison.stopped_by != "budget" or any(each.conditions.fresh for each in comparison.candidates):
-        return f"A verdict takes {needed} rounds."  # what fresh arguments take is in no sample
-    round_ns = _round_ns(comparison)
-    budget = units.time_option(needed * round_ns)
+    budget_ns = budget_for_verdict_ns(comparison)
+    if budget_ns is None:
+        return f"A verdict takes {needed} rounds."
+    round_ns, budget = _round_ns(comparison), units.time_option(budget_ns)
     return f"A verdict takes {needed} rounds of {units.time_short(round_ns)}: give it --budget {budget} (budget_s)."
+
+
+def lacks_rounds(comparison: Comparison) -> bool:
+    """Whether there are fewer rounds than a verdict takes."""
+    return len(comparison.again.samples_ns) < rounds_for(family_confidence(len(comparison) - 1))
+
+
+def budget_for_verdict_ns(comparison: Comparison) -> float | None:
+    """The budget that allows the rounds of a verdict; ``None`` if that is not known or it was not what ended them."""
+    if comparison.stopped_by != "budget" or any(each.conditions.fresh for each in comparison.candidates):
+        return None  # what fresh arguments take is in no sample
+    return rounds_for(family_confidence(len(comparison) - 1)) * _round_ns(comparison)
 
 
 def about_outputs(comparison: Comparison) -> list[str]:

@@ -110,8 +110,8 @@ def _(record: Comparison, style: Style = DEFAULT, *, explain: bool = False) -> s
         tags.picture(draw(chart(record)), headline) if style.picture else "",
         f'<table style="border-collapse:collapse;margin:4px 0">{"".join(rows)}</table>',
         _tradeoff(record) if style.picture and is_worth_a_picture(record) else "",
-        tags.line(comparison_words.about_rounds(record), FAINT),
-        *(tags.line(sentence) for sentence in comparison_words.about_outputs(record)),
+        tags.line(comparison_words.cut(comparison_words.about_rounds(record), record), FAINT),
+        *(tags.line(comparison_words.cut(each, record)) for each in comparison_words.about_outputs(record)),
         *(tags.line(sentence) for sentence in profile_comparison_words.about_profiles(record)),
         *(tags.table(found, there) for found, there in profile_comparison_words.profile_tables(record, style.rows)),
         *(tags.line(f"⚠ {finding}") for finding in record.warnings),
@@ -123,7 +123,7 @@ def _(record: Comparison, style: Style = DEFAULT, *, explain: bool = False) -> s
 def _(record: Sweep, style: Style = DEFAULT, *, explain: bool = False) -> str:
     headline = short(sweep_words.headline(record), 400)
     shown = record.points[: sweep_words.MOST_POINTS]
-    heads = shortened(sweep_words.heads(record), 40)
+    heads = sweep_words.heads(record)
     rows = [f"<tr>{''.join(tags.head(safe(each), NUMBER) for each in heads)}</tr>"]
     for point in shown:
         cells = sweep_words.cells(record, point, style.digits)
@@ -142,10 +142,11 @@ def _(record: Sweep, style: Style = DEFAULT, *, explain: bool = False) -> str:
         pieces.append(tags.line(f"… and {more}: see to_frame()", FAINT))
     pieces += [tags.line(each, FAINT) for each in sweep_words.about_work(record)]
     told = (sweep_words.about_outputs, sweep_words.about_growth, sweep_words.about_crossings)
-    pieces += [tags.line(each) for about in told for each in about(record)]
-    pieces += [tags.line(each, FAINT) for each in sweep_words.about_compiling(record, style.digits)]
+    pieces += [tags.line(comparison_words.cut(each, record)) for about in told for each in about(record)]
+    compiling = sweep_words.about_compiling(record, style.digits)
+    pieces += [tags.line(comparison_words.cut(each, record), FAINT) for each in compiling]
     ended = (*sweep_words.about_end(record, style.digits), *sweep_words.about_conditions(record))
-    pieces += [tags.line(f"⚠ {each}") for each in ended]
+    pieces += [tags.line(f"⚠ {comparison_words.cut(each, record)}") for each in ended]
     return f'<div style="line-height:1.5;max-width:52em">{"".join(pieces)}</div>'
 
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 from .. import units
 from ..analysis.comparison import agrees, counterpart
 from ..analysis.growth import is_bounded, is_known
+from ..analysis.names import shortened
 from ..analysis.scaling import time_of
 from ..model.comparison import Candidate, Comparison
 from ..model.estimate import Estimate
@@ -26,11 +27,11 @@ _ABOUT = 0.15
 
 
 def headline(sweep: Sweep) -> str:
-    """What was measured, and where."""
+    """What was measured, and where; long labels are cut."""
     over = " and ".join(f"{each.name} = {_values(each.labels)}" for each in sweep.variables)
     labels = sweep.labels
     who = " and ".join(labels) if len(labels) <= 2 else units.count(len(labels), "candidate")
-    return f"{who} over {over}"
+    return comparison_words.cut(f"{who} over {over}", labels)
 
 
 def _values(labels: Sequence[str]) -> str:
@@ -40,8 +41,8 @@ def _values(labels: Sequence[str]) -> str:
 
 
 def heads(sweep: Sweep) -> list[str]:
-    """Of the table that :func:`cells` fills."""
-    return [*(each.name for each in sweep.variables), *sweep.labels]
+    """Heads of the table that :func:`cells` fills; long ones are cut, and stay different."""
+    return list(shortened([*(each.name for each in sweep.variables), *sweep.labels], comparison_words.LONGEST_LABEL))
 
 
 def cells(sweep: Sweep, point: Point, digits: int) -> list[str]:
@@ -200,6 +201,7 @@ def about_end(sweep: Sweep, digits: int) -> list[str]:
             else f"the budget of {units.time_short(sweep.budget_ns)} is spent"
         )
         sentences.append(f"Measured {count}: {why}.")
+    sentences += _too_few_rounds(sweep)
     seen: dict[str, list[str]] = {}
     for point in sweep.points:
         at = ", ".join(f"{name}={label}" for name, label in sweep.values(point).items())
@@ -209,3 +211,19 @@ def about_end(sweep: Sweep, digits: int) -> list[str]:
         at = places[0] if len(places) == 1 else f"{units.count(len(places), 'point')}, first {places[0]}"
         sentences.append(f"Failed at {at}: {error}")
     return sentences
+
+
+def _too_few_rounds(sweep: Sweep) -> list[str]:
+    """At how many points there are too few rounds for a verdict, and which budget of the whole sweep allows them."""
+    found = [each.comparison for each in sweep.points if each.comparison and len(each.comparison) > 1]
+    lacking = [each for each in found if comparison_words.lacks_rounds(each)]
+    if not lacking:
+        return []
+    at = f"{len(lacking)} of {units.count(len(sweep.points), 'point')}"
+    sentence = f"Too few rounds for a verdict at {at}"
+    budgets_ns = [comparison_words.budget_for_verdict_ns(each) for each in lacking]
+    known_ns = [each for each in budgets_ns if each is not None]
+    if len(known_ns) < len(budgets_ns):
+        return [f"{sentence}."]
+    budget = units.time_option(max(known_ns) * sweep.planned)  # it is divided evenly among the points
+    return [f"{sentence}: give the sweep --budget {budget} (budget_s)."]

@@ -99,9 +99,9 @@ def _(record: Comparison, style: Style = DEFAULT, *, explain: bool = False) -> s
         lines.append(f"  {label.ljust(widest)}  {times[each.label].rjust(aligned)}  {verdict}")
         details = comparison_words.details(record, each, style.digits)
         lines += wrapped(details, style, "    " + " " * widest)
-    lines += wrapped(comparison_words.about_rounds(record), style, "")
+    lines += wrapped(words.printable(comparison_words.cut(comparison_words.about_rounds(record), record)), style, "")
     for sentence in comparison_words.about_outputs(record):
-        lines += wrapped(words.printable(sentence), style, "", "  ")
+        lines += wrapped(words.printable(comparison_words.cut(sentence, record)), style, "", "  ")
     lines += sentences(profile_comparison_words.about_profiles(record), style)
     for rows, there_are in profile_comparison_words.profile_tables(record, style.rows):
         lines += [*table(rows, style.width), *more(there_are, len(rows) - 1, "row")]
@@ -117,7 +117,7 @@ def _(record: Sweep, style: Style = DEFAULT, *, explain: bool = False) -> str:
         return first
     shown = record.points[: sweep_words.MOST_POINTS]
     rows = [sweep_words.heads(record), *(sweep_words.cells(record, point, style.digits) for point in shown)]
-    lines = [first, *table(rows)]
+    lines = [first, *table(rows, style.width)]
     if len(shown) < len(record.points):
         lines.append(f"  … and {units.count(len(record.points) - len(shown), 'more point')}: see to_frame()")
     if scaled := profile_comparison_words.scaling_table(record):
@@ -131,7 +131,7 @@ def _(record: Sweep, style: Style = DEFAULT, *, explain: bool = False) -> str:
         *sweep_words.about_end(record, style.digits),
         *(f"Warning: {each}" for each in sweep_words.about_conditions(record)),
     ):
-        lines += wrapped(words.printable(sentence), style, "", "  ")
+        lines += wrapped(words.printable(comparison_words.cut(sentence, record)), style, "", "  ")
     return "\n".join(lines)
 
 

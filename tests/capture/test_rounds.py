@@ -391,3 +391,42 @@ def test_what_fails_when_all_rounds_are_done_costs_no_round() -> None:
     assert len(found.again.samples_ns) == 30
     assert found.candidate("a").pipelined is not None
     assert found.candidate("b").pipelined is None
+
+
+@pytest.mark.parametrize("fails_at", [1, 3, 9])
+def test_a_candidate_that_raises_is_named_whichever_call_it_is(fails_at: int) -> None:
+    calls = iter(range(10_000))
+
+    def fail() -> None:
+        if next(calls) >= fails_at - 1:
+            raise ArithmeticError("broken")
+
+    entries = {"one": Entry(Runner(lambda: None)), "two": Entry(Runner(fail))}
+    with pytest.raises(ArithmeticError) as error:
+        take_comparison(entries, Plan(samples=40), baseline="one")
+    assert error.value.__notes__ == ["This was the candidate 'two'."]
+
+
+def test_a_donated_array_is_told_with_its_candidate_and_with_what_a_comparison_takes() -> None:
+    x, g = jnp.ones(8), jax.jit(lambda x: x + 1, donate_argnums=0)
+    entries = {"one": Entry(Runner(lambda: None)), "two": Entry(Runner(lambda: g(x)))}
+    with pytest.raises(jaxmagic.DonatedTwice, match=r"jaxmagic\.compare\(\)") as error:
+        take_comparison(entries, Plan(samples=2), baseline="one", check="none")
+    assert error.value.__notes__ == ["This was the candidate 'two'."]
+    assert "benchmark()" not in str(error.value)
+
+
+def test_outputs_that_differ_name_an_option_that_all_verbs_have() -> None:
+    entries = {"one": Entry(Runner(lambda: 1.0)), "two": Entry(Runner(lambda: 2.0))}
+    with pytest.raises(jaxmagic.OutputsDiffer, match='give check="none"') as error:
+        take_comparison(entries, Plan(samples=2), baseline="one", strict=True)
+    assert "strict" not in str(error.value)
+
+
+def test_rounds_that_are_asked_for_are_told_as_their_number_and_not_as_about_that() -> None:
+    told = Reports()
+    entries = {"one": Entry(Runner(lambda: None)), "two": Entry(Runner(lambda: None))}
+    with told:
+        take_comparison(entries, Plan(samples=3), baseline="one", progress=told)
+    assert [total for text, total, *_ in told.stages if text == "rounds"] == [3]
+    assert all(total is None for text, _, total in told.steps if text == "rounds")

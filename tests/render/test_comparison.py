@@ -305,3 +305,11 @@ def test_memory_is_told_with_its_temporaries_and_drawn_where_it_differs(
     assert list(frame["memory_bytes"]) == [1024, 5120]
     assert list(frame["temporary_bytes"]) == [0, 4096]
     assert list(frame["alias_bytes"]) == [1024, 1024]
+
+
+def test_a_long_label_is_cut_in_the_headline_and_in_sentences(named: Any) -> None:
+    comparison = named("a" * 200, "b" * 200)
+    html = re.sub("<[^>]*>", "\n", to_html(comparison, Style(picture=False)))
+    for text in (to_text(comparison), html):
+        assert not re.search("a{41}|b{41}", text)
+        assert re.search("a{39}…", text.strip().splitlines()[0])

@@ -5,15 +5,18 @@ from __future__ import annotations
 from dataclasses import replace
 from math import inf
 from textwrap import dedent
+from typing import Any
 
 import pandas as pd
 import pytest
 
+from jaxmagic.magics.options import duration_ns
 from jaxmagic.model.comparison import Check, Comparison, Work
 from jaxmagic.model.estimate import Estimate
 from jaxmagic.model.history import History
 from jaxmagic.model.sweep import Failure, Growth, Point, Sweep, Variable
 from jaxmagic.render import sweep_words
+from jaxmagic.render.comparison_words import budget_for_verdict_ns
 from jaxmagic.render.frames import to_frame
 from jaxmagic.render.html import to_html
 from jaxmagic.render.style import Style
@@ -216,3 +219,50 @@ def test_another_output_is_said_in_the_row_and_below_and_overtakes_nothing(sweep
 def test_an_overhead_that_is_next_to_nothing_is_not_told(sweep: Sweep) -> None:
     text = to_text(sweep)
     assert "numpy grows as n^2.00 (1.98 to 2.03).\n" in text
+
+
+def relabelled(sweep: Sweep, names: dict[str, str]) -> Sweep:
+    """The same sweep with other labels."""
+
+    def comparison(found: Comparison) -> Comparison:
+        candidates = tuple(replace(each, label=names[each.label]) for each in found.candidates)
+        return replace(found, candidates=candidates, baseline=names[found.baseline], twice=names[found.twice])
+
+    points = tuple(
+        replace(
+            each,
+            comparison=each.comparison and comparison(each.comparison),
+            failures=tuple(replace(one, label=names.get(one.label or "", one.label)) for one in each.failures),
+        )
+        for each in sweep.points
+    )
+    labels = tuple(names[each] for each in sweep.labels)
+    return replace(sweep, labels=labels, baseline=names[sweep.baseline], points=points)
+
+
+def test_long_labels_stay_different_in_a_table_that_keeps_to_the_width(sweep: Any) -> None:
+    long = relabelled(sweep, dict(zip(sweep.labels, ("x" * 90 + "_eager", "x" * 90 + "_jitted"), strict=True)))
+    lines = to_text(long, Style(width=80)).splitlines()
+    heads = next(line for line in lines if line.startswith("  n "))
+    assert len(set(heads.split())) == 3
+    assert all(len(line) <= 82 for line in lines[1:])
+    assert "x" * 41 not in to_text(long)
+
+
+def test_too_few_rounds_name_the_budget_of_the_whole_sweep_that_brings_a_verdict(sweep: Any) -> None:
+    def short(comparison: Any) -> Any:
+        def first(trial: Any) -> Any:
+            return replace(trial, samples_ns=trial.samples_ns[:2])
+
+        candidates = tuple(replace(each, latency=first(each.latency)) for each in comparison.candidates)
+        return replace(comparison, candidates=candidates, again=first(comparison.again), stopped_by="budget")
+
+    assert not any("Too few rounds" in each for each in sweep_words.about_end(sweep, 3))
+    measured = [each for each in sweep.points if each.comparison]
+    points = tuple(replace(each, comparison=short(each.comparison)) for each in measured)
+    (sentence, *_) = (each for each in sweep_words.about_end(replace(sweep, points=points), 3) if "rounds" in each)
+    count = len(points)
+    assert sentence.startswith(f"Too few rounds for a verdict at {count} of {count} points: give the sweep --budget")
+    given_ns = duration_ns(sentence.split("--budget ")[1].split(" ")[0])
+    longest_ns = max(budget_for_verdict_ns(each.comparison) for each in points)
+    assert longest_ns <= given_ns / sweep.planned <= 1.2 * longest_ns
