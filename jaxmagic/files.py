@@ -11,14 +11,15 @@ import os
 import shutil
 import stat
 import tempfile
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Mapping
+from contextlib import suppress
 from errno import EACCES, EEXIST, EINVAL, EISDIR, ELOOP, ENOENT, ENOTEMPTY
 from itertools import count
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
 from .errors import RecordError
+from .interrupts import begins, ends, interruptible, uninterrupted
 
 #: How the files end that the JAX profiler writes.
 RECORDING = ".xplane.pb"
@@ -91,6 +92,7 @@ def recordings(path: Path) -> list[RecordingFile]:
     ]
 
 
+@uninterrupted
 def copy_folder(source: Path, into: Path) -> Path:
     """Copy a folder into another one, whole or not at all; where it is now. A name that is taken gets a number.
 
@@ -98,7 +100,7 @@ def copy_folder(source: Path, into: Path) -> Path:
         OSError: it cannot be written.
     """
     with tempfile.TemporaryDirectory(prefix=".", suffix=".tmp", dir=into, ignore_cleanup_errors=True) as temporary:
-        copied = shutil.copytree(source, Path(temporary) / source.name)
+        copied = interruptible(shutil.copytree)(source, Path(temporary) / source.name)
         for number in count(1):
             target = into / (source.name if number == 1 else f"{source.name}_{number}")
             if target.exists():
@@ -111,6 +113,7 @@ def copy_folder(source: Path, into: Path) -> Path:
     raise AssertionError
 
 
+@uninterrupted
 def append_entry(path: Path, entry: Mapping[str, Any]) -> None:
     """Add an entry to the list in a JSON file, which begins as an empty one; several processes may do so at once.
 
@@ -120,11 +123,15 @@ def append_entry(path: Path, entry: Mapping[str, Any]) -> None:
     """
     from filelock import FileLock
 
-    with FileLock(path.with_name(f".{path.name}.lock"), timeout=_LOCK_S):
+    lock = FileLock(path.with_name(f".{path.name}.lock"), timeout=_LOCK_S)
+    try:
+        interruptible(lock.acquire)()
         entries = _entries_of(path)
         with replacing(path, "w", encoding="utf-8") as file:
             json.dump([*entries, entry], file, indent=1)
             file.write("\n")
+    finally:
+        lock.release(force=True)
 
 
 def write(data: bytes, path: str | os.PathLike[str]) -> Path:
@@ -159,29 +166,56 @@ def target_of(path: str | os.PathLike[str]) -> Path:
     return target
 
 
-@contextmanager
-def replacing(target: Path, mode: str, encoding: str | None = None) -> Iterator[IO[Any]]:
-    """A file to write into, which becomes the one at `target` when all of it is written.
+class replacing:
+    """A block with a file to write into, which becomes the one at `target` when the block has ended without an error.
 
     Raises:
         OSError: it cannot be written, or `target` is no regular file.
     """
-    real = _regular(target)
-    # In the same directory, so that the last step is a rename within one file system.
-    handle, temporary = tempfile.mkstemp(prefix=f".{real.name}.", suffix=".tmp", dir=real.parent)
-    try:
-        with os.fdopen(handle, mode, encoding=encoding) as file:
-            yield file
-        if _is_linked(real):
-            shutil.copyfile(temporary, real)  # a rename would part it from its other names
-            os.unlink(temporary)
+
+    _temporary: str | None = None
+    _file: IO[Any] | None = None
+
+    def __init__(self, target: Path, mode: str, encoding: str | None = None) -> None:
+        self._real = _regular(target)
+        self._how = mode, encoding
+
+    @begins("_cancel")
+    def __enter__(self) -> IO[Any]:
+        mode, encoding = self._how
+        # In the same directory, so that the last step is a rename within one file system.
+        handle, self._temporary = tempfile.mkstemp(
+            prefix=f".{self._real.name}.", suffix=".tmp", dir=self._real.parent
+        )
+        self._file = os.fdopen(handle, mode, encoding=encoding)
+        return self._file
+
+    @ends
+    def __exit__(self, kind: object, *_: object) -> None:
+        try:
+            if kind is None:
+                self._take_the_place()
+        finally:
+            self._cancel()
+
+    def _take_the_place(self) -> None:
+        assert self._file is not None
+        assert self._temporary is not None
+        self._file.close()
+        if _is_linked(self._real):
+            shutil.copyfile(self._temporary, self._real)  # a rename would part it from its other names
         else:
-            _take_permissions(temporary, real)
-            os.replace(temporary, real)
-    except BaseException:
-        with suppress(FileNotFoundError):
-            os.unlink(temporary)
-        raise
+            _take_permissions(self._temporary, self._real)
+            os.replace(self._temporary, self._real)
+
+    @ends
+    def _cancel(self) -> None:
+        if self._file is not None:
+            with suppress(OSError):  # a full disk, once more
+                self._file.close()
+        if self._temporary is not None:
+            with suppress(FileNotFoundError):
+                os.unlink(self._temporary)
 
 
 def _entries_of(path: Path) -> list[Any]:

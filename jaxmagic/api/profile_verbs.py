@@ -12,6 +12,7 @@ from ..capture.functions import name_of
 from ..capture.logdir import LogDir
 from ..capture.profile_watch import ProfileWatch
 from ..files import target_of, write
+from ..interrupts import begins, ends
 from ..model.profile import Profile
 from ..model.recording import Recording
 from ..render.perfetto import perfetto as to_perfetto
@@ -138,12 +139,14 @@ class Profiled:
         self.profile: Profile | None = None
         self._watch = profile_watch(cold=True)
 
+    @begins("_cancel")
     def __enter__(self) -> Profiled:
         self._watch.start()
         self._runs = self._watch.runs()
         next(self._runs)
         return self
 
+    @ends
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
@@ -162,6 +165,10 @@ class Profiled:
             finally:
                 self._watch.cancel()
                 del error
+
+    @ends
+    def _cancel(self) -> None:
+        self._watch.cancel()
 
 
 def profiler() -> Profiled:

@@ -42,11 +42,16 @@ class MissLog(logging.Filter):
             count, flag, ours = self._open[thread]
             self._open[thread] = count + 1, flag, ours
             return thread
-        if not self._open:
-            self._attach()
-        ours = not jax.config.jax_explain_cache_misses
-        flag = jax.explain_cache_misses(True)
-        flag.__enter__()
+        try:
+            if not self._open:
+                self._attach()
+            ours = not jax.config.jax_explain_cache_misses
+            flag = jax.explain_cache_misses(True)
+            flag.__enter__()
+        except BaseException:
+            if not self._open:
+                self._detach()
+            raise
         self._open[thread] = 1, flag, ours
         return thread
 

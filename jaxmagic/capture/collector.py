@@ -1,24 +1,63 @@
-"""Python's garbage collector, held back while many objects are made that all stay."""
+"""Python's garbage collector: held back while many objects are made that all stay, or listened to."""
 
 from __future__ import annotations
 
 import gc
-from collections.abc import Iterator
-from contextlib import contextmanager
+import threading
+
+from ..interrupts import begins, ends
+from .clock import Clock
 
 
-@contextmanager
-def held_back() -> Iterator[None]:
-    """No collection within; afterwards it is as it was. Each would go through all that JAX has, and find nothing.
+class held_back:
+    """A block without a collection; afterwards it is as it was. Each would go through all that JAX has for nothing.
 
     >>> with held_back():
     ...     gc.isenabled()
     False
     """
-    enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if enabled:
+
+    @begins("__exit__")
+    def __enter__(self) -> None:
+        self._enabled = gc.isenabled()
+        gc.disable()
+
+    @ends
+    def __exit__(self, *_: object) -> None:
+        if self._enabled:
             gc.enable()
+
+
+class Collections:
+    """A block whose collections in this thread are timed.
+
+    Attributes:
+        spent_ns: how long they took.
+    """
+
+    __slots__ = ("__weakref__", "_clock", "_noting", "_started_ns", "_thread", "spent_ns")
+
+    def __init__(self, clock: Clock) -> None:
+        self.spent_ns = 0
+        self._clock = clock
+        self._thread = threading.get_ident()
+        self._started_ns = 0
+        self._noting = self._note
+
+    @begins("__exit__")
+    def __enter__(self) -> Collections:
+        gc.callbacks.append(self._noting)
+        return self
+
+    @ends
+    def __exit__(self, *_: object) -> None:
+        if self._noting in gc.callbacks:
+            gc.callbacks.remove(self._noting)
+
+    def _note(self, phase: str, _: dict[str, int]) -> None:
+        if threading.get_ident() != self._thread:
+            return
+        if phase == "start":
+            self._started_ns = self._clock()
+        else:
+            self.spent_ns += self._clock() - self._started_ns

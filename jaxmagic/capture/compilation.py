@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import sys
 import threading
-from collections.abc import Collection, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Collection, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from types import FrameType
 from typing import Any
@@ -19,13 +19,13 @@ from ..analysis.causes import Memory
 from ..analysis.compilation import group
 from ..analysis.timing import self_times
 from ..analysis.waits import own_waits_ns
+from ..interrupts import begins, ends
 from ..model.compilation import CacheAnswer, Compilation, Stage
 from ..model.progress import CompileProgress
 from ..model.spans import Call, Miss, Span
 from . import internals
 from .cache_misses import MissLog
 from .clock import now_ns
-from .interrupts import uninterrupted
 from .sources import place_known_as
 
 _STAGES: dict[str, Stage] = {
@@ -62,11 +62,11 @@ class CompileLog:
         self._progress = progress
         self._thread = 0
 
+    @begins("stop")
     def start(self) -> None:
         """Begin to listen."""
         self._thread = threading.get_ident()
-        with uninterrupted():
-            self._token = _listeners.add(self)
+        self._token = _listeners.add(self)
 
     def hear(self, span: Span) -> None:
         """Note a stage that has ended, and show the one that begins with it."""
@@ -132,28 +132,31 @@ class CompileLog:
         """The threads that belong to the measured code: its own, and those that were born inside of it."""
         return {span.thread for span in self.spans} - set(before) | {thread}
 
+    @ends
     def stop(self) -> None:
         """Listen no longer. A second call does nothing."""
-        if self._token is not None:
-            with uninterrupted():
-                token, self._token = self._token, None
-                try:
-                    self.complete = _listeners.are_registered() is not False
-                    _listeners.remove(self, token)
-                finally:
-                    if self._progress is not None:
-                        self._progress.close()
+        if self._token is None:
+            return
+        token, self._token = self._token, None
+        try:
+            self.complete = _listeners.are_registered() is not False
+            _listeners.remove(self, token)
+        finally:
+            if self._progress is not None:
+                self._progress.close()
 
 
-@contextmanager
-def unheard() -> Iterator[None]:
-    """What this thread compiles in here is ours and must not appear among the user's compilations."""
-    thread = threading.get_ident()
-    _listeners.muted.add(thread)
-    try:
-        yield
-    finally:
-        _listeners.muted.discard(thread)
+class unheard:
+    """A block: what this thread compiles in it is ours, and must not appear among the user's compilations."""
+
+    @begins("__exit__")
+    def __enter__(self) -> None:
+        self._thread = threading.get_ident()
+        _listeners.muted.add(self._thread)
+
+    @ends
+    def __exit__(self, *_: object) -> None:
+        _listeners.muted.discard(self._thread)
 
 
 class _Listeners:
@@ -168,10 +171,16 @@ class _Listeners:
 
     def add(self, log: CompileLog) -> int:
         with self._lock:
-            if not self._logs:
-                self._register()
+            try:
+                if not self._logs:
+                    self._register()
+                token = self._miss_log.begin()
+            except BaseException:
+                if not self._logs:
+                    self._unregister()
+                raise
             self._logs = [*self._logs, log]
-            return self._miss_log.begin()
+            return token
 
     def are_registered(self) -> bool | None:
         return internals.is_registered(self._on_span)

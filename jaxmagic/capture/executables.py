@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple, TypeVar
 
 from ..analysis.lifetimes import timetable
 from ..analysis.memory import memory_map
 from ..analysis.packing import packed
+from ..interrupts import begins, ends
 from ..model.memory import Allocation, Executable
 from ..model.program import Assignment, Program
 from . import internals
@@ -52,33 +52,44 @@ class Watched:
     captured: dict[int, Captured] = field(default_factory=dict)
 
 
-@contextmanager
-def watch() -> Iterator[Watched]:
-    """Notice the programs that run and that are compiled until the block ends.
+class watch:
+    """A block in which the programs are noticed that run and that are compiled.
 
     The first call of every function takes some 0.1 to 0.7 ms longer than it would, and 1 ms more for each thousand
     equations of its trace.
     """
-    before = internals.executables()  # the objects and not their addresses: none can take the place of one that died
-    watched = Watched()
-    seen: set[int] = set()
 
-    def note(program: Any, origin: Callable[[], internals.Origin | None]) -> None:
-        if id(program) not in seen and watched.ran is not None:
-            seen.add(id(program))
-            watched.ran.append(program)
-            watched.captured[id(program)] = captured(origin())
+    _undo: Callable[[], None] | None = None
 
-    undo = internals.notice_programs(note)
-    if undo is None:
-        watched.ran = None
-    try:
-        yield watched
-    finally:
+    @begins("_cancel")
+    def __enter__(self) -> Watched:
+        # The objects and not their addresses: none can take the place of one that died.
+        self._before = internals.executables()
+        self._watched = watched = Watched()
+        seen: set[int] = set()
+
+        def note(program: Any, origin: Callable[[], internals.Origin | None]) -> None:
+            if id(program) not in seen and watched.ran is not None:
+                seen.add(id(program))
+                watched.ran.append(program)
+                watched.captured[id(program)] = captured(origin())
+
+        self._undo = internals.notice_programs(note)
+        if self._undo is None:
+            watched.ran = None
+        return watched
+
+    @ends
+    def __exit__(self, *_: object) -> None:
+        self._cancel()
+        known = set(map(id, self._before))
+        self._watched.compiled = [each for each in internals.executables() if id(each) not in known]
+
+    @ends
+    def _cancel(self) -> None:
+        undo, self._undo = self._undo, None
         if undo is not None:
             undo()
-        known = set(map(id, before))
-        watched.compiled = [each for each in internals.executables() if id(each) not in known]
 
 
 def describe(

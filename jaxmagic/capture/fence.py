@@ -17,6 +17,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from ..errors import NotMeasured
+from ..interrupts import uninterrupted
 from . import internals
 from .clock import Clock, now_ns
 from .compilation import unheard
@@ -64,8 +65,7 @@ class Fence:
         if devices == self._devices:
             return None
         self.ready = False
-        with unheard(), jit_enabled(), internals.not_written_to_cache():
-            self._queues = queues_of(devices, self._clock)
+        self._compile(devices)
         self._devices = ()  # until it is known what they cost: where that fails, it is tried again
         asked_ns = self._clock()
         found = self.wait_for_programs(asked_ns)  # what is running would count as the idle cost
@@ -80,6 +80,11 @@ class Fence:
         self._devices = devices
         self.ready = bool(devices)
         return found
+
+    @uninterrupted  # or flags of JAX would not come back
+    def _compile(self, devices: Sequence[Any]) -> None:
+        with unheard(), jit_enabled(), internals.not_written_to_cache():
+            self._queues = queues_of(devices, self._clock)
 
     def wait(self) -> Waited:
         """Wait for all work of this process, and say whether there was any beyond now."""

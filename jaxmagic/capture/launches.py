@@ -21,6 +21,7 @@ from typing import Any, NamedTuple
 from .. import errors
 from ..analysis.processes import combined
 from ..errors import LaunchError
+from ..interrupts import interruptible, uninterrupted
 from ..model.benchmark import Benchmark
 from ..model.progress import SILENT, Progress
 from . import launched
@@ -113,6 +114,7 @@ def measure(make: Callable[[], Runner], *, plan: Plan, code: str | None, folded:
     return take_benchmark(make(), plan, code=code, folded=folded, device=device).without_values()
 
 
+@uninterrupted
 def launch(job: Callable[[Any], Any], argument: bytes, who: str) -> Any:
     """``job(argument)`` in a fresh process.
 
@@ -137,7 +139,7 @@ def launch(job: Callable[[Any], Any], argument: bytes, who: str) -> Any:
         start_new_session=True,  # an interrupt is for this process, which ends the other one
     ) as child:
         try:
-            written, said = child.communicate(told + argument)
+            written, said = interruptible(child.communicate)(told + argument)
         except BaseException:
             _kill(child)
             child.wait()  # leaving the block does not, behind an interrupt

@@ -12,6 +12,7 @@ from dataclasses import replace
 from typing import Any
 
 from ..analysis.leaks import suspects
+from ..interrupts import begins, ends, interruptible
 from ..model.arrays import LiveArrays
 from ..model.memory import MemoryProfile
 from ..model.progress import SILENT, CompileProgress, Progress
@@ -111,6 +112,7 @@ class MemoryWatch:
     def dropped(self, value: Any) -> None:
         self._stopwatch.dropped = value
 
+    @begins("cancel")
     def start(self) -> None:
         """Look at what there is, and begin to watch.
 
@@ -118,28 +120,25 @@ class MemoryWatch:
             JaxNotAvailable: JAX is not installed or too old.
         """
         require_jax()
-        try:
-            self._progress = self._shown.__enter__()
-            self._progress.stage("running", ticking=False)
-            with suppress(Exception):  # the stopwatch says what stands in the way
-                shared.prepare()  # here, or else the timeline has what that takes
-            if self._heap is not None:
-                self._heap.start()
-            self._before = snapshot()
-            programs = watch()
-            self._watched = programs.__enter__()
-            self._programs = programs  # where it was not entered, there is nothing to leave
-            self._sampler.start()
-            self._sampling = True
-            self._stopwatch.start()
-        except BaseException:
-            self.cancel()
-            raise
+        self._progress = self._shown.__enter__()
+        self._progress.stage("running", ticking=False)
+        with suppress(Exception):  # the stopwatch says what stands in the way
+            interruptible(shared.prepare)()  # here, or else the timeline has what that takes
+        if self._heap is not None:
+            self._heap.start()
+        self._before = snapshot()
+        programs = watch()
+        self._watched = programs.__enter__()
+        self._programs = programs  # where it was not entered, there is nothing to leave
+        self._sampler.start()
+        self._sampling = True
+        self._stopwatch.start()
 
     def returned(self, value: Any = None) -> int:
         """As of the stopwatch."""
         return self._stopwatch.returned(value)
 
+    @ends
     def stop(self, *, error: BaseException | None = None, code: str | None = None) -> Timing:
         """Wait for all work, and make the record.
 
@@ -161,6 +160,7 @@ class MemoryWatch:
             finally:
                 self.cancel()
 
+    @ends
     def cancel(self) -> None:
         """Watch no longer, without a record; does nothing where the block has ended."""
         self.value = self._error = None
@@ -183,6 +183,7 @@ class MemoryWatch:
             if programs is not None:
                 programs.__exit__(None, None, None)
 
+    @interruptible
     def _make_record(self, timeline: MemoryTimeline | None) -> MemoryProfile:
         namespace, value_name = self._namespace(), self._value_name()
         self._progress.stage("reading memory maps" if self._mapped else "reading the programs")

@@ -13,6 +13,7 @@ from typing import Any
 from ..analysis.profile import Times, summarize
 from ..analysis.windows import Window
 from ..errors import NotMeasured, RecordError
+from ..interrupts import begins, ends, interruptible
 from ..model.profile import Profile
 from ..model.progress import SILENT, Progress
 from ..model.recording import Recording
@@ -97,6 +98,7 @@ class ProfileWatch:
         self._running: Generator[None, None, None] | None = None
         self._profile: Profile | None = None
         self._notes: list[str] = []
+        self._interrupt: KeyboardInterrupt | None = None
 
     @property
     def done(self) -> bool:
@@ -140,6 +142,7 @@ class ProfileWatch:
         wanted = median_low(each.wall_ns for each in self._timed)
         return next(each for each in self._timed if each.wall_ns == wanted)
 
+    @begins("cancel")
     def start(self) -> None:
         """Look whether the profiler is there to be used; starts no backend, but for a cold profile.
 
@@ -148,20 +151,16 @@ class ProfileWatch:
             NotMeasured: the profiler is running already.
         """
         require_jax()
-        try:
-            self._progress = self._shown.__enter__()
-            self._started_at = timestamp()
-            self._load = Load()
-            started = backends_started() is not False
-            if self._cold and not started:
-                self._notes.append(_STARTED)
-            if self._cold:
-                self._profiler.start()
-            else:
-                self._profiler.look(deeply=started)
-        except BaseException:
-            self.cancel()
-            raise
+        self._progress = self._shown.__enter__()
+        self._started_at = timestamp()
+        self._load = Load()
+        started = backends_started() is not False
+        if self._cold and not started:
+            self._notes.append(_STARTED)
+        if self._cold:
+            self._profiler.start()
+        else:
+            self._profiler.look(deeply=started)
 
     def runs(self) -> Iterator[None]:
         """The code runs once between each of these and the next, and :meth:`returned` is called behind it.
@@ -229,6 +228,7 @@ class ProfileWatch:
         """As of the stopwatch, for the run that ends."""
         return 0 if self._watch is None else self._watch.returned(value)
 
+    @ends
     def stop(self, *, error: BaseException | None = None, code: str | None = None) -> Timing | None:
         """Make the record of what was recorded, also where the code has failed."""
         __tracebackhide__ = True
@@ -242,6 +242,9 @@ class ProfileWatch:
                 self._record(self._profile)
         finally:
             self.cancel()
+        interrupt, self._interrupt = self._interrupt, None
+        if interrupt is not None and error is None:
+            raise interrupt
         return self._unprofiled
 
     def _cut_short(self, error: BaseException | None) -> None:
@@ -253,6 +256,7 @@ class ProfileWatch:
         finally:
             watch.cancel()
 
+    @ends
     def cancel(self) -> None:
         """Record no longer; does nothing where all has ended."""
         watch, self._watch = self._watch, None
@@ -276,8 +280,10 @@ class ProfileWatch:
         else:
             self._progress.stage("reading the recording")
             try:
-                recording = self._profiler.stop(lambda folder: self._keep(folder, notes))
-                times = summarize(recording, self._windows(recording, error))
+                recording, times = self._read(error, notes)
+            except KeyboardInterrupt as interrupt:
+                self._interrupt = interrupt
+                notes.append("Interrupted while the recording was read: what devices did is not known.")
             except NotMeasured as problem:
                 notes.append(str(problem))
             except Exception as problem:
@@ -305,6 +311,12 @@ class ProfileWatch:
             error=None if error is None else type(error).__name__,
             notes=notes,
         )
+
+    @interruptible
+    def _read(self, error: BaseException | None, notes: list[str]) -> tuple[Recording, Times]:
+        """Read the recording, which may take long."""
+        recording = self._profiler.stop(lambda folder: self._keep(folder, notes))
+        return recording, summarize(recording, self._windows(recording, error))
 
     def _about(self, error: BaseException | None) -> list[str]:
         """What to do about an error that only a run after the first one meets; the error says it as well."""

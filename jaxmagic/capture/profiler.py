@@ -5,7 +5,7 @@ from __future__ import annotations
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +13,7 @@ import numpy as np
 from ..analysis.windows import Window, moved
 from ..errors import NotMeasured
 from ..files import recordings
+from ..interrupts import begins, ends, uninterrupted
 from ..model.recording import Recording
 from .internals import profiler_running, release_profiler
 from .xspace import read_recording
@@ -64,6 +65,11 @@ class Profiler:
         Raises:
             NotMeasured: the profiler is running already, or cannot be started.
         """
+        assert not self.running
+        self._begin()
+
+    @begins("cancel")
+    def _begin(self) -> None:
         import jax
 
         options = jax.profiler.ProfileOptions()
@@ -72,10 +78,8 @@ class Profiler:
         folder = tempfile.TemporaryDirectory(prefix="jaxmagic-", ignore_cleanup_errors=True)
         try:
             jax.profiler.start_trace(folder.name, profiler_options=options)
-        except BaseException as error:
+        except Exception as error:
             folder.cleanup()
-            if not isinstance(error, Exception):
-                raise
             raise NotMeasured(_why_not("started", error)) from error
         self._folder = folder
         _recording.add(self)
@@ -89,38 +93,42 @@ class Profiler:
         Raises:
             NotMeasured: the profiler has written nothing that can be read.
         """
-        import jax
-
+        assert self._folder is not None
+        folder = Path(self._folder.name)
         time.sleep(_LATE_S)  # while it can still be cancelled
-        folder, self._folder = self._folder, None
-        assert folder is not None
-        _recording.discard(self)
         try:
-            try:
-                jax.profiler.stop_trace()
-            except Exception as error:
-                release_profiler()
-                raise NotMeasured(_why_not("stopped", error)) from error
-            keep(Path(folder.name))
-            return read_recording((each.host, each.data) for each in recordings(Path(folder.name)))
+            self._end()
+            keep(folder)
+            return read_recording((each.host, each.data) for each in recordings(folder))
         except FileNotFoundError as error:
             raise NotMeasured("The profiler has written nothing.") from error
         finally:
-            folder.cleanup()
+            self.cancel()
 
+    @ends
     def cancel(self) -> None:
         """End, and forget what was recorded; does nothing where it does not record."""
-        if self._folder is not None:
-            import jax
-
+        try:
+            with suppress(NotMeasured):  # somebody else has stopped it, or the disk is full
+                self._end()
+        finally:
             folder, self._folder = self._folder, None
-            _recording.discard(self)
-            try:
-                jax.profiler.stop_trace()
-            except Exception:  # somebody else has stopped it, or the disk is full
-                release_profiler()
-            finally:
+            if folder is not None:
                 folder.cleanup()
+
+    @uninterrupted
+    def _end(self) -> None:
+        """Let the profiler write what it has recorded, which takes its time; the folder stays."""
+        import jax
+
+        if self not in _recording:
+            return
+        _recording.discard(self)
+        try:
+            jax.profiler.stop_trace()
+        except Exception as error:
+            release_profiler()
+            raise NotMeasured(_why_not("stopped", error)) from error
 
 
 @contextmanager

@@ -13,6 +13,7 @@ from contextlib import AbstractContextManager, nullcontext
 from statistics import quantiles
 from typing import Any, NamedTuple
 
+from ..interrupts import uninterrupted
 from .clock import Clock
 
 #: A program that can be enqueued: returns an array that is ready when the device has come to it.
@@ -126,6 +127,12 @@ class Queue:
 
     def enqueue(self) -> list[Any]:
         """Queue the programs behind all other work; an array of each."""
+        if jit_disabled():
+            return self._enqueue_anyway()
+        return [program() for program in self._programs]
+
+    @uninterrupted  # or the user's flag would not come back
+    def _enqueue_anyway(self) -> list[Any]:
         with jit_enabled():
             return [program() for program in self._programs]
 
@@ -257,8 +264,15 @@ def _compile(devices: Sequence[Any]) -> Program:
         return jax.jit(jaxmagic_fence, out_shardings=sharding).lower().compile()
 
 
-def jit_enabled() -> AbstractContextManager[Any]:
-    """A compiled program cannot be called under the user's ``jax.disable_jit()``."""
+def jit_disabled() -> bool:
+    """Whether the user has said ``jax.disable_jit()``, under which a compiled program cannot be called."""
     import jax
 
-    return jax.disable_jit(False) if jax.config.jax_disable_jit else nullcontext()
+    return bool(jax.config.jax_disable_jit)
+
+
+def jit_enabled() -> AbstractContextManager[Any]:
+    """A block without the user's ``jax.disable_jit()``."""
+    import jax
+
+    return jax.disable_jit(False) if jit_disabled() else nullcontext()

@@ -6,11 +6,9 @@ first call: its result, if all of its work ends with that, or else everything, b
 
 from __future__ import annotations
 
-import gc
 import random
-import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from copy import copy
 from statistics import median
 from types import FunctionType
@@ -19,6 +17,7 @@ from typing import Any, TypeVar
 from ..model.benchmark import Serial
 from ..model.timing import Timing
 from .clock import Clock, now_ns
+from .collector import Collections
 from .fence import Fence, shared, unready
 from .results import find_arrays
 from .stopwatch import Stopwatch
@@ -66,7 +65,6 @@ class Runner:
         "_call",
         "_chance",
         "_clock",
-        "_collecting_ns",
         "_each",
         "_fence",
         "_loop",
@@ -100,7 +98,6 @@ class Runner:
         self._clock = clock
         self._fence = fence
         self._wait: Callable[[Any], object] = search_and_wait
-        self._collecting_ns = 0
         self._chance = random.Random(0)
         # A loop of its own: in a shared one, Python's specialised instructions suit the function that came first.
         self._loop = _own_loop()
@@ -170,20 +167,22 @@ class Runner:
 
     def _plain_sample(self, calls: int) -> int:
         __tracebackhide__ = True
-        with self._watching_garbage():
+        with Collections(self._clock) as collections:
             took_ns, self.value = self._loop(self._call, self._wait, self._clock, range(calls))
+        self._note(collections)
         return took_ns
 
     def _fenced_sample(self, calls: int) -> int:
         __tracebackhide__ = True
         total_ns = 0
-        with self._watching_garbage():
+        with Collections(self._clock) as collections:
             for _ in range(calls):
                 started_ns = self._clock()
                 value = self._call()
                 self._wait(value)
                 total_ns += self._end_of_all() - started_ns
         self.value = value
+        self._note(collections)
         return total_ns
 
     def call_within(self, watching: AbstractContextManager[_Watched]) -> _Watched:
@@ -257,29 +256,11 @@ class Runner:
             self._each()
             self._fence.wait()
 
-    @contextmanager
-    def _watching_garbage(self) -> Iterator[None]:
-        """Collections are left in, as they are in the user's program, and counted."""
-        self._collecting_ns = 0
-        thread, started_ns = threading.get_ident(), 0
-
-        def note(phase: str, _: dict[str, int]) -> None:
-            nonlocal started_ns
-            if threading.get_ident() != thread:
-                return
-            if phase == "start":
-                started_ns = self._clock()
-            else:
-                self._collecting_ns += self._clock() - started_ns
-
-        gc.callbacks.append(note)
-        try:
-            yield
-        finally:
-            gc.callbacks.remove(note)
-        if self._collecting_ns:
+    def _note(self, collections: Collections) -> None:
+        """Count a sample in which the collector ran; collections are left in, as they are in the user's program."""
+        if collections.spent_ns:
             self.collected += 1
-            self.collection_ns += self._collecting_ns
+            self.collection_ns += collections.spent_ns
 
 
 def _own_loop() -> Callable[..., tuple[int, Any]]:

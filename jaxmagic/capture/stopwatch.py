@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 
 from .. import units
 from ..errors import NotMeasured
+from ..interrupts import begins, ends, interruptible
 from ..model.progress import CompileProgress
 from ..model.timing import Timing
 from . import internals
@@ -140,6 +141,7 @@ class Stopwatch:
         self.start()
         return self
 
+    @ends
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
@@ -155,6 +157,10 @@ class Stopwatch:
         if self._running:
             raise RuntimeError("This stopwatch is running already: make one for each block.")
         require_jax()
+        self._begin()
+
+    @begins("cancel")
+    def _begin(self) -> None:
         self._notes = []
         self._prepare_fence()
         self._timing = None
@@ -162,19 +168,15 @@ class Stopwatch:
         self._threads_before = {thread.ident for thread in threading.enumerate()}
         self._started_at = timestamp()
         self._log = CompileLog(self._compiling)
-        try:
-            self._log.start()
-            self._waits.start()
-            self._running = True
-            self._kept_before_ns = kept_waiting_ns()
-            self._fence.wait()  # last: Python in between would cool the caches that the measured call finds
-            self._fenced, self._failure = self._fence.ready, self._fence.failure
-            self._cpu_before = cpu_time()
-            self._thread_cpu_before_ns = thread_cpu_ns()
-            self.started_ns = self._clock()
-        except BaseException:  # an interrupt: nobody would call stop()
-            self.cancel()
-            raise
+        self._log.start()
+        self._waits.start()
+        self._running = True
+        self._kept_before_ns = kept_waiting_ns()
+        self._drain()  # last: Python in between would cool the caches that the measured call finds
+        self._fenced, self._failure = self._fence.ready, self._fence.failure
+        self._cpu_before = cpu_time()
+        self._thread_cpu_before_ns = thread_cpu_ns()
+        self.started_ns = self._clock()
 
     def returned(self, value: Any = None) -> int:
         """The code has returned: read the clock, and wait for `value` at once if it is an array.
@@ -185,16 +187,25 @@ class Stopwatch:
         self._returned_ns = returned_ns = self._clock()
         self._waits.pause()
         try:
-            if is_array(value) and not value.is_deleted():  # JAX crashes where a deleted one is asked for more
-                ready, looked_ns = value.is_ready(), self._clock()
-                value.block_until_ready()
-                self._first = _Waited([value], ready, looked_ns, self._clock())
+            self._wait_at_once(value)
         except Exception:  # it failed, or does not say: it is looked at again, in peace
             pass
         except BaseException as interrupt:
             self._interrupt = interrupt
         return returned_ns
 
+    @interruptible
+    def _wait_at_once(self, value: Any) -> None:
+        if is_array(value) and not value.is_deleted():  # JAX crashes where a deleted one is asked for more
+            ready, looked_ns = value.is_ready(), self._clock()
+            value.block_until_ready()
+            self._first = _Waited([value], ready, looked_ns, self._clock())
+
+    @interruptible
+    def _drain(self) -> None:
+        self._fence.wait()
+
+    @ends
     def stop(self, *, error: BaseException | None = None, code: str | None = None) -> Timing:
         """Stop the clock when all work is done, and make the record.
 
@@ -222,6 +233,7 @@ class Stopwatch:
         finally:
             self.cancel()
 
+    @ends
     def cancel(self) -> None:
         """Listen no longer, without a record; does nothing where the block has ended."""
         self._log.stop()
@@ -261,6 +273,7 @@ class Stopwatch:
                 raise surfaced
         return self._timing
 
+    @interruptible
     def _wait(self, result: Any, dispatched_ns: int, *, fetch: bool) -> _End:
         """Wait for the result, then for everything else, and say which clock reading counts."""
         __tracebackhide__ = True
@@ -372,6 +385,7 @@ class Stopwatch:
             waited = behind
         return waited, False
 
+    @interruptible
     def _prepare_fence(self) -> Waited | None:
         """Compile the fence for the devices there are; what stands in the way becomes a note."""
         try:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import threading
 
+from ..interrupts import begins, ends
 from ..model.benchmark import Conditions
 from ..model.compilation import Compilation
 from .clock import Clock, resolution
@@ -26,6 +27,7 @@ class Surroundings:
         self._compilations: tuple[Compilation, ...] = ()
         self._other_load: float | None = None
 
+    @begins("cancel")
     def __enter__(self) -> Surroundings:
         gc.collect()
         self._threads = {thread.ident for thread in threading.enumerate()}
@@ -34,6 +36,7 @@ class Surroundings:
         self._started_ns = self._clock()
         return self
 
+    @ends
     def __exit__(self, kind: object, *_: object) -> None:
         try:
             ended_ns = self._clock()
@@ -45,6 +48,11 @@ class Surroundings:
         self._compilations = self._log.compilations(
             start_ns=self._started_ns, end_ns=ended_ns, thread=threading.get_ident(), threads_before=self._threads
         )
+
+    @ends
+    def cancel(self) -> None:
+        """Listen no longer."""
+        self._log.stop()
 
     def conditions_of(self, runner: Runner, *, folded: bool) -> Conditions:
         """Under which the samples of `runner` were taken in the block.

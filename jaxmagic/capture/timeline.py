@@ -15,9 +15,9 @@ from functools import partial
 from typing import Any
 
 from .. import units
+from ..interrupts import begins, ends
 from ..model.timeline import MemoryTimeline
 from .clock import Clock, now_ns, thread_cpu_ns
-from .interrupts import uninterrupted
 from .looks import Look, Samples
 from .memory_use import DeviceMemory, Devices, ProcessSize, array_bytes, high_water_bytes, started_devices
 
@@ -93,17 +93,16 @@ class MemorySampler:
         """
         if self._thread is not None:
             raise RuntimeError("This sampler was started before: make one for each block.")
-        try:
-            with uninterrupted():
-                self._high_water_before = self._read_high_water()
-                self._thread = threading.Thread(target=self._sampling.run, name="jaxmagic memory", daemon=True)
-                self._sampling.begin()
-                self._thread.start()
-        except BaseException:  # an interrupt: nobody would call stop()
-            self._end()
-            self._sampling.close()
-            raise
+        self._begin()
 
+    @begins("cancel")
+    def _begin(self) -> None:
+        self._high_water_before = self._read_high_water()
+        self._thread = threading.Thread(target=self._sampling.run, name="jaxmagic memory", daemon=True)
+        self._sampling.begin()
+        self._thread.start()
+
+    @ends
     def stop(self) -> MemoryTimeline:
         """End the thread, take the last sample, and make the record; called again, it returns the same one.
 
@@ -113,13 +112,18 @@ class MemorySampler:
         if self._thread is None or not self._sampling.samples.taken:
             raise RuntimeError("This sampler is not running: call start() first.")
         if self._timeline is None:
-            with uninterrupted():  # arrives when there is a record
-                self._end()
-                try:
-                    self._timeline = self._make_record()
-                finally:
-                    self._sampling.close()
+            self._end()
+            try:
+                self._timeline = self._make_record()
+            finally:
+                self._sampling.close()
         return self._timeline
+
+    @ends
+    def cancel(self) -> None:
+        """End the thread without a record; does nothing where it was never started."""
+        self._end()
+        self._sampling.close()
 
     def _end(self) -> None:
         """Let the thread end, and wait for it."""

@@ -15,9 +15,9 @@ from contextlib import suppress
 from threading import get_ident
 from typing import Any
 
+from ..interrupts import begins, ends, uninterrupted
 from . import internals
 from .clock import Clock, now_ns
-from .interrupts import uninterrupted
 
 #: So long the call of a function may take that finds nothing to wait for.
 _SHORTEST_NS = 2_000
@@ -76,13 +76,14 @@ class WaitLog:
             return "A wait in np.asarray(y) or memoryview(y) (heard from Python 3.12 on)"
         return None
 
+    @begins("stop")
     def start(self) -> None:
         """Begin to listen."""
-        with uninterrupted():
-            self._thread = get_ident()
-            self._notes, self.heard = _hooks.add(self._thread, self._clock)
-            self._notes.listening += 1
-            self._listening = True
+        thread = get_ident()
+        self._notes, self.heard = _hooks.add(thread, self._clock)
+        self._thread = thread
+        self._notes.listening += 1
+        self._listening = True
 
     def pause(self) -> None:
         """Note nothing more: what follows is not the code's."""
@@ -90,13 +91,13 @@ class WaitLog:
             self._listening = False
             self._notes.listening -= 1
 
+    @ends
     def stop(self) -> None:
         """Listen no longer. A second call does nothing."""
         self.pause()
         if self._thread is not None:
-            with uninterrupted():
-                thread, self._thread = self._thread, None
-                _hooks.remove(thread)
+            thread, self._thread = self._thread, None
+            _hooks.remove(thread)
 
     def between(self, start_ns: int, end_ns: int) -> list[tuple[int, int]]:
         """When the thread waited between two clock readings: beginnings and ends, in order and apart."""
@@ -175,9 +176,9 @@ class _Hooks:
                     ready = True
                 if ready:  # to copy what is there is no wait
                     return waits(waited_for, *args, **kwargs)
-            heard.waiting = True
             began_ns = heard.clock()
             try:
+                heard.waiting = True
                 return waits(waited_for, *args, **kwargs)
             finally:
                 ended_ns = heard.clock()
@@ -201,7 +202,7 @@ def _jaxs_own(found: Any) -> Any:
 _hooks = _Hooks()
 
 
+@uninterrupted
 def restore() -> None:
     """Put JAX's functions back, where they were left replaced because there were so many measurements."""
-    with uninterrupted():
-        _hooks.restore()
+    _hooks.restore()

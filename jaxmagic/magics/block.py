@@ -16,6 +16,7 @@ from IPython.core.interactiveshell import InteractiveShell
 from IPython.display import display
 
 from .. import api, units
+from ..interrupts import begins, ends
 from ..model.arrays import LiveArrays
 from ..model.history import Record
 from ..model.memory import MemoryProfile
@@ -73,8 +74,9 @@ class Block:
         self._shown = shown
         self._watch = watch
 
+    @begins("_abandon")
     def __enter__(self) -> Block:
-        frame = sys._getframe(1)
+        frame = sys._getframe(2)  # behind what keeps interrupts away
         self._in_function = bool(frame.f_code.co_flags & inspect.CO_OPTIMIZED)
         if self._code is None and self._place is not None:
             self._code = _source(frame, self._place)
@@ -93,6 +95,7 @@ class Block:
             watch.result = self._result()
             watch.dropped, self.dropped = self.dropped, None
 
+    @ends
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> bool:
@@ -106,6 +109,11 @@ class Block:
             self._watch.cancel()  # an interrupt in one of our own lines
             self.take()
             raise
+
+    @ends
+    def _abandon(self) -> None:
+        self._watch.cancel()
+        self.take()
 
     def _leave(self, error: BaseException | None) -> bool:
         __tracebackhide__ = True

@@ -56,8 +56,8 @@ def run_called(
     tree.body = statements[:-1]  # the last one takes the value: that is done below
     ast.fix_missing_locations(tree)
     namespace = shell.user_ns if cell is not None or local_ns is None else local_ns
-    shell.user_ns[name] = block
     try:
+        shell.user_ns[name] = block
         _execute(shell, compile(tree, tree.filename, "exec", _ANYWHERE), namespace)
         return block.take(ends_in_semicolon(code))
     finally:

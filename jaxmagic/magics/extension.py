@@ -10,6 +10,7 @@ from typing import Any
 from IPython.core.interactiveshell import InteractiveShell
 
 from ..capture.sources import add_naming, remove_naming
+from ..interrupts import uninterrupted
 from .calls import Parsers
 from .cells import Cells
 from .markers import cell_to_marker, line_in_sight
@@ -20,6 +21,7 @@ from .timing import JaxMagics
 _NAME = "JaxMagics"
 
 
+@uninterrupted
 def load_ipython_extension(shell: InteractiveShell) -> None:
     """``%load_ext jaxmagic``: magics, four transformers, a display hook, what runs behind cells, and their names."""
     if _NAME in shell.magics_manager.registry:
@@ -37,6 +39,7 @@ def load_ipython_extension(shell: InteractiveShell) -> None:
     magics.hooks.attach()
 
 
+@uninterrupted
 def unload_ipython_extension(shell: InteractiveShell) -> None:
     """``%unload_ext jaxmagic``: everything that loading changed is as it was."""
     magics = shell.magics_manager.registry.pop(_NAME, None)

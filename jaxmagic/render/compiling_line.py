@@ -13,6 +13,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import NamedTuple
 
+from ..interrupts import uninterrupted
 from .progress import is_shown
 from .progress_line import Line, can_be_shown, open_plain_line
 from .progress_words import seconds, short
@@ -79,6 +80,7 @@ class CompilingLine:
             finally:
                 self._lock.release()
 
+    @uninterrupted
     def close(self) -> None:
         """Remove the line, and end the thread."""
         ticker, self._ticker = self._ticker, None

@@ -15,6 +15,7 @@ from contextlib import suppress
 from types import TracebackType
 from typing import TypeVar
 
+from ..interrupts import begins, ends, uninterrupted
 from ..model.progress import SILENT, Progress
 from .progress_line import Line, can_be_shown, load, open_line
 from .progress_words import Stage, line
@@ -82,6 +83,7 @@ class Display:
         if self.stages:
             self.follow()
 
+    @uninterrupted
     def follow(self) -> None:
         """Run the thread if all stages allow that; if not, end it and draw here."""
         ticking = all(each.ticking for each in self.stages)
@@ -199,6 +201,7 @@ class shown_progress:
         self._mine: _Shown | None = None
         self._outermost = False
 
+    @begins("_leave")
     def __enter__(self) -> Progress:
         around = _display_around()
         if around is not None and not all(each.ticking for each in around.stages):
@@ -211,9 +214,14 @@ class shown_progress:
             _open.display, self._outermost = weakref.ref(self._display), True
         return self._mine
 
+    @ends
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
+        self._leave()
+
+    @ends
+    def _leave(self) -> None:
         display, self._display, mine, self._mine = self._display, None, self._mine, None
         if display is None or mine is None:
             return

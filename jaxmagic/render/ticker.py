@@ -6,6 +6,8 @@ import threading
 from collections.abc import Callable
 from contextlib import suppress
 
+from ..interrupts import uninterrupted
+
 #: A thread that has not ended after so long hangs in a write to the terminal, and is left alone.
 _JOIN_S = 2.0
 
@@ -34,11 +36,13 @@ class Ticker:
         self._wait = wait or (lambda timeout_s: self._gate.acquire(timeout=timeout_s))
         self._thread = threading.Thread(target=self._run, name="jaxmagic progress", daemon=True)
 
+    @uninterrupted
     def start(self) -> None:
         """Start the thread; where there can be none, as in a browser, nothing ticks."""
         with suppress(RuntimeError):
             self._thread.start()
 
+    @uninterrupted
     def stop(self) -> bool:
         """End the thread and wait for it, also where Ctrl-C comes meanwhile.
 
