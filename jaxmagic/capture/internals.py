@@ -165,7 +165,8 @@ def notice_programs(notice: Callable[[Any, Callable[[], Origin | None]], None]) 
 
     A jitted function that has run before is run by C++ code that tells nobody. So what that remembers is forgotten
     here: the next call of each function comes by the Python code that runs a program. That knows it already, traced
-    and compiled, and so it is remembered again.
+    and compiled, and so it is remembered again. The jitted functions that eager ``jax.vmap`` and ``jax.grad`` call,
+    such as ``jnp.sin``, live for one call each; what they remember is in caches of their own.
 
     Returns:
         What ends it; ``None`` where this JAX cannot be watched.
@@ -176,6 +177,7 @@ def notice_programs(notice: Callable[[Any, Callable[[], Origin | None]], None]) 
 
         kind = pxla.ExecuteReplicated
         run, forget = kind.__call__, _jax.PjitFunctionCache.clear_all
+        shared = _shared_call_caches()
     except (ImportError, AttributeError):
         return None
 
@@ -198,10 +200,21 @@ def notice_programs(notice: Callable[[Any, Callable[[], Origin | None]], None]) 
     kind.__call__ = noticed
     try:
         forget()
+        for cache in shared:
+            cache.clear()
     except BaseException:
         undo()
         raise
     return undo
+
+
+def _shared_call_caches() -> list[Any]:
+    """The caches in which compiled calls outlive the function objects that were called; none on another JAX."""
+    from jax._src import pjit
+
+    names = ("_cpp_pjit_cache_fun_only", "_cpp_pjit_cache_explicit_attributes")
+    found = (getattr(pjit, name, None) for name in names)
+    return [each for each in found if hasattr(each, "clear")]
 
 
 class WaitPoint(NamedTuple):

@@ -16,6 +16,7 @@ import jax.numpy as jnp
 import pytest
 from programs import PROGRAMS, deep
 
+import jaxmagic
 from jaxmagic.analysis.memory import live_bytes, planned
 from jaxmagic.capture import internals
 from jaxmagic.capture.executables import describe, requirement, watch
@@ -323,3 +324,31 @@ def test_what_lies_on_the_host_is_told_apart() -> None:
     assert told == (0, 1, 2, 3)
     assert found.host_bytes == 2
     assert found.peak_bytes == 16
+
+
+@pytest.mark.parametrize(
+    "transformed",
+    [
+        lambda: jax.vmap(lambda r: jnp.sinh(r) * 2),
+        lambda: jax.grad(lambda r: (jnp.cosh(r) * 2).sum()),
+        lambda: jax.vmap(jax.grad(lambda r: (jnp.tanh(r) * 3).sum())),
+    ],
+    ids=["vmap", "grad", "vmap of grad"],
+)
+def test_eager_programs_that_have_run_before_are_noticed_and_compile_nothing(transformed: Any) -> None:
+    fn, x = transformed(), jnp.ones((7, 5))
+    first = jaxmagic.memory(fn, x)
+    fn(x)
+    again = jaxmagic.memory(fn, x)
+    assert len(first.executables) >= 2
+    assert {each.name for each in again.executables} == {each.name for each in first.executables if each.ran}
+    assert not any(each.compiled for each in again.timing.compilations)
+
+
+def test_a_candidate_of_several_eager_programs_has_no_memory_of_one() -> None:
+    x = jnp.ones((7, 5))
+    w = jax.vmap(lambda r: jnp.sinh(r) * 2 + jnp.cosh(r))
+    w(x)
+    comparison = jaxmagic.compare({"eager": w, "jit": jax.jit(w)}, x, budget_s=0.1)
+    assert comparison.candidate("eager").memory is None
+    assert comparison.candidate("jit").memory_bytes
