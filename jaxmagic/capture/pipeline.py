@@ -34,7 +34,10 @@ def take_pipelined(runner: Runner, call_ns: float, budget_ns: float) -> Pipeline
 
     ``None`` where too few do, where that is not safe, and where calls cannot overlap: ``runner.serial`` says why.
     """
-    if not runner.repeatable or _may_block_each_other(runner.value):
+    if not runner.repeatable:
+        return None
+    if _may_block_each_other(runner.value):
+        runner.serial = "several devices"
         return None
     batch_ns = budget_ns / _BATCHES
     calls = min(int(batch_ns / _TURNS / max(call_ns, 1)), _MOST_CALLS, _fit_in_flight(runner.value))

@@ -19,8 +19,9 @@ from .timing import Timing
 #: the user interrupted it.
 StoppedBy = Literal["precision", "budget", "count", "interrupt"]
 
-#: Why calls cannot overlap: each of them waits for its own result, or leaves no JAX work behind when it returns.
-Serial = Literal["waits", "nothing left"]
+#: Why calls do not overlap: each waits for its own result, or leaves no JAX work behind when it returns; or they run
+#: over several devices of one CPU, where they may wait for each other without end.
+Serial = Literal["waits", "nothing left", "several devices"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,7 +13,7 @@ _BARS = " ▁▂▃▄▅▆▇█"
 
 
 #: Why calls were not pipelined.
-_TOO_FEW = "too few calls fit into the budget, or calls over several devices may block each other"
+_TOO_FEW = "too few calls fit into the budget"
 _WHY_NOT = {"count": "the number of calls was given", "interrupt": "of the interrupt"}
 
 

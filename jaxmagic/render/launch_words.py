@@ -22,6 +22,7 @@ _ENDS = {
 #: Why calls were not pipelined: they would have followed each other.
 SERIAL: dict[Serial, str] = {
     "waits": "the statement waits for its own result, so calls cannot overlap",
+    "several devices": "calls over several devices of one CPU may wait for each other without end",
     "nothing left": "a call leaves no JAX work behind when it returns, so calls cannot overlap",
 }
 

@@ -309,3 +309,14 @@ assert "scipy.special" not in sys.modules
 jaxmagic.benchmark(lambda: 1, budget_s=0.01)
 """
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout == "sampled\n"
+
+
+def test_calls_over_several_devices_are_said_to_be_the_reason_that_they_are_not_pipelined() -> None:
+    mesh = jax.sharding.Mesh(np.array(jax.devices()), ("i",))
+    x = jax.device_put(jnp.ones(8), jax.sharding.NamedSharding(mesh, jax.sharding.PartitionSpec("i")))
+    found = jaxmagic.benchmark(jax.jit(lambda x: x + 1), x, budget_s=0.1)
+    assert found.pipelined is None
+    assert found.conditions.serial == "several devices"
+    assert "Pipelined: not measured, because calls over several devices of one CPU may wait" in " ".join(
+        str(found).split()
+    )

@@ -164,7 +164,7 @@ def test_a_benchmark_as_text(benchmark: Benchmark) -> None:
         ({"stopped_by": "budget"}, "Stopped by the budget of 1 s; the interval is within 1 % of the median."),
         ({"stopped_by": "budget", "rtol": 0.001}, "from the median, not 0.1 %."),
         ({"stopped_by": "count"}, "Stopped after 90 samples, as asked for."),
-        ({"pipelined": None}, "Pipelined: not measured, because too few calls fit into the budget, or"),
+        ({"pipelined": None}, "Pipelined: not measured, because too few calls fit into the budget."),
     ],
 )
 def test_what_was_not_reached_is_said(benchmark: Benchmark, changes: Any, sentence: str) -> None:
