@@ -27,7 +27,8 @@ try:  # beneath `signal`, whose functions look for a member of an enumeration in
 except ImportError:  # not CPython
     _signal = signal
 
-_P, _R = ParamSpec("_P"), TypeVar("_R")
+_P = ParamSpec("_P")
+_R = TypeVar("_R")
 
 #: The code of the wrappers that keep an interrupt away, and of those that let it through.
 _closed: set[CodeType] = set()
@@ -54,7 +55,7 @@ def uninterrupted(function: Callable[_P, _R]) -> Callable[_P, _R]:
         finally:
             _guard.release(call, sys._getframe(1))
 
-    _closed.add(closed.__code__)
+    _mark(_closed, closed)
     return closed
 
 
@@ -87,7 +88,7 @@ def begins(undo: str) -> Callable[[Callable[_P, _R]], Callable[_P, _R]]:
                     finally:
                         _guard.release(owner, caller)
 
-        _closed.add(beginning.__code__)
+        _mark(_closed, beginning)
         return beginning
 
     return decorate
@@ -104,7 +105,7 @@ def ends(method: Callable[_P, _R]) -> Callable[_P, _R]:
         finally:
             _guard.release(args[0], sys._getframe(1))
 
-    _closed.add(ending.__code__)
+    _mark(_closed, ending)
     return ending
 
 
@@ -117,7 +118,7 @@ def interruptible(function: Callable[_P, _R]) -> Callable[_P, _R]:
         _guard.deliver(sys._getframe())  # one that came before
         return function(*args, **kwargs)
 
-    _open.add(open_to_it.__code__)
+    _mark(_open, open_to_it)
     return open_to_it
 
 
@@ -125,6 +126,10 @@ def interrupted() -> bool:
     """Whether Ctrl-C came and has not arrived: then it never does, and the caller says that it came."""
     noted, _guard.noted = _guard.noted, None
     return noted is not None
+
+
+def _mark(marked: set[CodeType], wrapper: object) -> None:
+    marked.add(wrapper.__code__)  # type: ignore[attr-defined]
 
 
 class _Call:
