@@ -46,31 +46,29 @@ def operation_cause(call: Call, earlier: Sequence[Call]) -> Cause:
 
 def _same_use(now: Call, before: Call) -> bool:
     """Whether two calls differ in sizes and types only: else they have no more than the operation in common."""
-    if now.passed != before.passed or now.leaves.keys() != before.leaves.keys():
-        return False
-    if now.statics.keys() != before.statics.keys():
-        return False
-    types = ((leaf.type, before.leaves[path].type) for path, leaf in now.leaves.items())
-    values = (
-        (value, before.statics[name]) for name, value in now.statics.items() if name not in now.static_functions
+    same_names = (
+        now.passed == before.passed
+        and now.leaves.keys() == before.leaves.keys()
+        and now.statics.keys() == before.statics.keys()
     )
-    if any(
-        value != before.statics[name] and name not in _SIZES
-        for name, value in now.statics.items()
+    if not same_names or _sources(now) != _sources(before):
+        return False
+    types = [(leaf.type, before.leaves[path].type) for path, leaf in now.leaves.items()]
+    values = [(name, value, before.statics[name]) for name, value in now.statics.items()]
+    return all(_dimensions(one) == _dimensions(other) for one, other in types) and all(
+        one == other or (name in _SIZES and one.count(",") == other.count(","))
+        for name, one, other in values
         if name not in now.static_functions
-    ):
-        return False
-    sources = {name: source for name, (source, _) in now.static_functions.items()}
-    if sources != {name: source for name, (source, _) in before.static_functions.items()}:
-        return False
-    return all(
-        one.count(",") == other.count(",") and _bracketed(one) == _bracketed(other) for one, other in types
-    ) and all(one.count(",") == other.count(",") for one, other in values)
+    )
 
 
-def _bracketed(type_: str) -> bool:
-    """Whether it has dimensions."""
-    return not type_.endswith("[]")
+def _sources(call: Call) -> dict[str, int]:
+    return {name: source for name, (source, _) in call.static_functions.items()}
+
+
+def _dimensions(type_: str) -> int:
+    """How many dimensions a type such as ``float32[3,4]`` has."""
+    return 0 if type_.endswith("[]") else 1 + type_.count(",")
 
 
 def _from_host(call: Call) -> Cause:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -10,6 +9,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from callables import Scaled, Twice
 
 import jaxmagic
 from jaxmagic.model.compilation import Cause, Compilation
@@ -65,23 +65,6 @@ def test_the_same_lambda_on_another_line_is_made_anew(x: Any) -> None:
     first = compiled(lambda: jax.jit(lambda x: x * 3.5)(x))
     second = compiled(lambda: jax.jit(lambda x: x * 3.5)(x))
     assert [each.cause.kind for each in (*first, *second)] == ["first call", "new function"]
-
-
-class Twice:
-    def __init__(self, f: Any) -> None:
-        self.f = f
-        functools.update_wrapper(self, f)
-
-    def __call__(self, x: Any) -> Any:
-        return 2 * self.f(x)
-
-
-class Scaled:
-    def __init__(self, factor: float) -> None:
-        self.factor = factor
-
-    def __call__(self, x: Any) -> Any:
-        return self.factor * x
 
 
 def test_a_callable_object_around_a_function_is_another_function(x: Any) -> None:

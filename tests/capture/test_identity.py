@@ -7,6 +7,7 @@ from typing import Any
 
 import jax
 import pytest
+from callables import Scaled, Twice
 
 from jaxmagic.capture import identity
 from jaxmagic.capture.identity import defined_at, function_id, source_id
@@ -66,23 +67,6 @@ def test_the_same_source_on_another_line_is_the_same() -> None:
     assert source_id(first) == source_id(second)
 
 
-class Twice:
-    def __init__(self, f: Any) -> None:
-        self.f = f
-        functools.update_wrapper(self, f)
-
-    def __call__(self, x: Any) -> Any:
-        return 2 * self.f(x)
-
-
-class Scaled:
-    def __init__(self, factor: float) -> None:
-        self.factor = factor
-
-    def __call__(self, x: Any) -> Any:
-        return self.factor * x
-
-
 def test_a_callable_object_is_its_call_and_its_attributes() -> None:
     def f(x: Any) -> Any:
         return x
@@ -91,7 +75,7 @@ def test_a_callable_object_is_its_call_and_its_attributes() -> None:
     assert source_id(Twice(f)) != source_id(f)
     assert source_id(Scaled(2)) == source_id(Scaled(2)) != source_id(Scaled(3))
     assert source_id(len) is None
-    assert defined_at(Scaled(2)).startswith("test_identity.py:")
+    assert defined_at(Scaled(2)).startswith("callables.py:")
 
 
 def test_defaults_and_plain_globals_belong_to_the_source() -> None:
