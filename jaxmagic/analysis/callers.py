@@ -17,7 +17,7 @@ that does not run at all:
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Sequence, Set
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -47,16 +47,19 @@ class Written(NamedTuple):
     traced_for: str = ""
 
 
-def own_callers(told: Mapping[int, Written]) -> dict[int, Written]:
+def own_callers(told: dict[int, Written]) -> dict[int, Written]:
     """Return the same with the calls that led to each instruction in this program.
 
     Args:
         told: all instructions of a module, by their numbers.
     """
-    written = [each for each in told.values() if each.stack]
+    keys = {number: (id(each.stack), each.op_name) for number, each in told.items()}  # many have the same
+    once = {keys[number]: each for number, each in reversed(told.items())}
+    written = [once[key] for key in dict.fromkeys(keys.values()) if once[key].stack]
     foreign = {frame for each in written for frame in _foreign(each.stack, each.op_name)}
     starts = list(dict.fromkeys(_starts(written))) or list(dict.fromkeys(_named(written)))
-    return {number: _corrected(each, starts, foreign) for number, each in told.items()}
+    corrected = {key: _corrected(each, starts, foreign) for key, each in once.items()}
+    return {number: corrected[key] for number, key in keys.items()}
 
 
 def _corrected(instruction: Written, starts: Sequence[_Start], foreign: Set[Frame]) -> Written:
@@ -139,13 +142,17 @@ def _calls(stack: Stack, jitted: Sequence[str]) -> list[_Call]:
     found = [_Call(frame, again=False) for frame in stack[: len(stack) if root is None else root]]
     first = dict.fromkeys(stack[:root] if root is not None else (), False)
     again = False
+    places: dict[Frame, int] = {}
     for frame in () if root is None else stack[root:]:
-        at = next((place for place, call in enumerate(found) if call.frame == frame and place >= (root or 0)), None)
+        at = places.get(frame)
         if at is None:
+            places[frame] = len(found)
             found.append(_Call(frame, again=first.setdefault(frame, again)))
         else:
             again = True
-            found = found[: at + 1]
+            for call in found[at + 1 :]:
+                del places[call.frame]
+            del found[at + 1 :]
     return found
 
 

@@ -9,6 +9,7 @@ names those that are jitted, such as ``jit(softmax)``.
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from itertools import takewhile
 
 from ..model.frame import Frame, Stack
@@ -39,12 +40,13 @@ def inside(stack: Stack) -> str | None:
     ('flax.linen.BatchNorm', 'flax.linen.normalization', None)
     """
     behind = stack[next((at for at in range(len(stack), 0, -1) if is_users(stack[at - 1])), 0) :]
-    names = [(frame.library or _by_path(frame), frame) for frame in behind if library_module(frame.file)]
-    known = (name for name, frame in names if frame.library)
-    public = (name for name, frame in names if _is_public(frame.function))
-    return next(known, None) or next(public, None) or (names[0][0] if names else None)
+    called = [frame for frame in behind if library_module(frame.file)]
+    exported = next((frame.library for frame in called if frame.library), None)
+    public = (frame for frame in called if _is_public(frame.function))
+    return exported or (_by_path(next(public, called[0])) if called else None)
 
 
+@lru_cache(maxsize=4096)
 def library_module(file: str) -> str | None:
     """Return the name under which a file of a library is imported; ``None`` for JAX's and for those not installed.
 

@@ -8,7 +8,6 @@ from typing import Any
 
 from ..analysis.callers import Written, own_callers
 from ..analysis.inside import inside, line_of
-from ..model.frame import Stack
 from ..model.program import (
     Assigned,
     Assignment,
@@ -44,7 +43,7 @@ def read_program(data: bytes, *, literals: bool = False) -> Program:
         ValueError: it has no entry computation, or no schedule.
     """
     module = read("HloModule", data)
-    written = _written(module)
+    origins = _origins(module)
     order = {each.key: tuple(each.value.ids) for each in module.schedule.sequences}
     computations = {each.id: Computation(order.get(each.id, ()), each.root) for each in module.computations}
     first = computations.get(module.entry)
@@ -52,7 +51,7 @@ def read_program(data: bytes, *, literals: bool = False) -> Program:
         raise ValueError("the module has no schedule: it is not what a compiler left")
     shapes: dict[bytes, tuple[Part, ...]] = {}
     instructions = {
-        each.id: _instruction(each, written[each.id].stack, shapes)
+        each.id: _instruction(each, origins[each.id], shapes)
         for computation in module.computations
         for each in computation.instructions
         if computations[computation.id].order
@@ -86,19 +85,27 @@ def read_assignment(data: bytes) -> Assignment:
     return Assignment(values, regions)
 
 
-def _written(module: Any) -> dict[int, Written]:
-    """The calls that led to each instruction in this program."""
+def _origins(module: Any) -> dict[int, tuple[str | None, str | None]]:
+    """The user's line of each instruction, and the library function that it called, by the instruction's number."""
     stacks = Stacks(module.frames)
     messages = (each for computation in module.computations for each in computation.instructions)
-    return own_callers({each.id: Written(text(each.metadata.op_name), stacks.of(each.metadata)) for each in messages})
+    told = {each.id: Written(text(each.metadata.op_name), stacks.of(each.metadata)) for each in messages}
+    own = own_callers(told)
+    found: dict[int, tuple[str | None, str | None]] = {}  # by the stack, which many instructions share
+    for each in own.values():
+        if id(each.stack) not in found:
+            line = line_of(each.stack)
+            found[id(each.stack)] = None if line is None else line.location, inside(each.stack)
+    return {number: found[id(each.stack)] for number, each in own.items()}
 
 
-def _instruction(message: Any, stack: Stack, shapes: dict[bytes, tuple[Part, ...]]) -> Instruction:
+def _instruction(
+    message: Any, origin: tuple[str | None, str | None], shapes: dict[bytes, tuple[Part, ...]]
+) -> Instruction:
     key = message.shape.SerializeToString()
     parts = shapes.get(key)
     if parts is None:
         parts = shapes[key] = _parts(message.shape)
-    line = line_of(stack)
     return Instruction(
         name=text(message.name),
         opcode=text(message.opcode),
@@ -109,8 +116,8 @@ def _instruction(message: Any, stack: Stack, shapes: dict[bytes, tuple[Part, ...
         tuple_index=message.tuple_index,
         parameter=message.parameter,
         op_name=text(message.metadata.op_name),
-        source=None if line is None else line.location,
-        inside=inside(stack),
+        source=origin[0],
+        inside=origin[1],
     )
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
+from functools import lru_cache
 from types import ModuleType
 
 from ..analysis.inside import library_module, steps_of
@@ -29,6 +30,12 @@ def public_name(file: str, function: str) -> str | None:
     ('numpy.ma.MaskedArray.mean', None)
     >>> public_name("/home/me/train.py", "step")
     """
+    return _public_name(file, function, len(sys.modules))
+
+
+@lru_cache(maxsize=4096)
+def _public_name(file: str, function: str, loaded: int) -> str | None:
+    """The same, looked for again when modules have been loaded: `loaded` is how many there are."""
     module, steps = library_module(file), steps_of(function)
     if module is None or not steps:
         return None
