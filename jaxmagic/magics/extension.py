@@ -66,7 +66,12 @@ class Hooks:
         self._shell = shell
         self._cleanup = partial(_careful, cell_to_marker, parsers)
         self._post = partial(_careful, line_in_sight, parsers)
-        self._rewriter = BlockRewriter(parsers, shell.transform_cell, lambda: str(shell.ast_node_interactivity))
+        self._rewriter = BlockRewriter(
+            parsers,
+            shell.transform_cell,
+            lambda: str(shell.ast_node_interactivity),
+            {"jaxtimeit": JaxMagics.jaxtimeit.parser},
+        )
         called = {name: getattr(JaxMagics, name).parser for name in (*parsers, "jaxtimeit", "jaxcompare")}
         self._once = OnceRewriter(called, lambda: str(shell.ast_node_interactivity))
         self._display = DisplayOnce(shell)

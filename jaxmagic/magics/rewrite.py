@@ -25,6 +25,7 @@ from typing import Any
 from IPython.core.error import InputRejected, UsageError
 
 from . import options
+from .bound import bind_in_functions
 from .calls import LineCall, Parsers, line_call, magic_call, read_marker
 from .once import is_displayed
 
@@ -41,10 +42,18 @@ class BlockRewriter(ast.NodeTransformer):
         parsers: the magics and their parsers.
         transform: IPython's transformation of text, for a magic or a command inside a line.
         interactivity: which expressions of a cell are displayed, as in ``ast_node_interactivity``.
+        called: magics that stay calls, and their parsers.
     """
 
-    def __init__(self, parsers: Parsers, transform: Callable[[str], str], interactivity: Callable[[], str]) -> None:
+    def __init__(
+        self,
+        parsers: Parsers,
+        transform: Callable[[str], str],
+        interactivity: Callable[[], str],
+        called: Parsers | None = None,
+    ) -> None:
         self._parsers = parsers
+        self._called = called or {}
         self._transform = transform
         self._interactivity = interactivity
 
@@ -52,6 +61,7 @@ class BlockRewriter(ast.NodeTransformer):
         """Called by IPython with the whole cell. Anything but ``InputRejected`` would unregister it."""
         try:
             if isinstance(node, ast.Module):
+                bind_in_functions(node, {**self._parsers, **self._called})
                 node.body = self._statements(node.body, outermost=True)
             return node  # new nodes without a place get that of their statement, by IPython
         except Exception as error:
