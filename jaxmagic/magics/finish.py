@@ -76,10 +76,10 @@ def finish(
         api.save(record, shell.var_expand(arguments.save))
     if earlier is not None:
         found = api.put_beside(earlier, record, anyway=arguments.anyway, measure=False, process_noise=noise)
-        for versus in found:
-            print(printable(about_earlier(versus, str(arguments.against))))
-        for sentence in about_basis(found):
-            print(printable(sentence))
+        told = [about_earlier(versus, str(arguments.against)) for versus in found]
+        told += about_basis(found)
         if differing := found[0].differing:
-            print(printable(f"Compared although the environments differ: {'; '.join(differing)}."))
+            told.append(f"Compared although the environments differ: {'; '.join(differing)}.")
+        for sentence in () if arguments.q else told:
+            print(printable(sentence))
     return record if arguments.o else None

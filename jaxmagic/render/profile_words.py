@@ -21,12 +21,11 @@ from .words import about_fetch
 
 #: For learners, with ``--explain``: five lines.
 EXPLANATION = (
-    "Device time: how long a device had something to do, as the JAX profiler saw it. What overlaps counts once, so "
-    "that the mean of an operation may be more than its time.",
+    "Device time: how long a device was busy. What overlaps counts once.",
     "Wall time: of a run without the profiler, which takes time of its own.",
-    "Line: the innermost line of your own code that an operation comes from; in …: the library function it called.",
-    "With calls: what is written in the functions that the line calls is in it.",
-    "≈: a part of this is the line's share of a fusion of several lines, divided by the work of its instructions.",
+    "Line: your innermost line that an operation comes from; in: the function it called.",
+    "With calls: includes the functions that the line calls.",
+    "≈: partly the line's share of a fusion of several lines, by their work.",
 )
 
 #: The share of the device time from which on it is worth a word that something of it is not known.

@@ -174,7 +174,7 @@ def test_a_record_is_saved_and_the_next_one_put_beside_it(session: Any, tmp_path
     path = tmp_path / "old.json"
     record = session.run(f"%jaxtimeit -oq -r 6 {QUICK} --save '{path}' f(x)")
     assert jaxmagic.load(path) == record
-    session.run(f"%jaxtimeit -q -r 6 {QUICK} --against '{path}' f(x)")
+    session.run(f"%jaxtimeit -r 6 {QUICK} --against '{path}' f(x)")
     assert str(path) in capsys.readouterr().out
 
 
@@ -231,7 +231,7 @@ def test_the_noise_between_processes_is_saved_with_a_record_that_is_put_beside_a
         return before.environment, noise
 
     monkeypatch.setattr("jaxmagic.capture.machine_noise.measure_noise", measure)
-    session.run(f"%jaxtimeit -q -r 6 {QUICK} --against '{old}' --save '{new}' f(x)")
+    session.run(f"%jaxtimeit -r 6 {QUICK} --against '{old}' --save '{new}' f(x)")
     assert jaxmagic.load(new).process_noise == noise
     assert "vary by 25 % from process to process here (measured)" in capsys.readouterr().out
     session.run(f"%jaxtimeit -q -r 6 {QUICK} --against '{old}' f(x)")
@@ -243,7 +243,7 @@ def test_what_cannot_be_put_beside_it_is_refused(session: Any, tmp_path: Any, ca
     path = jaxmagic.save(replace(record, environment=replace(record.environment, backend="tpu")), tmp_path / "b.json")
     error = session.run(f"%jaxtimeit -q {QUICK} --against '{path}' f(x)", fails=jaxmagic.NotComparable)
     assert "backend was 'tpu' and is 'cpu'" in str(error)
-    session.run(f"%jaxtimeit -q -r 6 {QUICK} --anyway --against '{path}' f(x)")
+    session.run(f"%jaxtimeit -r 6 {QUICK} --anyway --against '{path}' f(x)")
     assert "Compared although the environments differ: backend was 'tpu' and is 'cpu'." in capsys.readouterr().out
     jaxmagic.save(record.first_call, path)
     with pytest.raises(UsageError, match="the file holds a Timing"):
@@ -260,3 +260,27 @@ def test_device_adds_the_time_that_devices_worked_and_never_changes_the_headline
     assert record.device.call_ns is not None or record.device.problem
     assert session.run(f"%jaxtimeit -oq {QUICK} f(x)").device is None
     assert jaxmagic.load(jaxmagic.save(record, tmp_path / "device.json")) == record
+
+
+def test_q_is_silent_also_about_an_earlier_record(session: Any, tmp_path: Any, capsys: Any) -> None:
+    path = tmp_path / "old.json"
+    session.run(f"%jaxtimeit -q -r 6 {QUICK} --save '{path}' f(x)")
+    session.run(f"%jaxtimeit -q -r 6 {QUICK} --against '{path}' f(x)")
+    assert capsys.readouterr().out == ""
+    assert session.published == []
+
+
+@pytest.mark.parametrize(
+    ("line", "value"),
+    [
+        ("%jaxtimeit -q -r 6 -v t f(x)", "None"),
+        ("value = %jaxtimeit -q -r 6 -v t f(x)", "None"),
+        ("value = %jaxtimeit -oq -r 6 -v t f(x)", "Benchmark"),
+    ],
+)
+def test_a_record_is_bound_in_the_function_that_measures(session: Any, line: str, value: str) -> None:
+    session.run(f"def g():\n    value = None\n    {line}\n    return t, value")
+    record, found = session.run("g()")
+    assert type(record).__name__ == "Benchmark"
+    assert type(found).__name__.replace("NoneType", "None") == value
+    assert "t" not in session.shell.user_ns

@@ -278,3 +278,8 @@ def test_a_long_function_is_listed_around_the_lines_that_took_time(profile: Prof
     assert "line 6" in text
     assert "line 50" not in text
     assert "…" in text
+
+
+def test_explain_adds_five_lines() -> None:
+    plain, explained = to_text(fabricated()), to_text(fabricated(), explain=True)
+    assert len(explained.splitlines()) == len(plain.splitlines()) + 5
