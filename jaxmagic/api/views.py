@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from ..model.arrays import LiveArrays
 from ..model.benchmark import Benchmark
 from ..model.comparison import Comparison
 from ..model.history import History, Record
@@ -18,7 +19,9 @@ if TYPE_CHECKING:
     from ipywidgets import VBox
 
 
-def explore(record: Record | Executable | History | None = None, *beside: MemoryProfile | Executable) -> VBox:
+def explore(
+    record: Record | Executable | LiveArrays | History | None = None, *beside: MemoryProfile | Executable
+) -> VBox:
     """A live view with ipywidgets: controls, and what they show.
 
     Without an argument it is of the session's history: bars of all runs, which part of them, in which unit and order,
@@ -26,9 +29,9 @@ def explore(record: Record | Executable | History | None = None, *beside: Memory
     candidates, and measuring again. Of a benchmark: the distribution, or the calls in their order. Of a sweep: its
     points. Of a memory profile: the map of each program, by kind or by source line and in a unit of choice, alone or
     beside that of another program or profile, to zoom into and with a cursor that lists what is needed at a step;
-    what was used while it ran; the arrays that are alive; and what arrays took after each cell of the session. Of a
-    profile: the device time by scope or by call stack, the timeline, to zoom into and to search,
-    and the operations below what the device can do.
+    what was used while it ran; the arrays that are alive; and what arrays took after each cell of the session. Of
+    living arrays, as ``live()`` lists them: a treemap of them, and that of the cells. Of a profile: the device time by
+    scope or by call stack, the timeline, to zoom into and to search, and the operations below what the device can do.
 
     Args:
         record: what to look at; the history if left out.
@@ -53,7 +56,7 @@ def explore(record: Record | Executable | History | None = None, *beside: Memory
     from ..widgets.profile import ProfileView
     from ..widgets.sweep import SweepView
 
-    if isinstance(record, MemoryProfile | Executable):
+    if isinstance(record, MemoryProfile | Executable) or (isinstance(record, LiveArrays) and not beside):
         _check_beside(beside)
         return MemoryView(record, *beside, cells=cells())
     if beside:

@@ -9,6 +9,7 @@ from typing import Any
 
 from IPython.core.error import UsageError
 from IPython.core.interactiveshell import InteractiveShell
+from IPython.display import display
 
 from .. import api
 from . import options
@@ -36,11 +37,32 @@ def run_memory(
     below = [rest] if cell is None else [rest, *cell.splitlines()] if isinstance(cell, str) else None
     if below is None or not all(map(options.only_comment, below)):  # None where code follows a marker
         raise UsageError("%jaxmem --before runs nothing; found code behind it. Put the code on a line of its own.")
-    if arguments.pprof:
-        raise UsageError("%jaxmem --before only lists arrays; found --pprof beside it. Leave one of them out.")
-    found = api.live(shell.user_ns)
+    if unknown := _of_a_run(arguments, parser):
+        raise UsageError(
+            f"%jaxmem --before only lists arrays; found {' and '.join(unknown)} beside it, which takes a run. "
+            "Leave one of them out."
+        )
+    local = local_ns if local_ns is not None and local_ns is not shell.user_ns else None
+    found = api.live(shell.user_ns if local is None else {**shell.user_ns, **local})
     if arguments.v:
-        shell.user_ns[arguments.v] = found
+        (shell.user_ns if local is None else local)[arguments.v] = found
     if not arguments.q:
         show(found, replace(current_style(shell), rows=arguments.top))
+    if arguments.w:
+        display(api.explore(found))
     return found if arguments.o else None
+
+
+#: Options that ``--before`` knows: those of what is shown.
+_OF_A_LOOK = frozenset({"before", "q", "v", "o", "w", "top"})
+
+
+def _of_a_run(arguments: argparse.Namespace, parser: argparse.ArgumentParser) -> list[str]:
+    """The options that were given and are about a run."""
+    return [
+        action.option_strings[-1 if getattr(arguments, action.dest) is False else 0]
+        for action in parser._actions
+        if action.dest in vars(arguments)
+        and action.dest not in _OF_A_LOOK
+        and getattr(arguments, action.dest) != action.default
+    ]

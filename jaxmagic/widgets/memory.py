@@ -10,6 +10,7 @@ from ..analysis.arrays_chart import arrays_chart
 from ..analysis.cells_chart import cells_chart
 from ..analysis.memory_chart import MOST_IN_VIEW, has_map, map_chart
 from ..analysis.timeline_chart import timeline_chart
+from ..model.arrays import LiveArrays
 from ..model.cells import CellMemory
 from ..model.chart import Boxes, Chart
 from ..model.memory import Executable, MemoryProfile
@@ -33,11 +34,11 @@ class MemoryView(View):
 
     def __init__(
         self,
-        record: MemoryProfile | Executable,
+        record: MemoryProfile | Executable | LiveArrays,
         *beside: MemoryProfile | Executable,
         cells: Sequence[CellMemory] = (),
     ) -> None:
-        self.records = (record, *beside)
+        self.records: tuple[MemoryProfile | Executable | LiveArrays, ...] = (record, *beside)
         self._cells = cells
         named = _programs(self.records)
         shown = [name for name, found in self._others().items() if found]
@@ -78,9 +79,10 @@ class MemoryView(View):
     def _others(self) -> dict[str, list[Chart]]:
         """What there is beside maps, by what the choice calls it."""
         profiles = [each for each in self.records if isinstance(each, MemoryProfile)]
+        alive = [each for each in self.records if isinstance(each, LiveArrays)] + [each.arrays for each in profiles]
         found: dict[str, list[Chart | None]] = {
             "while it ran": [timeline_chart(each) for each in profiles],
-            "arrays": [arrays_chart(each.arrays) for each in profiles],
+            "arrays": [arrays_chart(each) for each in alive],
             "cells of the session": [cells_chart(self._cells)],
         }
         return {name: [each for each in charts if each is not None] for name, charts in found.items()}
@@ -90,10 +92,12 @@ _MAPS = "memory map"
 _REPORT = "report"
 
 
-def _programs(records: Sequence[MemoryProfile | Executable]) -> list[tuple[str, Executable]]:
+def _programs(records: Sequence[MemoryProfile | Executable | LiveArrays]) -> list[tuple[str, Executable]]:
     """The programs that have a map, with names that differ."""
     found = []
     for of, record in enumerate(records, 1):
+        if isinstance(record, LiveArrays):
+            continue
         programs = (record,) if isinstance(record, Executable) else record.executables
         for number, program in enumerate(programs, 1):
             if has_map(program):
@@ -102,7 +106,7 @@ def _programs(records: Sequence[MemoryProfile | Executable]) -> list[tuple[str, 
 
 
 def _first_of_another(
-    records: Sequence[MemoryProfile | Executable], named: Sequence[tuple[str, Executable]]
+    records: Sequence[MemoryProfile | Executable | LiveArrays], named: Sequence[tuple[str, Executable]]
 ) -> Executable | None:
     """The hungriest program of the second record, where there is one: that is what two are compared for."""
     return next((program for name, program in named if name.startswith("2.")), None) if len(records) > 1 else None

@@ -250,7 +250,7 @@ def test_the_next_cell_runs_where_an_error_is_not_to_be_raised(session: Any) -> 
         ("%jaxmem --nomap f(x)", "there is no option --nomap. Did you mean --no-map"),
         ("%jaxmem -z f(x)", "no option -z"),
         ("%jaxmem --before f(x)", "--before runs nothing; found code behind it. Put the code on a line of its own."),
-        ("%jaxmem --before --pprof", "--before only lists arrays; found --pprof beside it. Leave one of them out."),
+        ("%jaxmem --before --pprof", "--before only lists arrays; found --pprof beside it, which takes a run."),
         ("%jaxmem --pprof= f(x)", "argument --pprof: a file's name is wanted; found ''"),
         ("%%jaxmem --pprof heap.bin\n1", "takes options only; found 'heap.bin'"),
         ("%%jaxmem --before\nnever = 1", "--before runs nothing; found code behind it"),
@@ -432,6 +432,30 @@ def test_a_look_can_be_had_in_each_way(session: Any) -> None:
     assert session.published == []
     session.run("%jaxmem --before --top 1")
     assert "more array" in session.report
+
+
+@pytest.mark.parametrize(
+    "option",
+    ["--max-time 1s", "--expect-no-compile", "--fetch", "--explain", "--interval 5ms", "--no-map", "--pprof"],
+)
+def test_a_look_refuses_what_takes_a_run(session: Any, option: str) -> None:
+    error = session.run(f"%jaxmem --before {option}", fails=UsageError)
+    assert f"found {option.split()[0]} beside it" in str(error)
+    assert session.published == []
+
+
+def test_a_look_in_a_function_sees_its_locals_and_binds_there(session: Any) -> None:
+    session.run("def g():\n    inner = f(x)\n    %jaxmem --before -v looked\n    return inner, looked")
+    _, looked = session.run("g()")
+    assert "inner" in {name for each in looked.arrays for name in each.names}
+    assert "x" in {name for each in looked.arrays for name in each.names}
+    assert "looked" not in session.shell.user_ns
+
+
+def test_a_look_opens_a_view_of_the_arrays(session: Any) -> None:
+    session.run("%jaxmem --before -qw")
+    (bundle,) = session.published
+    assert "application/vnd.jupyter.widget-view+json" in bundle
 
 
 # --- what grows --------------------------------------------------------------------------------------------------

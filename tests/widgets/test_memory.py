@@ -105,3 +105,11 @@ def test_what_cannot_stand_beside_it_is_refused(memory_profile: Any, timing: Any
         jaxmagic.explore(memory_profile(), timing())
     with pytest.raises(TypeError, match="found a Timing first"):
         jaxmagic.explore(timing(), memory_profile())
+
+
+def test_living_arrays_can_be_explored_alone(live_arrays: Any, memory_profile: Any) -> None:
+    view = jaxmagic.explore(live_arrays((4096, ("weights",)), (1024, ("x",))))
+    assert "arrays" in view.look_at.options
+    assert "weights" in shown(view)
+    with pytest.raises(TypeError, match="found a LiveArrays first"):
+        jaxmagic.explore(live_arrays((8, ("x",))), memory_profile())
