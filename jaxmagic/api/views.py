@@ -30,8 +30,8 @@ def explore(
     points. Of a memory profile: the map of each program, by kind or by source line and in a unit of choice, alone or
     beside that of another program or profile, to zoom into and with a cursor that lists what is needed at a step;
     what was used while it ran; the arrays that are alive; and what arrays took after each cell of the session. Of
-    living arrays, as ``live()`` lists them: a treemap of them, and that of the cells. Of a profile: the device time by
-    scope or by call stack, the timeline, to zoom into and to search, and the operations below what the device can do.
+    living arrays, as ``live()`` lists them: a treemap of them, and that of the cells. Of a profile: the device time
+    by scope or by call stack, the timeline, to zoom into and to search, and the roofline.
 
     Args:
         record: what to look at; the history if left out.
