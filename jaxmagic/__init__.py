@@ -79,6 +79,13 @@ _PUBLIC = {
     "PlaceTime": "model.profile",
     "DeviceUse": "model.profile",
     "Code": "model.profile",
+    "CollectiveTime": "model.exchange",
+    "TransferTime": "model.exchange",
+    "ProgramTime": "model.exchange",
+    "Sharded": "model.exchange",
+    "ProfileTimeline": "model.profile_timeline",
+    "EventTrack": "model.profile_timeline",
+    "EventLabel": "model.profile_timeline",
     "LiveArrays": "model.arrays",
     "HeldArray": "model.arrays",
     "Estimate": "model.estimate",
@@ -154,6 +161,13 @@ __all__ = [  # noqa: RUF022 - in the order of the table
     "PlaceTime",
     "DeviceUse",
     "Code",
+    "CollectiveTime",
+    "TransferTime",
+    "ProgramTime",
+    "Sharded",
+    "ProfileTimeline",
+    "EventTrack",
+    "EventLabel",
     "LiveArrays",
     "HeldArray",
     "Estimate",
@@ -211,6 +225,7 @@ if TYPE_CHECKING:
     from .model.device_time import DeviceTime
     from .model.environment import Environment
     from .model.estimate import Estimate
+    from .model.exchange import CollectiveTime, ProgramTime, Sharded, TransferTime
     from .model.finding import Finding
     from .model.frame import Frame
     from .model.heap import HeapDifference, HeapProfile, HeapSample
@@ -218,6 +233,7 @@ if TYPE_CHECKING:
     from .model.memory import Allocation, Buffer, Executable, MemoryProfile, Suspect
     from .model.process_noise import Basis, ProcessNoise, ProgramNoise
     from .model.profile import Code, DeviceUse, OperationTime, PlaceTime, Profile
+    from .model.profile_timeline import EventLabel, EventTrack, ProfileTimeline
     from .model.timeline import MemoryTimeline, Peak
     from .model.timing import Timing
 
