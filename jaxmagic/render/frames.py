@@ -390,6 +390,7 @@ def _benchmarks(records: Iterable[Benchmark]) -> pd.DataFrame:
         frame[column] = frame[column].astype("Float64")
     for column in ("first_call_ns", "compile_ns"):
         frame[column] = frame[column].astype("Int64")
+    frame["code"] = frame["code"].astype("string")
     return frame
 
 
@@ -438,6 +439,9 @@ def _timings(records: Iterable[Timing]) -> pd.DataFrame:
 
 
 def _typed(frame: pd.DataFrame) -> pd.DataFrame:
+    for column in ("code", "error"):
+        if column in frame:
+            frame[column] = frame[column].astype("string")
     for column in frame.columns:
         if column.endswith(("_ns", "_bytes")):
             frame[column] = frame[column].astype("Int64")
