@@ -1,4 +1,4 @@
-"""Is it the host or the device that a run waits for? A verdict only where the profiler cannot have made it."""
+"""Decide whether a run is host-bound or device-bound, unless the profiler itself may have made the difference."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from typing import Literal, NamedTuple
 
 from ..model.profile import DeviceUse, Profile
 
-#: The share of a run from which on the device is what it waits for, and up to which the host is.
+#: A run is device-bound if a device is busy for at least this share of it, and host-bound if for at most this share.
 _DEVICE_BOUND = 0.9
 _HOST_BOUND = 0.5
 
-#: From how many times as long a run takes under the profiler on, its recording says little of how busy a device is.
+#: Runs that take more than this many times as long under the profiler say little about how busy a device is.
 _DISTORTED = 1.5
 
 #: ``"host"`` and ``"device"`` are verdicts. ``"neither"``: the device is busy for a part of the run.
@@ -19,15 +19,15 @@ Limit = Literal["host", "device", "neither", "distorted", "not timed"]
 
 
 class Bound(NamedTuple):
-    """What a run waits for.
+    """The verdict on a run, and the times that it follows from.
 
     Attributes:
         limit: the verdict, or why there is none.
-        use: the device that is busy for the longest.
-        busy_ns: how long it was, in a run of the recording.
-        run_ns: how long a run takes: the longer one of those with and without the profiler, and the one without it
-            where the profiler made it much longer.
-        slower: how many times as long a run took under the profiler; ``None`` if that is not known.
+        use: the busiest device.
+        busy_ns: the busy time of that device per recorded run.
+        run_ns: the duration of a run, with or without the profiler, whichever is longer; without it where the
+            profiler made the run much longer.
+        slower: how many times as long a run took under the profiler; ``None`` if not known.
     """
 
     limit: Limit
@@ -38,10 +38,10 @@ class Bound(NamedTuple):
 
 
 def bound_of(profile: Profile) -> Bound | None:
-    """What a run waits for; ``None`` where no device worked or there are no runs.
+    """Judge the busiest device of a profile; ``None`` where no device worked or there are no runs.
 
-    The profiler makes the host slower, and on the CPU short operations look longer than they are. So the time of a
-    device without it is taken to lie between the recorded one and that without all that a run takes longer.
+    The profiler slows the host down, and on the CPU short operations look longer than they are. So the busy time
+    without the profiler is assumed to lie between the recorded busy time and that time minus the whole slowdown.
     """
     if not profile.device_uses or not profile.runs or not profile.recorded_ns:
         return None
@@ -62,7 +62,7 @@ def bound_of(profile: Profile) -> Bound | None:
 
 
 def slowed_down(profile: Profile) -> float | None:
-    """How many times as long a run takes under the profiler; ``None`` if that was not measured."""
+    """Return how many times as long a run takes under the profiler; ``None`` if that was not measured."""
     if not profile.wall_ns or not profile.runs or not profile.recorded_ns:
         return None
     return profile.recorded_ns / profile.runs / profile.wall_ns

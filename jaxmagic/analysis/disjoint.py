@@ -1,4 +1,4 @@
-"""Every byte of an allocation counted once, whichever values lie in it.
+"""Count every byte of an allocation once, however many values share it.
 
 XLA gives values that have to share memory one place: the state of a loop before it, in its condition, in its body and
 behind it; what a call is given and what it gives back; a result that is written over its operand. By the schedule
@@ -66,7 +66,7 @@ def disjoint(buffers: Iterable[Buffer]) -> tuple[Buffer, ...]:
 
 
 def _ended(old: _Stretch, new: _Stretch) -> Iterator[_Stretch]:
-    """What is over when the new one is made."""
+    """Yield `old` as it ends when `new` begins."""
     if old.last < new.first:
         yield old
     elif old.first < new.first:
@@ -74,7 +74,7 @@ def _ended(old: _Stretch, new: _Stretch) -> Iterator[_Stretch]:
 
 
 def _beside(under: Iterable[_Stretch], new: _Stretch) -> Iterator[_Stretch]:
-    """What goes on to the left and to the right of the new one."""
+    """Yield the bytes of older values on either side of `new`, which stay in use."""
     for old in under:
         if old.last >= new.first:
             if old.offset < new.offset:
@@ -84,7 +84,7 @@ def _beside(under: Iterable[_Stretch], new: _Stretch) -> Iterator[_Stretch]:
 
 
 def _taken(under: Iterable[_Stretch], new: _Stretch) -> Iterator[_Stretch]:
-    """The new one, in several pieces where some of its bytes are needed for longer than others."""
+    """Yield `new`, split where an older value needs some of its bytes for longer."""
     piece = new._replace(end=new.offset)
     for old in under:
         if old.last <= new.last:

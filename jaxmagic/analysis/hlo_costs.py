@@ -1,4 +1,4 @@
-"""What kind of work an instruction is, and how much of it."""
+"""Classify HLO instructions and count their work."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ _HARD = {
 
 
 def category(module: Module, instruction: HloInstruction) -> Category:
-    """What kind of work it is; of a fusion, and of a loop that is one kernel, what most of its work is."""
+    """Return the category of an instruction; for a fusion or a loop in one kernel, that of most of its work."""
     if instruction.opcode == "fusion" or instruction.one_kernel:
         kinds: dict[Category, float] = {}
         parts = parts_of_kernel if instruction.one_kernel else parts_of
