@@ -140,12 +140,12 @@ def test_it_is_listed_with_its_options() -> None:
 def test_a_comparison_is_saved_and_the_next_one_put_beside_it(session: Any, tmp_path: Any, capsys: Any) -> None:
     path = tmp_path / "old.json"
     session.run(f"%%jaxcompare -q -r 6 {QUICK} --save '{path}'\none: f(x)\ntwo: x * 2")
-    session.run(f"%%jaxcompare -q -r 6 {QUICK} --against '{path}'\ntwo: x * 2\nthree: f(x)")
+    session.run(f"%%jaxcompare -r 6 {QUICK} --against '{path}'\ntwo: x * 2\nthree: f(x)")
     line, basis = capsys.readouterr().out.splitlines()
     assert line.startswith("two ")
     assert basis.startswith("Each record is one process; medians are taken to vary by ")
     assert basis.endswith("Measure it with %jaxtimeit --processes 5 (processes=5).")
-    session.run(f"%%jaxcompare -q {QUICK} --against '{path}'\nfour: 1\nfive: 1", fails=jaxmagic.NotComparable)
+    session.run(f"%%jaxcompare {QUICK} --against '{path}'\nfour: 1\nfive: 1", fails=jaxmagic.NotComparable)
 
 
 @pytest.mark.parametrize(

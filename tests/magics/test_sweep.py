@@ -106,12 +106,12 @@ def test_sweeps_are_saved_and_put_beside_each_other(session: Any, tmp_path: Any,
     path = tmp_path / "old.json"
     cell = "one: jnp.ones(n)\ntwo: jnp.zeros(n)"
     session.run(f"%%jaxcompare -q --check none {QUICK} --sweep n=1,2 --save '{path}'\n{cell}")
-    session.run(f"%%jaxcompare -q --check none {QUICK} --sweep n=2,3 --against '{path}'\n{cell}")
+    session.run(f"%%jaxcompare --check none {QUICK} --sweep n=2,3 --against '{path}'\n{cell}")
     printed = capsys.readouterr().out
     assert "one at n=2" in printed
     assert "two at n=2" in printed
     assert "n=1" not in printed
-    error = session.run(f"%%jaxcompare -q {QUICK} --against '{path}'\none: 1\ntwo: 1", fails=UsageError)
+    error = session.run(f"%%jaxcompare {QUICK} --against '{path}'\none: 1\ntwo: 1", fails=UsageError)
     assert "this magic makes a Comparison; the file holds a Sweep" in str(error)
 
 
@@ -215,3 +215,11 @@ def test_an_interrupt_keeps_what_was_measured_and_shows_it(session: Any) -> None
     )
     assert (len(record), record.stopped_by) == (1, "interrupt")
     assert "Measured 1 of 3 points: interrupted." in session.report
+
+
+@pytest.mark.parametrize("values", ["n=range(2,5)", "'n=[2, 3, 4]'", "'n=range(2, 5)'", "n=2,3,4"])
+def test_the_values_of_a_variable_are_any_python_that_can_be_iterated_over(session: Any, values: str) -> None:
+    session.run(
+        f"%%jaxcompare -q -v swept -r 2 --check none --sweep {values}\nz = jnp.ones(n)\none: f(z)\ntwo: z + 1"
+    )
+    assert session.shell.user_ns["swept"].variables[0].numbers == (2.0, 3.0, 4.0)
