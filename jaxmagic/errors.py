@@ -5,7 +5,7 @@
     JaxMagicError
     ├── JaxNotAvailable      JAX is missing, or older than what is supported   (also an ImportError)
     ├── RecordError          a file is not a record, or is a broken one        (also a ValueError)
-    ├── NotMeasured          a record was asked for before there was one       (also a LookupError)
+    ├── NotMeasured          something could not be measured, or not yet       (also a LookupError)
     ├── DonatedTwice         a repeated call met an array that was used up     (also a ValueError)
     ├── OutputsDiffer        candidates do not compute the same                (also an AssertionError)
     ├── NotComparable        records are from different environments           (also a ValueError)
@@ -53,4 +53,8 @@ class LaunchError(JaxMagicError, RuntimeError):
 
 
 class NotMeasured(JaxMagicError, LookupError):
-    """There is no record yet, or the measurement is still running."""
+    """There is nothing to tell.
+
+    There is no record yet or the measurement still runs; the profiler is in use, has lost runs or written a file that
+    cannot be read; or two records have too few samples to compare.
+    """

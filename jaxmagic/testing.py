@@ -135,6 +135,9 @@ def assert_no_regression(
     Raises:
         AssertionError: it is slower; with both numbers.
         NotComparable: the environments differ.
+        NotMeasured: one of the two has too few samples.
+        RecordError: the file is no record.
+        OSError: the file cannot be read.
         LaunchError: the function cannot be measured in fresh processes.
         TypeError: a record with `processes`, or something that is neither a record nor a function.
 

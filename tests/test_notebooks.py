@@ -24,10 +24,23 @@ class OwnKernel(KernelManager):  # type: ignore[misc]
         return [sys.executable, "-m", "ipykernel_launcher", "-f", self.connection_file]
 
 
+#: Nothing in a notebook's records has failed, since its prose announces no failure.
+NO_FAILURE = """
+import sys
+
+import jaxmagic
+
+sys.path.insert(0, "../docs/_ext")
+from failures import failures
+
+assert failures(jaxmagic.history()) == [], failures(jaxmagic.history())
+"""
+
+
 def executed(stem: str, then: str = "") -> Any:
     """The notebook with its outputs, run with a cell behind its last one."""
     document = nbformat.read(DIRECTORY / f"{stem}.ipynb", as_version=4)
-    document.cells.append(nbformat.v4.new_code_cell(then))
+    document.cells += [nbformat.v4.new_code_cell(each) for each in (then, NO_FAILURE)]
     where = {"metadata": {"path": str(DIRECTORY)}}
     theirs = {name: value for name, value in os.environ.items() if name != "XLA_FLAGS"}  # without our virtual devices
     NotebookClient(document, timeout=300, kernel_manager_class=OwnKernel, resources=where).execute(env=theirs)

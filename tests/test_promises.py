@@ -2,8 +2,15 @@
 
 from __future__ import annotations
 
+import ast
 import json
+import re
+import subprocess
+import sys
 from collections.abc import Callable
+from dataclasses import replace
+from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -15,6 +22,8 @@ import jaxmagic
 from jaxmagic.model.compilation import Cause
 from jaxmagic.model.display import Displayable, Exportable
 from jaxmagic.model.history import History
+
+ROOT = Path(__file__).parent.parent
 
 
 def public(below: type) -> list[str]:
@@ -98,3 +107,58 @@ def test_an_eager_operation_is_told_in_the_frame_of_compilations(timing: Any, co
     frame = timing(compilation(), compilation(eager=True)).to_frame("compilations")
     assert list(frame["eager"]) == [False, True]
     assert str(frame["eager"].dtype) == "boolean"
+
+
+def test_texts_that_are_not_known_are_missing_and_not_none(timing: Any, benchmark: Any) -> None:
+    for frame in (timing(code=None).to_frame(), replace(benchmark, code=None).to_frame("benchmarks")):
+        assert frame["code"][0] is pd.NA
+    assert timing().to_frame()["error"][0] is pd.NA
+
+
+def test_every_class_whose_fields_the_manual_lists_is_public() -> None:
+    text = (ROOT / "docs" / "records.md").read_text("utf-8")
+    classes = re.findall(r"^```{record-fields} jaxmagic\.(.*)\.(\w+)$", text, re.M)
+    assert len(classes) > 40
+    for module, name in classes:
+        assert getattr(jaxmagic, name, None) is getattr(import_module(f"jaxmagic.{module}"), name), name
+
+
+def test_every_kind_of_finding_is_documented() -> None:
+    kinds = {
+        keyword.value.value
+        for path in (ROOT / "jaxmagic" / "analysis").glob("*.py")
+        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "Finding"
+        for keyword in node.keywords
+        if keyword.arg == "kind" and isinstance(keyword.value, ast.Constant)
+    }
+    assert len(kinds) >= 9
+    documented = " ".join((jaxmagic.Finding.__doc__ or "").split())
+    assert [each for each in sorted(kinds) if f'``"{each}"``' not in documented] == []
+
+
+_WITHOUT_JAX = """
+import sys
+sys.modules["jax"] = sys.modules["jaxlib"] = None
+import jaxmagic
+old, new = jaxmagic.load(sys.argv[1]), jaxmagic.load(sys.argv[1])
+assert str(old).startswith("Wall time")
+assert old._repr_mimebundle_()["text/html"]
+old.to_frame(), old.figure(), old.to_dict(), old.save(sys.argv[1])
+jaxmagic.explore(old), jaxmagic.history().to_frame()
+one, two = jaxmagic.load(sys.argv[2]), jaxmagic.load(sys.argv[2])
+print(jaxmagic.compare(one, two, measure=False).verdict)
+try:
+    jaxmagic.benchmark(sum, [1])
+except jaxmagic.JaxNotAvailable as error:
+    print("JaxNotAvailable")
+"""
+
+
+@pytest.mark.slow
+def test_what_a_record_can_do_works_without_jax(timing: Any, benchmark: Any, tmp_path: Any) -> None:
+    paths = [str(timing().save(tmp_path / "t.json")), str(benchmark.save(tmp_path / "b.json"))]
+    command = [sys.executable, "-c", _WITHOUT_JAX, *paths]
+    done = subprocess.run(command, check=False, timeout=120, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines() == ["too noisy to tell", "JaxNotAvailable"]

@@ -10,7 +10,10 @@ class Finding:
     """A cause and its remedy.
 
     Attributes:
-        kind: one word for programs, such as ``drift``.
+        kind: for programs. Of a benchmark ``"folded"`` (XLA computed the result while compiling), ``"recompiled"``
+            (something compiled while samples were taken), ``"drift"``, ``"modes"``, ``"correlated"`` (samples depend
+            on each other), ``"too short"`` and ``"garbage collection"``; of a comparison ``"unstable
+            baseline"`` (it differs from itself); of both ``"load"`` (other processes kept the machine busy).
         text: what is wrong and what was found, a sentence.
         remedy: what to do, a sentence.
     """
