@@ -40,6 +40,10 @@ test-matrix: $(VENV)/.installed-dev ## Run the tests on each supported corner of
 suites: $(VENV)/.installed-dev ## Run what takes long: planted lines on each JAX, simulations and their tables
 	$(BIN)/nox --tags suites $(if $(SESSIONS),--session $(SESSIONS))
 
+.PHONY: interrupts
+interrupts: $(VENV)/.installed-dev ## Interrupt all magics at each of their lines, which takes half an hour
+	$(BIN)/nox --session interrupts
+
 # So that .ci/run can do it while something else runs.
 .PHONY: install-matrix
 install-matrix: $(VENV)/.installed-dev

@@ -90,6 +90,14 @@ def simulations(session: nox.Session) -> None:
         session.run("python", table)
 
 
+@nox.session(python="3.11", tags=["suites"], default=False)
+def interrupts(session: nox.Session) -> None:
+    """Interrupt every magic at each of its lines, and twice at each instruction of what begins or ends something."""
+    install(session)
+    where = {"JAXMAGIC_ALL_INTERRUPTS": "1"}
+    session.run("pytest", "-n", "auto", "tests/test_interrupted.py", *session.posargs, env=where)
+
+
 #: Programs that write a table of the manual. A table is committed, and a test tells when it is out of date.
 TABLES = ("tests/verdict_table.py",)
 

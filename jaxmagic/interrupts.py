@@ -55,7 +55,7 @@ def uninterrupted(function: Callable[_P, _R]) -> Callable[_P, _R]:
         finally:
             _guard.release(call, sys._getframe(1))
 
-    _mark(_closed, closed)
+    _closed.add(_code_of(closed))
     return closed
 
 
@@ -75,20 +75,22 @@ def begins(undo: str) -> Callable[[Callable[_P, _R]], Callable[_P, _R]]:
         def beginning(*args: _P.args, **kwargs: _P.kwargs) -> _R:
             __tracebackhide__ = True
             owner, caller = args[0], sys._getframe(1)
-            begun = False
+            begun = held = False
             try:
                 _guard.hold(owner)
+                held = True
                 result = method(*args, **kwargs)
                 begun = not _guard.arrives(caller)
                 return result
             finally:
                 if not begun:
                     try:
-                        getattr(owner, undo)()
+                        if held:
+                            getattr(owner, undo)()
                     finally:
                         _guard.release(owner, caller)
 
-        _mark(_closed, beginning)
+        _closed.add(_code_of(beginning))
         return beginning
 
     return decorate
@@ -105,7 +107,7 @@ def ends(method: Callable[_P, _R]) -> Callable[_P, _R]:
         finally:
             _guard.release(args[0], sys._getframe(1))
 
-    _mark(_closed, ending)
+    _closed.add(_code_of(ending))
     return ending
 
 
@@ -118,7 +120,7 @@ def interruptible(function: Callable[_P, _R]) -> Callable[_P, _R]:
         _guard.deliver(sys._getframe())  # one that came before
         return function(*args, **kwargs)
 
-    _mark(_open, open_to_it)
+    _open.add(_code_of(open_to_it))
     return open_to_it
 
 
@@ -128,8 +130,9 @@ def interrupted() -> bool:
     return noted is not None
 
 
-def _mark(marked: set[CodeType], wrapper: object) -> None:
-    marked.add(wrapper.__code__)  # type: ignore[attr-defined]
+def _code_of(function: Any) -> CodeType:
+    code: CodeType = function.__code__
+    return code
 
 
 class _Call:
@@ -172,6 +175,8 @@ class _Guard:
         """Keep a handler until `holder` releases it; does nothing in other threads, which nothing interrupts."""
         if not _in_main_thread():
             return
+        if not self._handlers:
+            self.noted = None
         found = _signal.getsignal(signal.SIGINT)
         if self._handlers and found is self._handlers[-1]:
             self._handlers[-1].holders[id(holder)] = holder
@@ -185,13 +190,17 @@ class _Guard:
         """Hold it no longer, and let arrive what was noted if `caller` may be interrupted."""
         for each in self._handlers:
             each.holders.pop(id(holder), None)
-        if not _in_main_thread():
-            return
-        while self._handlers and not self._handlers[-1].holders:
-            handler = self._handlers.pop()
-            if _signal.getsignal(signal.SIGINT) is handler:  # or else the user's code has put its own there
-                _signal.signal(signal.SIGINT, handler.users)
-        self.deliver(caller)
+        if not _in_main_thread() or _is_closed(caller):
+            return  # the outermost function puts the user's handler back
+        try:
+            while self._handlers and not self._handlers[-1].holders:
+                handler = self._handlers.pop()
+                if _signal.getsignal(signal.SIGINT) is handler:  # or else the user's code has put its own there
+                    _signal.signal(signal.SIGINT, handler.users)
+            self.deliver(caller)
+        except BaseException:  # one has arrived, and the one that was noted is the same to the user
+            self.noted = None
+            raise
 
     def arrives(self, frame: FrameType) -> bool:
         """Whether an interrupt was noted and arrives as soon as the function that `frame` has called is left."""

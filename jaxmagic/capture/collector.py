@@ -17,6 +17,8 @@ class held_back:
     False
     """
 
+    _enabled = False
+
     @begins("__exit__")
     def __enter__(self) -> None:
         self._enabled = gc.isenabled()

@@ -1,0 +1,183 @@
+"""Ctrl-C at every instruction of what begins or ends something, and at lines of all magics."""
+
+from __future__ import annotations
+
+import random
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import pytest
+from injected import ALL, chosen, differences, interrupt_at, session, spots
+from shells import Session, open_shell
+
+import jaxmagic
+from jaxmagic.capture.collector import Collections, held_back
+from jaxmagic.capture.compilation import CompileLog, unheard
+from jaxmagic.capture.executables import watch
+from jaxmagic.capture.profiler import Profiler
+from jaxmagic.capture.surroundings import Surroundings
+from jaxmagic.capture.timeline import MemorySampler
+from jaxmagic.capture.waits import WaitLog
+from jaxmagic.errors import NotMeasured
+from jaxmagic.files import append_entry, copy_folder, write
+from jaxmagic.magics.extension import load_ipython_extension
+from jaxmagic.render.compiling_line import CompilingLine
+from jaxmagic.render.progress import Display, shown_progress
+
+
+def _started(thing: Any) -> Callable[[Path], None]:
+    def program(_: Path) -> None:
+        begun = thing()
+        try:
+            begun.start()
+        finally:
+            end = getattr(begun, "cancel", None) or getattr(begun, "stop", None) or begun.close
+            end()
+
+    return program
+
+
+def _entered(thing: Callable[[], Any]) -> Callable[[Path], None]:
+    def program(_: Path) -> None:
+        with thing():
+            pass
+
+    return program
+
+
+def _listening(_: Path) -> None:
+    log = CompileLog()
+    log.start()
+    try:
+        jax.jit(lambda x: x).lower(1.0)
+    finally:
+        log.stop()
+
+
+def _recording(_: Path) -> None:
+    profiler = Profiler()
+    try:
+        profiler.start()
+        profiler.stop()
+    except NotMeasured:
+        pass
+    finally:
+        profiler.cancel()
+
+
+def _compiling(_: Path) -> None:
+    line = CompilingLine(make_line=lambda: None)  # type: ignore[arg-type,return-value]
+    log = CompileLog(line)
+    log.start()
+    try:
+        line.began("f", lambda: True)
+    finally:
+        log.stop()
+
+
+def _showing(_: Path) -> None:
+    with shown_progress(lambda: Display(make_line=lambda: None, prepare=list)) as shown:  # type: ignore[arg-type,return-value]
+        shown.stage("first")
+        shown.stage("second", ticking=False)
+
+
+def _writing(folder: Path) -> None:
+    write(b"x", folder / "file")
+    append_entry(folder / "list.json", {"x": 1})
+    (folder / "list.json").unlink()
+
+
+def _copying(folder: Path) -> None:
+    (folder / "from").mkdir(exist_ok=True)
+    (folder / "into").mkdir(exist_ok=True)
+    copy_folder(folder / "from", folder / "into").rmdir()
+
+
+#: What begins and ends something, each by itself.
+PROGRAMS: dict[str, Callable[[Path], None]] = {
+    "listeners": _listening,
+    "waits": _started(WaitLog),
+    "memory": _started(MemorySampler),
+    "stopwatch": _entered(jaxmagic.stopwatch),
+    "surroundings": _entered(lambda: Surroundings(lambda: 0)),
+    "programs": _entered(watch),
+    "muted": _entered(unheard),
+    "collector": _entered(held_back),
+    "collections": _entered(lambda: Collections(lambda: 0)),
+    "profiler": _recording,
+    "compiling": _compiling,
+    "progress": _showing,
+    "files": _writing,
+    "folders": _copying,
+}
+
+_F = "import jax, jax.numpy as jnp\nf, x = jax.jit(lambda x: x + 1), jnp.ones(3)\nf(x).block_until_ready()"
+
+#: A cell for each magic, and at how many of its lines it is interrupted: fewer where it takes long.
+CELLS = {
+    "jaxtime": ("%jaxtime f(x)", 60),
+    "jaxmem": ("%jaxmem f(x)", 60),
+    "jaxprof": ("%jaxprof f(x)", 30),
+    "jaxprof --cold": ("%jaxprof --cold f(x)", 30),
+    "jaxtimeit": ("%jaxtimeit -r 3 -n 1 f(x)", 60),
+    "jaxtimeit --device": ("%jaxtimeit -r 3 -n 1 --device f(x)", 15),
+    "jaxcompare": ("%%jaxcompare -r 2\na: f(x)\nb: f(x)", 20),
+    "jaxcompare --profile": ("%%jaxcompare -r 2 --profile\na: f(x)\nb: f(x)", 10),
+    "unload": ("%unload_ext jaxmagic", 15),
+}
+
+
+@pytest.fixture(autouse=True)
+def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A folder for temporary files that nobody else uses."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+
+
+@pytest.fixture
+def magics() -> Iterator[Session]:
+    with open_shell() as opened:
+        opened.run("%load_ext jaxmagic")
+        yield opened
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_what_begins_ends_whenever_it_is_interrupted(name: str, tmp_path: Path) -> None:
+    folder = tmp_path / "files"
+    folder.mkdir()
+    jnp.ones(3).block_until_ready()
+
+    def program() -> None:
+        PROGRAMS[name](folder)
+
+    all_spots = spots(program)
+    assert all_spots
+    before, chance = session(), random.Random(0)
+    for spot in all_spots:
+        for again in (0, chance.randrange(1, 200)) if ALL else (chance.choice((0, chance.randrange(1, 200))),):
+            arrived = interrupt_at(spot, program, again=again)
+            found = [*differences(before), *(f"left: {each.name}" for each in folder.rglob("*.tmp"))]
+            assert not found, f"Ctrl-C at {spot}, once more {again} later:\n" + "\n".join(found)
+            assert arrived, f"Ctrl-C at {spot} never arrived"
+
+
+@pytest.mark.parametrize("name", CELLS)
+def test_a_magic_leaves_the_session_as_it_was(name: str, magics: Session) -> None:
+    magics.run(_F)
+
+    cell, most = CELLS[name]
+
+    def program() -> None:
+        magics.shell.run_cell(cell)
+        load_ipython_extension(magics.shell)
+
+    all_spots = spots(program, lines=True)
+    before = session()
+    for spot in chosen(all_spots, most, seed=2):
+        interrupt_at(spot, program, lines=True)
+        load_ipython_extension(magics.shell)  # all of it is gone, or nothing
+        found = list(differences(before))
+        assert not found, f"{name}: Ctrl-C at {spot}:\n" + "\n".join(found)
