@@ -345,9 +345,10 @@ def profiler_running() -> bool:
     try:
         from jax._src import profiler
 
-        return profiler._profile_state.profile_session is not None
+        state = profiler._profile_state
     except (ImportError, AttributeError):
         return False
+    return any(getattr(state, name, None) is not None for name in ("session", "profile_session"))  # 0.12, and before
 
 
 def release_profiler() -> None:
