@@ -178,11 +178,12 @@ _FRESH = "--each 'y = x.copy()' with f(y) as the statement, or setup=lambda: (x.
 
 
 def donated_twice(error: BaseException, remedy: str = _FRESH) -> DonatedTwice:
-    """The error to raise instead of JAX's, which becomes its cause; with the notes of that one."""
+    """The error to raise instead of JAX's, which becomes its cause; it names the same candidate."""
     found = DonatedTwice(
         f"A call met an array that an earlier call had used up: it was donated or deleted ({type(error).__name__}). "
         f"Make fresh copies before every sample, outside the clock: {remedy}"
     )
     for note in getattr(error, "__notes__", ()):
-        found.add_note(note)
+        if note.startswith("This was the candidate"):  # others are JAX's, about its own traceback
+            found.add_note(note)
     return found
