@@ -7,7 +7,8 @@ candidates takes longest in a round is a matter of chance alone.
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import NamedTuple, TypeVar
 
 from ..analysis.blocks import rounds_for
@@ -18,6 +19,7 @@ from ..model.progress import Progress
 from .clock import Clock
 from .contestants import Contestants
 from .plan import LEAST, Plan
+from .runner import Runner
 from .sampler import TELL_NS
 from .warmup import WarmUp, set_up_samples, warm_up
 
@@ -29,6 +31,10 @@ _FIRST_CHECKPOINT = 40
 #: Calls of a candidate right before each of its samples, where these are short: so that each finds its own data and
 #: instructions in the caches, and not those of the one before it, which may be the same candidate or another one.
 _LEAD = 1
+
+
+class _Dropped(Exception):
+    """A candidate has failed, and the others go on."""
 
 
 class Rounds(NamedTuple):
@@ -89,9 +95,30 @@ class Turns:
                 if label in found:
                     self._again_ns = warm.sample_ns
                 found.setdefault(label, warm)
-        runners = [(entry.runner, found[label]) for label, entry in contestants.items()]
-        set_up_samples(runners, self.share, self._clock, lead=_LEAD)
+        while not self._set_up(found):
+            pass  # one has failed: once more, without it
         return found
+
+    def _set_up(self, found: Mapping[str, WarmUp]) -> bool:
+        """Decide of how many calls samples are; whether no candidate has failed meanwhile."""
+        __tracebackhide__ = True
+        labels = {entry.runner: label for label, entry in self._contestants.items()}
+
+        @contextmanager
+        def guard(runner: Runner) -> Iterator[None]:
+            __tracebackhide__ = True
+            try:
+                yield
+            except Exception as error:
+                self._contestants.drop(labels[runner], error)
+                raise _Dropped from None
+
+        runners = [(runner, found[label]) for runner, label in labels.items()]
+        try:
+            set_up_samples(runners, self.share, self._clock, lead=_LEAD, guard=guard)
+        except _Dropped:
+            return False
+        return True
 
     def take(self, warm: Mapping[str, WarmUp]) -> Rounds:
         """Rounds until the ratios are known, the budget is spent or the user interrupts."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from math import ceil, inf
 from typing import NamedTuple
 
@@ -94,7 +95,14 @@ def warm_up(runner: Runner, plan: Plan, clock: Clock, first_ns: float = inf) -> 
     return WarmUp(tuple(each for each, _ in before), whole_ns if runner.fenced else whole_ns - rest_ns, first_ns)
 
 
-def set_up_samples(warm: Sequence[tuple[Runner, WarmUp]], plan: Plan, clock: Clock, *, lead: int = 0) -> None:
+def set_up_samples(
+    warm: Sequence[tuple[Runner, WarmUp]],
+    plan: Plan,
+    clock: Clock,
+    *,
+    lead: int = 0,
+    guard: Callable[[Runner], AbstractContextManager[object]] = nullcontext,
+) -> None:
     """Decide of how many calls samples are, and how many calls go before each.
 
     The mean of several calls has another median than a single call, because noise is skewed. So a sample is one call
@@ -106,6 +114,7 @@ def set_up_samples(warm: Sequence[tuple[Runner, WarmUp]], plan: Plan, clock: Clo
         plan: with the budget of one of them.
         clock: that times them.
         lead: calls right before each sample, at least, where calls are short.
+        guard: makes a context for the calls of a runner, which meets what they raise.
     """
     __tracebackhide__ = True
     runners = [runner for runner, _ in warm]
@@ -114,7 +123,10 @@ def set_up_samples(warm: Sequence[tuple[Runner, WarmUp]], plan: Plan, clock: Clo
             runner.evaluations = plan.evaluations
     elif all(runner.repeatable for runner in runners):
         least_ns = _STEPS * resolution(clock)
-        calls_ns = [_fill(runner, each.call_ns, least_ns) for runner, each in warm]
+        calls_ns = []
+        for runner, each in warm:
+            with guard(runner):
+                calls_ns.append(_fill(runner, each.call_ns, least_ns))
         most = max(runner.evaluations for runner in runners)
         for runner, call_ns in zip(runners, calls_ns, strict=True):
             fits = int(_LONGEST_SAMPLE * plan.budget_ns / max(call_ns, 1))
