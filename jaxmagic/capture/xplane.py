@@ -85,6 +85,9 @@ class Events(NamedTuple):
         return Events(*(each[mask] for each in self))
 
 
+_NONE = Events(*(np.zeros(0, np.int64) for _ in Events._fields))
+
+
 class Plane:
     """One plane of a recording.
 
@@ -124,7 +127,9 @@ class Plane:
     def events(self, line: Any) -> Events:
         """Those of a line, by when they started; of those that started at once the longest first."""
         raw = list(line.events)
-        blocks = [self._block(raw[at : at + _BLOCK]) for at in range(0, len(raw), _BLOCK)] or [self._block([])]
+        if not raw:
+            return _NONE
+        blocks = [self._block(raw[at : at + _BLOCK]) for at in range(0, len(raw), _BLOCK)]
         kinds, offset, duration, own_offset, own_duration, flow, execution = np.concatenate(blocks, axis=1)
         own = np.flatnonzero((own_offset >= 0) & (own_duration >= 0))
         if len(own):  # by the device's clock; what the event itself says is a guess at the host's
@@ -227,10 +232,9 @@ def _program(facts: Mapping[str, Fact], name: str, number: int) -> int:
 
 def _table(uses: Iterable[tuple[int, int]]) -> NDArray[np.int8]:
     """What a statistic is used for, by the number of its name; the last place stands for all larger ones: nothing."""
-    found = np.zeros(_MOST_NAMES + 1, np.int8)
-    for number, use in uses:
-        if 0 <= number < _MOST_NAMES:
-            found[number] = use
+    known = {number: use for number, use in uses if 0 <= number < _MOST_NAMES}
+    found = np.zeros(max(known, default=-1) + 2, np.int8)  # no larger than it has to be: there may be many planes
+    found[list(known)] = list(known.values())
     return found
 
 

@@ -21,6 +21,7 @@ from ..model.recording import EventKind, Fact, ProgramKey, Recording, Role, Trac
 from .collector import held_back
 from .hlo import read_module
 from .messages import text
+from .wire import Ints
 from .xplane import Events, Plane, xspace_messages
 
 #: Times that are larger do not count from the beginning of the recording; 52 days.
@@ -113,12 +114,11 @@ class _Reader:
         """Threads. Where there is no accelerator they run the operations, for one device or for several."""
         found: list[Track] = []
         for line in plane.lines:
+            if not len(line.events):
+                continue
             name = text(line.display_name or line.name)
             events = plane.events(line)
-            ordinals = np.full(len(self._kinds), -1)
-            for kind in np.flatnonzero(np.bincount(events.kinds)).tolist() if operations else ():
-                ordinals[kind] = _ordinal(self._kinds[kind])
-            devices = ordinals[events.kinds]
+            devices = self._ordinals(events.kinds) if operations else np.full(len(events.kinds), -1)
             for ordinal in np.unique(devices).tolist():
                 mine = events.where(devices == ordinal)
                 if ordinal < 0:
@@ -127,7 +127,18 @@ class _Reader:
                     device = f"{host} CPU:{ordinal}".strip()
                     self._devices.setdefault(device, {})
                     found += _tracks(name, device, "operations", mine.where(mine.end > mine.start))
-        self._hosts.append(found)
+        if found:
+            self._hosts.append(found)
+
+    def _ordinals(self, kinds: Ints) -> Ints:
+        """For which device of the host each event is an operation, by its kind; -1 if for none."""
+        if len(kinds) < len(self._kinds):  # many short lines: no step takes as long as there are kinds
+            present, which = np.unique(kinds, return_inverse=True)
+            return np.array([_ordinal(self._kinds[kind]) for kind in present.tolist()], np.int64)[which]
+        ordinals = np.full(len(self._kinds), -1)
+        for kind in np.flatnonzero(np.bincount(kinds)).tolist():
+            ordinals[kind] = _ordinal(self._kinds[kind])
+        return ordinals[kinds]
 
 
 def _base_of(space: Any) -> int:

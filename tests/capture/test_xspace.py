@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from recordings import operation, space, trace
 
+from jaxmagic.capture.xplane import Plane, xspace_messages
 from jaxmagic.capture.xspace import read_recording
 from jaxmagic.model.recording import Recording, Track
 
@@ -148,3 +149,36 @@ def test_a_broken_recording_is_read_or_refused(data: st.DataObject) -> None:
             broken[data.draw(st.integers(0, len(broken) - 1))] = data.draw(st.integers(0, 255))
     with suppress(DecodeError):
         read_recording([("", bytes(broken))])
+
+
+def test_lines_and_planes_without_events_cost_next_to_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    def block(*_: object) -> None:
+        raise AssertionError("nothing has to be read")
+
+    monkeypatch.setattr(Plane, "_block", block)
+    message = xspace_messages()["XSpace"]()
+    for name in (b"/host:CPU", b"/device:GPU:0", b"/device:TPU:0", b"/host:metadata"):
+        plane = message.planes.add(name=name)
+        for _ in range(100):
+            plane.lines.add(name=b"Stream #1")
+        assert len(Plane(plane, "", [])._uses) == 1
+    recording = read_recording([("", message.SerializeToString())])
+    assert recording.tracks == ()
+
+
+def test_many_short_lines_are_read_as_few_long_ones_are() -> None:
+    def of(lines: int) -> Recording:
+        message = xspace_messages()["XSpace"]()
+        plane = message.planes.add(name=b"/host:CPU")
+        for number in range(1, 61):
+            entry = plane.events.add(key=number)
+            entry.value.name = b"operation %d" % number
+        names = [plane.lines.add(name=b"thread", start_ns=1) for _ in range(lines)]
+        for number in range(1, 61):
+            names[number % lines].events.append(bytes([8, number, 16, number, 24, 1]))
+        return read_recording([("", message.SerializeToString())])
+
+    few, many = of(1), of(60)
+    events = [sorted(row for track in each.tracks for row in rows(each, track)) for each in (few, many)]
+    assert events[0] == events[1]
+    assert len(events[0]) == 60
