@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import ClassVar
 
@@ -98,3 +99,35 @@ class LiveArrays(Displayable):
     def made(self) -> tuple[HeldArray, ...]:
         """Those that were made since the snapshot; none where there was no snapshot."""
         return tuple(array for array in self.arrays if array.made)
+
+    def with_largest(self, most: int) -> LiveArrays:
+        """The same with so many arrays at most: the largest ones, and one that stands for all others together.
+
+        Args:
+            most: at least 1.
+        """
+        if len(self.arrays) <= most:
+            return self
+        kept, left = self.arrays[: most - 1], self.arrays[most - 1 :]
+        others = HeldArray(
+            shape=f"{len(left)} other arrays",
+            dtype="",
+            sharding="",
+            size_bytes=sum(each.size_bytes for each in left),
+            device_bytes=_summed(each.device_bytes for each in left),
+            shared_bytes=_summed(each.shared_bytes for each in left),
+        )
+        note = (
+            f"The {len(kept)} largest of {len(self.arrays)} arrays are listed: the history keeps no more of an "
+            "earlier record."
+        )
+        return replace(self, arrays=(*kept, others), notes=(*self.notes, note))
+
+
+def _summed(sizes: Iterable[tuple[tuple[str, int], ...]]) -> tuple[tuple[str, int], ...]:
+    """The bytes of all, by device."""
+    found: dict[str, int] = {}
+    for each in sizes:
+        for device, size_bytes in each:
+            found[device] = found.get(device, 0) + size_bytes
+    return tuple(found.items())

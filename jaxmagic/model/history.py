@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any, overload
 
 from .benchmark import Benchmark
@@ -21,8 +22,16 @@ Record = Timing | Benchmark | Comparison | Sweep | MemoryProfile | Profile
 CAPACITY = 1000
 
 
+#: Live arrays that the records of ``%jaxmem`` list, all together. Beyond that the oldest records keep a few each;
+#: the newest ones keep all, because the next look is compared with them.
+MOST_ARRAYS, _FEW_ARRAYS, _WHOLE = 10_000, 10, 3
+
+
 class History(Displayable):
     """The session's records, oldest first: indexable, bounded, and without any array.
+
+    Of records of memory all but the newest three list 10,000 live arrays together: beyond that the oldest keep the
+    largest nine each and the sum of the others, and a note says so.
 
     >>> history = History(capacity=2)
     >>> len(history)
@@ -37,6 +46,24 @@ class History(Displayable):
     def append(self, record: Record) -> None:
         """Add the newest record; the oldest is dropped when there is no more room."""
         self._records.append(record)
+        if isinstance(record, MemoryProfile):
+            self._thin_out()
+
+    def _thin_out(self) -> None:
+        """Shorten the lists of arrays of the oldest records, as many of them as it takes."""
+        earlier = [(at, each) for at, each in enumerate(self._records) if isinstance(each, MemoryProfile)][:-_WHOLE]
+        listed = sum(len(each.arrays.arrays) for _, each in earlier)
+        for at, each in earlier:
+            if listed <= MOST_ARRAYS:
+                break
+            fewer = each.arrays.with_largest(_FEW_ARRAYS)
+            listed -= len(each.arrays.arrays) - len(fewer.arrays)
+            if fewer is not each.arrays:
+                self._records[at] = replace(each, arrays=fewer)
+
+    def replace_last(self, record: Record) -> None:
+        """Put `record` in the place of the newest one."""
+        self._records[-1] = record
 
     def clear(self) -> None:
         """Forget all records."""

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
+from jaxmagic.model import history as history_module
+from jaxmagic.model.arrays import HeldArray
 from jaxmagic.model.history import History
+from jaxmagic.model.memory import MemoryProfile
 
 
 def test_the_oldest_is_forgotten_when_there_is_no_more_room(timing: Any) -> None:
@@ -29,3 +33,23 @@ def test_clear_forgets_everything(timing: Any) -> None:
     history.clear()
     assert len(history) == 0
     assert not history
+
+
+def test_old_records_of_memory_list_few_arrays_when_there_are_many(
+    memory_profile: Any, live_arrays: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(history_module, "MOST_ARRAYS", 50)
+    history = History()
+    record = memory_profile()
+    one = HeldArray(
+        shape="f32[1]", dtype="float32", sharding="", size_bytes=4, device_bytes=(("CPU:0", 4),), names=("x",)
+    )
+    whole = replace(record, arrays=replace(record.arrays, arrays=(one,) * 40))
+    for _ in range(8):
+        history.append(whole)
+    kept = [record.arrays for record in history if isinstance(record, MemoryProfile)]
+    assert [len(each.arrays) for each in kept] == [10, 10, 10, 10, 10, 40, 40, 40]
+    assert all(each.by_device == {"CPU:0": 160} for each in kept)
+    assert kept[0].arrays[-1].shape == "31 other arrays"
+    assert "The 9 largest of 40 arrays are listed" in kept[0].notes[-1]
+    assert history[-1] is whole
