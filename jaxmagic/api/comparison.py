@@ -14,7 +14,7 @@ from ..model.comparison import CheckKind, Comparison, Versus
 from ..model.sweep import Sweep
 from .checks import known_baseline, labels_of, nanoseconds, positive, values_of
 from .earlier import put_beside
-from .session import keep
+from .session import take_and_keep
 
 if TYPE_CHECKING:
     from ..capture.contestants import Entry
@@ -141,11 +141,15 @@ def compare(
     budget_ns = default_budget_ns(len(moded)) if budget_s is None else nanoseconds(budget_s)
     plan = Plan(rtol=positive("rtol", rtol), budget_ns=budget_ns)
     entries = entries_of(candidates, moded, args, kwargs, setup)
-    with shown_progress() as progress:
-        found = take_comparison(
-            entries, plan, baseline=chosen, check=check, strict=strict, profiled=profile, progress=progress
-        )
-    return keep(found)
+
+    def take() -> Comparison:
+        __tracebackhide__ = True
+        with shown_progress() as progress:
+            return take_comparison(
+                entries, plan, baseline=chosen, check=check, strict=strict, profiled=profile, progress=progress
+            )
+
+    return take_and_keep(take)
 
 
 def sweep(
@@ -235,8 +239,8 @@ def sweep(
         return entries_of(functions, moded, (), {}, make) if fresh else entries_of(functions, moded, make(), {})
 
     plan = Plan(rtol=positive("rtol", rtol), budget_ns=budget_ns)
-    return keep(
-        take_sweep(
+    return take_and_keep(
+        lambda: take_sweep(
             varied,
             labels,
             prepare,

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Callable
 from contextlib import suppress
 from typing import TypeVar
 
 from ..errors import NotMeasured
+from ..interrupts import uninterrupted
 from ..model.benchmark import Benchmark
 from ..model.cells import CellMemory
 from ..model.comparison import Comparison
@@ -27,6 +29,17 @@ def keep(record: _Repeated) -> _Repeated:
     """Put `record` into the session's history, there without its values, and give it back."""
     _history.append(record.without_values())
     return record
+
+
+@uninterrupted
+def take_and_keep(take: Callable[[], _Repeated]) -> _Repeated:
+    """Take a record and put it into the history; no interrupt comes in between and loses it."""
+    return keep(take())
+
+
+def replace_last(record: _Repeated) -> None:
+    """Put `record` in the place of the newest one, which it is with something added."""
+    _history.replace_last(record.without_values())
 
 
 def history() -> History:

@@ -11,7 +11,7 @@ from ..capture.stopwatch import Stopwatch
 from ..model.benchmark import Benchmark
 from ..render.compiling_line import compiling_line
 from .checks import nanoseconds, positive, whole
-from .session import history, keep
+from .session import history, take_and_keep
 
 
 def stopwatch(*, fetch: bool = False) -> Stopwatch:
@@ -98,13 +98,16 @@ def benchmark(
     if setup is not None and args:
         raise TypeError("the arguments come from setup or from args, not from both. Return them all from setup.")
     code, folded = name_of(fn), is_folded(fn, args, kwargs) and not setup
-    with shown_progress() as progress:
-        how: dict[str, Any] = {"code": code, "folded": folded, "progress": progress}
-        if processes is None:
-            found = take_benchmark(runner_of(fn, args, kwargs, setup), plan, **how)
-        else:
+
+    def take() -> Benchmark:
+        __tracebackhide__ = True
+        with shown_progress() as progress:
+            how: dict[str, Any] = {"code": code, "folded": folded, "progress": progress}
+            if processes is None:
+                return take_benchmark(runner_of(fn, args, kwargs, setup), plan, **how)
             from ..capture.launches import statement_of, take_launches
 
             statement = statement_of(fn, args, kwargs, setup)
-            found = take_launches(statement, plan, whole("processes", processes), **how)
-    return keep(found)
+            return take_launches(statement, plan, whole("processes", processes), **how)
+
+    return take_and_keep(take)

@@ -21,6 +21,7 @@ from typing import Any, NamedTuple
 from .. import errors
 from ..analysis.processes import combined
 from ..errors import LaunchError
+from ..interrupts import interrupted as arrived_late
 from ..interrupts import interruptible, uninterrupted
 from ..model.benchmark import Benchmark
 from ..model.progress import SILENT, Progress
@@ -63,6 +64,7 @@ def statement_of(
     return Statement(partial(runner_of, fn, args, kwargs, setup), parts)
 
 
+@uninterrupted
 def take_launches(
     statement: Statement,
     plan: Plan,
@@ -106,7 +108,7 @@ def take_launches(
             raise
         interrupted = True
     progress.advance(len(records), processes)
-    return combined(records, interrupted=interrupted)
+    return combined(records, interrupted=interrupted or arrived_late())
 
 
 def measure(make: Callable[[], Runner], *, plan: Plan, code: str | None, folded: bool, device: bool) -> Benchmark:

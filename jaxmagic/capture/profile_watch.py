@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
@@ -12,7 +11,7 @@ from typing import Any
 
 from ..analysis.profile import Times, summarize
 from ..analysis.windows import Window
-from ..errors import NotMeasured, RecordError
+from ..errors import NotMeasured
 from ..interrupts import begins, ends, interruptible
 from ..model.profile import Profile
 from ..model.progress import SILENT, Progress
@@ -341,7 +340,7 @@ class ProfileWatch:
         if self._logdir is not None:
             try:
                 self._kept = self._logdir.keep(folder)
-            except (OSError, shutil.Error, ValueError) as problem:
+            except Exception as problem:
                 notes.append(f"The recording could not be kept: {problem}.")
 
     def _noted(self, record: Profile) -> Profile:
@@ -349,7 +348,7 @@ class ProfileWatch:
         if self._logdir is not None:
             try:
                 self._logdir.note(record)
-            except (OSError, RecordError) as problem:
+            except Exception as problem:
                 return replace(record, notes=(*record.notes, f"The run could not be added to the list: {problem}"))
         return record
 

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from ..analysis.statistics import median
 from ..errors import OutputsDiffer
+from ..interrupts import interrupted, interruptible, uninterrupted
 from ..model.benchmark import StoppedBy, Trial
 from ..model.comparison import Candidate, Check, CheckKind, Comparison, Work
 from ..model.memory import Executable
@@ -40,6 +41,7 @@ _FRESH_FOR_ALL = (
 )
 
 
+@uninterrupted
 def take_comparison(
     entries: Mapping[str, Entry],
     plan: Plan,
@@ -56,7 +58,7 @@ def take_comparison(
 ) -> Comparison:
     """Measure candidates side by side.
 
-    An interrupt while rounds are taken ends them, and what is whole of them is returned.
+    An interrupt while rounds are taken, or after that, ends the measurement, and what is whole of them is returned.
 
     Args:
         entries: the candidates by their labels.
@@ -83,11 +85,14 @@ def take_comparison(
     contestants = Contestants(entries, baseline, failed)
     turns = Turns(contestants, plan, clock=clock, progress=progress, seed=seed)
     try:
-        firsts = contestants.of_each(partial(_first_call, progress))
+        firsts = interruptible(contestants.of_each)(partial(_first_call, progress))
         refuse_to_count(any(spans(each.programs) for each in firsts.values()))
-        checks = _check_outputs(contestants, check, strict)
-        warm = turns.warm_up({label: each.timing.wall_ns - each.timing.compile_ns for label, each in firsts.items()})
-        memory = contestants.of_each(lambda label, entry: _only_program(entry.runner, firsts[label], warm[label]))
+        checks = interruptible(_check_outputs)(contestants, check, strict)
+        called_ns = {label: each.timing.wall_ns - each.timing.compile_ns for label, each in firsts.items()}
+        warm = interruptible(turns.warm_up)(called_ns)
+        memory = interruptible(contestants.of_each)(
+            lambda label, entry: _only_program(entry.runner, firsts[label], warm[label])
+        )
         with Surroundings(clock) as beside:
             rounds = turns.take(warm)
             latencies = {
@@ -137,7 +142,8 @@ def take_comparison(
     )
     measure = partial(take_comparison, dict(contestants.items()), check=check, profiled=profiled, clock=clock)
     measure_again = Again(measure, comparison, plan, seed)
-    return replace(comparison, measure_again=measure_again)
+    stopped_by = "interrupt" if interrupted() else comparison.stopped_by
+    return replace(comparison, measure_again=measure_again, stopped_by=stopped_by)
 
 
 class _First(NamedTuple):
@@ -182,7 +188,7 @@ class _Beyond:
         __tracebackhide__ = True
         if self.stopped_by != "interrupt":
             try:
-                measure(self)
+                interruptible(measure)(self)
             except KeyboardInterrupt:
                 self.stopped_by = "interrupt"
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from math import inf
 from typing import NamedTuple
 
 from ..analysis.statistics import median, median_interval, stopping_checkpoints
 from ..errors import DonatedTwice
+from ..interrupts import interrupted, interruptible, uninterrupted
 from ..model.benchmark import Benchmark, Conditions, StoppedBy, Trial
 from ..model.device_time import DeviceTime
 from ..model.progress import SILENT, Progress
@@ -31,6 +33,7 @@ TELL_NS = 10**8
 _PROFILED_NS, _FEWEST_PROFILED, _MOST_PROFILED = 50_000_000, 3, 100
 
 
+@uninterrupted
 def take_benchmark(
     runner: Runner,
     plan: Plan,
@@ -43,7 +46,7 @@ def take_benchmark(
 ) -> Benchmark:
     """Measure one statement.
 
-    An interrupt while samples are taken ends the sampling, and what was taken is returned.
+    An interrupt while samples are taken, or after that, ends the measurement, and what was taken is returned.
 
     Args:
         runner: the statement.
@@ -62,18 +65,18 @@ def take_benchmark(
     started_at = timestamp()
     progress.stage("first call")
     with noticing() as spans:
-        first_call = runner.first_call(code)
+        first_call = interruptible(runner.first_call)(code)
     try:
         refuse_to_count(spans(), plan)
         progress.stage("warming up", ticking=False)
-        warm = warm_up(runner, plan, clock, first_call.wall_ns - first_call.compile_ns)
-        set_up_samples([(runner, warm)], plan, clock)
+        warm = interruptible(warm_up)(runner, plan, clock, first_call.wall_ns - first_call.compile_ns)
+        interruptible(set_up_samples)([(runner, warm)], plan, clock)
         found = _sample(runner, plan, warm, folded, progress, clock)
         seen, stopped_by = None, found.stopped_by
         if device and stopped_by != "interrupt":
             progress.stage("recording calls")
             try:
-                seen = _profile(runner, inf if spans() else median(found.latency.calls_ns))
+                seen = interruptible(_profile)(runner, inf if spans() else median(found.latency.calls_ns))
             except KeyboardInterrupt:
                 stopped_by = "interrupt"
     except BaseException as error:
@@ -81,7 +84,7 @@ def take_benchmark(
         if internals.met_a_deleted_array(error):
             raise donated_twice(error) from error
         raise
-    return Benchmark(
+    record = Benchmark(
         code=code,
         started_at=started_at,
         first_call=first_call,
@@ -97,6 +100,7 @@ def take_benchmark(
         device=seen,
         value=runner.value,
     )
+    return replace(record, stopped_by="interrupt") if interrupted() else record
 
 
 def _profile(runner: Runner, call_ns: float) -> DeviceTime:
@@ -122,7 +126,9 @@ def _sample(runner: Runner, plan: Plan, warm: WarmUp, folded: bool, progress: Pr
         pipelined = None
         if stopped_by != "interrupt" and not plan.is_counted:
             try:
-                pipelined = take_pipelined(runner, median(latency.calls_ns), PIPELINED * plan.budget_ns)
+                pipelined = interruptible(take_pipelined)(
+                    runner, median(latency.calls_ns), PIPELINED * plan.budget_ns
+                )
             except KeyboardInterrupt:
                 stopped_by = "interrupt"
     return _Sampled(latency, pipelined, stopped_by, beside.conditions_of(runner, folded=folded))
@@ -142,6 +148,7 @@ def until_known(
         return taken, "interrupt"
 
 
+@interruptible
 def _sample_on(taken: list[int], runner: Runner, plan: Plan, progress: Progress, clock: Clock) -> StoppedBy:
     """Add samples to `taken`, and tell what ended that."""
     __tracebackhide__ = True

@@ -41,7 +41,7 @@ class HeapWatch:
         if self._keep is not None:
             try:
                 self._keep(taken[0])
-            except OSError as error:
+            except Exception as error:
                 self.notes.append(f"The raw heap profile could not be written: {error}.")
         after = self._read(*taken)
         return None if after is None else HeapDifference(before=before and self._read(*before), after=after)

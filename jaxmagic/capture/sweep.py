@@ -13,6 +13,7 @@ from itertools import product
 from typing import Any
 
 from ..errors import JaxMagicError
+from ..interrupts import interrupted, interruptible, uninterrupted
 from ..model.comparison import CheckKind
 from ..model.progress import SILENT, Progress
 from ..model.sweep import Failure, Point, Sweep, SweepEnd, Variable
@@ -37,6 +38,7 @@ def _show_nothing() -> AbstractContextManager[Progress]:
     return nullcontext(SILENT)
 
 
+@uninterrupted
 def take_sweep(
     variables: Sequence[Variable],
     labels: Sequence[str],
@@ -98,6 +100,8 @@ def take_sweep(
         if not measured:
             raise
         stopped_by = "interrupt"
+    if measured and interrupted():
+        stopped_by = "interrupt"
     if first_error is not None:
         first_error.add_note("Every point of the sweep failed; this is the first one's error.")
         raise first_error
@@ -120,7 +124,9 @@ def _take_point(at: Position, prepare: Prepare, plan: Plan, **how: Any) -> tuple
     errors: dict[str | None, Exception] = {}
     comparison = None
     try:
-        comparison = take_comparison(prepare(at), plan, failed=errors.__setitem__, **how).without_values()
+        comparison = take_comparison(
+            interruptible(prepare)(at), plan, failed=errors.__setitem__, **how
+        ).without_values()
     except JaxMagicError:
         raise
     except AllFailed:

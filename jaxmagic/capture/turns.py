@@ -14,6 +14,7 @@ from typing import NamedTuple, TypeVar
 from ..analysis.blocks import rounds_for
 from ..analysis.comparison import family_confidence, known
 from ..analysis.statistics import stopping_checkpoints
+from ..interrupts import interruptible
 from ..model.benchmark import StoppedBy
 from ..model.progress import Progress
 from .clock import Clock
@@ -139,13 +140,7 @@ class Turns:
         first = [taken[baseline], *(samples for label, samples in taken.items() if label != baseline)]
         ending = _Ending(first, again, self._plan, self._progress, self._clock)
         try:
-            while (stopped_by := ending.reached()) is None:
-                for label, runner, samples in self._shuffled(turns):
-                    try:
-                        samples.append(runner.sample())
-                    except Exception as error:
-                        contestants.drop(label, error)
-                        return None
+            stopped_by: StoppedBy | None = self._take_turns(turns, ending)
         except KeyboardInterrupt:
             stopped_by = "interrupt"
             whole = min(map(len, (*first, again)))
@@ -155,7 +150,20 @@ class Turns:
                 del samples[whole:]
         finally:
             twin.value = None
-        return Rounds(taken, again, stopped_by)
+        return None if stopped_by is None else Rounds(taken, again, stopped_by)
+
+    @interruptible
+    def _take_turns(self, turns: Sequence[tuple[str, Runner, list[int]]], ending: _Ending) -> StoppedBy | None:
+        """Take rounds; what ended them, or ``None`` where a candidate has failed and was dropped."""
+        __tracebackhide__ = True
+        while (stopped_by := ending.reached()) is None:
+            for label, runner, samples in self._shuffled(turns):
+                try:
+                    samples.append(runner.sample())
+                except Exception as error:
+                    self._contestants.drop(label, error)
+                    return None
+        return stopped_by
 
     def _keep_first_round(self, warm: Mapping[str, WarmUp], taken: dict[str, list[int]], again: list[int]) -> None:
         """The last calls of the warm-up, where each of them is as good as a sample."""

@@ -26,6 +26,7 @@ from ..render.bundle import outputs
 from ..render.style import DEFAULT, Style
 from ..render.text import to_text
 from . import options
+from .attempts import attempt
 from .once import shown_already
 from .watches import WATCHES, RepeatedWatch, Watch
 
@@ -157,9 +158,9 @@ class Block:
             self.take()
             raise AssertionError(f"{failure}.\n{to_text(record, self._style)}")
         if not self._arguments.q:
-            show(record, self._style, explain=self._arguments.explain)
+            attempt("The report", lambda: show(record, self._style, explain=self._arguments.explain))
         if self._arguments.w:
-            display(api.explore(record))
+            attempt("-w", lambda: display(api.explore(record)))
 
     def _failure(self, timing: Timing) -> str | None:
         """What was expected and not found; the report comes with it."""

@@ -10,11 +10,13 @@ from typing import Any
 from IPython.core.error import UsageError
 from IPython.core.interactiveshell import InteractiveShell
 
+from .. import api
 from ..capture.contestants import Entry
 from ..capture.jax_version import require_jax
 from ..capture.plan import Plan, default_budget_ns
 from ..capture.rounds import take_comparison
 from ..capture.sweep import take_sweep
+from ..interrupts import interruptible
 from ..model.comparison import Comparison
 from ..model.sweep import Sweep
 from ..render.progress import shown_progress
@@ -80,8 +82,13 @@ def run_compare(
             return make({each.variable.name: each.values[index] for each, index in zip(varied, at, strict=True)})
 
         variables = [each.variable for each in varied]
-        record = take_sweep(variables, labels, prepare, plan, shown=shown_progress, **how)
+        record = api.take_and_keep(lambda: take_sweep(variables, labels, prepare, plan, shown=shown_progress, **how))
     else:
-        with shown_progress() as progress:
-            record = take_comparison(make({}), plan, progress=progress, **how)
+
+        def take() -> Comparison:
+            __tracebackhide__ = True
+            with shown_progress() as progress:
+                return take_comparison(interruptible(make)({}), plan, progress=progress, **how)
+
+        record = api.take_and_keep(take)
     return finish(shell, arguments, record, shell.user_ns, earlier)

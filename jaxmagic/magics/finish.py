@@ -18,6 +18,7 @@ from ..model.history import Record
 from ..model.sweep import Sweep
 from ..render.comparison_words import about_basis, about_earlier
 from ..terminal import printable
+from .attempts import attempt
 from .block import current_style, show
 
 _Repeated = TypeVar("_Repeated", bound=Benchmark | Comparison | Sweep)
@@ -54,26 +55,29 @@ def finish(
     namespace: dict[str, Any],
     earlier: Record | None,
 ) -> _Repeated | None:
-    """Keep, bind, save and show `record`, as the options want it; what the magic evaluates to.
+    """Bind, save and show `record`, as the options want it; what the magic evaluates to. It is in the history.
 
     Raises:
         NotComparable: it is from another environment than the earlier one.
     """
     __tracebackhide__ = True
+    if arguments.v:
+        namespace[arguments.v] = record
     noise = None if earlier is None else api.noise_for(earlier, record)
     if isinstance(record, Benchmark) and noise is not None:
         record = replace(record, process_noise=noise)  # saved with it, so that another session need not measure it
-    api.keep(record)
-    if arguments.v:
-        namespace[arguments.v] = record
+        api.replace_last(record)
+        if arguments.v:
+            namespace[arguments.v] = record
     if not arguments.q:
         style, digits = current_style(shell), getattr(arguments, "p", None)
         style = style if digits is None else replace(style, digits=digits)
-        show(record, replace(style, form="static") if arguments.static else style)
+        style = replace(style, form="static") if arguments.static else style
+        attempt("The report", lambda: show(record, style))
     if arguments.w:
-        display(api.explore(record))
+        attempt("-w", lambda: display(api.explore(record)))
     if arguments.save:
-        api.save(record, shell.var_expand(arguments.save))
+        attempt("--save", lambda: api.save(record, shell.var_expand(arguments.save)))
     if earlier is not None:
         found = api.put_beside(earlier, record, anyway=arguments.anyway, measure=False, process_noise=noise)
         told = [about_earlier(versus, str(arguments.against)) for versus in found]

@@ -11,12 +11,14 @@ from typing import Any
 from IPython.core.error import UsageError
 from IPython.core.interactiveshell import InteractiveShell
 
+from .. import api
 from ..capture.functions import is_folded
 from ..capture.jax_version import require_jax
 from ..capture.launches import Statement, take_launches
 from ..capture.plan import Plan
 from ..capture.runner import Runner
 from ..capture.sampler import take_benchmark
+from ..interrupts import interruptible
 from ..model.benchmark import Benchmark
 from ..render.progress import shown_progress
 from . import options
@@ -65,12 +67,16 @@ def run_timeit(
     )
     folded = function is not None and is_folded(function, (), {})
     how: dict[str, Any] = {"code": statement.strip(), "folded": folded, "device": arguments.device}
-    with shown_progress() as progress:
-        if arguments.processes is None:
-            record = take_benchmark(_runner(make), plan, progress=progress, **how)
-        else:
+
+    def take() -> Benchmark:
+        __tracebackhide__ = True
+        with shown_progress() as progress:
+            if arguments.processes is None:
+                return take_benchmark(interruptible(_runner)(make), plan, progress=progress, **how)
             sent = Statement(partial(_runner, make), _referred_to([*setups, *tree.body], namespace))
-            record = take_launches(sent, plan, arguments.processes, progress=progress, **how)
+            return take_launches(sent, plan, arguments.processes, progress=progress, **how)
+
+    record = api.take_and_keep(take)
     return finish(shell, arguments, record, shell.user_ns if local_ns is None else local_ns, earlier)
 
 

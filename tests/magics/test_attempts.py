@@ -1,0 +1,111 @@
+"""What fails, or interrupts, after the measurement costs neither the record nor the value."""
+
+from __future__ import annotations
+
+import signal
+from pathlib import Path
+from typing import Any
+
+import pytest
+from shells import Session
+
+import jaxmagic
+from jaxmagic.capture.load import Load
+from jaxmagic.capture.runner import Runner
+from jaxmagic.capture.surroundings import Surroundings
+from jaxmagic.magics import block, finish
+from jaxmagic.model.benchmark import Benchmark
+from jaxmagic.model.comparison import Comparison
+from jaxmagic.model.history import Record
+from jaxmagic.model.profile import Profile
+
+
+def fail(*_: Any, **__: Any) -> None:
+    raise RuntimeError("no room")
+
+
+@pytest.mark.parametrize(
+    "form", ["%jaxtimeit -n1 -r3 -o -v kept f(x)", "%%jaxcompare -r 3 -o -v kept\na: f(x)\nb: f(x)"]
+)
+def test_a_renderer_that_raises_costs_no_record(
+    session: Session, monkeypatch: pytest.MonkeyPatch, capsys: Any, form: str
+) -> None:
+    monkeypatch.setattr(finish, "show", fail)
+    record = session.run(form)
+    assert isinstance(record, Benchmark | Comparison)
+    assert session.shell.user_ns["kept"] is record
+    assert jaxmagic.last().started_at == record.started_at
+    assert "The report failed (RuntimeError: no room). The record is in jaxmagic.last()." in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("magic", ["%jaxtime", "%jaxmem", "%jaxprof"])
+def test_a_renderer_that_raises_costs_no_value(
+    session: Session, monkeypatch: pytest.MonkeyPatch, capsys: Any, magic: str
+) -> None:
+    monkeypatch.setattr(block, "show", fail)
+    value = session.run(f"y = {magic} -v kept f(x)\ny")
+    assert value.shape == (8, 8)
+    assert session.shell.user_ns["kept"] is jaxmagic.last()
+    assert "The report failed" in capsys.readouterr().out
+
+
+def test_a_folder_that_has_gone_costs_no_record(session: Session, tmp_path: Path, capsys: Any) -> None:
+    folder = tmp_path / "gone"
+    folder.mkdir()
+    session.shell.user_ns["folder"] = folder
+    setup = "--setup 'folder.is_dir() and folder.rmdir()'"
+    record = session.run(f"%jaxtimeit -n1 -r3 -o {setup} --save {folder}/run.json f(x)")
+    assert isinstance(record, Benchmark)
+    assert jaxmagic.last().started_at == record.started_at
+    assert "--save failed (FileNotFoundError" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("content", ["[" * 100_000, "{}", "\x00"])
+def test_a_list_that_cannot_be_read_costs_no_profile(session: Session, tmp_path: Path, content: str) -> None:
+    (tmp_path / "results.json").write_text(content)
+    value = session.run(f"y = %jaxprof --logdir {tmp_path} -v kept f(x)\ny")
+    record = session.shell.user_ns["kept"]
+    assert value.shape == (8, 8)
+    assert isinstance(record, Profile)
+    assert any("could not be added to the list" in note for note in record.notes)
+
+
+_LATE = [(Load, "of_others"), (Runner, "overhead_ns"), (Surroundings, "conditions_of"), (Surroundings, "__exit__")]
+
+
+@pytest.mark.parametrize(("owner", "name"), _LATE)
+@pytest.mark.parametrize("form", ["%jaxtimeit -n1 -r3 -v kept f(x)", "%%jaxcompare -r 3 -v kept\na: f(x)\nb: f(x)"])
+def test_an_interrupt_behind_the_last_sample_costs_none(
+    session: Session, monkeypatch: pytest.MonkeyPatch, form: str, owner: Any, name: str
+) -> None:
+    original = getattr(owner, name)
+
+    def interrupted(*args: Any, **kwargs: Any) -> Any:
+        signal.raise_signal(signal.SIGINT)
+        return original(*args, **kwargs)
+
+    monkeypatch.setattr(owner, name, interrupted)
+    session.run(form)
+    record: Record = session.shell.user_ns["kept"]
+    assert isinstance(record, Benchmark | Comparison)
+    assert record.stopped_by == "interrupt"
+    found = record if isinstance(record, Benchmark) else record.candidates[0]
+    assert len(found.latency.samples_ns) == 3
+    assert jaxmagic.last().started_at == record.started_at
+
+
+@pytest.mark.parametrize("magic", ["%jaxtime", "%jaxmem", "%jaxprof"])
+def test_an_interrupt_while_the_report_is_drawn_shows_it(
+    session: Session, monkeypatch: pytest.MonkeyPatch, magic: str
+) -> None:
+    original = block.show
+
+    def interrupted(*args: Any, **kwargs: Any) -> None:
+        signal.raise_signal(signal.SIGINT)
+        original(*args, **kwargs)
+
+    monkeypatch.setattr(block, "show", interrupted)
+    shown = len(session.published)
+    session.run(f"{magic} -v kept f(x)", fails=KeyboardInterrupt)
+    assert len(session.published) == shown + 1
+    assert session.shell.user_ns["kept"] is jaxmagic.last()
