@@ -251,7 +251,8 @@ class ProfileWatch:
         watch, self._watch = self._watch, None
         assert watch is not None
         try:
-            watch.stop(error=error)
+            if watch.running:  # or else it was interrupted before it ran
+                watch.stop(error=error)
         finally:
             watch.cancel()
 

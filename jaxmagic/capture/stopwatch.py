@@ -117,6 +117,11 @@ class Stopwatch:
         self._forget()
 
     @property
+    def running(self) -> bool:
+        """Whether it was started and has not been stopped."""
+        return self._running
+
+    @property
     def done(self) -> bool:
         """Whether there is a record."""
         return self._timing is not None
