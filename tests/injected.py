@@ -168,7 +168,6 @@ def chosen(found: list[Spot], most: int, seed: int) -> list[Spot]:
 def session() -> dict[str, Any]:
     """All that a measurement may have changed."""
     from jax._src import monitoring
-    from jax._src import profiler as theirs
     from jax._src.interpreters import pxla
 
     waits.restore()
@@ -187,7 +186,7 @@ def session() -> dict[str, Any]:
             jax.config.jax_disable_jit,
             jax.config.jax_persistent_cache_min_compile_time_secs,
         ),
-        "profiler": theirs._profile_state.profile_session,
+        "profiler": profiler_session(),
         "our profilers": set(profiler._recording),
         "our logs": (
             list(compilation._listeners._logs),
@@ -205,6 +204,14 @@ def session() -> dict[str, Any]:
         "umask": _umask(),
         "shell": None if shell is None else _of(shell),
     }
+
+
+def profiler_session() -> Any:
+    """The recording that JAX's profiler makes now; ``None`` where it makes none."""
+    from jax._src.profiler import _profile_state
+
+    name = "session" if hasattr(_profile_state, "session") else "profile_session"  # from 0.12 on, and before
+    return getattr(_profile_state, name)
 
 
 def _umask() -> int:

@@ -8,6 +8,7 @@ from typing import Any
 
 import jax
 import pytest
+from injected import profiler_session
 from shells import Session
 
 import jaxmagic
@@ -42,12 +43,10 @@ def interrupted(original: Callable[..., Any], *, before: bool) -> Callable[..., 
 def test_the_profiler_is_let_go(
     session: Session, monkeypatch: pytest.MonkeyPatch, cell: str, name: str, before: bool
 ) -> None:
-    from jax._src import profiler as theirs
-
     with monkeypatch.context() as patched:
         patched.setattr(jax.profiler, name, interrupted(getattr(jax.profiler, name), before=before))
         session.shell.run_cell(_CELLS[cell])
-    assert theirs._profile_state.profile_session is None
+    assert profiler_session() is None
     assert not profiler._recording
     session.run("%jaxprof -v kept f(x)")
     assert not any("already" in note for note in session.shell.user_ns["kept"].notes)
