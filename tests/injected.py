@@ -114,7 +114,7 @@ def _traced(program: Callable[[], object], within: Any, *, lines: bool) -> None:
         if not frame.f_code.co_filename.startswith(_HOME):
             return None
         frame.f_trace_opcodes = not lines
-        return within
+        return within(frame, "line" if lines else "opcode", _)  # where it begins Python looks for signals, too
 
     before = sys.gettrace()
     sys.settrace(entered)
