@@ -91,15 +91,14 @@ def spots(program: Callable[[], object], *, lines: bool = False) -> list[Spot]:
 
     Args:
         program: runs twice before, so that nothing is imported or compiled any more.
-        lines: only the first instruction of each line; and otherwise only those of functions that begin or end
-            something, where Python looks for signals.
+        lines: only the first instruction of each line; and otherwise only those where Python looks for signals.
     """
     found: dict[Spot, None] = {}
 
     def within(frame: FrameType, event: str, _: Any) -> Any:
         if event == ("line" if lines else "opcode"):
             name = _within(frame)
-            if lines or (name and operations(frame.f_code)[frame.f_lasti].startswith(_LOOKS)):
+            if lines or operations(frame.f_code)[frame.f_lasti].startswith(_LOOKS):
                 found[Spot(frame.f_code, frame.f_lasti, name)] = None
         return within
 
@@ -134,6 +133,7 @@ def interrupt_at(spot: Spot, program: Callable[[], object], *, lines: bool = Fal
             if left > 0:
                 left -= 1
                 if not left:
+                    sys.settrace(None)
                     -_Trip()  # type: ignore[operator]
             elif (
                 left < 0
@@ -142,6 +142,8 @@ def interrupt_at(spot: Spot, program: Callable[[], object], *, lines: bool = Fal
                 and _within(frame) == spot.within
             ):
                 left = again
+                if not again:
+                    sys.settrace(None)  # or it would arrive in the next call of this function
                 -_Trip()  # type: ignore[operator]
         return within
 

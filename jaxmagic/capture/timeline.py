@@ -78,7 +78,7 @@ class MemorySampler:
         )
         self._thread: threading.Thread | None = None
         self._timeline: MemoryTimeline | None = None
-        weakref.finalize(self, self._sampling.abandon)  # nobody may be left to call stop()
+        self._abandon = weakref.finalize(self, self._sampling.abandon)  # nobody may be left to call stop()
 
     @property
     def started_ns(self) -> int:
@@ -130,6 +130,7 @@ class MemorySampler:
         self._sampling.end()
         if self._thread is not None and self._thread.ident is not None:
             self._thread.join(_JOIN_S)
+            self._abandon.detach()  # Python swallows an interrupt in what it calls for an object that dies
             if self._thread.is_alive():
                 self._sampling.abandon()
                 self._sampling.notes.append("The sampling thread did not end: it hangs in a look at a device.")
