@@ -32,10 +32,10 @@ from jaxmagic.render.progress import Display, shown_progress
 def _started(thing: Any) -> Callable[[Path], None]:
     def program(_: Path) -> None:
         begun = thing()
+        end = getattr(begun, "cancel", begun.stop)
         try:
             begun.start()
         finally:
-            end = getattr(begun, "cancel", None) or getattr(begun, "stop", None) or begun.close
             end()
 
     return program
