@@ -148,12 +148,17 @@ def interrupt_at(spot: Spot, program: Callable[[], object], *, lines: bool = Fal
         return within
 
     arrived = False
-    for each in (partial(_traced, program, within, lines=lines), _look, _look):
-        try:
-            each()
-        except KeyboardInterrupt:
-            arrived = True
-    return arrived or left < 0
+    swallowed: list[object] = []  # Python does so where it calls something for an object that dies
+    hook, sys.unraisablehook = sys.unraisablehook, swallowed.append
+    try:
+        for each in (partial(_traced, program, within, lines=lines), _look, _look):
+            try:
+                each()
+            except KeyboardInterrupt:
+                arrived = True
+    finally:
+        sys.unraisablehook = hook
+    return arrived or bool(swallowed) or left < 0
 
 
 def _look() -> None:
