@@ -13,7 +13,8 @@ class Finding:
         kind: for programs. Of a benchmark ``"folded"`` (XLA computed the result while compiling), ``"recompiled"``
             (something compiled while samples were taken), ``"drift"``, ``"modes"``, ``"correlated"`` (samples depend
             on each other), ``"too short"`` and ``"garbage collection"``; of a comparison ``"unstable
-            baseline"`` (it differs from itself); of both ``"load"`` (other processes kept the machine busy).
+            baseline"`` (it differs from itself), ``"unequal samples"`` and ``"long loop"`` (how candidates were
+            measured may explain their difference); of both ``"load"`` (other processes kept the machine busy).
         text: what is wrong and what was found, a sentence.
         remedy: what to do, a sentence.
     """

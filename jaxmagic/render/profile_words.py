@@ -23,7 +23,7 @@ from .words import about_fetch
 EXPLANATION = (
     "Device time: how long a device was busy. What overlaps counts once.",
     "Wall time: of a run without the profiler, which takes time of its own.",
-    "Line: your innermost line that an operation comes from; in: the function it called.",
+    "Line: your innermost line of an operation; in: the function that it called.",
     "With calls: includes the functions that the line calls.",
     "≈: partly the line's share of a fusion of several lines, by their work.",
 )
