@@ -7,7 +7,7 @@ from ..model.hlo import HloInstruction, Module
 from .hlo_costs import category
 
 #: What a backward pass is called, whose rule may be the user's own.
-BACKWARD = "its backward pass (the lines of a custom_vjp rule are not recorded)"
+BACKWARD = "its backward pass (where that is a custom_vjp rule, JAX records none of its lines)"
 
 #: What a loop does beside its body.
 LOOP = "the loop itself: starting its steps, and copies for it"
