@@ -121,7 +121,7 @@ def run_tests(session: nox.Session, *pins: str, rooms: Sequence[str] = (), but: 
     """
     tests = Path("tests")
     chosen = [str(tests / room) for room in rooms if (tests / room).is_dir()]
-    whole = sorted({*tests.glob("test_*.py")} - {tests / name for name in _OF_THE_SOURCES})
+    whole = sorted({*tests.glob("test_*.py")} - {tests / name for name in _THE_SAME_EVERYWHERE})
     chosen += map(str, whole) if rooms else []
     install(session, *pins)
     fewer = ["-m", "not browser and not long", "--hypothesis-profile", "few"]
@@ -135,8 +135,8 @@ def install(session: nox.Session, *pins: str, show: Sequence[str] = ()) -> None:
     session.run("python", "-c", _VERSIONS, *show, log=False)
 
 
-#: Tests that read the checkout, and find the same on every version.
-_OF_THE_SOURCES = "test_house.py", "test_reruns.py"
+#: Tests of the sources, and of statistics on a fake clock: no version of JAX or IPython changes what they find.
+_THE_SAME_EVERYWHERE = "test_house.py", "test_reruns.py", "test_simulated.py"
 
 _VERSIONS = """
 import platform, sys
