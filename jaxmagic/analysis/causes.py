@@ -30,21 +30,21 @@ class Memory:
 
     Attributes:
         calls: the last calls of each function object and each eager operation that compiled something, oldest first.
-        sources: names and sources of the functions.
+        sources: the last calls of each name and source, of whichever function object.
         call_sites: which function JAX saw last on a line.
     """
 
     calls: dict[Hashable, list[Call]] = field(default_factory=dict)
-    sources: dict[tuple[str, int], None] = field(default_factory=dict)
+    sources: dict[tuple[str, int | None], list[Call]] = field(default_factory=dict)
     call_sites: dict[str, tuple[str, int | None]] = field(default_factory=dict)
 
     def recall(self, call: Call) -> list[Call]:
         """Calls of the same function object, under the same transformation; or of the same eager operation."""
         return self.calls.get(_key(call), [])
 
-    def is_source_known(self, call: Call) -> bool:
-        """Whether a function of the same name and source has been compiled."""
-        return call.source_id is not None and (call.name, call.source_id) in self.sources
+    def of_source(self, call: Call) -> list[Call]:
+        """Calls of functions that have the same name and source, whichever objects they are."""
+        return self.sources.get((call.name, call.source_id), [])
 
     def remember(self, call: Call) -> None:
         """Add a call; what was not used for the longest time is forgotten when there is too much."""
@@ -52,7 +52,8 @@ class Memory:
             calls = self.calls.pop(_key(call), [])
             self.calls[_key(call)] = [*calls, call][-_MOST_CALLS:]
         if call.source_id is not None and not call.internal:
-            self.sources[call.name, call.source_id] = None
+            calls = self.sources.pop((call.name, call.source_id), [])
+            self.sources[call.name, call.source_id] = [*calls, call][-_MOST_CALLS:]
         _forget_oldest(self.calls)
         _forget_oldest(self.sources)
         _forget_oldest(self.call_sites)
@@ -118,16 +119,27 @@ def _of_call(call: Call, earlier: Sequence[Call], text: str, memory: Memory) -> 
         return _of_wrapped(call, text, earlier, memory)
     if explained := _from_explanation(text, call, memory):
         return explained
-    if not text and not earlier and memory.is_source_known(call):
-        return cause("new function", _SAME_SOURCE)
-    return _unknown(call)
+    return (not text and not earlier and _new_function(call, memory)) or _unknown(call)
+
+
+def _new_function(call: Call, memory: Memory) -> Cause | None:
+    """Another function object of a source that was compiled before, and what else differs from its calls.
+
+    To make the function once avoids a compilation only where it was called like this before.
+    """
+    earlier = memory.of_source(call)
+    if not earlier:
+        return None
+    found = cause("new function", _SAME_SOURCE)
+    alike = most_alike(call, [each for each in earlier if each.transformation == call.transformation])
+    return found if alike is None else combined([found, *differences(call, alike)])
 
 
 def _of_wrapped(call: Call, text: str, earlier: Sequence[Call], memory: Memory) -> Cause:
     """JAX's explanation is about the library's function, which many of the user's may share."""
     if not earlier:
-        if memory.is_source_known(call):
-            return cause("new function", _SAME_SOURCE)
+        if found := _new_function(call, memory):
+            return found
         known = explanations.never_seen(text)
         return Cause(kind="first call", reason="first call" if known else "first call, as far as calls were measured")
     return _unknown(call)
@@ -156,8 +168,8 @@ def _never_seen(text: str, call: Call | None, memory: Memory) -> Cause:
     here = ("", None) if call is None else (call.name, call.source_id)
     seen_here = memory.call_sites.pop(site, None)
     memory.call_sites[site] = here
-    if call is not None and memory.is_source_known(call):
-        return cause("new function", _SAME_SOURCE)
+    if call is not None and (found := _new_function(call, memory)):
+        return found
     # JAX's hint is about the line of the call: two different functions called from it get the hint as well.
     if explanations.hints_at_new_function(text) and seen_here in (None, here):
         return cause("new function", "a new function object, called from a line that called one before")

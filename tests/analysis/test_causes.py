@@ -128,6 +128,17 @@ def test_the_same_source_again_is_a_new_function_even_where_jax_has_no_hint() ->
     assert find(never_seen(hint=False), second, first).kind == "new function"
 
 
+def test_a_new_function_that_is_called_in_another_way_would_have_compiled_anyway() -> None:
+    first = call(function_id=1, leaves={"x": Leaf(type="f32[8]", placement="")})
+    second = call(function_id=2, leaves={"x": Leaf(type="f32[9]", placement="")})
+    found = find(never_seen(hint=False), second, first)
+    assert found.kind == "new function"
+    assert found.reason.endswith("; and other differences at x")
+    assert found.remedy is not None
+    assert "jit the function once" in found.remedy
+    assert "; and pad to a few fixed shapes" in found.remedy
+
+
 def test_the_same_object_that_jax_has_forgotten_is_no_new_function() -> None:
     cause = find(never_seen(hint=True), call(), call())
     assert cause.kind == "first call"
