@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import sysconfig
+from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -62,7 +63,11 @@ def _renamed(stack: Iterable[Frame]) -> Iterator[Frame]:
 def by_stack(profile: HeapProfile) -> tuple[StackTotal, ...]:
     """What each stack holds, of all kinds and on all devices, the largest first."""
     sums = _sums((each.stack, each) for each in profile.samples)
-    rows = [StackTotal(stack=stack, size_bytes=size, count=count) for stack, (size, count) in sums.items()]
+    inside = _inside((each.stack, each) for each in profile.samples)
+    rows = [
+        StackTotal(stack=stack, size_bytes=size, count=count, inside=inside.get(stack, {}))
+        for stack, (size, count) in sums.items()
+    ]
     return tuple(sorted(rows, key=lambda row: (-row.size_bytes, -row.count, row.stack)))
 
 
@@ -75,8 +80,9 @@ def stacks(found: HeapDifference) -> tuple[StackTotal, ...]:
     now = {row.stack: row for row in by_stack(found.after)}
     if found.before is None:
         return tuple(row for row in now.values() if row.size_bytes)
-    before = {row.stack: row.size_bytes for row in by_stack(found.before)}
-    gone = [StackTotal(stack=stack, size_bytes=0, count=0) for stack in before.keys() - now.keys()]
+    old = by_stack(found.before)
+    before = {row.stack: row.size_bytes for row in old}
+    gone = [replace(row, size_bytes=0, count=0) for row in old if row.stack not in now]
     rows = [
         replace(row, change_bytes=row.size_bytes - before.get(row.stack, 0))
         for row in (*now.values(), *gone)
@@ -98,7 +104,11 @@ def difference(before: HeapProfile, after: HeapProfile) -> tuple[HeapChange, ...
 def beside(before: HeapProfile, after: HeapProfile) -> tuple[HeapChange, ...]:
     """The same, and what stayed as it was."""
     old, new = (_sums((_place(each), each) for each in profile.samples) for profile in (before, after))
-    found = [_change(place, old.get(place, (0, 0)), new.get(place, (0, 0))) for place in old.keys() | new.keys()]
+    inside = _inside((_place(each), each) for profile in (before, after) for each in profile.samples)
+    found = [
+        _change(place, old.get(place, (0, 0)), new.get(place, (0, 0)), tuple(inside.get(place, ())))
+        for place in old.keys() | new.keys()
+    ]
     return tuple(sorted(found, key=_growth))
 
 
@@ -106,7 +116,9 @@ def _place(sample: HeapSample) -> tuple[Stack, str, str | None]:
     return sample.stack, sample.kind, sample.device
 
 
-def _change(place: tuple[Stack, str, str | None], before: tuple[int, int], after: tuple[int, int]) -> HeapChange:
+def _change(
+    place: tuple[Stack, str, str | None], before: tuple[int, int], after: tuple[int, int], inside: tuple[str, ...]
+) -> HeapChange:
     stack, kind, device = place
     return HeapChange(
         stack=stack,
@@ -116,6 +128,7 @@ def _change(place: tuple[Stack, str, str | None], before: tuple[int, int], after
         after_bytes=after[0],
         before_count=before[1],
         after_count=after[1],
+        inside=inside,
     )
 
 
@@ -130,6 +143,15 @@ def _sums(samples: Iterable[tuple[_Key, HeapSample]]) -> dict[_Key, tuple[int, i
         size, count = found.get(key, (0, 0))
         found[key] = size + sample.size_bytes, count + sample.count
     return found
+
+
+def _inside(samples: Iterable[tuple[_Key, HeapSample]]) -> dict[_Key, dict[str, int]]:
+    """Bytes of each key by the library function that was called for them, the most first."""
+    found: dict[_Key, Counter[str]] = {}
+    for key, sample in samples:
+        if sample.inside is not None:
+            found.setdefault(key, Counter())[sample.inside] += sample.size_bytes
+    return {key: dict(sorted(sizes.items(), key=lambda each: (-each[1], each[0]))) for key, sizes in found.items()}
 
 
 @dataclass(slots=True)

@@ -46,6 +46,14 @@ def inside(stack: Stack) -> str | None:
     return exported or (_by_path(next(public, called[0])) if called else None)
 
 
+def line_in_memory(stack: Stack) -> Frame | None:
+    """Return the user's innermost call on a stack of an allocation, or a library's where there is none.
+
+    Such a stack ends in JAX's own calls. ``None`` where all calls are JAX's and Python's.
+    """
+    return owner(stack) or next((frame for frame in reversed(stack) if library_module(frame.file)), None)
+
+
 @lru_cache(maxsize=4096)
 def library_module(file: str) -> str | None:
     """Return the name under which a file of a library is imported; ``None`` for JAX's and for those not installed.

@@ -397,6 +397,19 @@ def is_registered(listener: object) -> bool | None:
         return None
 
 
+def is_registered_internal(file: str) -> bool:
+    """Whether JAX leaves calls in this file out of tracebacks, because its library has asked for that.
+
+    ``False`` where JAX does not tell.
+    """
+    try:
+        from jax._src import source_info_util, traceback_util
+
+        return not (source_info_util.is_user_filename(file) and traceback_util.include_filename(file))
+    except Exception:
+        return False
+
+
 def cpu_async_dispatch() -> bool | None:
     """Whether the CPU backend dispatches asynchronously."""
     import jax

@@ -42,7 +42,10 @@ def _public_name(file: str, function: str, loaded: int) -> str | None:
     names = _names_in(module)
     if steps[0] not in names or names.get("__file__") != file:
         return None
-    home = _exported_by(module, steps[0], names[steps[0]])
+    value = names[steps[0]]
+    if isinstance(value, type) and issubclass(value, type):  # users call a class that it has made
+        return None
+    home = _exported_by(module, steps[0], value)
     return None if home is None else ".".join((home, *steps))
 
 

@@ -10,6 +10,7 @@ from ..model.frame import Frame
 from ..model.heap import HeapDifference, HeapProfile
 from .clock import timestamp
 from .heap import heap_data, read_heap
+from .library_calls import with_inside
 from .sources import known_as
 
 
@@ -58,7 +59,7 @@ class HeapWatch:
     def _read(self, data: bytes, started_at: str, notes: tuple[str, ...]) -> HeapProfile | None:
         """The profile, of the user's own calls: those of JAX are not the same whenever a line runs."""
         try:
-            return replace(_named(without_internals(read_heap(data, started_at))), notes=notes)
+            return replace(_named(without_internals(with_inside(read_heap(data, started_at)))), notes=notes)
         except Exception as error:
             self.notes.append(f"JAX's heap profile could not be read: {error}.")
             return None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import ClassVar, TypeVar
 
@@ -24,6 +24,8 @@ class HeapSample:
             the profile does not say.
         device: where they lie, as JAX names the device; ``None`` for what lies on none, as programs do.
         stack: the calls that made them, the outermost first; empty where JAX had kept none.
+        inside: the function of a library that the user's line called, such as ``"flax.linen.Dense"``, or the
+            outermost one where no call is the user's; ``None`` if there is none, or if that is not known.
     """
 
     size_bytes: int
@@ -31,6 +33,7 @@ class HeapSample:
     kind: str
     device: str | None
     stack: Stack
+    inside: str | None = None
 
     def __post_init__(self) -> None:
         for name, value in (("size_bytes", self.size_bytes), ("count", self.count)):
@@ -120,12 +123,15 @@ class StackTotal:
         size_bytes: how much.
         count: in how many allocations.
         change_bytes: by how much that is more, or less, than before; ``None`` if that is not known.
+        inside: bytes by the library function that was called for them, the most first; of what is gone, the bytes
+            that it was. What was put there without a library is not in it.
     """
 
     stack: Stack
     size_bytes: int
     count: int
     change_bytes: int | None = None
+    inside: dict[str, int] = field(default_factory=dict, hash=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -140,6 +146,7 @@ class HeapChange:
         after_bytes: how much it is now.
         before_count: in how many allocations it was.
         after_count: in how many it is now.
+        inside: the library functions that were called for it, those of the most bytes first.
     """
 
     stack: Stack
@@ -149,6 +156,7 @@ class HeapChange:
     after_bytes: int
     before_count: int
     after_count: int
+    inside: tuple[str, ...] = ()
 
     @property
     def change_bytes(self) -> int:

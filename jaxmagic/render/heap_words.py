@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from .. import units
+from ..analysis.heap import owner
+from ..analysis.inside import library_module
 from ..analysis.sources import short_source
 from ..model.frame import Stack
 from ..model.heap import HeapDifference, StackTotal
+from .inside_words import inside_shares
 
 #: Calls of a stack that a row of a table names; the rest is left to the flame graph and the frame.
 _MOST_CALLS = 3
@@ -33,7 +36,26 @@ def stack_table(rows: Sequence[StackTotal]) -> list[tuple[str, ...]]:
 
 def _row(row: StackTotal, compared: bool) -> tuple[str, ...]:
     change = (units.size_change(row.change_bytes or 0),) if compared else ()
-    return units.size(row.size_bytes), *change, calls(row.stack)
+    return units.size(row.size_bytes), *change, put_by(row)
+
+
+def put_by(row: StackTotal) -> str:
+    """The user's innermost calls, and the library function that the first of them called.
+
+    >>> from jaxmagic.model.frame import Frame
+    >>> step = Frame(function="step", file="/home/me/train.py", line=17)
+    >>> put_by(StackTotal(stack=(step,), size_bytes=8, count=1, inside={"flax.linen.Dense": 8}))
+    'step (train.py:17) in flax.linen.Dense'
+    >>> dense = Frame(function="__call__", file="/opt/lib/python3.12/site-packages/flax/linen/linear.py", line=263)
+    >>> put_by(StackTotal(stack=(dense,), size_bytes=8, count=1, inside={"flax.linen.Dense": 8}))
+    'no line of yours: __call__ (linear.py:263) in flax.linen.Dense'
+    """
+    stack, own = row.stack, owner(row.stack) is not None
+    if not own:  # then JAX's own calls are in it
+        stack = tuple(frame for frame in stack if library_module(frame.file)) or stack
+    inner, arrow, outer = calls(stack).partition(" ← ")
+    told = " ".join(filter(None, (inner, inside_shares(row.inside, row.size_bytes or -(row.change_bytes or 0)))))
+    return f"{'' if own or not stack else 'no line of yours: '}{told}{arrow}{outer}"
 
 
 def calls(stack: Stack) -> str:

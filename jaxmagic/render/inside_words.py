@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from .. import units
 from ..analysis.profile_lines import LineTime
 from ..analysis.sources import short_source
@@ -19,13 +21,22 @@ def inside_of(line: LineTime) -> str:
     >>> inside_of(LineTime(None, time_ns=100, inside={"flax.linen.Dense": 30, "flax.linen.BatchNorm": 60}))
     'in flax.linen.BatchNorm 60 %, flax.linen.Dense 30 %'
     """
-    found = sorted(line.inside.items(), key=lambda each: -each[1])
-    if not found or not line.time_ns:
+    return inside_shares(line.inside, line.time_ns)
+
+
+def inside_shares(inside: Mapping[str, int], whole: int) -> str:
+    """Name the library functions with the largest parts of a whole, of time or of memory.
+
+    >>> inside_shares({"flax.linen.Dense": 1000, "flax.linen.BatchNorm": 1}, 1001), inside_shares({}, 1001)
+    ('in flax.linen.Dense', '')
+    """
+    found = sorted(inside.items(), key=lambda each: -each[1])
+    if not found or not whole:
         return ""
     shown = found[:_MOST_INSIDE]
-    if shown[0][1] > _ALL_INSIDE * line.time_ns:
+    if shown[0][1] > _ALL_INSIDE * whole:
         return f"in {shown[0][0]}"
-    names = [f"{name} {units.share(time_ns, line.time_ns)}" for name, time_ns in shown]
+    names = [f"{name} {units.share(part, whole)}" for name, part in shown]
     return f"in {', '.join(names)}" + (", …" if len(found) > len(shown) else "")
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from ..analysis.heap import beside, owner
+from ..analysis.heap import beside
+from ..analysis.inside import line_in_memory
 from ..model.arrays import HeldArray
 from ..model.heap import HeapDifference, HeapProfile
 from ..model.memory import Executable
@@ -82,6 +83,7 @@ _HEAP = {
     "file": "string",
     "line": "Int64",
     "cell": "string",
+    "inside": "string",
     "kind": "string",
     "device": "string",
     "before_bytes": "Int64",
@@ -156,6 +158,7 @@ def timeline(sampled: MemoryTimeline | None) -> Table:
 def heap(found: HeapDifference | None) -> Table:
     """A row a call stack, kind and device, with the innermost call of the user's; what grew the most comes first.
 
+    Where no call is the user's, it is the innermost one of a library. ``inside`` names the library functions called.
     Of the stack the outermost call is the first.
     """
     if found is None:
@@ -163,11 +166,11 @@ def heap(found: HeapDifference | None) -> Table:
     nothing = HeapProfile(samples=(), started_at=None)
     rows = []
     for each in beside(found.before or nothing, found.after):
-        line = owner(each.stack)
+        line = line_in_memory(each.stack)
         place = (None,) * 4 if line is None else (line.function, line.file, line.line, line.cell)
-        values = {name: getattr(each, name, None) for name in list(_HEAP)[4:-1]}
+        values = {name: getattr(each, name, None) for name in list(_HEAP)[5:-1]}
         if found.before is None:
             values |= dict.fromkeys(("before_bytes", "change_bytes", "before_count", "change_count"))
         stack = "; ".join(f"{frame.function} ({frame.location})" for frame in each.stack)
-        rows.append((*place, *values.values(), stack))
+        rows.append((*place, ", ".join(each.inside) or None, *values.values(), stack))
     return Table(_HEAP, rows)

@@ -250,3 +250,35 @@ def test_a_stack_may_be_deeper_than_python_can_recurse() -> None:
     while node.children:
         (node,), depth = node.children, depth + 1
     assert (depth, node.self_bytes, node.frame) == (50_000, 3, deep[-1])
+
+
+def called(size: int, inside: str | None, *stack: Frame) -> HeapSample:
+    return HeapSample(size_bytes=size, count=1, kind="buffer", device="cpu:0", stack=stack, inside=inside)
+
+
+def test_a_line_that_calls_several_library_functions_is_one_row_with_each_ones_bytes() -> None:
+    one = HeapProfile(
+        samples=(called(10, "flax.Dense", STEP), called(30, "flax.BatchNorm", STEP), called(5, None, STEP)),
+        started_at=None,
+    )
+    (row,) = by_stack(one)
+    assert (row.size_bytes, list(row.inside.items())) == (45, [("flax.BatchNorm", 30), ("flax.Dense", 10)])
+    (change,) = beside(profile(), one)
+    assert change.inside == ("flax.BatchNorm", "flax.Dense")
+
+
+def test_what_is_gone_still_names_the_library_function() -> None:
+    before = HeapProfile(samples=(called(10, "flax.Dense", STEP),), started_at=None)
+    (row,) = stacks(profile() - before)
+    assert (row.size_bytes, row.change_bytes, row.inside) == (0, -10, {"flax.Dense": 10})
+
+
+def test_a_profile_saved_without_library_functions_is_compared_by_line() -> None:
+    after = HeapProfile(samples=(called(15, "flax.Dense", STEP),), started_at=None)
+    (row,) = stacks(after - profile(((STEP,), 10)))
+    assert (row.size_bytes, row.change_bytes, row.inside) == (15, 5, {"flax.Dense": 15})
+
+
+def test_the_library_function_stays_when_its_calls_are_dropped() -> None:
+    (row,) = by_stack(without_internals(HeapProfile(samples=(called(1, "flax.Dense", STEP, CALL),), started_at=None)))
+    assert (row.stack, row.inside) == ((STEP,), {"flax.Dense": 1})

@@ -177,3 +177,46 @@ def test_without_a_heap_profile_the_frame_is_empty_and_has_its_columns(
     frame = to_frame(memory_profile(), "heap")
     assert len(frame) == 0
     assert frame.dtypes.equals(to_frame(heap_difference()).dtypes)
+
+
+LINEAR = Frame(function="__call__", file="/opt/lib/python3.12/site-packages/flax/linen/linear.py", line=263)
+JAXS = Frame(function="full", file="/opt/lib/python3.12/site-packages/jax/_src/lax/lax.py", line=3625)
+
+
+def in_library() -> HeapDifference:
+    dense, norm = "flax.linen.Dense", "flax.linen.BatchNorm"
+    gone = held(sample(512, "old", inside="optax.chain"))
+    return (
+        held(
+            sample(6144, "main", "step", inside=dense),
+            sample(2048, "main", "step", inside=norm),
+            sample(1024, stack=(LINEAR, JAXS), inside=dense),
+            sample(256, stack=(JAXS,)),
+        )
+        - gone
+    )
+
+
+def test_the_library_function_stands_beside_the_users_line() -> None:
+    assert to_text(in_library(), Style(width=118)) == golden("""
+        By call stack: 9.25 KiB held, +8.75 KiB:
+          held      change     put there by
+          8.00 KiB  +8.00 KiB  step (step.py:7) in flax.linen.Dense 75 %, flax.linen.BatchNorm 25 % ← main (main.py:7)
+          1.00 KiB  +1.00 KiB  no line of yours: __call__ (linear.py:263) in flax.linen.Dense
+          0 B       -512 B     old (old.py:7) in optax.chain
+          256 B     +256 B     no line of yours: full (lax.py:3625)
+    """)
+    html = to_html(in_library())
+    assert "step (step.py:7) in flax.linen.Dense 75 %" in html
+    assert "no line of yours: __call__ (linear.py:263) in flax.linen.Dense" in html
+
+
+def test_the_frame_has_the_library_function_and_its_line_where_no_line_is_the_users() -> None:
+    frame = to_frame(in_library(), "heap")
+    rows = [tuple(row) for row in frame[["function", "line", "inside"]].astype(object).itertuples(index=False)]
+    assert rows == [
+        ("step", 7, "flax.linen.Dense, flax.linen.BatchNorm"),
+        ("__call__", 263, "flax.linen.Dense"),
+        (pd.NA, pd.NA, pd.NA),
+        ("old", 7, "optax.chain"),
+    ]
