@@ -13,13 +13,13 @@ import sysconfig
 import types
 import weakref
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from itertools import chain
 from typing import Any
 
-#: How an object leads to another one: ``("attribute", "w")``, ``("item", 0)``, ``("closure", "w")``.
-Step = tuple[str, Any]
+from .attribute_names import Step, aliases, field_names, step_to
+
 Part = tuple[Step, Any]
 Reader = Callable[[Any], Iterable[Part]]
 
@@ -85,6 +85,9 @@ def reader_of(kind: type) -> Reader | None:
     if top in _SHELL or issubclass(kind, _NOT_READ):
         return None
     own = [read for base, read in _READERS if issubclass(kind, base)]
+    fields = field_names(_members_of(kind)) if issubclass(kind, tuple) else ()
+    if fields:
+        own[0] = _of_fields(fields)
     if issubclass(kind, _ALONE):
         return own[0]
     attributes = _attributes_of(kind)
@@ -102,9 +105,9 @@ def _attributes_of(kind: type) -> Reader | None:
 
     ``None`` where objects of the class have none.
     """
-    members: dict[str, Any] = {}
-    for base in reversed(of_type("__mro__", kind)):
-        members.update(of_type("__dict__", base).items())
+    members = _members_of(kind)
+    library = not _is_users_class(kind)
+    mapping, sequence = any(base is Mapping for base in of_type("__mro__", kind)), "__getitem__" in members
     dictionary = members.pop("__dict__", None)
     slots = [(name, each) for name, each in members.items() if type(each) is types.MemberDescriptorType]
     if dictionary is None and not slots:
@@ -114,15 +117,37 @@ def _attributes_of(kind: type) -> Reader | None:
         if type(dictionary) in _DESCRIPTORS:
             held = dictionary.__get__(node)
             for key, value in dict.items(held) if type(held) is dict else ():
-                # What JAX's own arrays are made of is no other array to the user.
-                yield ("same" if key == "_base_array" else "attribute", key) if type(key) is str else _INSIDE, value
+                yield ("attribute", key) if type(key) is str else _INSIDE, value
         elif dictionary is not None:
             yield from _unnamed(node)
         for name, member in slots:
             with suppress(AttributeError):  # not set
                 yield ("attribute", name), member.__get__(node)
 
-    return read
+    def read_library(node: Any) -> Iterator[Part]:
+        parts = list(read(node))
+        held = {key: value for (step, key), value in parts if step == "attribute"}
+        hidden = aliases(held)
+        for (step, key), value in parts:
+            if step != "attribute":
+                yield (step, key), value
+            elif key not in hidden:
+                yield step_to(key, value, held, mapping=mapping, sequence=sequence), value
+
+    return read_library if library else read
+
+
+def _members_of(kind: type) -> dict[str, Any]:
+    """The attributes of a class, with those that it inherits."""
+    members: dict[str, Any] = {}
+    for base in reversed(of_type("__mro__", kind)):
+        members.update(of_type("__dict__", base).items())
+    return members
+
+
+def _of_fields(names: tuple[str, ...]) -> Reader:
+    """Reads a named tuple."""
+    return lambda node: ((("attribute", name), each) for name, each in zip(names, tuple.__iter__(node), strict=False))
 
 
 def _of_dict(node: Any) -> Iterator[Part]:

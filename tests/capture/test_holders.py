@@ -8,8 +8,8 @@ import sys
 import types
 import weakref
 from collections import deque
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -569,3 +569,62 @@ def test_a_package_leads_to_its_modules_and_an_unregistered_module_is_an_object(
     monkeypatch.setitem(sys.modules, "package", package)
     monkeypatch.setitem(sys.modules, "package.inner", inner)
     assert "package.inner.w" in names(a, {"package": package, "box": Model(inner)})
+
+
+class Pair(NamedTuple):
+    mu: Any
+    nu: Any
+
+
+def test_a_field_of_a_named_tuple_is_told_by_its_name(a: Any) -> None:
+    assert names(a, {"state": [Pair(None, {"w": a})]}) == ["state[0].nu['w']"]
+
+
+def test_a_tuple_that_only_pretends_to_have_fields_is_told_by_numbers(a: Any) -> None:
+    class Pretended(tuple):  # type: ignore[type-arg]
+        _fields = ("mu", "nu")
+
+    assert names(a, {"state": Pretended((1, a))}) == ["state[1]"]
+
+
+def of_library(name: str, *bases: type, **members: Any) -> Any:
+    """An object of a class that a library has defined: numpy's, for this test."""
+    return type(name, bases, {"__module__": "numpy", "__slots__": (), **members})
+
+
+def test_the_private_dictionary_of_a_librarys_mapping_is_the_mapping(a: Any) -> None:
+    methods = {each: lambda *_: pytest.fail("ran") for each in ("__getitem__", "__iter__", "__len__")}
+    kind = of_library("Frozen", Mapping, **methods | {"__slots__": ("_dict", "_hash")})
+    frozen = kind()
+    frozen._dict, frozen._hash = {"w": a}, None
+    assert names(a, {"f": frozen}) == ["f['w']"]
+    frozen._hash = {"v": 1}  # which of both has the items cannot be told
+    assert names(a, {"f": frozen}) == ["f._dict['w']"]
+
+
+def test_the_only_array_of_a_librarys_object_is_the_object(a: Any) -> None:
+    variable = of_library("Variable", __slots__=("_raw_value", "_other"))()
+    variable._raw_value, variable._other = a, "x"
+    assert names(a, {"v": variable}) == ["v"]
+    variable._other = jnp.zeros(2)
+    assert names(a, {"v": variable}) == ["v._raw_value"]
+
+
+def test_a_public_attribute_and_the_users_own_objects_are_told_as_they_are(a: Any) -> None:
+    layer = of_library("Layer", __slots__=("w",))()
+    layer.w = a
+    mine = Model()
+    mine._hidden = a  # type: ignore[attr-defined]
+    assert names(a, {"layer": layer, "mine": mine}) == ["layer.w", "mine._hidden"]
+
+
+def test_an_attribute_that_is_named_by_a_number_is_an_item_where_a_library_has_items(a: Any) -> None:
+    listed = of_library("List", __slots__=("__dict__",), __getitem__=lambda *_: pytest.fail("ran"))()
+    vars(listed)["0"] = a
+    assert names(a, {"layers": listed}) == ["layers[0]"]
+
+
+def test_what_is_under_a_private_name_too_is_told_by_the_other_one(a: Any) -> None:
+    found = of_library("Jitted", __slots__=("__dict__",))()
+    found._fun = found.__wrapped__ = closure(a)
+    assert names(a, {"f": found}) == ["f.__wrapped__ (closure: w)"]
