@@ -186,7 +186,6 @@ class Block:
 
     def take(self, silent: bool = False) -> Any:
         """Give the value away and forget it, and this block with it."""
-        _left.discard(self)
         value, self.value = self.value, None
         self.kept.clear()
         if self._shell.user_ns.get(self._name) is self:
@@ -195,6 +194,7 @@ class Block:
             value = self.record
             if self._shown and not self._arguments.q:
                 shown_already(value)
+        _left.discard(self)  # last: an interrupted one is taken again when the cell has run, or the next one
         return None if silent else value
 
 
