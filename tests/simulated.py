@@ -21,7 +21,7 @@ from jaxmagic.analysis.fastest import fastest
 from jaxmagic.analysis.statistics import is_correlated, median_interval
 from jaxmagic.capture.contestants import Contestants, Entry
 from jaxmagic.capture.plan import Plan
-from jaxmagic.capture.sampler import until_known
+from jaxmagic.capture.stopping import until_known
 from jaxmagic.capture.turns import Turns
 from jaxmagic.capture.warmup import WarmUp
 from jaxmagic.model.benchmark import Trial

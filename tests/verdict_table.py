@@ -25,7 +25,7 @@ SOURCES = (
     "jaxmagic/analysis/fastest.py",
     "jaxmagic/analysis/statistics.py",
     "jaxmagic/capture/plan.py",
-    "jaxmagic/capture/sampler.py",
+    "jaxmagic/capture/stopping.py",
     "jaxmagic/capture/turns.py",
     "tests/simulated.py",
 )

@@ -1,4 +1,4 @@
-"""Sampling until the median is known well enough, or the budget is spent."""
+"""One statement measured: the first call, warm calls, samples, calls one after another, and a recording."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import replace
 from math import inf
 from typing import NamedTuple
 
-from ..analysis.statistics import median, median_interval, stopping_checkpoints
+from ..analysis.statistics import median
 from ..errors import DonatedTwice
 from ..interrupts import interrupted, interruptible, uninterrupted
 from ..model.benchmark import Benchmark, Conditions, StoppedBy, Trial
@@ -17,17 +17,12 @@ from .clock import Clock, now_ns, timestamp
 from .device_time import mark_call, take_device_time
 from .environment import probe
 from .pipeline import Pipelined, take_pipelined
-from .plan import LEAST, PIPELINED, Plan
+from .plan import PIPELINED, Plan
 from .runner import Runner
 from .several import noticing, refuse_to_count
+from .stopping import until_known
 from .surroundings import Surroundings
 from .warmup import WarmUp, set_up_samples, warm_up
-
-#: An interval takes these many samples.
-_FOR_AN_INTERVAL = 6
-
-#: How often somebody is told how far it is.
-TELL_NS = 10**8
 
 #: Calls under the profiler: for about so long, and how many at least and at most.
 _PROFILED_NS, _FEWEST_PROFILED, _MOST_PROFILED = 50_000_000, 3, 100
@@ -132,52 +127,6 @@ def _sample(runner: Runner, plan: Plan, warm: WarmUp, folded: bool, progress: Pr
             except KeyboardInterrupt:
                 stopped_by = "interrupt"
     return _Sampled(latency, pipelined, stopped_by, beside.conditions_of(runner, folded=folded))
-
-
-def until_known(
-    runner: Runner, plan: Plan, first_ns: int | None, progress: Progress, clock: Clock
-) -> tuple[list[int], StoppedBy]:
-    """Samples until one of the plan's conditions holds, and which one it was; or until an interrupt."""
-    __tracebackhide__ = True
-    taken: list[int] = [] if first_ns is None else [first_ns]
-    try:
-        return taken, _sample_on(taken, runner, plan, progress, clock)
-    except KeyboardInterrupt:
-        if not taken:
-            raise
-        return taken, "interrupt"
-
-
-@interruptible
-def _sample_on(taken: list[int], runner: Runner, plan: Plan, progress: Progress, clock: Clock) -> StoppedBy:
-    """Add samples to `taken`, and tell what ended that."""
-    __tracebackhide__ = True
-    checkpoints = stopping_checkpoints()
-    next_check = next(checkpoints)
-    progress.stage("samples", plan.samples, ticking=False, expected_s=plan.budget_ns / 1e9)
-    told_ns = clock()
-    started_ns = told_ns - sum(taken)
-    while True:
-        now_ns = clock()
-        spent_ns, count = now_ns - started_ns, len(taken)
-        about = None
-        if plan.samples is not None:
-            if count >= plan.samples:
-                return "count"
-        elif count:
-            each_ns = spent_ns / count
-            about = max(round(plan.sampling_ns(each_ns) / max(each_ns, 1)), count + 1)
-            if count == next_check:
-                next_check = next(checkpoints)
-                estimate = median_interval(taken)
-                if spent_ns >= LEAST * plan.budget_ns and estimate and estimate.relative_width <= plan.rtol:
-                    return "precision"
-            if not plan.has_time(spent_ns, each_ns, count, _FOR_AN_INTERVAL):
-                return "budget"
-        if count and now_ns - told_ns > TELL_NS:
-            progress.advance(count, about)
-            told_ns = now_ns
-        taken.append(runner.sample())
 
 
 #: How a statement that donates its arguments gets others.

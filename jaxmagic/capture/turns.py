@@ -21,7 +21,7 @@ from .clock import Clock
 from .contestants import Contestants
 from .plan import LEAST, Plan
 from .runner import Runner
-from .sampler import TELL_NS
+from .stopping import TELL_NS
 from .warmup import WarmUp, set_up_samples, warm_up
 
 _Turn = TypeVar("_Turn")

@@ -16,8 +16,9 @@ from shell import Shell
 from workloads import WORKLOADS, calibrated
 
 import jaxmagic
+from jaxmagic.capture.plan import Plan
 from jaxmagic.capture.runner import runner_of
-from jaxmagic.capture.sampler import Plan, warm_up
+from jaxmagic.capture.warmup import warm_up
 
 TARGETS_MS = (0.01, 1, 10)
 

@@ -19,8 +19,8 @@ import jaxmagic
 from jaxmagic.capture import launches
 from jaxmagic.capture.launched import Failure, settings
 from jaxmagic.capture.launches import Statement, _result_of, launch, statement_of, take_launches
+from jaxmagic.capture.plan import Plan
 from jaxmagic.capture.runner import runner_of
-from jaxmagic.capture.sampler import Plan
 from jaxmagic.capture.sending import pack
 from jaxmagic.model.benchmark import Benchmark
 
