@@ -9,12 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeVar
 
 from ..analysis.leaks import suspects
 from ..interrupts import begins, ends, interruptible
 from ..model.arrays import LiveArrays
-from ..model.memory import MemoryProfile
+from ..model.heap import HeapDifference
+from ..model.memory import Executable, MemoryProfile
 from ..model.progress import SILENT, CompileProgress, Progress
 from ..model.timeline import MemoryTimeline
 from ..model.timing import Timing
@@ -25,6 +26,8 @@ from .jax_version import about_lines, require_jax
 from .snapshots import HeapWatch
 from .stopwatch import Stopwatch
 from .timeline import MemorySampler
+
+_T = TypeVar("_T")
 
 
 class MemoryWatch:
@@ -77,6 +80,7 @@ class MemoryWatch:
         self._before: Snapshot | None = None
         self._error: BaseException | None = None
         self._profile: MemoryProfile | None = None
+        self._interrupt: KeyboardInterrupt | None = None
 
     @property
     def done(self) -> bool:
@@ -159,6 +163,9 @@ class MemoryWatch:
                         self._record(self._profile)
             finally:
                 self.cancel()
+            interrupt, self._interrupt = self._interrupt, None
+            if interrupt is not None:
+                raise interrupt
 
     @ends
     def cancel(self) -> None:
@@ -183,38 +190,59 @@ class MemoryWatch:
             if programs is not None:
                 programs.__exit__(None, None, None)
 
-    @interruptible
     def _make_record(self, timeline: MemoryTimeline | None) -> MemoryProfile:
-        namespace, value_name = self._namespace(), self._value_name()
-        self._progress.stage("reading memory maps" if self._mapped else "reading the programs")
-        executables = describe(self._watched, mapped=self._mapped, namespace=namespace)
-        self._progress.stage("searching for the names of arrays")
-        before, beside = self._before, {} if self.value is None else {value_name: self.value}
-        if self._error is not None:  # nobody has stored its traceback yet
-            beside[f"this {type(self._error).__name__}"] = self._error
-        arrays = _named(look(namespace, before=before, beside=beside), value_name)
-        del beside
+        """Make the record of what could be read: Ctrl-C, or an error, costs no more than the part that it meets."""
+        notes: list[str] = []
+        executables = self._part("what the programs need", notes, self._executables)
+        arrays = self._part("who holds the arrays", notes, self._arrays)
+        heap = None if self._heap is None else self._part("what each call stack holds", notes, self._difference)
         if timeline is not None:
             timeline = replace(timeline, clock_ns=self._stopwatch.started_ns - self._sampler.started_ns)
-        heap, notes = None, []
         if self._heap is not None:
-            self._progress.stage("reading the heap profile")
-            heap = self._heap.stop()
             notes += self._heap.notes
         if self._watched.ran is None:
             notes.append("Which programs ran is not known on this JAX: those that were compiled are listed.")
-        if any(each.allocations for each in executables):
+        if any(each.allocations for each in executables or ()):
             notes += about_lines()
         return MemoryProfile(
             timing=self._stopwatch.timing,
-            before_bytes=() if before is None else before.device_bytes,
-            arrays=arrays,
-            executables=executables,
+            before_bytes=() if self._before is None else self._before.device_bytes,
+            arrays=look({}, before=self._before, limit_s=0) if arrays is None else arrays,
+            executables=executables or (),
             timeline=timeline,
-            suspects=suspects([*self._earlier, arrays]),
+            suspects=() if arrays is None else suspects([*self._earlier, arrays]),
             heap=heap,
             notes=tuple(notes),
         )
+
+    def _part(self, what: str, notes: list[str], read: Callable[[], _T]) -> _T | None:
+        """Read a part of the record, which may take long; ``None`` where that failed, and after Ctrl-C."""
+        if self._interrupt is None:
+            try:
+                return interruptible(read)()
+            except KeyboardInterrupt as interrupt:
+                self._interrupt = interrupt
+            except Exception as problem:
+                notes.append(f"Not known: {what} ({type(problem).__name__}: {problem}).")
+                return None
+        notes.append(f"Interrupted while the record was made: {what} is not known.")
+        return None
+
+    def _executables(self) -> tuple[Executable, ...]:
+        self._progress.stage("reading memory maps" if self._mapped else "reading the programs")
+        return describe(self._watched, mapped=self._mapped, namespace=self._namespace())
+
+    def _arrays(self) -> LiveArrays:
+        self._progress.stage("searching for the names of arrays")
+        value_name = self._value_name()
+        beside = {} if self.value is None else {value_name: self.value}
+        if self._error is not None:  # nobody has stored its traceback yet
+            beside[f"this {type(self._error).__name__}"] = self._error
+        return _named(look(self._namespace(), before=self._before, beside=beside), value_name)
+
+    def _difference(self) -> HeapDifference | None:
+        self._progress.stage("reading the heap profile")
+        return None if self._heap is None else self._heap.stop()
 
 
 def _named(arrays: LiveArrays, value_name: str) -> LiveArrays:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import signal
+from collections.abc import Callable
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +12,7 @@ import pytest
 from shells import Session
 
 import jaxmagic
+from jaxmagic.capture import arrays, memory, snapshots
 from jaxmagic.capture.load import Load
 from jaxmagic.capture.runner import Runner
 from jaxmagic.capture.surroundings import Surroundings
@@ -92,6 +95,59 @@ def test_an_interrupt_behind_the_last_sample_costs_none(
     found = record if isinstance(record, Benchmark) else record.candidates[0]
     assert len(found.latency.samples_ns) == 3
     assert jaxmagic.last().started_at == record.started_at
+
+
+_PARTS = {
+    "describe": ["what the programs need", "who holds the arrays", "what each call stack holds"],
+    "find_holders": ["who holds the arrays", "what each call stack holds"],
+    "heap_data": ["what each call stack holds"],
+}
+
+#: Where each of these is looked up, and the how manieth call comes behind the code.
+_READERS = {"describe": (memory, 1), "find_holders": (arrays, 1), "heap_data": (snapshots, 2)}
+
+
+def _fails_behind_the_code(monkeypatch: pytest.MonkeyPatch, name: str, fail: Callable[[], None]) -> None:
+    """Let what reads a part of a memory record fail once."""
+    owner, failing = _READERS[name]
+    original, calls = getattr(owner, name), count(1)
+
+    def failed(*args: Any, **kwargs: Any) -> Any:
+        if next(calls) == failing:
+            fail()
+        return original(*args, **kwargs)
+
+    monkeypatch.setattr(owner, name, failed)
+
+
+@pytest.mark.parametrize("where", _PARTS)
+def test_an_interrupt_while_a_memory_record_is_made_keeps_what_there_is(
+    session: Session, monkeypatch: pytest.MonkeyPatch, where: str
+) -> None:
+    _fails_behind_the_code(monkeypatch, where, lambda: signal.raise_signal(signal.SIGINT))
+    session.run("%jaxmem --pprof -v kept f(x)", fails=KeyboardInterrupt)
+    record = session.shell.user_ns["kept"]
+    assert [each for each in record.notes if each.startswith("Interrupted")] == [
+        f"Interrupted while the record was made: {what} is not known." for what in _PARTS[where]
+    ]
+    assert record is jaxmagic.last()
+    assert record.timeline is not None
+    assert record.arrays.total_bytes >= 256
+    assert bool(record.executables) == (where != "describe")
+    assert "Interrupted while the record was made" in session.report
+
+
+@pytest.mark.parametrize("where", ["describe", "find_holders"])
+def test_a_part_of_a_memory_record_that_cannot_be_read_costs_neither_record_nor_value(
+    session: Session, monkeypatch: pytest.MonkeyPatch, where: str
+) -> None:
+    def fail() -> None:
+        raise ValueError("odd")
+
+    _fails_behind_the_code(monkeypatch, where, fail)
+    value = session.run("y = %jaxmem -v kept f(x)\ny")
+    assert value.shape == (8, 8)
+    assert f"Not known: {_PARTS[where][0]} (ValueError: odd)." in session.shell.user_ns["kept"].notes
 
 
 @pytest.mark.parametrize("magic", ["%jaxtime", "%jaxmem", "%jaxprof"])

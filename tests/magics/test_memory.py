@@ -276,7 +276,8 @@ def test_what_a_call_has_put_there_is_told_by_its_lines(session: Any, cell: str)
     session.run(cell)
     row = r"  39\.1 KiB  \+39\.1 KiB  step \(cell \d+:2\) ← <.*> \(cell \d+:[12]\)"
     assert re.search(rf"By call stack: .* held, \+39\.1 KiB:\n  held .*\n{row}", session.report)
-    assert wide_lines(session.report) == []
+    ours = [line for line in session.report.splitlines() if "step" in line]
+    assert wide_lines("\n".join(ours)) == []  # what other tests hold may be wider, where that tells two rows apart
     html = session.published[-1]["text/html"]
     assert html.count('<img alt="memory that is held, by call stack"') == 1
     assert "put there by" in html
