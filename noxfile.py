@@ -20,7 +20,7 @@ nox.options.download_python = "never"
 @nox.session(python="3.11")
 def oldest_jax(session: nox.Session) -> None:
     """Python 3.11 with JAX 0.8.0."""
-    run_tests(session, "jax==0.8.0", "jaxlib==0.8.0", rooms=["capture", "api", "magics"])
+    run_tests(session, "jax==0.8.0", "jaxlib==0.8.0", rooms=["capture", "api", "magics"], but=LONG)
 
 
 @nox.session(python="3.11")
@@ -32,7 +32,7 @@ def newest_on_oldest_python(session: nox.Session) -> None:
 @nox.session(python="3.12")
 def oldest_ipython(session: nox.Session) -> None:
     """Python 3.12 with IPython 7.34.0, which is Colab's."""
-    run_tests(session, "ipython==7.34.0", rooms=["magics", "widgets", "render"])
+    run_tests(session, "ipython==7.34.0", rooms=["magics", "widgets", "render"], but=LONG)
 
 
 @nox.session(python="3.13")
@@ -57,6 +57,9 @@ LIBRARIES = ("flax", "optax", "equinox", "diffrax", "numpyro", "blackjax", "opti
 
 #: Programs with a planted slow line, some of which take libraries.
 PLANTED = "tests/capture/test_planted_lines.py"
+
+#: What documents promise, and interrupts at seeded lines: minutes, for which the default and newest JAX are enough.
+LONG = "tests/test_interrupted.py", "tests/test_notebooks.py", "tests/test_promises.py", "tests/test_readme.py"
 
 
 # --- What takes long: `make suites` ---------------------------------------------------------------------------------
@@ -121,7 +124,7 @@ def run_tests(session: nox.Session, *pins: str, rooms: Sequence[str] = (), but: 
     """
     tests = Path("tests")
     chosen = [str(tests / room) for room in rooms if (tests / room).is_dir()]
-    whole = sorted({*tests.glob("test_*.py")} - {tests / name for name in _THE_SAME_EVERYWHERE})
+    whole = sorted({*tests.glob("test_*.py")} - {*map(Path, (*_THE_SAME_EVERYWHERE, *but))})
     chosen += map(str, whole) if rooms else []
     install(session, *pins)
     fewer = ["-m", "not browser and not long", "--hypothesis-profile", "few"]
@@ -136,7 +139,7 @@ def install(session: nox.Session, *pins: str, show: Sequence[str] = ()) -> None:
 
 
 #: Tests of the sources, and of statistics on a fake clock: no version of JAX or IPython changes what they find.
-_THE_SAME_EVERYWHERE = "test_house.py", "test_reruns.py", "test_simulated.py"
+_THE_SAME_EVERYWHERE = "tests/test_house.py", "tests/test_reruns.py", "tests/test_simulated.py"
 
 _VERSIONS = """
 import platform, sys
