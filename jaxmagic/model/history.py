@@ -22,16 +22,16 @@ Record = Timing | Benchmark | Comparison | Sweep | MemoryProfile | Profile
 CAPACITY = 1000
 
 
-#: Live arrays that the records of ``%jaxmem`` list, all together. Beyond that the oldest records keep a few each;
-#: the newest ones keep all, because the next look is compared with them.
-MOST_ARRAYS, _FEW_ARRAYS, _WHOLE = 10_000, 10, 3
+#: Arrays, samples, buffers and call stacks that the records of ``%jaxmem`` list, all together. Beyond that the oldest
+#: records keep a few arrays each; the newest ones keep all, because the next look is compared with them.
+MOST_ENTRIES, _FEW_ARRAYS, _WHOLE = 30_000, 10, 3
 
 
 class History(Displayable):
     """The session's records, oldest first: indexable, bounded, and without any array.
 
-    Of records of memory all but the newest three list 10,000 live arrays together: beyond that the oldest keep the
-    largest nine each and the sum of the others, and a note says so.
+    Of records of memory all but the newest three list 30,000 arrays, samples, buffers and call stacks together:
+    beyond that the oldest keep the largest nine arrays each and the sum of the others, and a note says so.
 
     >>> history = History(capacity=2)
     >>> len(history)
@@ -50,16 +50,16 @@ class History(Displayable):
             self._thin_out()
 
     def _thin_out(self) -> None:
-        """Shorten the lists of arrays of the oldest records, as many of them as it takes."""
-        earlier = [(at, each) for at, each in enumerate(self._records) if isinstance(each, MemoryProfile)][:-_WHOLE]
-        listed = sum(len(each.arrays.arrays) for _, each in earlier)
-        for at, each in earlier:
-            if listed <= MOST_ARRAYS:
+        """Shorten the oldest records of memory, as many of them as it takes."""
+        memory = [(at, each) for at, each in enumerate(self._records) if isinstance(each, MemoryProfile)]
+        earlier = [(at, each, _entries(each)) for at, each in memory[:-_WHOLE]]
+        listed = sum(entries for _, _, entries in earlier)
+        for at, each, entries in earlier:
+            if listed <= MOST_ENTRIES:
                 break
-            fewer = each.arrays.with_largest(_FEW_ARRAYS)
-            listed -= len(each.arrays.arrays) - len(fewer.arrays)
-            if fewer is not each.arrays:
-                self._records[at] = replace(each, arrays=fewer)
+            if entries > _FEW_ARRAYS:
+                self._records[at] = fewer = _shortened(each)
+                listed -= entries - _entries(fewer)
 
     def replace_last(self, record: Record) -> None:
         """Put `record` in the place of the newest one."""
@@ -99,3 +99,31 @@ class History(Displayable):
         {'records': ()}
         """
         return {"records": tuple({"kind": type(each).__name__, "record": each.to_dict()} for each in self)}
+
+
+def _entries(record: MemoryProfile) -> int:
+    """How many arrays, samples, buffers and call stacks it lists."""
+    allocations = (each for program in record.executables for each in program.allocations or ())
+    samples = 0 if record.timeline is None else len(record.timeline.times_ns)
+    heaps = () if record.heap is None else (record.heap.before, record.heap.after)
+    stacks = sum(len(each.samples) for each in heaps if each is not None)
+    return len(record.arrays.arrays) + samples + sum(len(each.buffers) for each in allocations) + stacks
+
+
+def _shortened(record: MemoryProfile) -> MemoryProfile:
+    """The same with the largest arrays only, and without timeline, buffers and call stacks; a note says so."""
+    lost = {
+        "timeline": record.timeline is not None,
+        "maps of programs": any(each.allocations for each in record.executables),
+        "call stacks": record.heap is not None,
+    }
+    gone = [name for name, was_there in lost.items() if was_there]
+    note = f"The history keeps no {' and no '.join(gone)} of an earlier record."
+    return replace(
+        record,
+        arrays=record.arrays.with_largest(_FEW_ARRAYS),
+        timeline=None,
+        heap=None,
+        executables=tuple(replace(each, allocations=None, steps=None) for each in record.executables),
+        notes=(*record.notes, *([note] if gone else [])),
+    )

@@ -38,13 +38,13 @@ def test_clear_forgets_everything(timing: Any) -> None:
 def test_old_records_of_memory_list_few_arrays_when_there_are_many(
     memory_profile: Any, live_arrays: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(history_module, "MOST_ARRAYS", 50)
+    monkeypatch.setattr(history_module, "MOST_ENTRIES", 50)
     history = History()
     record = memory_profile()
     one = HeldArray(
         shape="f32[1]", dtype="float32", sharding="", size_bytes=4, device_bytes=(("CPU:0", 4),), names=("x",)
     )
-    whole = replace(record, arrays=replace(record.arrays, arrays=(one,) * 40))
+    whole = replace(record, arrays=replace(record.arrays, arrays=(one,) * 40), timeline=None, executables=())
     for _ in range(8):
         history.append(whole)
     kept = [record.arrays for record in history if isinstance(record, MemoryProfile)]
@@ -53,3 +53,21 @@ def test_old_records_of_memory_list_few_arrays_when_there_are_many(
     assert kept[0].arrays[-1].shape == "31 other arrays"
     assert "The 9 largest of 40 arrays are listed" in kept[0].notes[-1]
     assert history[-1] is whole
+
+
+def test_old_records_of_memory_keep_no_timeline_and_no_maps_when_these_are_long(
+    memory_profile: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mapped = next(each for each in memory_profile().executables if each.allocations)
+    history, whole = History(), memory_profile(executables=(mapped,) * 8)
+    monkeypatch.setattr(history_module, "MOST_ENTRIES", history_module._entries(whole) + 10)
+    for _ in range(5):
+        history.append(whole)
+    oldest, *others = history
+    assert isinstance(oldest, MemoryProfile)
+    assert others == [whole] * 4
+    assert oldest.timeline is None
+    assert oldest.peak_bytes == whole.peak_bytes
+    assert all(each.allocations is None for each in oldest.executables)
+    assert mapped.name in [each.name for each in oldest.executables]
+    assert oldest.notes[-1] == "The history keeps no timeline and no maps of programs of an earlier record."
