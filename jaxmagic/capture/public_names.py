@@ -8,11 +8,14 @@ modules that are loaded are looked at.
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from types import ModuleType
 
 from ..analysis.inside import library_module, steps_of
+
+#: So many classes are named that may be the one that the user has called.
+_MOST_HEIRS = 2
 
 
 def public_name(file: str, function: str) -> str | None:
@@ -36,17 +39,42 @@ def public_name(file: str, function: str) -> str | None:
 @lru_cache(maxsize=4096)
 def _public_name(file: str, function: str, loaded: int) -> str | None:
     """The same, looked for again when modules have been loaded: `loaded` is how many there are."""
-    module, steps = library_module(file), steps_of(function)
-    if module is None or not steps:
+    module = library_module(file)
+    names = {} if module is None else _names_in(module)
+    first, _, method = function.partition(".")
+    if module is None or first not in names or names.get("__file__") != file:
         return None
-    names = _names_in(module)
-    if steps[0] not in names or names.get("__file__") != file:
-        return None
-    value = names[steps[0]]
+    value = names[first]
     if isinstance(value, type) and issubclass(value, type):  # users call a class that it has made
         return None
-    home = _exported_by(module, steps[0], value)
-    return None if home is None else ".".join((home, *steps))
+    if first.startswith("_"):
+        return _name_of_heirs(module, value, method) if isinstance(value, type) else None
+    home = _exported_by(module, first, value)
+    return None if home is None else ".".join((home, *steps_of(function)))
+
+
+def _name_of_heirs(module: str, private: type, method: str) -> str | None:
+    """Name the public classes of the package that have this method from a private one, unless there are many."""
+    package, name = module.partition(".")[0], method.partition(".")[0]
+    heirs = [each for each in _below(private) if each.__module__.partition(".")[0] == package]
+    same = [each for each in heirs if _inherited(each, name) is _inherited(private, name) is not None]
+    homes = {each: _exported_by(each.__module__, each.__name__, each) for each in same}
+    known = sorted(".".join((home, each.__name__, *steps_of(method))) for each, home in homes.items() if home)
+    return " or ".join(known) if 0 < len(known) <= _MOST_HEIRS else None
+
+
+def _below(private: type) -> Iterator[type]:
+    """Its subclasses and theirs, as far as they are public."""
+    heirs: list[type] = type.__subclasses__(private)
+    for each in heirs:
+        if not each.__name__.startswith("_"):
+            yield each
+        yield from _below(each)
+
+
+def _inherited(owner: type, name: str) -> object:
+    """A method as the class or the first of its bases has it; nothing of it runs."""
+    return next((vars(each)[name] for each in type.mro(owner) if name in vars(each)), None)
 
 
 def _exported_by(module: str, name: str, value: object) -> str | None:

@@ -35,6 +35,27 @@ FILES = {
                 return Layer()(x)
         def _helper(x):
             return Layer()(x)
+        class _Base:
+            def __call__(self, x):
+                return x
+            def shared(self, x):
+                return x
+        class First(_Base):
+            pass
+        class _Between(_Base):
+            pass
+        class Second(_Between):
+            def shared(self, x):
+                return x + 1
+        class _Alone:
+            def __call__(self, x):
+                return x
+        class _Many:
+            def __call__(self, x):
+                return x
+        class A(_Many): pass
+        class B(_Many): pass
+        class C(_Many): pass
         """,
     "_private.py": """
         from .nn.layers import Layer, _helper
@@ -73,6 +94,11 @@ def library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
         ("nn/layers.py", "Layer.apply", "pretended.nn.Layer.apply"),
         ("nn/layers.py", "Unlisted.__call__", "pretended.nn.layers.Unlisted"),
         ("nn/layers.py", "_helper", None),
+        ("nn/layers.py", "_Base.__call__", "pretended.nn.layers.First or pretended.nn.layers.Second"),
+        ("nn/layers.py", "_Base.shared", "pretended.nn.layers.First.shared"),
+        ("nn/layers.py", "_Base.missing", None),
+        ("nn/layers.py", "_Alone.__call__", None),
+        ("nn/layers.py", "_Many.__call__", None),
         ("nn/layers.py", "Removed.__call__", None),
         ("nn/layers.py", "<lambda>", None),
         ("nn/layers.py", "", None),
@@ -84,6 +110,12 @@ def library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 )
 def test_it_is_the_outermost_public_one(library: Path, file: str, function: str, name: str | None) -> None:
     assert public_name(str(library / file), function) == name
+
+
+def test_a_class_of_the_users_does_not_stand_for_the_librarys(library: Path) -> None:
+    layers = importlib.import_module("pretended.nn.layers")
+    mine = type("Mine", (layers._Alone,), {})
+    assert public_name(str(library / "nn" / "layers.py"), f"{mine.__base__.__name__}.__call__") is None
 
 
 def test_another_machines_file_is_not_taken_for_the_one_that_is_loaded_here(library: Path) -> None:
