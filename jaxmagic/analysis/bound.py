@@ -13,9 +13,13 @@ _HOST_BOUND = 0.5
 #: Runs that take more than this many times as long under the profiler say little about how busy a device is.
 _DISTORTED = 1.5
 
+#: Runs that were timed without the profiler: of fewer, their median may be that of a disturbed one.
+_STEADY = 3
+
 #: ``"host"`` and ``"device"`` are verdicts. ``"neither"``: the device is busy for a part of the run.
-#: ``"distorted"``: the profiler made the run much longer. ``"not timed"``: no run is known without it.
-Limit = Literal["host", "device", "neither", "distorted", "not timed"]
+#: ``"distorted"``: the profiler made the run much longer. ``"unsteady"``: the run without it took much longer, which
+#: the profiler does not explain. ``"not timed"``: no run is known without it.
+Limit = Literal["host", "device", "neither", "distorted", "unsteady", "not timed"]
 
 
 class Bound(NamedTuple):
@@ -26,7 +30,7 @@ class Bound(NamedTuple):
         use: the busiest device.
         busy_ns: the busy time of that device per recorded run.
         run_ns: the duration of a run, with or without the profiler, whichever is longer; without it where the
-            profiler made the run much longer.
+            profiler made the run much longer, of the recorded one where the two contradict each other.
         slower: how many times as long a run took under the profiler; ``None`` if not known.
     """
 
@@ -52,6 +56,9 @@ def bound_of(profile: Profile) -> Bound | None:
         return Bound("not timed", use, busy_ns, recorded_ns, None)
     least_ns = busy_ns - max(recorded_ns - wall_ns, 0)
     longer_ns = max(recorded_ns, wall_ns)
+    disturbed = wall_ns > _DISTORTED * recorded_ns and profile.timed_runs < _STEADY
+    if disturbed and busy_ns > _HOST_BOUND * recorded_ns:
+        return Bound("unsteady", use, busy_ns, recorded_ns, slower)
     if busy_ns <= _HOST_BOUND * wall_ns:
         return Bound("host", use, busy_ns, wall_ns if slower > _DISTORTED else longer_ns, slower)
     if slower > _DISTORTED:

@@ -70,6 +70,13 @@ def about_bound(profile: Profile) -> list[str]:
             f"A run took {units.number(found.slower, 2)} times as long under the profiler, so short operations look "
             "longer than they are. Whether the host or the device limits a run is not known."
         ]
+    if found.limit == "unsteady":
+        wall, recorded = units.time(profile.wall_ns or 0), units.time(found.run_ns)
+        return [
+            f"A run took {wall} without the profiler, and {recorded} when it was recorded, with {device} busy for "
+            f"{share} of that. Something slowed the first one down, so whether the host or the device limits a run "
+            "is not known. Profile it again."
+        ]
     if found.limit == "device":
         return [f"Device-bound: {device} is busy for {share} of a run."]
     idle = units.time(found.run_ns - found.busy_ns)

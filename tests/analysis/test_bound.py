@@ -38,10 +38,37 @@ def test_a_verdict_holds_with_the_profiler_and_without(
         recorded_ns=round(2 * recorded_ms * MS),
         device_uses=(use("CPU:0", round(2 * busy_ms * MS)), use("CPU:1", round(busy_ms * MS))),
         unprofiled=None if wall_ms is None else timing(dispatch_ns=round(wall_ms * MS), wait_ns=0),
+        timed_runs=3,
     )
     found = bound_of(profile)
     assert found is not None
     assert (found.limit, found.use.device) == (limit, "CPU:0")
+    assert found.busy_ns <= found.run_ns
+
+
+@pytest.mark.parametrize(
+    ("busy_ms", "recorded_ms", "wall_ms", "timed_runs", "limit"),
+    [
+        (739, 740, 2210, 1, "unsteady"),  # another process had the machine
+        (739, 740, 2210, 2, "unsteady"),
+        (739, 740, 2210, 3, "host"),
+        (739, 740, 1000, 1, "neither"),
+        (100, 740, 2210, 1, "host"),  # in both
+    ],
+)
+def test_one_run_that_the_recording_contradicts_gives_no_verdict(
+    timing: Callable[..., Any], busy_ms: float, recorded_ms: float, wall_ms: float, timed_runs: int, limit: str
+) -> None:
+    profile = replace(
+        fabricated(),
+        recorded_ns=round(2 * recorded_ms * MS),
+        device_uses=(use("CPU:0", round(2 * busy_ms * MS)),),
+        unprofiled=timing(dispatch_ns=round(wall_ms * MS), wait_ns=0),
+        timed_runs=timed_runs,
+    )
+    found = bound_of(profile)
+    assert found is not None
+    assert found.limit == limit
     assert found.busy_ns <= found.run_ns
 
 

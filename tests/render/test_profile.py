@@ -117,6 +117,15 @@ def test_what_a_run_waits_for_is_said_with_its_numbers(
     assert says(replace(timed, device_uses=(use("CPU:0", busy),)), sentence)
 
 
+def test_two_runs_that_contradict_each_other_are_both_told(profile: Profile, timing: Make) -> None:
+    timed = replace(profile, unprofiled=timing(dispatch_ns=60 * MS, wait_ns=0), timed_runs=1)
+    assert says(
+        replace(timed, device_uses=(use("CPU:0", 38 * MS),)),
+        "A run took 60.0 ms without the profiler, and 20.0 ms when it was recorded, with the device busy for 95 % of "
+        "that. Something slowed the first one down, so whether the host or the device limits a run is not known.",
+    )
+
+
 def says(profile: Profile, sentence: str) -> bool:
     """In both media, or in none."""
     text = " ".join(to_text(profile).split())
