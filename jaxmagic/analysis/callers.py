@@ -143,17 +143,37 @@ def _calls(stack: Stack, jitted: Sequence[str]) -> list[_Call]:
     first = dict.fromkeys(stack[:root] if root is not None else (), False)
     again = False
     places: dict[Frame, int] = {}
-    for frame in () if root is None else stack[root:]:
+    for number, frame in () if root is None else enumerate(stack[root:], root):
         at = places.get(frame)
+        if at is not None and _is_nested([call.frame for call in found[at:]], stack[number:], jitted):
+            at = None
         if at is None:
             places[frame] = len(found)
             found.append(_Call(frame, again=first.setdefault(frame, again)))
         else:
             again = True
             for call in found[at + 1 :]:
-                del places[call.frame]
+                places.pop(call.frame, None)
             del found[at + 1 :]
+            places[frame] = at
     return found
+
+
+def _is_nested(between: Sequence[Frame], rest: Stack, jitted: Sequence[str]) -> bool:
+    """Whether a library's function really called itself, as ``equinox.filter_jit`` does where such functions nest.
+
+    It did if its calls are not said again as a whole, and the user's function that it called is a jitted one of the
+    path: another caller's is not.
+
+    Args:
+        between: the calls from its first one to the second.
+        rest: the calls from the second one on.
+        jitted: the names of the jitted functions of the path.
+    """
+    if is_users(between[0]) or list(rest[: len(between)]) == list(between):
+        return False
+    users = next((frame for frame in between if is_users(frame)), None)
+    return users is None or _name(users) in jitted[1:]
 
 
 def _root(stack: Stack, jitted: Sequence[str]) -> int | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import jax
@@ -103,6 +104,37 @@ def test_a_program_that_only_calls_jitted_functions_is_known_by_its_name() -> No
     assert (other.stack, other.traced_for) == ((), "first")
     (unnamed,) = corrected(instruction("jit(<unnamed function>)/jit(_split)/slice", "main:2", "first:3"))
     assert unnamed.stack == stack("main:2", "first:3")
+
+
+def library(stack: Stack) -> Stack:
+    """The same, where functions whose names begin with a capital letter are a library's."""
+    return tuple(
+        replace(each, file="/opt/site-packages/l.py") if each.function[0].isupper() else each for each in stack
+    )
+
+
+@pytest.mark.parametrize(
+    ("op_name", "calls", "right"),
+    [
+        ("jit(second)/jit(Root)/while/body/jit(Solve)/lu",
+         ["second:7", "Jit:2", "Root:5", "Loop:9", "Jit:2", "Solve:8"],
+         ["second:7", "Jit:2", "Root:5", "Loop:9", "Jit:2", "Solve:8"]),
+        ("jit(second)/jit(loss)/jit(Solve)/lu", ["second:7", "Jit:2", "loss:5", "help:9", "Jit:2", "Solve:8"],
+         ["second:7", "Jit:2", "loss:5", "help:9", "Jit:2", "Solve:8"]),
+        ("jit(second)/jit(Solve)/lu", ["second:7", "Jit:2", "first:5", "Jit:2", "Solve:8"],
+         ["second:7", "Jit:2", "Solve:8"]),
+        ("jit(second)/jit(Solve)/while/body/lu", ["second:7", "Jit:2", "Solve:5", "Jit:2", "Solve:5", "Step:8"],
+         ["second:7", "Jit:2", "Solve:5", "Step:8"]),
+        ("jit(second)/jit(loss)/jit(Solve)/while/body/lu",
+         ["second:7", "Jit:2", "loss:5", "Jit:2", "Solve:8", "Jit:2", "Solve:8", "Step:9"],
+         ["second:7", "Jit:2", "loss:5", "Jit:2", "Solve:8", "Step:9"]),
+    ],
+    ids=["a library's", "the user's between", "another caller's between", "said again", "nested and said again"],
+)  # fmt: skip
+def test_a_library_that_calls_itself_is_said_twice(op_name: str, calls: list[str], right: list[str]) -> None:
+    own = OWN._replace(stack=stack("second:6"))
+    _, found = corrected(own, instruction(op_name)._replace(stack=library(stack(*calls))))
+    assert found.stack == library(stack(*right))
 
 
 def first(key: Any) -> Any:
