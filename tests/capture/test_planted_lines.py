@@ -1,4 +1,4 @@
-"""The slow line comes first: of thirty programs, each of which has one."""
+"""The slow line comes first: of forty programs, each of which has one."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from jaxmagic.model.profile import Profile
 NOT_TOLD = {
     "split_after_another_program": "keeps the line of the first caller alone",
     "checkpoint": "gives what is computed again the line of the call",
+    "vmapped_while_loop": "gives the body of such a loop the line of the call",
 }
 
 

@@ -17,7 +17,18 @@ from typing import Any
 #: What builds a program: a function to run, and its arguments.
 Build = Callable[[bool], tuple[Callable[..., Any], tuple[Any, ...]]]
 
-_THEMES = ("windows", "orders", "algebra", "loops", "branches", "devices", "layers", "solvers", "random_numbers")
+_THEMES = (
+    "windows",
+    "orders",
+    "algebra",
+    "loops",
+    "branches",
+    "devices",
+    "layers",
+    "solvers",
+    "random_numbers",
+    "further",
+)
 
 
 @dataclass(frozen=True, kw_only=True)
