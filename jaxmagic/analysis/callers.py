@@ -66,7 +66,7 @@ def _corrected(instruction: Written, starts: Sequence[_Start], foreign: Set[Fram
     if not instruction.stack:
         return instruction
     jitted = _jitted(instruction.op_name)
-    calls = _calls(instruction.stack, jitted)
+    calls = _calls(instruction.stack, instruction.op_name)
     end = next((at for at, call in enumerate(calls) if call.again and call.frame in foreign), len(calls))
     whole = tuple(call.frame for call in calls)
     stack = whole[:end]
@@ -92,7 +92,7 @@ def _starts(instructions: Iterable[Written]) -> Iterator[_Start]:
         jitted = _jitted(each.op_name)
         if len(jitted) != 1:
             continue
-        stack = tuple(call.frame for call in _calls(each.stack, jitted))
+        stack = tuple(call.frame for call in _calls(each.stack, each.op_name))
         at = _root(stack, jitted)
         if at is None:
             yield _Start(stack[:-1], None)
@@ -129,23 +129,23 @@ class _Call(NamedTuple):
     again: bool
 
 
-def _calls(stack: Stack, jitted: Sequence[str]) -> list[_Call]:
+def _calls(stack: Stack, op_name: str) -> list[_Call]:
     """Each call once: JAX says again how it came to a loop's body, or to what it has lowered apart.
 
     It begins anew with the program's function. What led to that may well contain a call twice.
 
     >>> frames = [Frame(function=name, file="a.py", line=1) for name in "mmffb"]
-    >>> "".join(call.frame.function for call in _calls(tuple(frames), ["f"]))
+    >>> "".join(call.frame.function for call in _calls(tuple(frames), "jit(f)/while/body/sin"))
     'mmfb'
     """
-    root = _root(stack, jitted)
+    root = _root(stack, _jitted(op_name))
     found = [_Call(frame, again=False) for frame in stack[: len(stack) if root is None else root]]
     first = dict.fromkeys(stack[:root] if root is not None else (), False)
     again = False
     places: dict[Frame, int] = {}
     for number, frame in () if root is None else enumerate(stack[root:], root):
         at = places.get(frame)
-        if at is not None and _is_nested([call.frame for call in found[at:]], stack[number:], jitted):
+        if at is not None and _is_nested([call.frame for call in found[at:]], stack[number:], op_name):
             at = None
         if at is None:
             places[frame] = len(found)
@@ -159,21 +159,21 @@ def _calls(stack: Stack, jitted: Sequence[str]) -> list[_Call]:
     return found
 
 
-def _is_nested(between: Sequence[Frame], rest: Stack, jitted: Sequence[str]) -> bool:
-    """Whether a library's function really called itself, as ``equinox.filter_jit`` does where such functions nest.
+def _is_nested(between: Sequence[Frame], rest: Stack, op_name: str) -> bool:
+    """Whether a library's function really called itself, as the wrappers of flax and equinox do where they nest.
 
-    It did if its calls are not said again as a whole, and the user's function that it called is a jitted one of the
-    path: another caller's is not.
+    It did if its calls are not said again as a whole, and no function of the user's that it called is a first caller,
+    which the path names.
 
     Args:
         between: the calls from its first one to the second.
         rest: the calls from the second one on.
-        jitted: the names of the jitted functions of the path.
+        op_name: the path of the operation.
     """
     if is_users(between[0]) or list(rest[: len(between)]) == list(between):
         return False
-    users = next((frame for frame in between if is_users(frame)), None)
-    return users is None or _name(users) in jitted[1:]
+    named = op_name.split("/")
+    return not any(is_users(frame) and _name(frame) in named for frame in between)
 
 
 def _root(stack: Stack, jitted: Sequence[str]) -> int | None:
@@ -188,7 +188,7 @@ def _foreign(stack: Stack, op_name: str) -> Iterator[Frame]:
     The path names it behind a library's jitted function; or it is the program's own function, at another line.
     """
     jitted = _jitted(op_name)
-    calls = _calls(stack, jitted)
+    calls = _calls(stack, op_name)
     root = _root(stack, jitted)
     behind = [call.frame for call in calls if call.again]
     if root is not None:
