@@ -24,6 +24,10 @@ from typing import NamedTuple
 from ..model.frame import Frame, Stack
 from ..model.hlo import Module
 from .heap import is_users
+from .lost_calls import with_lost_calls
+
+#: What stands for instructions with the same calls and the same path.
+_Key = tuple[int, str]
 
 _JIT = re.compile(r"\b(?:p?jit)\(([^()/]*)\)")
 
@@ -59,7 +63,22 @@ def own_callers(told: dict[int, Written]) -> dict[int, Written]:
     foreign = {frame for each in written for frame in _foreign(each.stack, each.op_name)}
     starts = list(dict.fromkeys(_starts(written))) or list(dict.fromkeys(_named(written)))
     corrected = {key: _corrected(each, starts, foreign) for key, each in once.items()}
+    known = {each.function: each for each in starts if each.function is not None}
+    if len(known) == 1:
+        corrected = _completed(corrected, *known.values())
     return {number: corrected[key] for number, key in keys.items()}
+
+
+def _completed(corrected: dict[_Key, Written], start: _Start) -> dict[_Key, Written]:
+    """Put in what is missing between the program and the calls behind it."""
+    stacks = [each.stack for each in corrected.values() if len(_jitted(each.op_name)) == 1]
+    found = with_lost_calls(stacks, start.calls, lambda frame: (frame.function, frame.file) == start.function)
+    return {
+        key: each._replace(stack=found[each.stack])
+        if len(_jitted(each.op_name)) == 1 and each.stack in found
+        else each
+        for key, each in corrected.items()
+    }
 
 
 def _corrected(instruction: Written, starts: Sequence[_Start], foreign: Set[Frame]) -> Written:
@@ -145,7 +164,7 @@ def _calls(stack: Stack, op_name: str) -> list[_Call]:
     places: dict[Frame, int] = {}
     for number, frame in () if root is None else enumerate(stack[root:], root):
         at = places.get(frame)
-        if at is not None and _is_nested([call.frame for call in found[at:]], stack[number:], op_name):
+        if at is not None and at != root and _is_nested([call.frame for call in found[at:]], stack[number:], op_name):
             at = None
         if at is None:
             places[frame] = len(found)
@@ -160,7 +179,7 @@ def _calls(stack: Stack, op_name: str) -> list[_Call]:
 
 
 def _is_nested(between: Sequence[Frame], rest: Stack, op_name: str) -> bool:
-    """Whether a library's function really called itself, as the wrappers of flax and equinox do where they nest.
+    """Whether a function really called itself, as the wrappers of flax and equinox do where they nest.
 
     It did if its calls are not said again as a whole, and no function of the user's that it called is a first caller,
     which the path names.
@@ -170,7 +189,7 @@ def _is_nested(between: Sequence[Frame], rest: Stack, op_name: str) -> bool:
         rest: the calls from the second one on.
         op_name: the path of the operation.
     """
-    if is_users(between[0]) or list(rest[: len(between)]) == list(between):
+    if list(rest[: len(between)]) == list(between):
         return False
     named = op_name.split("/")
     return not any(is_users(frame) and _name(frame) in named for frame in between)

@@ -47,5 +47,6 @@ def about_lines() -> list[str]:
         return []
     return [
         "JAX before 0.10 may give what runs in a function that is jitted itself, such as jnp.sort, the line of an "
-        "earlier call with the same shapes, perhaps of another program."
+        "earlier call with the same shapes, perhaps of another program. The body of a vmapped while_loop has the "
+        "line of its call."
     ]

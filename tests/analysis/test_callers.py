@@ -127,13 +127,16 @@ def library(stack: Stack) -> Stack:
          ["second:7", "Grad:2", "loss:5", "Grad:2", "Scan:4",
           "second:7", "Grad:2", "loss:5", "Grad:2", "Scan:4", "Cell:9"],
          ["second:7", "Grad:2", "loss:5", "Grad:2", "Scan:4", "Cell:9"]),
+        ("jit(second)/dot", ["second:7", "timed:2", "middle:5", "timed:2", "inner:9"],
+         ["second:7", "timed:2", "middle:5", "timed:2", "inner:9"]),
         ("jit(second)/jit(Solve)/while/body/lu", ["second:7", "Jit:2", "Solve:5", "Jit:2", "Solve:5", "Step:8"],
          ["second:7", "Jit:2", "Solve:5", "Step:8"]),
         ("jit(second)/jit(loss)/jit(Solve)/while/body/lu",
          ["second:7", "Jit:2", "loss:5", "Jit:2", "Solve:8", "Jit:2", "Solve:8", "Step:9"],
          ["second:7", "Jit:2", "loss:5", "Jit:2", "Solve:8", "Step:9"]),
     ],
-    ids=["a library's", "the user's between", "another caller's between", "a loop's body", "said again",
+    ids=["a library's", "the user's between", "another caller's between", "a loop's body", "the user's own wrapper",
+         "said again",
          "nested and said again"],
 )  # fmt: skip
 def test_a_library_that_calls_itself_is_said_twice(op_name: str, calls: list[str], right: list[str]) -> None:

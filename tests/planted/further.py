@@ -17,13 +17,13 @@ from .windows import image
 @planted()
 def triangular_solve(slow: bool) -> Any:
     def program(a: Any, b: Any) -> Any:
-        lower = jnp.tril(a) + 900 * jnp.eye(900)
+        lower = jnp.tril(a) + 1500 * jnp.eye(1500)
         solved = b
         if slow:
             solved = lax.linalg.triangular_solve(lower, b, left_side=True, lower=True)  # planted
         return jnp.cos(solved).sum()
 
-    return jax.jit(program), (image(900, 900), image(900, 900))
+    return jax.jit(program), (image(1500, 1500), image(1500, 1500))
 
 
 @planted()
@@ -171,3 +171,51 @@ def step_of_blackjax(slow: bool) -> Any:
         return state.position.sum()
 
     return jax.jit(program), (image(1000), image(1000, 1000), jax.random.key(0))
+
+
+@planted("flax")
+def rnn_of_nnx(slow: bool) -> Any:
+    from flax import nnx
+
+    class Tagger(nnx.Module):  # type: ignore[misc]
+        def __init__(self, rngs: Any) -> None:
+            self.rnn = nnx.RNN(nnx.GRUCell(64, 256, rngs=rngs))
+            self.norm = nnx.LayerNorm(256, rngs=rngs)
+            self.wide = nnx.Linear(64, 256, rngs=rngs)
+
+        def __call__(self, x: Any) -> Any:
+            y = self.wide(x)
+            if slow:
+                y = y + self.rnn(x)  # planted
+            return self.norm(y)
+
+    @nnx.jit
+    def program(model: Any, x: Any) -> Any:
+        return nnx.value_and_grad(lambda model: (model(x) ** 2).mean())(model)
+
+    return program, (Tagger(nnx.Rngs(0)), image(16, 100, 64))
+
+
+@planted("equinox")
+def checkpoint_of_equinox(slow: bool) -> Any:
+    import equinox
+
+    class Net(equinox.Module):
+        first: Any
+        mixer: Any
+
+        def __init__(self, key: Any) -> None:
+            self.first = equinox.nn.Linear(16, 128, key=key)
+            self.mixer = equinox.nn.MLP(128, 128, 512, 2, activation=jax.nn.silu, key=key)
+
+        def __call__(self, x: Any) -> Any:
+            y = jnp.tanh(self.first(x))
+            if slow:
+                y = y + equinox.filter_checkpoint(self.mixer)(y)  # planted
+            return y.sum()
+
+    @equinox.filter_jit
+    def program(net: Any, x: Any) -> Any:
+        return equinox.filter_value_and_grad(lambda net: (jax.vmap(net)(x) ** 2).mean())(net)
+
+    return program, (Net(jax.random.key(0)), image(800, 16))
