@@ -44,7 +44,8 @@ _FUNCTION = re.compile(r"<function (?P<name>.+?) at 0x\w+>|(?P<ours>.+) \(object
 _NUMBER = re.compile(r"-?(\d|inf|nan)|True$|False$|\(-?\d\S*j\)$")
 
 _TYPE = re.compile(
-    r"(?P<dtype>[\w<>]+)\[(?P<shape>[^\]]*)\](?P<sharding>\(.*?\))?(?:\{weak_type=(?P<weak>True|False)\})?$"
+    r"(?P<dtype>key<\w+>|\w+)(?:<(?P<memory>\w+)>)?\[(?P<shape>[^\]]*)\]"
+    r"(?P<sharding>\(.*?\))?(?:\{weak_type=(?P<weak>True|False)\})?$"
 )
 
 
@@ -173,6 +174,9 @@ def type_difference(
         what = f"argument {argument} has another shape{and_dtype}"
         found = difference("shape", what, argument, now_words, before_words)
         return replace(found, remedy=_shape_remedy(now, before))
+    if now["dtype"] == before["dtype"] and now["memory"] != before["memory"]:
+        memories = (f"{each['memory'] or 'device'} memory" for each in (now, before))
+        return difference("placement", f"argument {argument} lies elsewhere", argument, *memories)
     if now["dtype"] != before["dtype"]:
         found = difference("dtype", f"argument {argument} has another dtype", argument, now_words, before_words)
         if now["dtype"].startswith("key<"):

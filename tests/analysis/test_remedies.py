@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from jaxmagic.analysis.remedies import combined, difference, static_difference, type_difference
 
 
@@ -25,6 +27,21 @@ def test_what_is_shown_of_two_long_values_differs() -> None:
 def test_a_type_that_cannot_be_read_is_shown_as_it_is() -> None:
     cause = type_difference("x", "str", "f32[4]")
     assert (cause.kind, cause.now, cause.before) == ("dtype", "str", "f32[4]")
+
+
+@pytest.mark.parametrize(
+    ("now", "before", "kind", "words"),
+    [
+        ("f32<host>[8]", "f32[8]", "placement", ("host memory", "device memory")),
+        ("key<fry>[]", "key<fry><host>[]", "placement", ("device memory", "host memory")),
+        ("f16<host>[8]", "f32[8]", "dtype", ("f16[8]", "f32[8]")),
+        ("f32<host>[8]", "f32[4]", "shape", ("f32[8]", "f32[4]")),
+        ("key<fry>[]", "key<rbg>[]", "dtype", ("key<fry>[]", "key<rbg>[]")),
+    ],
+)
+def test_another_memory_is_no_other_dtype(now: str, before: str, kind: str, words: tuple[str, str]) -> None:
+    cause = type_difference("x", now, before)
+    assert (cause.kind, (cause.now, cause.before)) == (kind, words)
 
 
 def test_several_differences_are_one_cause_that_names_the_others() -> None:
