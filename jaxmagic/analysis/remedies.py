@@ -19,7 +19,8 @@ _REMEDIES: dict[CauseKind, str] = {
     "shape": "pad to a few fixed shapes, or expect one compilation per shape",
     "dtype": "pass the same dtype in every call, with .astype()",
     "weak type": "pass an array in every call, with jnp.asarray(value, dtype)",
-    "static value": "every value of a static argument is a program of its own; pass it as an array if it varies",
+    "static value": "every value of a static argument is a program of its own; where it sets no shape and decides no "
+    "if, pass it as an array of one dtype",
     "pytree": "pass the same arguments, containers and keys in every call",
     "new function": "define and jit the function once, outside the loop or the cell that runs again",
     "placement": "place the arguments once, with jax.device_put(x, sharding)",

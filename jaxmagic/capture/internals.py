@@ -599,6 +599,13 @@ def _pmapped(frame: FrameType) -> UserCall | None:
     return UserCall(function, caller.f_locals["args"], caller.f_locals["kwargs"], static, library=True)
 
 
+#: The types in the text of a traced function, which are told as those of its arguments.
+_TYPES = re.compile(r":[\w<>]+\[[^\]]*\]")
+
+#: Its equations, from which on that text would take more than some 40 ms.
+_LONG = 500
+
+
 def _operation_parameters(function: Any) -> tuple[dict[str, str], dict[str, tuple[int, str]]]:
     """The parameters of a primitive that is run by itself, and the sources of the functions that it was given."""
     if not getattr(function, "_apply_primitive", False):
@@ -613,8 +620,17 @@ def _operation_parameters(function: Any) -> tuple[dict[str, str], dict[str, tupl
         if sources and all(source is not None for source, _ in sources):
             words[name] = f"{sources[0][0]} (object {abs(hash(tuple(map(id, _as_tuple(value))))):#x})"
             places = {os.path.basename(place) for _, place in sources if place}
-            functions[name] = hash(tuple(sources)), ", ".join(sorted(places))
+            content = map(_steps_of, _as_tuple(value))  # their lines may be the same
+            functions[name] = hash((*sources, *content)), ", ".join(sorted(places))
     return words, functions
+
+
+def _steps_of(traced: Any) -> str:
+    """What a traced function does, without types; of a long one its operations alone."""
+    steps = getattr(traced, "jaxpr", traced).eqns
+    if len(steps) > _LONG:
+        return " ".join(each.primitive.name for each in steps)
+    return _TYPES.sub("", str(traced))
 
 
 def _as_tuple(value: Any) -> tuple[Any, ...]:

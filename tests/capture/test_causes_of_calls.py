@@ -106,6 +106,19 @@ def test_the_body_of_an_eager_loop_that_is_made_anew(x: Any) -> None:
     assert found.reason.startswith("the function that scan was given is the same one made anew: ")
 
 
+def test_loops_with_other_bodies_are_not_one_made_anew(x: Any) -> None:
+    def body(number: float) -> Any:
+        return lambda c, _: (c * number, None)
+
+    def call() -> None:
+        jax.lax.scan(body(1.5), x, None, length=3)
+        jax.lax.scan(body(2.5), x, None, length=3)
+
+    found = [each.cause for each in compiled(call) if each.function == "scan"]
+    assert [each.kind for each in found] == ["eager", "eager"]
+    assert all(each.remedy is None for each in found)
+
+
 # --- eager operations ---------------------------------------------------------------------------------------------
 
 
