@@ -11,8 +11,16 @@ from __future__ import annotations
 import functools
 import inspect
 import types
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
+from itertools import islice
 from typing import Any, NamedTuple
+
+#: How Python itself reads these attributes of a class.
+_MRO, _DICT = type.__dict__["__mro__"], type.__dict__["__dict__"]
+
+#: What ``__dict__`` is in a class whose objects have attributes.
+_HOLDERS = types.GetSetDescriptorType, types.MemberDescriptorType
 
 #: Objects that are looked at in one result. The search is inside the measured time where work is shorter.
 _MOST_NODES = 1000
@@ -75,7 +83,7 @@ def _is_plain(kind: type) -> bool:
 def _parts(node: Any) -> list[Any]:
     """What an object holds, read around its own ``__getattr__``, ``__iter__`` and ``__eq__``."""
     if issubclass(type(node), dict):
-        return list(dict.values(node))[:_MOST_NODES]
+        return list(islice(dict.values(node), _MOST_NODES))
     if issubclass(type(node), (tuple, list)):
         base: Any = tuple if issubclass(type(node), tuple) else list
         return list(base.__getitem__(node, slice(0, _MOST_NODES)))
@@ -84,18 +92,29 @@ def _parts(node: Any) -> list[Any]:
     parts: list[Any] = []
     if issubclass(type(node), functools.partial):  # jax.tree_util.Partial, too: what jax.vjp returns
         parts += [functools.partial.args.__get__(node), functools.partial.keywords.__get__(node)]
-    with suppress(Exception):  # __dict__ may be a property of the user's
-        attributes = object.__getattribute__(node, "__dict__")
-        if type(attributes) is dict:
-            parts += list(attributes.values())[:_MOST_NODES]
-    for kind in type(node).__mro__:
-        if "__slots__" not in kind.__dict__:  # the members of built-in types are no arrays
+    classes = [_own(kind) for kind in _MRO.__get__(type(node))]
+    parts += islice(_attributes(node, classes).values(), _MOST_NODES)
+    for members in classes:
+        if "__slots__" not in members:  # the members of built-in types are no arrays
             continue
-        for slot in kind.__dict__.values():
+        for slot in members.values():
             if inspect.ismemberdescriptor(slot):
                 with suppress(AttributeError):
                     parts.append(slot.__get__(node))
     return parts
+
+
+def _own(kind: type) -> Mapping[str, Any]:
+    """The members of a class, around its metaclass."""
+    members: Mapping[str, Any] = _DICT.__get__(kind)
+    return members
+
+
+def _attributes(node: Any, classes: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
+    """The attributes of an object, around a property of the user's that bears the name ``__dict__``."""
+    found = (members["__dict__"] for members in classes if "__dict__" in members)
+    held = next((each.__get__(node) for each in found if type(each) in _HOLDERS), None)
+    return held if type(held) is dict else {}
 
 
 def _about(result: object) -> list[str]:

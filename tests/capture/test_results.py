@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from dataclasses import dataclass
 from typing import Any
 
@@ -174,3 +175,37 @@ def test_a_class_may_refuse_everything() -> None:
     made = Unhashable("Made", (), {})
     x = jnp.ones(3)
     assert find_arrays([type.__call__(made), x]).arrays == [x]
+
+
+def test_a_property_that_bears_the_name_of_the_attributes_does_not_run() -> None:
+    class Lazy:
+        def __init__(self) -> None:
+            object.__setattr__(self, "x", x)
+
+        @property
+        def __dict__(self) -> dict[str, Any]:  # type: ignore[override]
+            raise SystemExit
+
+    class Base:
+        pass
+
+    class Derived(Base):
+        __dict__ = Lazy.__dict__["__dict__"]
+
+    x = jnp.ones(3)
+    made = Derived()
+    made.x = x  # type: ignore[attr-defined]
+    assert find_arrays([Lazy(), made]).arrays == [x]
+
+
+def test_a_large_dictionary_is_not_copied() -> None:
+    class Watched(dict[int, Any]):
+        pass
+
+    large = Watched.fromkeys(range(10**6))
+    tracemalloc.start()
+    try:
+        find_arrays(large)
+        assert tracemalloc.get_traced_memory()[1] < 10**6
+    finally:
+        tracemalloc.stop()
