@@ -58,3 +58,15 @@ class NotMeasured(JaxMagicError, LookupError):
     There is no record yet or the measurement still runs; the profiler is in use, has lost runs or written a file that
     cannot be read; or two records have too few samples to compare.
     """
+
+
+def message_of(error: BaseException) -> str:
+    """Return the text of an exception; of one that has none to give, because its ``__str__`` fails, the empty string.
+
+    >>> message_of(ValueError("too large"))
+    'too large'
+    """
+    try:
+        return str(error)
+    except Exception:
+        return ""

@@ -16,7 +16,7 @@ import functools
 import signal
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import partial
 from types import CodeType, FrameType
 from typing import Any, ParamSpec, TypeVar
@@ -130,6 +130,19 @@ def interrupted() -> bool:
     return noted is not None
 
 
+def forget(*holders: object) -> None:
+    """Hold nothing for `holders` any more, which nobody ended and nobody can end. Raises nothing."""
+    _guard.forget(holders, sys._getframe(1))
+
+
+def put_back() -> None:
+    """Take a handler of ours away that nobody holds: another thread ended it, or the user's code put it back.
+
+    For the main thread, behind a cell.
+    """
+    _guard.put_back()
+
+
 def _code_of(function: Any) -> CodeType:
     code: CodeType = function.__code__
     return code
@@ -193,14 +206,33 @@ class _Guard:
         if not _in_main_thread() or _is_closed(caller):
             return  # the outermost function puts the user's handler back
         try:
-            while self._handlers and not self._handlers[-1].holders:
-                handler = self._handlers.pop()
-                if _signal.getsignal(signal.SIGINT) is handler:  # or else the user's code has put its own there
-                    _signal.signal(signal.SIGINT, handler.users)
+            self._put_back()
             self.deliver(caller)
         except BaseException:  # one has arrived, and the one that was noted is the same to the user
             self.noted = None
             raise
+
+    def forget(self, holders: Iterable[object], caller: FrameType) -> None:
+        """Release without letting anything arrive: the garbage collector would throw that away."""
+        for holder in holders:
+            for each in self._handlers:
+                each.holders.pop(id(holder), None)
+        if _in_main_thread() and not _is_closed(caller):
+            self._put_back()
+
+    def put_back(self) -> None:
+        """Put the user's handlers back, also where theirs or another thread has left one of ours."""
+        if _in_main_thread():
+            self._put_back()
+            while isinstance(found := _signal.getsignal(signal.SIGINT), _Handler) and not found.holders:
+                _signal.signal(signal.SIGINT, found.users)
+
+    def _put_back(self) -> None:
+        """Put the user's handlers back where nobody holds ours any more."""
+        while self._handlers and not self._handlers[-1].holders:
+            handler = self._handlers.pop()
+            if _signal.getsignal(signal.SIGINT) is handler:  # or else the user's code has put its own there
+                _signal.signal(signal.SIGINT, handler.users)
 
     def arrives(self, frame: FrameType) -> bool:
         """Whether an interrupt was noted and arrives as soon as the function that `frame` has called is left."""

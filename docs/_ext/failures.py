@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from functools import singledispatch
 
-from jaxmagic import Comparison, MemoryProfile, Profile, Sweep, Timing
+from jaxmagic import Benchmark, Comparison, MemoryProfile, Profile, Sweep, Timing
 
 
 def failures(records: Iterable[object]) -> list[str]:
@@ -22,7 +22,7 @@ def _of(record: object) -> list[str]:
 
 
 @_of.register
-def _(record: Timing) -> list[str]:
+def _(record: Timing | Benchmark) -> list[str]:
     return [record.error] if record.error else []
 
 
@@ -38,7 +38,8 @@ def _(record: Profile) -> list[str]:
 
 @_of.register
 def _(record: Comparison) -> list[str]:
-    return [
+    found = [record.error] if record.error else []
+    return found + [
         f"{each.label} computes something else" for each in record.candidates if each.check and not each.check.passed
     ]
 

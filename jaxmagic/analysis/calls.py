@@ -7,34 +7,63 @@ nested tuple of positions and keywords. Where both calls were seen, this says it
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
 from operator import ne
 
 from ..model.compilation import Cause
-from ..model.spans import Call, Leaf
-from .remedies import (
-    difference,
-    other_function,
-    parameter_difference,
-    remade_body,
-    remade_function,
-    setting_difference,
-    static_difference,
-    type_difference,
-    without_sharding,
-)
+from ..model.spans import Call, Held, Leaf
+from .remedies import difference, parameter_difference, setting_difference, type_difference, without_sharding
+from .static_values import other_function, remade_body, remade_function, shown, static_difference
+
+#: The number of a container's class, which tells two of one name apart.
+_CLASS = re.compile(r" \(class \w+\)")
+_CLASS_NAME = re.compile(r"(\w+) \(class (\w+)\)")
+
+_ONE_CLASS = "define the class once, outside what runs again"
 
 
 def differences(now: Call, before: Call) -> list[Cause]:
     """List what differs between two calls of the same function object: one cause for each difference.
 
-    A setting comes first: an argument may have another type because of it.
+    A setting comes first: an argument may have another type because of it. So may one that ``jax.jit`` was told to be
+    static in only one of them: it is not compared.
     """
+    told = options_differences(now, before)
+    apart = _static_names(now) ^ _static_names(before) if told else set()
+    now, before = _without(now, apart), _without(before, apart)
     statics = _statics(now, before)
     # Where a static argument has another value, it does not matter that its default was left out.
     passed = [] if statics else _passed(now, before)
     nesting = [*_arrays_or_statics(now, before), *_nesting(now, before)]
-    return [*_settings(now, before), *passed, *nesting, *statics, *_types(now, before)]
+    return [*told, *_settings(now, before), *passed, *nesting, *statics, *_types(now, before)]
+
+
+def options_differences(now: Call, before: Call) -> list[Cause]:
+    """List the options of ``jax.jit`` that differ: programs are compiled for each set of them."""
+    return [
+        difference("options", f"jitted with other {name.replace('_', ' ')}", name, value, before.options[name])
+        for name, value in now.options.items()
+        if name in before.options and before.options[name] != value
+    ]
+
+
+def _static_names(call: Call) -> set[str]:
+    return set(call.options.get("static arguments", "").split(", "))
+
+
+def _without(call: Call, names: Collection[str]) -> Call:
+    """The call without some of its arguments."""
+    if not names:
+        return call
+    leaves = {path: leaf for path, leaf in call.leaves.items() if _root(path) not in names}
+    statics = {path: value for path, value in call.statics.items() if _root(path) not in names}
+    return replace(call, leaves=leaves, statics=statics, names=tuple(n for n in call.names if n not in names))
+
+
+def _root(path: str) -> str:
+    found = re.match(r"[^.\[]*", path)
+    return found[0] if found else path
 
 
 def most_alike(call: Call, earlier: Sequence[Call]) -> Call | None:
@@ -56,6 +85,7 @@ def _distance(now: Call, before: Call) -> int:
     return (
         (now.context != before.context)
         + len(_settings(now, before))
+        + len(options_differences(now, before))
         + (now.passed != before.passed)
         + len(_statics(now, before))
         + len(ours.keys() ^ theirs.keys())
@@ -121,9 +151,19 @@ def _other_containers(argument: str, now: Call, before: Call) -> list[Cause]:
     here, there = now.containers.get(argument), before.containers.get(argument)
     if here is None or there is None or here == there:
         return []
-    kind, other_kind = here.partition("[")[0], there.partition("[")[0]
-    values = (kind, other_kind) if kind != other_kind else (here, there)
+    text, other = _CLASS.sub("", here), _CLASS.sub("", there)
+    if text == other:
+        kinds = [name for (name, number), (_, old) in _pairs(here, there) if number != old]
+        what = f"argument {argument} is of another class of the same name: {kinds[0]}"
+        return [Cause(kind="pytree", reason=what, remedy=_ONE_CLASS, argument=argument, now=text, before=other)]
+    kind, other_kind = text.partition("[")[0], other.partition("[")[0]
+    values = (kind, other_kind) if kind != other_kind else (text, other)
     return [difference("pytree", f"argument {argument} is nested in another way", argument, *values)]
+
+
+def _pairs(here: str, there: str) -> Iterator[tuple[tuple[str, str], tuple[str, str]]]:
+    """The classes of two equally nested containers, side by side, with their numbers."""
+    return zip(_CLASS_NAME.findall(here), _CLASS_NAME.findall(there), strict=True)
 
 
 def _arrays_or_statics(now: Call, before: Call) -> list[Cause]:
@@ -131,7 +171,9 @@ def _arrays_or_statics(now: Call, before: Call) -> list[Cause]:
     causes = []
     for name in (*now.leaves, *now.statics):
         values = [
-            f"an array {call.leaves[name].type}" if name in call.leaves else f"the static value {call.statics[name]}"
+            f"an array {call.leaves[name].type}"
+            if name in call.leaves
+            else f"the static value {shown(call.statics[name])}"
             for call in (now, before)
             if name in call.leaves or name in call.statics
         ]
@@ -143,8 +185,7 @@ def _arrays_or_statics(now: Call, before: Call) -> list[Cause]:
 def _by_argument(call: Call) -> dict[str, set[str]]:
     found: dict[str, set[str]] = {}
     for path in (*call.leaves, *(call.statics if call.wrapped else ())):
-        name = re.match(r"[^.\[]*", path)
-        found.setdefault(name[0] if name else path, set()).add(path)
+        found.setdefault(_root(path), set()).add(path)
     return found
 
 
@@ -158,12 +199,11 @@ def _listed(paths: Sequence[str], all_paths: Collection[str]) -> str:
 
 
 def _settings(now: Call, before: Call) -> list[Cause]:
-    if now.context is not None and now.context == before.context:
-        return []
+    same = now.context is not None and now.context == before.context
     return [
         setting_difference(name, value, before.settings[name])
         for name, value in now.settings.items()
-        if name in before.settings and before.settings[name] != value
+        if name in before.settings and before.settings[name] != value and (name == "mesh" or not same)
     ]
 
 
@@ -178,11 +218,17 @@ def _static(name: str, now: Call, before: Call) -> Cause:
         source, place = now.static_functions[name]
         other_source, other_place = before.static_functions[name]
         if source == other_source:
-            return remade_body(now.name, value, place) if now.internal else remade_function(name, value, place)
+            if now.internal:
+                return remade_body(now.name, value, place)
+            return remade_function(name, value, place, *_held(name, now, before))
         return other_function(name, value, place, other, other_place)
     if now.internal:
-        return parameter_difference(now.name, name, value, other)
-    return static_difference(name, value, other)
+        return parameter_difference(now.name, name, shown(value), shown(other))
+    return static_difference(name, value, other, *_held(name, now, before))
+
+
+def _held(name: str, now: Call, before: Call) -> tuple[Mapping[str, Held], Mapping[str, Held]]:
+    return now.static_contents.get(name, {}), before.static_contents.get(name, {})
 
 
 def _types(now: Call, before: Call) -> list[Cause]:

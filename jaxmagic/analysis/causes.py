@@ -14,10 +14,10 @@ from ..model.compilation import Cause
 from ..model.spans import Call, Miss
 from . import explanations
 from .calls import differences, most_alike, placement_difference
+from .held import changes, new_function
 from .operations import operation_cause
 from .remedies import cause, combined
-
-_SAME_SOURCE = "the same source was compiled before, as another function object"
+from .static_values import own_equality, shown
 
 #: Functions of a session that are remembered, and calls of each.
 _MOST_FUNCTIONS = 1000
@@ -117,22 +117,39 @@ def _of_call(call: Call, earlier: Sequence[Call], text: str, memory: Memory) -> 
         return Cause(kind="first call", reason="compiled before, but gone from JAX's caches (jax.clear_caches()?)")
     if call.wrapped:
         return _of_wrapped(call, text, earlier, memory)
-    if explained := _from_explanation(text, call, memory):
+    explained = _from_explanation(text, call, memory)
+    if alike is not None and (explained is None or explained.kind == "static value"):
+        explained = _own_equality(call, alike, told_by_jax=explained is not None) or explained
+    if explained:
         return explained
     return (not text and not earlier and _new_function(call, memory)) or _unknown(call)
+
+
+def _own_equality(call: Call, alike: Call, *, told_by_jax: bool) -> Cause | None:
+    """Two calls that differ in nothing, except that a class of the user's may tell two static values apart."""
+    for name, text in call.statics.items():
+        if name in alike.statics:
+            held, before = (each.static_contents.get(name, {}) for each in (call, alike))
+            if found := own_equality(name, text, held, before, told_by_jax=told_by_jax):
+                return found
+    return None
 
 
 def _new_function(call: Call, memory: Memory) -> Cause | None:
     """Another function object of a source that was compiled before, and what else differs from its calls.
 
-    To make the function once avoids a compilation only where it was called like this before.
+    To make the function once avoids a compilation only where it was called like this before, with the same options.
     """
     earlier = memory.of_source(call)
     if not earlier:
         return None
-    found = cause("new function", _SAME_SOURCE)
-    alike = most_alike(call, [each for each in earlier if each.transformation == call.transformation])
-    return found if alike is None else combined([found, *differences(call, alike)])
+    fewest = min(len(changes(call.held, each.held)) for each in earlier)
+    nearest = [each for each in earlier if len(changes(call.held, each.held)) == fewest]
+    alike = most_alike(call, [each for each in nearest if each.transformation == call.transformation])
+    found = new_function(call.held, (alike or nearest[-1]).held)
+    differing = [] if alike is None else differences(call, alike)
+    options = [each for each in differing if each.kind == "options"]
+    return combined([*options, found, *(each for each in differing if each not in options)])
 
 
 def _of_wrapped(call: Call, text: str, earlier: Sequence[Call], memory: Memory) -> Cause:
@@ -172,7 +189,9 @@ def _never_seen(text: str, call: Call | None, memory: Memory) -> Cause:
         return found
     # JAX's hint is about the line of the call: two different functions called from it get the hint as well.
     if explanations.hints_at_new_function(text) and seen_here in (None, here):
-        return cause("new function", "a new function object, called from a line that called one before")
+        reason = "a new function object, called from a line that called one before"
+        advice = "define and jit the function once, if it is the same and closes over the same"
+        return Cause(kind="new function", reason=reason, remedy=advice)
     return Cause(kind="first call", reason="first call")
 
 
@@ -180,6 +199,10 @@ def _placement(call: Call, earlier: Sequence[Call]) -> Cause:
     """JAX did not trace, so it knew types, statics and nesting: what differs may be where the arguments lie."""
     if found := placement_difference(call, earlier):
         return found
+    alike = most_alike(call, earlier)
+    told = [] if alike is None else differences(call, alike)
+    if told and all(each.kind in ("options", "context") for each in told):
+        return combined(told)
     where = next((leaf.placement for leaf in call.leaves.values() if leaf.placement), None)
     return Cause(
         kind="unknown",
@@ -189,5 +212,5 @@ def _placement(call: Call, earlier: Sequence[Call]) -> Cause:
 
 
 def _unknown(call: Call | None = None) -> Cause:
-    statics = "" if call is None else ", ".join(f"{name}={value}" for name, value in call.statics.items())
+    statics = "" if call is None else ", ".join(f"{name}={shown(value)}" for name, value in call.statics.items())
     return Cause(kind="unknown", reason="JAX gave no reason" + (f"; static arguments: {statics}" if statics else ""))

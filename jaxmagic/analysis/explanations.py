@@ -7,7 +7,8 @@ from dataclasses import replace
 
 from ..model.compilation import Cause
 from ..model.spans import Call
-from .remedies import cause, combined, difference, setting_difference, static_difference, type_difference
+from .remedies import cause, combined, difference, setting_difference, type_difference
+from .static_values import static_difference
 
 
 def read(text: str, call: Call | None) -> Cause | None:

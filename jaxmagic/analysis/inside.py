@@ -84,7 +84,11 @@ def _is_public(name: str) -> bool:
     return bool(name) and not name.startswith(("_", "<"))
 
 
-def _by_path(frame: Frame) -> str:
-    """The module's name and the function's; of a private function without those, and without private modules."""
+def _by_path(frame: Frame) -> str | None:
+    """The module's name and the function's; of a private function without those, and without private modules.
+
+    ``None`` where only the package is left: that is no function, and would say as little as the line itself.
+    """
     module, steps = library_module(frame.file) or "", steps_of(frame.function)
-    return ".".join((module, *steps) if steps else takewhile(_is_public, module.split(".")))
+    parts = (module, *steps) if steps else tuple(takewhile(_is_public, module.split(".")))
+    return ".".join(parts) if steps or len(parts) > 1 else None

@@ -19,10 +19,11 @@ _REMEDIES: dict[CauseKind, str] = {
     "shape": "pad to a few fixed shapes, or expect one compilation per shape",
     "dtype": "pass the same dtype in every call, with .astype()",
     "weak type": "pass an array in every call, with jnp.asarray(value, dtype)",
-    "static value": "every value of a static argument is a program of its own; where it sets no shape and decides no "
-    "if, pass it as an array of one dtype",
+    "static value": "every value of a static argument is a program of its own; where no shape, no axis and "
+    "no if depends on it, pass it as an array of one dtype",
     "pytree": "pass the same arguments, containers and keys in every call",
     "new function": "define and jit the function once, outside the loop or the cell that runs again",
+    "options": "call one jitted function, with the same options of jax.jit, in every place",
     "placement": "place the arguments once, with jax.device_put(x, sharding)",
     "context": "set configuration and mesh once, before the first call",
     "transformation": "jit the whole, from outside: jax.jit(jax.grad(f)), jax.jit(jax.value_and_grad(f))",
@@ -35,14 +36,8 @@ _KEYS = "make all keys in the same way, with jax.random.key(seed, impl=...)"
 #: Kinds for which what surrounds a compilation decides about the remedy: ``analysis/advice.py`` adds it.
 _LATER: tuple[CauseKind, ...] = ("transformation", "eager")
 
-#: What :func:`repr` says of an object that is equal to no other.
-_OBJECT = re.compile(r" object (at )?0x")
-
-#: And of a function: JAX's explanation, and our own words.
-_FUNCTION = re.compile(r"<function (?P<name>.+?) at 0x\w+>|(?P<ours>.+) \(object 0x\w+\)$")
-
-#: A number, which could be passed as an array.
-_NUMBER = re.compile(r"-?(\d|inf|nan)|True$|False$|\(-?\d\S*j\)$")
+#: Where a difference is that belongs to no argument.
+_PLACES: dict[CauseKind, str] = {"new function": "the function object", "pytree": "how the arguments are passed"}
 
 _TYPE = re.compile(
     r"(?P<dtype>key<\w+>|\w+)(?:<(?P<memory>\w+)>)?\[(?P<shape>[^\]]*)\]"
@@ -73,45 +68,6 @@ def difference(kind: CauseKind, what: str, argument: str | None, now: str, befor
     )
 
 
-def static_difference(name: str | None, now: str, before: str) -> Cause:
-    """Another value of a static argument; its name is not always known."""
-    subject = f"static argument {name}" if name else "a static argument"
-    ours, theirs = _FUNCTION.match(now), _FUNCTION.match(before)
-    if ours and theirs:
-        name_now, name_before = ours["name"] or ours["ours"], theirs["name"] or theirs["ours"]
-        if name_now == name_before:
-            what = f"{subject} is another function object of the same name: {name_now}"
-            advice = "define the function once, and pass the same object in every call"
-            return Cause(kind="static value", reason=what, remedy=advice, argument=name, now=now, before=before)
-        found = difference("static value", f"{subject} is another function or class", name, name_now, name_before)
-        return replace(found, remedy=None)
-    found = difference("static value", f"{subject} has another value", name, now, before)
-    if _OBJECT.search(now) and _OBJECT.search(before):
-        return replace(found, remedy="pass the same object again, or give its class __eq__ and __hash__")
-    return found if _NUMBER.match(now) and _NUMBER.match(before) else replace(found, remedy=None)
-
-
-def remade_function(name: str, value: str, place: str) -> Cause:
-    """A static argument that is a function, made again from the same source."""
-    return Cause(
-        kind="static value",
-        reason=f"static argument {name} is the same function made anew: {_located(value, place)}",
-        remedy=f"define the function once, outside, and pass the same object as {name} in every call",
-        argument=name,
-        now=value,
-        before=value,
-    )
-
-
-def remade_body(operation: str, value: str, place: str) -> Cause:
-    """A loop or a condition outside of ``jit``, whose body was made again from the same source."""
-    return Cause(
-        kind="new function",
-        reason=f"the function that {operation} was given is the same one made anew: {_located(value, place)}",
-        remedy=f"define the function once, outside, or call {operation} in a function that is jitted once",
-    )
-
-
 def setting_difference(name: str, now: str, before: str) -> Cause:
     """Another value of a setting, or another mesh."""
     what = "the mesh is another one" if "mesh" in name else f"the setting {name} has another value"
@@ -121,20 +77,6 @@ def setting_difference(name: str, now: str, before: str) -> Cause:
 def without_sharding(type_: str) -> str:
     """``f32[2@d,4]``, as explicit sharding has it, to ``f32[2,4]``."""
     return re.sub(r"@(\([^)]*\)|\w+)", "", type_)
-
-
-def other_function(name: str, value: str, place: str, other: str, other_place: str) -> Cause:
-    """A static argument that is a function from another source: a program of its own, whatever one does."""
-    now, before = _located(value, place), _located(other, other_place)
-    return replace(
-        difference("static value", f"static argument {name} is another function", name, now, before), remedy=None
-    )
-
-
-def _located(value: str, place: str) -> str:
-    """``g.<locals>.<lambda> (object 0x7f…)`` at ``train.py:3`` to ``<lambda> (train.py:3)``."""
-    name = re.sub(r" \(object 0x\w+\)| object 0x\w+", "", value).rpartition("<locals>.")[2]
-    return f"{name} ({place})" if place else name
 
 
 def parameter_difference(operation: str, name: str, now: str, before: str) -> Cause:
@@ -222,7 +164,8 @@ def combined(causes: Sequence[Cause]) -> Cause:
     first, *others = causes
     if not others:
         return first
-    names = ", ".join(each.argument or "?" for each in others[:3]) + (", …" if len(others) > 3 else "")
+    names = ", ".join(each.argument or _PLACES.get(each.kind, "?") for each in others[:3])
+    names += ", …" if len(others) > 3 else ""
     remedies = list(dict.fromkeys(each.remedy for each in causes if not _follows(each, first)))
     advice = "; and ".join(each for each in remedies if each) if None not in remedies else None
     return replace(first, reason=f"{first.reason}; and other differences at {names}", remedy=advice)

@@ -7,23 +7,31 @@ is run here: a registered pytree is flattened once more, but no ``__repr__``, ``
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Collection, Mapping
-from types import MethodType
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..model.spans import Leaf
-from .identity import defined_at, innermost, name_of, source_id
+from ..model.spans import Held, Leaf
+from .around import inherits, is_exactly, of_type
+from .attributes import is_written, name_of_class
+from .contents import contents, contents_of
+from .identity import defined_at, function_id, source_id
+from .pytrees import static_fields
+from .static_values import device_order, static_words
 
 #: Leaves of an argument list that are remembered for one call.
 _MOST_LEAVES = 250
 
+#: A function in words.
+_FUNCTION = re.compile(r"[\w.<>]+ \(object 0x\w+\)")
+
+#: Words that tell all of a value, with no object in it; of others it is taken down what they hold.
+_COMPLETE = re.compile(r"(?!.*(0x|\ba \w|…)).{0,60}", re.DOTALL)
+
 #: In the place of the default of a parameter that has none.
 _NONE = inspect.Parameter.empty
-
-#: Of a static argument in words; it is compared in full, and shown in part.
-_MOST_CHARACTERS = 2000
 
 
 class Described(NamedTuple):
@@ -33,6 +41,7 @@ class Described(NamedTuple):
         leaves: its arrays and numbers, by path (``x``, ``params['w']``).
         statics: its static arguments by name, in words.
         static_functions: those that are functions: what they were made from, and where that is defined.
+        static_contents: what each of them holds.
         containers: of each argument that has any, by name.
         passed: how many were passed by position, and the names of those passed by keyword.
         names: of the arguments that were passed, also of those without leaves.
@@ -41,6 +50,7 @@ class Described(NamedTuple):
     leaves: Mapping[str, Leaf]
     statics: Mapping[str, str]
     static_functions: Mapping[str, tuple[int, str]]
+    static_contents: Mapping[str, Mapping[str, Held]]
     containers: Mapping[str, str]
     passed: tuple[int, tuple[str, ...]]
     names: tuple[str, ...]
@@ -82,6 +92,7 @@ def describe(
         found, structure = jax.tree_util.tree_flatten_with_path(value)
         if structure.node_data() is not None:
             containers[name] = _containers(structure)
+            given |= {} if arrays_only else static_fields(structure, name)
         for path, leaf in found:
             if len(leaves) + len(given) >= _MOST_LEAVES:
                 break
@@ -89,7 +100,14 @@ def describe(
                 given[name + jax.tree_util.keystr(path)] = leaf
             else:
                 leaves[name + jax.tree_util.keystr(path)] = _leaf(leaf)
-    return Described(leaves, static_words(given), _functions(given), containers, passed, tuple(bound))
+    words = static_words(given)
+    functions = _functions(given, words)
+    held = {
+        name: contents(each) if name in functions else contents_of(each, name)
+        for name, each in given.items()
+        if not _COMPLETE.fullmatch(words[name])
+    }
+    return Described(leaves, words, functions, held, containers, passed, tuple(bound))
 
 
 def _containers(structure: Any, depth: int = 0) -> str:
@@ -98,17 +116,15 @@ def _containers(structure: Any, depth: int = 0) -> str:
     if data is None:
         return "None" if structure.num_leaves == 0 else "*"
     shown = "…" if depth > 3 else ", ".join(_containers(each, depth + 1) for each in children[:8])
-    return f"{data[0].__name__}[{shown}]"
+    kind = data[0]
+    # A class that was made anew is another one for JAX, whatever its name.
+    made = f" (class {function_id(kind)})" if is_written(kind) else ""
+    return f"{name_of_class(kind)}{made}[{shown}]"
 
 
-def static_words(values: Mapping[str, Any]) -> dict[str, str]:
-    """Static values in words; none of their own code is run."""
-    return {name: _in_words(value) for name, value in values.items()}
-
-
-def _functions(values: Mapping[str, Any]) -> dict[str, tuple[int, str]]:
+def _functions(values: Mapping[str, Any], words: Mapping[str, str]) -> dict[str, tuple[int, str]]:
     """The sources of those that are functions, and where these are defined."""
-    functions = {name: each for name, each in values.items() if "(object 0x" in _in_words(each)}
+    functions = {name: each for name, each in values.items() if _FUNCTION.fullmatch(words[name])}
     sources = {name: source_id(each) for name, each in functions.items()}
     return {name: (source, defined_at(functions[name])) for name, source in sources.items() if source is not None}
 
@@ -116,7 +132,7 @@ def _functions(values: Mapping[str, Any]) -> dict[str, tuple[int, str]]:
 def _is_array(leaf: Any) -> bool:
     import jax
 
-    return issubclass(type(leaf), jax.Array | jax.core.Tracer | np.ndarray | np.generic)
+    return inherits(type(leaf), jax.Array, jax.core.Tracer, np.ndarray, np.generic)
 
 
 def _leaf(leaf: Any) -> Leaf:
@@ -125,15 +141,15 @@ def _leaf(leaf: Any) -> Leaf:
     try:
         kind = jax.typeof(leaf)
     except TypeError:
-        return Leaf(type=type(leaf).__name__, placement=None)
+        return Leaf(type=of_type("__name__", type(leaf)), placement=None)
     words = kind.str_short(short_dtypes=True) if hasattr(kind, "str_short") else str(kind)
-    traced = isinstance(leaf, jax.core.Tracer)
+    traced = inherits(type(leaf), jax.core.Tracer)
     return Leaf(
         type=words,
         weak=bool(getattr(kind, "weak_type", False)),
-        placement=_placement(leaf) if issubclass(type(leaf), jax.Array) and not traced else None,
+        placement=_placement(leaf) if inherits(type(leaf), jax.Array) and not traced else None,
         traced=traced,
-        number=type(leaf) in (bool, int, float, complex),
+        number=is_exactly(leaf, bool, int, float, complex),
     )
 
 
@@ -146,35 +162,8 @@ def _placement(array: Any) -> str:
         where = str(next(iter(sharding.device_set)))
     elif isinstance(sharding, jax.sharding.NamedSharding):
         shape = ", ".join(f"{axis}={size}" for axis, size in sharding.mesh.shape.items())
-        where = f"{sharding.spec} over mesh ({shape})".replace("PartitionSpec", "P")
+        where = f"{sharding.spec} over mesh ({shape}{device_order(sharding)})".replace("PartitionSpec", "P")
     else:
         where = str(sharding)
     committed = getattr(array, "_committed", None)
     return where if committed is None else f"{where} ({'committed' if committed else 'uncommitted'})"
-
-
-def _by_identity(kind: type) -> bool:
-    """Whether objects of this type are equal to no other."""
-    compare: Any = kind.__eq__
-    return compare is object.__eq__ or compare is type.__eq__
-
-
-def _in_words(value: Any, depth: int = 0) -> str:
-    kind = type(value)
-    if value is None or kind in (bool, int, float, complex, str, bytes):
-        text = repr(value)
-    elif (kind is tuple or kind is list) and depth < 4:
-        items: Any = value
-        inner = ", ".join(_in_words(item, depth + 1) for item in items[:100]) + (", …" if len(items) > 100 else "")
-        text = f"[{inner}]" if kind is list else f"({inner},)" if len(items) == 1 else f"({inner})"
-    elif isinstance(value, np.generic):
-        text = f"{kind.__name__}({value.item()!r})"
-    elif kind is MethodType:  # made anew whenever it is asked for, and equal
-        text = f"{name_of(value.__func__)} (object {id(value.__self__):#x})"
-    elif callable(value) and _by_identity(kind) and (name := name_of(innermost(value))) is not None:
-        text = f"{name} (object {id(value):#x})"
-    elif _by_identity(kind):
-        text = f"{kind.__name__} object {id(value):#x}"
-    else:
-        text = f"a {kind.__name__}"  # two of them may be equal, and only their own code could tell
-    return text if len(text) <= _MOST_CHARACTERS else text[: _MOST_CHARACTERS - 1] + "…"

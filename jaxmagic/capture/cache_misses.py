@@ -11,11 +11,12 @@ from __future__ import annotations
 
 import functools
 import logging
+import sys
 import threading
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 
-from .internals import CACHE_LOGGERS, CACHE_NOISE, MISS_LOGGERS
+from .internals import CACHE_LOGGERS, CACHE_NOISE, MISS_LOGGERS, guard_explanations, release_explanations
 
 _MARK = "TRACING CACHE MISS"
 
@@ -31,6 +32,7 @@ class MissLog(logging.Filter):
         super().__init__()
         self._report = report
         self._open: dict[int, tuple[int, AbstractContextManager[None], bool]] = {}
+        self._left: dict[int, tuple[int, AbstractContextManager[None], bool]] = {}
         self._levels: dict[str, int] = {}
 
     def begin(self) -> int:
@@ -38,25 +40,29 @@ class MissLog(logging.Filter):
         import jax
 
         thread = threading.get_ident()
+        self.reset_left()
         if thread in self._open:
             count, flag, ours = self._open[thread]
             self._open[thread] = count + 1, flag, ours
             return thread
         try:
-            if not self._open:
+            if not self._open and not self._left:
                 self._attach()
             ours = not jax.config.jax_explain_cache_misses
             flag = jax.explain_cache_misses(True)
             flag.__enter__()
         except BaseException:
-            if not self._open:
-                self._detach()
+            self._detach_unless_heard()
             raise
         self._open[thread] = 1, flag, ours
         return thread
 
     def end(self, thread: int) -> None:
-        """Undo one :meth:`begin`; the flag is the thread's own and cannot be reset from another one."""
+        """Undo one :meth:`begin`.
+
+        The flag is the thread's own and cannot be reset from another one. There it is left until that thread begins
+        again or has something explained.
+        """
         if thread not in self._open:
             return
         count, flag, ours = self._open[thread]
@@ -67,14 +73,16 @@ class MissLog(logging.Filter):
         try:
             if thread == threading.get_ident():
                 flag.__exit__(None, None, None)
+            elif thread in sys._current_frames():
+                self._left[thread] = 0, flag, ours
         finally:
-            if not self._open:
-                self._detach()
+            self._detach_unless_heard()
 
     def filter(self, record: logging.LogRecord) -> bool:
         """Called by the logger: take what is ours, let everything else pass."""
         try:
-            entry = self._open.get(threading.get_ident())
+            thread = threading.get_ident()
+            entry = self._open.get(thread) or self.reset_left()
             if entry is None:
                 return True
             text = record.getMessage()
@@ -82,12 +90,26 @@ class MissLog(logging.Filter):
                 return not (entry[2] and text.startswith(CACHE_NOISE))
             if not text.startswith(_MARK):
                 return True
-            self._report(text)
+            if entry[0]:
+                self._report(text)
             return not entry[2]
         except Exception:  # an exception here would surface in the user's own call of JAX
             return True
 
+    def reset_left(self) -> tuple[int, AbstractContextManager[None], bool] | None:
+        """Reset the flag of this thread where another thread has ended what set it."""
+        entry = self._left.pop(threading.get_ident(), None)
+        if entry is not None:
+            entry[1].__exit__(None, None, None)
+            self._detach_unless_heard()
+        return entry
+
+    def _detach_unless_heard(self) -> None:
+        if not self._open and not self._left:
+            self._detach()
+
     def _attach(self) -> None:
+        guard_explanations()
         for logger in _loggers(CACHE_LOGGERS):
             logger.addFilter(self)
         for logger in _loggers(MISS_LOGGERS):
@@ -97,6 +119,7 @@ class MissLog(logging.Filter):
                 logger.setLevel(logging.WARNING)
 
     def _detach(self) -> None:
+        release_explanations()
         for logger in _loggers((*CACHE_LOGGERS, *MISS_LOGGERS)):
             logger.removeFilter(self)
             if logger.name in self._levels:

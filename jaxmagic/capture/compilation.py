@@ -145,6 +145,19 @@ class CompileLog:
             if self._progress is not None:
                 self._progress.close()
 
+    def abandon(self) -> None:
+        """Listen no longer, for a measurement that nobody holds any more: called amid any line, in any thread."""
+        if self._token is not None:
+            token, self._token = self._token, None
+            _listeners.abandon(self, token)
+            if self._progress is not None:
+                self._progress.close()
+
+
+def reset_here() -> None:
+    """Switch JAX's explanations off in this thread, where another thread has ended what switched them on."""
+    _listeners.reset_here()
+
 
 class unheard:
     """A block: what this thread compiles in it is ours, and must not appear among the user's compilations."""
@@ -165,12 +178,14 @@ class _Listeners:
     def __init__(self) -> None:
         self.muted: set[int] = set()
         self._logs: list[CompileLog] = []
+        self._abandoned: list[tuple[CompileLog, int]] = []
         self._lock = threading.Lock()
         self._miss_log = MissLog(self._on_miss)
         self._cache: dict[int, tuple[CacheAnswer, int | None]] = {}
 
     def add(self, log: CompileLog) -> int:
         with self._lock:
+            self._remove_abandoned()
             try:
                 if not self._logs:
                     self._register()
@@ -187,12 +202,33 @@ class _Listeners:
 
     def remove(self, log: CompileLog, token: int) -> None:
         with self._lock:
-            self._logs = [other for other in self._logs if other is not log]
+            self._remove(log, token)
+            self._remove_abandoned()
+
+    def abandon(self, log: CompileLog, token: int) -> None:
+        """Remove at once, or with the next one where a line of ours is at it: that may be this very thread's."""
+        self._abandoned.append((log, token))
+        if self._lock.acquire(blocking=False):
             try:
-                self._miss_log.end(token)
+                self._remove_abandoned()
             finally:
-                if not self._logs:
-                    self._unregister()
+                self._lock.release()
+
+    def reset_here(self) -> None:
+        """For this thread, behind its cells."""
+        self._miss_log.reset_left()
+
+    def _remove_abandoned(self) -> None:
+        while self._abandoned:
+            self._remove(*self._abandoned.pop())
+
+    def _remove(self, log: CompileLog, token: int) -> None:
+        self._logs = [other for other in self._logs if other is not log]
+        try:
+            self._miss_log.end(token)
+        finally:
+            if not self._logs:
+                self._unregister()
 
     def _register(self) -> None:
         from jax import monitoring

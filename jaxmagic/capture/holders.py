@@ -14,9 +14,10 @@ from heapq import heappop, heappush
 from itertools import chain
 from typing import Any, NamedTuple
 
+from .around import of_type
 from .attribute_names import Step
 from .clock import Clock, now_ns
-from .references import PLAIN, Part, Reader, is_module, of_type, reader_of, roots, ways_of_modules
+from .references import PLAIN, Part, Reader, is_module, reader_of, roots, ways_of_modules
 
 #: Elements that are looked at in one container; the namespace itself is no container.
 _MOST_ITEMS = 100_000

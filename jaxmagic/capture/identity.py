@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import inspect
 import itertools
 import os
 import re
@@ -12,6 +11,9 @@ from collections.abc import Iterator
 from contextlib import suppress
 from types import CodeType, FunctionType, MethodType
 from typing import Any
+
+from .around import attribute, is_a, is_exactly, member, of_type
+from .attributes import is_users_file, name_of_class
 
 #: Every function object that was seen, by its address, with a number that no other one gets.
 _functions: dict[int, tuple[weakref.ref[Any], int]] = {}
@@ -49,8 +51,8 @@ def _forget(address: int, dead: weakref.ref[Any]) -> None:
 def source_id(function: Any) -> int | None:
     """Equal for two functions made from the same source in one file or in cells; ``None`` if it has none in Python.
 
-    What a function closes over, its defaults and the globals that it names belong to its source as far as they are
-    functions or plain values. A callable object is its class's ``__call__`` and its attributes.
+    What a function closes over is no part of it: ``capture/contents.py`` compares that. A callable object is its
+    class's ``__call__``, and what a library makes of a function includes the library's plain values.
     """
     found = list(_layers(function))
     return hash(tuple(found)) if found and found[-1] is not None else None
@@ -58,26 +60,32 @@ def source_id(function: Any) -> int | None:
 
 def name_of(function: Any) -> str | None:
     """The name that a function or a callable object bears, read without running its code; ``None`` if it has none."""
-    for attribute in ("__qualname__", "__name__"):
-        name = inspect.getattr_static(function, attribute, None)
-        if isinstance(function, FunctionType | type):
-            name = getattr(function, attribute)
-        if isinstance(name, str):
-            return name
+    for name in ("__qualname__", "__name__"):
+        if is_exactly(function, FunctionType):
+            found = getattr(function, name)
+        else:
+            found = of_type(name, function) if is_a(function, type) else attribute(function, name)
+        if is_exactly(found, str):
+            return str(found)
     return None
 
 
 def defined_at(function: Any) -> str:
     """``"train.py:12"``; ``""`` for what is not written in Python."""
-    function = innermost(function)
-    code = getattr(function if isinstance(function, FunctionType) else _call_of(function), "__code__", None)
-    return f"{os.path.basename(code.co_filename)}:{code.co_firstlineno}" if isinstance(code, CodeType) else ""
+    code = code_of(innermost(function))
+    return "" if code is None else f"{os.path.basename(code.co_filename)}:{code.co_firstlineno}"
+
+
+def code_of(function: Any) -> CodeType | None:
+    """The code of a function, or of a callable object's class; ``None`` for what is not written in Python."""
+    called = function if is_exactly(function, FunctionType) else call_of(function)
+    return called.__code__ if is_exactly(called, FunctionType) else None
 
 
 def innermost(function: Any) -> Any:
     """The function inside of partials, methods and wrappers."""
     for _ in range(_DEEPEST):
-        further = _inner(function)
+        further = inner(function)
         if further is None:
             break
         function = further
@@ -96,84 +104,63 @@ def enclosed(function: FunctionType) -> dict[str, Any]:
 def _layers(function: Any) -> Iterator[object]:
     """What `function` consists of, from outside; the last one is ``None`` if something cannot be compared."""
     for _ in range(_DEEPEST):
-        if isinstance(function, FunctionType):
-            yield from _parts(function)
-        elif isinstance(function, functools.partial):
-            yield from (_identity(value) for value in function.args)
-            yield from ((name, _identity(value)) for name, value in function.keywords.items())
-        elif isinstance(function, MethodType):
-            yield _attributes(function.__self__)
-        elif isinstance(call := _call_of(function), FunctionType):
-            yield type(function).__qualname__
-            yield _attributes(function)
-            yield from _parts(call)
-        # jax.vmap and jax.grad return the same code for every function: what they wrap tells.
-        further = _inner(function)
+        if is_exactly(function, FunctionType):
+            yield code_content(function.__code__)
+            if not is_users_file(function.__code__.co_filename):
+                # jax.vmap and jax.grad return the same code: what it closes over tells them apart.
+                yield from map(_plain, enclosed(function).values())
+        elif is_a(function, functools.partial):
+            yield len(of_partial("args", function)), tuple(of_partial("keywords", function))
+        elif is_exactly(function, MethodType):
+            yield name_of_class(type(function.__self__))
+        elif is_exactly(call := call_of(function), FunctionType):
+            yield name_of_class(type(function))
+            yield code_content(call.__code__)
+        further = inner(function)
         if further is None:
-            if not isinstance(function, FunctionType) and not isinstance(_call_of(function), FunctionType):
+            if code_of(function) is None:
                 yield None
             return
         function = further
 
 
-def _inner(function: Any) -> Any:
-    if isinstance(function, MethodType):
+def inner(function: Any) -> Any:
+    """The function inside of a partial, a method or a wrapper; ``None`` if there is none."""
+    if is_exactly(function, MethodType):
         return function.__func__
-    if isinstance(function, functools.partial):
-        return function.func
-    if isinstance(function, FunctionType):
-        return function.__dict__.get("__wrapped__")
-    further = inspect.getattr_static(function, "__wrapped__", None)
-    return None if isinstance(further, property) else further
+    if is_a(function, functools.partial):
+        return of_partial("func", function)
+    if is_exactly(function, FunctionType):
+        return dict.get(function.__dict__, "__wrapped__")
+    further = attribute(function, "__wrapped__")
+    return None if is_a(further, property) else further
 
 
-def _call_of(value: Any) -> Any:
+def of_partial(name: str, function: Any) -> Any:
+    """The arguments, keywords or function of a partial, also where a class derived from it has a property instead."""
+    return vars(functools.partial)[name].__get__(function)
+
+
+def call_of(value: Any) -> Any:
     """The ``__call__`` of an object's class."""
-    return next((kind.__dict__["__call__"] for kind in type(value).__mro__ if "__call__" in kind.__dict__), None)
+    return member(type(value), "__call__")
 
 
-def _attributes(value: Any) -> object:
-    """The attributes of an object, as far as they can be compared."""
-    try:
-        found = object.__getattribute__(value, "__dict__")
-    except AttributeError:
-        return type(value).__qualname__
-    return tuple((name, _identity(each)) for name, each in found.items() if name != "__wrapped__")
-
-
-def _parts(function: FunctionType) -> Iterator[object]:
-    """Its code and what it finds around itself."""
-    yield _content(function.__code__)
-    yield from map(_identity, enclosed(function).values())
-    yield from (_identity(value) for value in function.__defaults__ or ())
-    yield from ((name, _identity(value)) for name, value in (function.__kwdefaults__ or {}).items())
-    surroundings = function.__globals__
-    for name in _names(function.__code__):
-        if name in surroundings and (
-            type(surroundings[name]) in _PLAIN or isinstance(surroundings[name], FunctionType)
-        ):
-            yield name, _identity(surroundings[name])
-
-
-def _names(code: CodeType) -> Iterator[str]:
-    yield from code.co_names
-    for each in code.co_consts:
-        if isinstance(each, CodeType):
-            yield from _names(each)
-
-
-def _content(code: CodeType) -> object:
+def code_content(code: CodeType) -> object:
     """What makes it this code, on whichever line of its file. Its own hash leaves the instructions out on 3.11."""
     # An edited cell has another file name and is still the place where the function was defined before.
     file = "" if _CELL.search(code.co_filename) else code.co_filename
-    constants = tuple(_content(each) if isinstance(each, CodeType) else (type(each), each) for each in code.co_consts)
+    constants = tuple(
+        code_content(each) if isinstance(each, CodeType) else (type(each), each) for each in code.co_consts
+    )
     return file, code.co_name, code.co_code, constants, code.co_names, code.co_varnames
 
 
-def _identity(value: object) -> object:
-    """Code for a function, which tells which transformation a wrapper of JAX's stands for; a value if it is plain."""
-    if isinstance(value, FunctionType):
-        return _content(value.__code__)
-    if type(value) is tuple:
-        return tuple(_identity(each) for each in value[:100])
-    return (type(value), value) if type(value) in _PLAIN else type(value)
+def _plain(value: Any) -> object:
+    """A value if it is plain, the code of a function, and else a type."""
+    if is_exactly(value, FunctionType):
+        return code_content(value.__code__)
+    if is_exactly(value, tuple):
+        return tuple(_plain(each) for each in value[:100])
+    # A class in what is hashed would run the __hash__ of its metaclass.
+    return (type(value), value) if is_exactly(value, *_PLAIN) else ("of the class", function_id(type(value)))

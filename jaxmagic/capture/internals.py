@@ -22,9 +22,13 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
+from ..errors import message_of
 from ..model.spans import Call
-from .arguments import describe, static_words
+from .arguments import describe
+from .around import attribute, is_exactly, of_type
+from .contents import contents
 from .identity import enclosed, function_id, innermost, source_id
+from .static_values import device_order, static_words
 from .wrappers import UserCall, wrapped_by_library
 
 #: The loggers to which ``jax_explain_cache_misses`` writes: on 0.10 and newer, and on 0.8.
@@ -99,6 +103,53 @@ def not_written_to_cache() -> AbstractContextManager[Any]:
         return config.persistent_cache_min_compile_time_secs(1e9)
     except (ImportError, AttributeError, TypeError):
         return nullcontext()
+
+
+class _Harmless:
+    """JAX's function that explains a miss; what is raised in it does not surface in the user's own call of JAX."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self.function = function
+
+    def __call__(self, *args: Any) -> Any:
+        try:
+            found = self.function(*args)
+        except Exception:
+            found = None
+        return found or (4, 0, "cache miss explanation unavailable")  # JAX's own words for what it cannot tell
+
+
+def guard_explanations() -> None:
+    """Let JAX's explanations fail without harm: they run ``__eq__`` and ``__repr__`` of static arguments.
+
+    JAX 0.8 also asserts that something differs, which does not hold for a static argument that was written to.
+    """
+    place = _explaining_place()
+    if place is not None and not isinstance(function := getattr(*place), _Harmless):
+        setattr(*place, _Harmless(function))
+
+
+def release_explanations() -> None:
+    """Give JAX its own function back."""
+    place = _explaining_place()
+    if place is not None and isinstance(function := getattr(*place), _Harmless):
+        setattr(*place, function.function)
+
+
+@functools.cache
+def _explaining_place() -> tuple[Any, str] | None:
+    """The holder and the name of the function that compares the keys of JAX's tracing cache; ``None`` if unknown."""
+    try:
+        from jax._src.interpreters import partial_eval
+
+        if hasattr(partial_eval, "diff_tracing_cache_keys"):  # since 0.9
+            return partial_eval, "diff_tracing_cache_keys"
+        from jax._src.pjit import _create_pjit_jaxpr as cached
+
+        cells = zip(cached.__code__.co_freevars, cached.__closure__ or (), strict=True)
+        return next(((cell, "cell_contents") for name, cell in cells if name == "explain"), None)
+    except (ImportError, AttributeError):
+        return None
 
 
 def static_arguments(jitted: Any) -> dict[str, Any]:
@@ -185,6 +236,7 @@ def notice_programs(notice: Callable[[Any, Callable[[], Origin | None]], None]) 
 
     @functools.wraps(run)
     def noticed(self: Any, *args: Any) -> Any:
+        __tracebackhide__ = True
         if not over:
             with suppress(Exception):
                 notice(self.xla_executable, functools.partial(_origin, sys._getframe(1), self))
@@ -337,7 +389,7 @@ def host_copy(array: Any) -> Any:
 
 def ran_out_of_memory(error: BaseException) -> bool:
     """Whether an exception says that a device or the host has no memory left: XLA has only words for that."""
-    return isinstance(error, MemoryError) or "RESOURCE_EXHAUSTED" in str(error)
+    return isinstance(error, MemoryError) or "RESOURCE_EXHAUSTED" in message_of(error)
 
 
 def profiler_running() -> bool:
@@ -367,7 +419,8 @@ def release_profiler() -> None:
 
 def met_a_deleted_array(error: BaseException) -> bool:
     """Whether an exception says that an array was donated or deleted: JAX has no type for that, only words."""
-    return re.search(r"(array|buffer) has been deleted|deleted or donated buffer", str(error), re.I) is not None
+    words = r"(array|buffer) has been deleted|deleted or donated buffer"
+    return re.search(words, message_of(error), re.I) is not None
 
 
 def unregister_listener(kind: Literal["event_time_span", "event", "event_duration"], listener: object) -> None:
@@ -540,11 +593,11 @@ def _debug_info(jaxpr: Any) -> Any:
 def _from_call(frame: FrameType, name: str, arguments: bool) -> Call | None:
     local = frame.f_locals
     function, info = local.get("fun"), local.get("jit_info")
-    if type(function).__name__ == "HashablePartial":  # one of the nameless helpers of an eager shard_map
+    if of_type("__name__", type(function)) == "HashablePartial":  # one of the nameless helpers of an eager shard_map
         return Call(name=name, internal=True)
     found_name, location = _split_source(getattr(info, "fun_sourceinfo", None))
-    nameless = name.startswith("<unnamed ") and not isinstance(function, FunctionType)
-    if not nameless and (found_name is None or name not in (found_name, getattr(function, "__name__", None))):
+    nameless = name.startswith("<unnamed ") and not is_exactly(function, FunctionType)
+    if not nameless and (found_name is None or name not in (found_name, _stored_name(function))):
         return None
     user = _pmapped(frame) if _is_pmap(function) else wrapped_by_library(frame.f_back, with_function=arguments)
     internal = user is None and _is_internal(location) and (_jitted_by_jax(function) or _called_from_jax(frame))
@@ -553,7 +606,7 @@ def _from_call(frame: FrameType, name: str, arguments: bool) -> Call | None:
             function, local.get("args", ()), local.get("kwargs", {}), _static_names(info), library=nameless
         )
     if user.library:
-        found_name = user.name or getattr(user.function, "__name__", None) or type(user.function).__name__
+        found_name = user.name or _stored_name(user.function) or of_type("__name__", type(user.function))
     if not arguments:
         return Call(name=found_name or name, location=location, internal=internal, wrapped=user.library)
     described = describe(user.function, user.args, user.kwargs, user.static, arrays_only=user.arrays_only)
@@ -569,6 +622,9 @@ def _from_call(frame: FrameType, name: str, arguments: bool) -> Call | None:
         leaves=described.leaves,
         statics=dict(described.statics) | parameters,
         static_functions=dict(described.static_functions) | bodies,
+        static_contents=described.static_contents,
+        held={} if internal else contents(user.function),
+        options={} if internal or user.library else _options(info),
         containers=described.containers,
         passed=described.passed,
         names=described.names,
@@ -578,9 +634,32 @@ def _from_call(frame: FrameType, name: str, arguments: bool) -> Call | None:
     )
 
 
+def _options(info: Any) -> dict[str, str]:
+    """What ``jax.jit`` was told, as far as programs differ by it; what is left out is as JAX has it."""
+    found = {
+        "static arguments": ", ".join(sorted(_static_names(info))),
+        "donated arguments": ", ".join(sorted(_names(info, "donate"))),
+    }
+    for name in ("in_shardings", "out_shardings"):
+        leaves = getattr(info, f"{name}_leaves", ())
+        told = [each for each in leaves if type(each).__name__ != "UnspecifiedValue"]
+        found[name] = ", ".join(map(str, leaves)) if told else ""
+    for name in ("keep_unused", "device", "backend", "compiler_options_kvs"):
+        found[name.removesuffix("_kvs")] = str(getattr(info, name, None) or "")
+    return {name: value or "none" for name, value in found.items()}
+
+
 def _defined_at(function: Any) -> str | None:
-    code = getattr(innermost(function), "__code__", None)
-    return None if code is None else f"{code.co_filename}:{code.co_firstlineno}"
+    function = innermost(function)
+    if not is_exactly(function, FunctionType):
+        return None
+    return f"{function.__code__.co_filename}:{function.__code__.co_firstlineno}"
+
+
+def _stored_name(function: Any) -> str | None:
+    """The ``__name__`` of a function, or the one that a callable object has stored; asks no code of the user's."""
+    found = function.__name__ if is_exactly(function, FunctionType) else attribute(function, "__name__")
+    return found if is_exactly(found, str) else None
 
 
 def _pmapped(frame: FrameType) -> UserCall | None:
@@ -657,12 +736,12 @@ def _jax_directory() -> str:
 
 
 def _is_pmap(function: Any) -> bool:
-    return isinstance(function, FunctionType) and function.__name__ in _PMAPPED
+    return is_exactly(function, FunctionType) and function.__name__ in _PMAPPED
 
 
 def _jitted_by_jax(function: Any) -> bool:
     """Whether it is what JAX defines an operation with: ``jnp.sin`` is a jitted function around it."""
-    if not isinstance(function, FunctionType):
+    if not is_exactly(function, FunctionType):
         return False
     operation = getattr(sys.modules.get(function.__module__), function.__name__, None)
     operation = getattr(operation, "_func", operation)  # jnp.negative is an object with the operation in it
@@ -692,6 +771,8 @@ def _settings() -> dict[str, str]:
 
         meshes = jax.sharding.get_abstract_mesh(), mesh.thread_resources.env.physical_mesh  # of set_mesh(), of "with"
         found["mesh"] = next((str(dict(each.shape)) for each in meshes if not each.empty), "none")
+        concrete = getattr(mesh, "get_concrete_mesh", lambda: meshes[1])()  # which alone has devices
+        found["mesh"] += device_order(concrete) or device_order(meshes[1])
     return found
 
 
@@ -710,7 +791,12 @@ def _parameters(info: Any) -> tuple[str, ...]:
 
 
 def _static_names(info: Any) -> frozenset[str]:
-    names = set(getattr(info, "static_argnames", None) or ())
-    positions = set(getattr(info, "static_argnums", None) or ())
+    return _names(info, "static")
+
+
+def _names(info: Any, what: str) -> frozenset[str]:
+    """The parameters that ``jax.jit`` was told to be static, or donated, by position or by name."""
+    names = set(getattr(info, f"{what}_argnames", None) or ())
+    positions = set(getattr(info, f"{what}_argnums", None) or ())
     parameters = _parameters(info)
     return frozenset(names | {parameters[i] for i in positions if -len(parameters) <= i < len(parameters)})

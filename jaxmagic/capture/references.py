@@ -18,6 +18,7 @@ from contextlib import suppress
 from itertools import chain
 from typing import Any
 
+from .around import of_type
 from .attribute_names import Step, aliases, field_names, step_to
 
 Part = tuple[Step, Any]
@@ -261,11 +262,6 @@ def _of_cache(function: Any) -> Iterator[Part]:
 
 def _named(held: Any) -> Iterator[Part]:
     return ((("attribute", name), value) for name, value in held.items() if type(name) is str)
-
-
-def of_type(name: str, kind: type) -> Any:
-    """An attribute of a class, around its metaclass."""
-    return type.__dict__[name].__get__(kind)
 
 
 def _dict_of(module: types.ModuleType) -> dict[str, Any]:

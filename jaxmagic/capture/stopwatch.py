@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 from .. import units
 from ..errors import NotMeasured
-from ..interrupts import begins, ends, interruptible
+from ..interrupts import begins, ends, forget, interruptible
 from ..model.progress import CompileProgress
 from ..model.timing import Timing
 from . import internals
@@ -27,12 +27,15 @@ from .environment import probe
 from .fence import Fence, shared, unready, wait_for_arrays
 from .jax_version import require_jax
 from .queues import Waited
-from .results import find_arrays, host_copy, is_array
+from .results import Search, host_copy, is_array
 from .waiting import wait_for_all
 from .waits import WaitLog
 
 #: Beyond this, the moment between two clock readings is not the cost of our own few lines.
 _SET_ASIDE_NS = 100_000
+
+#: Objects of a result that are looked at as soon as the code has returned, which takes 10 to 70 µs.
+_FIRST_LOOK = 8
 
 #: What the fence finds so soon behind work that was thrown away does not make that work somebody's.
 _NEAR_NS = 1_000_000
@@ -42,6 +45,8 @@ _STANDSTILL_NS, _STANDSTILL = 1_000_000, 0.2
 
 #: What may be missing from the wall time is said where it is more than this part of it.
 _WORTH_A_NOTE = 0.01
+
+_OF_ANOTHER_THREAD = "This stopwatch was started by another thread, and JAX's explanations are switched on for that one."
 
 
 class _End(NamedTuple):
@@ -66,12 +71,14 @@ class _Waited(NamedTuple):
     """What the result had to be waited for.
 
     Attributes:
-        arrays: those of the result.
-        ready: whether they were ready at the first look.
+        search: that for its arrays, which may go on.
+        arrays: those that were found at the first look.
+        ready: whether they were ready then.
         looked_ns: when that was.
         ready_ns: when all of them were.
     """
 
+    search: Search
     arrays: list[Any]
     ready: bool
     looked_ns: int
@@ -151,7 +158,12 @@ class Stopwatch:
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
         __tracebackhide__ = True
-        self.stop(error=error)
+        if self._is_of_another_thread():  # such as a generator that another thread goes on with, or closes
+            self._let_go()
+            if error is None:
+                raise RuntimeError(_OF_ANOTHER_THREAD)
+        else:
+            self.stop(error=error)
 
     def start(self) -> None:
         """Wait for what is in flight, begin to listen, and start the clock.
@@ -184,15 +196,17 @@ class Stopwatch:
         self.started_ns = self._clock()
 
     def returned(self, value: Any = None) -> int:
-        """The code has returned: read the clock, and wait for `value` at once if it is an array.
+        """The code has returned: read the clock, and wait at once for `value`, or for the first arrays in it.
 
         Our own lines between here and that wait would take a processor from the threads that work on it, where there
-        are as many of those as processors. Nothing is raised here: :meth:`stop` does that.
+        are as many of those as processors; and where all is ready, they are no wait. Nothing is raised here:
+        :meth:`stop` does that.
         """
         self._returned_ns = returned_ns = self._clock()
         self._waits.pause()
         try:
-            self._wait_at_once(value)
+            if value is not None:
+                self._first = self._wait_at_once(value)
         except Exception:  # it failed, or does not say: it is looked at again, in peace
             pass
         except BaseException as interrupt:
@@ -200,11 +214,21 @@ class Stopwatch:
         return returned_ns
 
     @interruptible
-    def _wait_at_once(self, value: Any) -> None:
+    def _wait_at_once(self, value: Any) -> _Waited:
+        __tracebackhide__ = True
         if is_array(value) and not value.is_deleted():  # JAX crashes where a deleted one is asked for more
-            ready, looked_ns = value.is_ready(), self._clock()
+            ready, looked_ns = _is_ready(value), self._clock()
             value.block_until_ready()
-            self._first = _Waited([value], ready, looked_ns, self._clock())
+            ready_ns = self._clock()
+            search = Search(value)
+            return _Waited(search, search.look(), ready, looked_ns, ready_ns)
+        # To look through a large result may take longer than the work: where there is a fence, it is asked before.
+        search = Search(value)
+        arrays = search.look(_FIRST_LOOK) if self._fenced else search.look()
+        ready, looked_ns = all(map(_is_ready, arrays)), self._clock()
+        for array in arrays:  # also where they are ready: what failed is raised here
+            array.block_until_ready()
+        return _Waited(search, arrays, ready, looked_ns, self._clock())
 
     @interruptible
     def _drain(self) -> None:
@@ -222,17 +246,14 @@ class Stopwatch:
             Exception: what the computation itself raised while it was waited for, or an interrupt; the record
                 has been made by then, with the times so far.
         """
+        if self._is_of_another_thread():
+            raise RuntimeError(f"{_OF_ANOTHER_THREAD} Stop it there.")
         dispatched_ns = self._returned_ns
         if dispatched_ns is None:
             dispatched_ns = self.returned(self.result if self._running else None)
         __tracebackhide__ = True  # what failed while it was waited for points at the user's line
         if not self._running:
             raise RuntimeError("This stopwatch is not running: call start() first, or use it in a with statement.")
-        if threading.get_ident() != self._thread:
-            raise RuntimeError(
-                "This stopwatch was started by another thread: JAX's explanations are switched on for that one only. "
-                "Stop it there."
-            )
         try:
             return self._stop(dispatched_ns, error, code)
         finally:
@@ -246,6 +267,23 @@ class Stopwatch:
         self._running = False
         self.result = self.dropped = None
         self._forget()
+
+    def __del__(self) -> None:
+        """End what a stopwatch that was started and never stopped has begun; the garbage collector calls this."""
+        if getattr(self, "_running", False):
+            self._let_go()
+
+    def _let_go(self) -> None:
+        """End what it has begun without a record, amid any line and in any thread."""
+        self._running = False
+        try:
+            self._waits.abandon()
+            self._log.abandon()
+        finally:
+            forget(self, self._log, self._waits)
+
+    def _is_of_another_thread(self) -> bool:
+        return self._running and threading.get_ident() != self._thread
 
     def _forget(self) -> None:
         """What :meth:`returned` noted."""
@@ -282,12 +320,12 @@ class Stopwatch:
     def _wait(self, result: Any, dispatched_ns: int, *, fetch: bool) -> _End:
         """Wait for the result, then for everything else, and say which clock reading counts."""
         __tracebackhide__ = True
-        arrays, ready, looked_ns, ready_ns = self._wait_for_result(result)
+        search, arrays, ready, looked_ns, ready_ns = self._waited_for(result) or self._wait_at_once(result)
         # Where nothing had to be waited for, the few microseconds are ours. Many are not: then this thread was
         # set aside, work may have ended meanwhile unseen, and leaving them out could lie.
         at_once = ready and (looked_ns - dispatched_ns <= _SET_ASIDE_NS or not self._fenced)
-        held_ns = done_ns = dispatched_ns if at_once else ready_ns
-        asked_ns = looked_ns if at_once else ready_ns
+        asked_ns = looked_ns if ready else ready_ns
+        held_ns = done_ns = dispatched_ns if at_once else asked_ns
         dropped_ns = self._wait_for_dropped()
         if dropped_ns is not None:
             asked_ns = done_ns = dropped_ns
@@ -317,7 +355,15 @@ class Stopwatch:
             if dropped_ns is None or waited.until_ns - dropped_ns > _NEAR_NS:
                 held_ns = waited.held_until_ns or held_ns
             done_ns = max(waited.until_ns, done_ns)
-        fetched = self._time_fetch(arrays) if fetch else (None, None)
+        if (rest_ns := self._wait_for_rest(search)) is not None:
+            held_ns = done_ns = max(rest_ns, done_ns)
+        if ready and not at_once and done_ns == looked_ns:
+            self._notes.append(
+                f"Of the wait, {units.time(done_ns - dispatched_ns, 2)} may be no work: the look for some came that "
+                "long after the code had returned, and found none."
+            )
+        self._notes += search.notes
+        fetched = self._time_fetch(search.arrays) if fetch else (None, None)
         return _End(done_ns, held_ns if known else None, cpu, *fetched)
 
     def _wait_for_dropped(self) -> int | None:
@@ -331,7 +377,7 @@ class Stopwatch:
             return None
         if (first := self._waited_for(dropped)) is not None:
             return None if first.ready else first.ready_ns
-        return self._clock() if wait_for_arrays(unready(find_arrays(dropped).arrays)) else None
+        return self._clock() if wait_for_arrays(unready(Search(dropped).look(_FIRST_LOOK))) else None
 
     def _settle(self, waited: Waited) -> Waited:
         """Measure again where that is in doubt; what is left out then may have been work, and a note says so."""
@@ -360,21 +406,19 @@ class Stopwatch:
                 f"{unheard} is not heard here and counts as dispatch."
             )
 
-    def _wait_for_result(self, result: Any) -> _Waited:
-        """Wait for the arrays of the result, but where that was done when the code had returned."""
+    def _wait_for_rest(self, search: Search) -> int | None:
+        """When what was still to be found in the result was ready; ``None`` where all of it was when it was found."""
         __tracebackhide__ = True
-        if (first := self._waited_for(result)) is not None:
-            return first
-        arrays, notes = find_arrays(result)
-        self._notes += notes
-        ready = all(hasattr(array, "is_ready") and array.is_ready() for array in arrays)  # typed keys do not say
-        looked_ns = self._clock()
+        if search.over:
+            return None
+        arrays = search.look()
+        late = unready(arrays)
         wait_for_all(arrays)  # also where they are ready: what failed is raised here
-        return _Waited(arrays, ready, looked_ns, self._clock())
+        return self._clock() if late else None
 
     def _waited_for(self, value: Any) -> _Waited | None:
         """How `value` was waited for when the code had returned, if it was."""
-        return self._first if self._first is not None and self._first.arrays[0] is value else None
+        return self._first if self._first is not None and self._first.search.result is value else None
 
     def _wait_without_fence(self, ready_ns: int) -> tuple[Waited, bool]:
         """Where the measured code has started JAX itself: wait first, and only then compile a fence.
@@ -448,3 +492,8 @@ class Stopwatch:
             heard_all=self._log.complete,
             environment=probe(),
         )
+
+
+def _is_ready(array: Any) -> bool:
+    """Whether it is; typed keys do not say."""
+    return hasattr(array, "is_ready") and array.is_ready()

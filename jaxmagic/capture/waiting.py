@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from .around import inherits
 from .results import find_arrays
 
 
@@ -17,7 +18,7 @@ def waiter_for(value: Any) -> Callable[[Any], object]:
     import jax
 
     kind = type(value)
-    if issubclass(kind, jax.Array):
+    if inherits(kind, jax.Array):
         return lambda each: each.block_until_ready() if type(each) is kind else search_and_wait(each)
     if not find_arrays(value).arrays:
         # To look through a long list each time would take longer than to make it. What such values start is seen, and
@@ -55,4 +56,5 @@ def _is_plain_tree(value: Any) -> bool:
         leaves = jax.tree.leaves(value)
     except Exception:  # a list that holds itself, a registered type that raises
         return False
-    return all(isinstance(leaf, (jax.Array, int, float, complex, str)) for leaf in leaves)
+    kinds = (jax.Array, int, float, complex, str)
+    return all(any(inherits(type(leaf), kind) for kind in kinds) for leaf in leaves)

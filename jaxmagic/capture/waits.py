@@ -99,6 +99,13 @@ class WaitLog:
             thread, self._thread = self._thread, None
             _hooks.remove(thread)
 
+    def abandon(self) -> None:
+        """Listen no longer, for a measurement that nobody holds any more: called amid any line, in any thread."""
+        self.pause()
+        if self._thread is not None:
+            thread, self._thread = self._thread, None
+            _hooks.abandon(thread)
+
     def between(self, start_ns: int, end_ns: int) -> list[tuple[int, int]]:
         """When the thread waited between two clock readings: beginnings and ends, in order and apart."""
         marks = self._notes.marks
@@ -113,11 +120,13 @@ class _Hooks:
     def __init__(self) -> None:
         self._heard: dict[int, _Heard] = {}
         self._lock = threading.Lock()
+        self._abandoned: list[int] = []
         self._installed: list[tuple[internals.WaitPoint, Any]] = []
         self._times = 0
 
     def add(self, thread: int, clock: Clock) -> tuple[_Heard, frozenset[str]]:
         with self._lock:
+            self._remove_abandoned()
             if not self._heard and not self._installed:
                 self._install()
             heard = self._heard.setdefault(thread, _Heard(clock))
@@ -126,16 +135,34 @@ class _Hooks:
 
     def remove(self, thread: int) -> None:
         with self._lock:
-            heard = self._heard[thread]
-            heard.listeners -= 1
-            if not heard.listeners:
-                del self._heard[thread]
-            if not self._heard and self._times < _MOST_INSTALLED:
-                self._restore()
+            self._remove(thread)
+            self._remove_abandoned()
+
+    def abandon(self, thread: int) -> None:
+        """Remove at once, or with the next one where a line of ours is at it: that may be this very thread's."""
+        self._abandoned.append(thread)
+        if self._lock.acquire(blocking=False):
+            try:
+                self._remove_abandoned()
+            finally:
+                self._lock.release()
+
+    def _remove_abandoned(self) -> None:
+        while self._abandoned:
+            self._remove(self._abandoned.pop())
+
+    def _remove(self, thread: int) -> None:
+        heard = self._heard[thread]
+        heard.listeners -= 1
+        if not heard.listeners:
+            del self._heard[thread]
+        if not self._heard and self._times < _MOST_INSTALLED:
+            self._restore()
 
     def restore(self) -> None:
         """Put JAX's functions back where no measurement is under way; they may have been left as they are."""
         with self._lock:
+            self._remove_abandoned()
             if not self._heard:
                 self._restore()
 

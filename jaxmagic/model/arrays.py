@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from datetime import datetime
 from typing import ClassVar
 
 from .display import Displayable
@@ -70,9 +69,6 @@ class LiveArrays(Displayable):
     search_complete: bool
     notes: tuple[str, ...] = ()
     environment: Environment
-
-    def __post_init__(self) -> None:
-        datetime.fromisoformat(self.started_at)
 
     @property
     def by_device(self) -> dict[str, int]:

@@ -16,6 +16,7 @@ CauseKind = Literal[
     "static value",  # a static argument has another value
     "pytree",  # the arguments are nested in another way
     "new function",  # the same source, but a function object made anew
+    "options",  # jitted with other options: donated or static arguments, shardings
     "placement",  # another device, sharding or commitment
     "context",  # another configuration or mesh
     "transformation",  # a part of jax.grad, jax.vmap, … applied from outside ``jit``

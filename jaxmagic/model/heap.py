@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from datetime import datetime
 from typing import ClassVar, TypeVar
 
 from .display import Displayable
@@ -59,10 +58,6 @@ class HeapProfile(Displayable):
     samples: tuple[HeapSample, ...]
     started_at: str | None
     notes: tuple[str, ...] = ()
-
-    def __post_init__(self) -> None:
-        if self.started_at is not None:
-            datetime.fromisoformat(self.started_at)
 
     @property
     def total_bytes(self) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Literal
 
 from .compilation import CacheAnswer, Stage
 
@@ -27,6 +28,38 @@ class Leaf:
     number: bool = False
 
 
+#: What can be done about a value that differs depends on this.
+HeldKind = Literal[
+    "number",  # an argument can take its place
+    "array",  # and of this one, too
+    "function",
+    "value",  # text, a class, a setting of a library's object
+    "object",  # an object or container: what it holds follows
+    "unknown",  # it cannot be compared
+]
+
+
+#: Stands for values that were not looked at.
+CUT = "…"
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """One value that a function or a static argument holds, without its data.
+
+    Attributes:
+        kind: what it is.
+        words: the value in words, ``"2.0"``, or its type, ``"f32[8]"`` or ``"a Model"``.
+        token: equal for two values that are the same; ``None`` if that cannot be told.
+        form: equal for two numbers or arrays that one compiled program could take as its argument.
+    """
+
+    kind: HeldKind
+    words: str
+    token: int | None
+    form: int | None = None
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Call:
     """The call of a jitted function that led to a compilation, without its data.
@@ -44,6 +77,9 @@ class Call:
         leaves: its array arguments by path (``x``, ``params['w']``).
         statics: its static arguments by name, in words.
         static_functions: those that are functions: what they were made from, and where that is defined.
+        static_contents: what each static argument holds, by path.
+        held: what the function closes over, takes by default or names as a global, by path (``w``, ``cfg.rate``).
+        options: what ``jax.jit`` was told, as far as programs differ by it, in words.
         containers: the containers of each argument by name, as far as it has any: ``"dict[list[*], *]"``.
         passed: how many arguments were passed by position, and the names of those passed by keyword; ``None``
             where arguments were not looked at.
@@ -67,6 +103,9 @@ class Call:
     leaves: Mapping[str, Leaf] = field(default_factory=dict)
     statics: Mapping[str, str] = field(default_factory=dict)
     static_functions: Mapping[str, tuple[int, str]] = field(default_factory=dict)
+    static_contents: Mapping[str, Mapping[str, Held]] = field(default_factory=dict)
+    held: Mapping[str, Held] = field(default_factory=dict)
+    options: Mapping[str, str] = field(default_factory=dict)
     containers: Mapping[str, str] = field(default_factory=dict)
     passed: tuple[int, tuple[str, ...]] | None = None
     names: tuple[str, ...] = ()

@@ -39,7 +39,7 @@ SOFTMAX = call("softmax", "jax/_src/nn/functions")
         ((MINE, SOLVE, CALLER, DENSE), "flax.linen.Dense"),
         ((MINE, SOLVE, CALLER), None),
         ((MINE, STATS), "flax.linen.normalization"),
-        ((MINE, JITTED), "equinox"),
+        ((MINE, JITTED), None),
         ((MINE, JITTED, replace(SOLVE, library=None)), "diffrax._integrate.diffeqsolve"),
         ((MINE, call("chain.<locals>.update", "optax/_chain")), "optax._chain.chain"),
         ((MINE, REDUCE), None),

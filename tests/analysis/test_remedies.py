@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from jaxmagic.analysis.remedies import combined, difference, static_difference, type_difference
+from jaxmagic.analysis.remedies import combined, difference, type_difference
+from jaxmagic.analysis.static_values import static_difference
 
 
 def test_a_value_that_prints_as_a_page_is_cut() -> None:

@@ -40,12 +40,13 @@ class Loud:
         ((1,), "(1,)"),
         ([1, [2]], "[1, [2]]"),
         (tuple(range(9)), "(0, 1, 2, 3, 4, 5, 6, 7, 8)"),
-        (tuple(range(200)), ", 99, …)"),
+        (tuple(range(200)), ", 199)"),
+        (tuple(range(9999)), "… (value 0x"),
         (object(), "object object 0x"),
-        (frozenset({1}), "a frozenset"),
+        (frozenset({2, 1}), "frozenset({1, 2})"),
         (None, "None"),
         ("x" * 9999, "…"),
-        (len, "builtin_function_or_method"),
+        (len, "len (object"),
         (describe, "describe (object"),
     ],
 )
@@ -57,7 +58,7 @@ def test_static_arguments_are_described_in_words(value: Any, words: str) -> None
 
 def test_static_arguments_are_described_without_running_them() -> None:
     loud = Loud()
-    assert describe(lambda n: n, (loud,), {}, {"n"}).statics["n"] == "a Loud"
+    assert describe(lambda n: n, (loud,), {}, {"n"}).statics["n"].startswith("a Loud (class 0x")
 
 
 def test_arguments_have_the_names_of_the_parameters() -> None:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import collections
+import enum
 import functools
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -156,6 +159,119 @@ def new_function() -> Scene:
     )  # fmt: skip
 
 
+def closure_array() -> Scene:
+    x, arrays = jnp.ones(8), [jnp.ones(8) * n for n in (2, 3)]
+
+    def make(w: Any) -> Any:
+        return jax.jit(lambda x: x * w + 11)
+
+    once = jax.jit(lambda x, w: x * w + 11)
+    return Scene(
+        kind="new function", before=lambda: make(arrays[0])(x), again=lambda: make(arrays[1])(x),
+        before_remedied=lambda: once(x, arrays[0]), remedied=lambda: once(x, arrays[1]),
+    )  # fmt: skip
+
+
+def closure_number() -> Scene:
+    x = jnp.ones(8)
+
+    def make(n: float) -> Any:
+        return jax.jit(lambda x: x * n + 11)
+
+    once = jax.jit(lambda x, n: x * n + 11)
+    return Scene(
+        kind="new function", before=lambda: make(2.0)(x), again=lambda: make(3.0)(x),
+        before_remedied=lambda: once(x, 2.0), remedied=lambda: once(x, 3.0),
+    )  # fmt: skip
+
+
+def closure_number_of_another_dtype() -> Scene:
+    x, arrays = jnp.ones(8), [jnp.asarray(n, jnp.float32) for n in (2, 0.5)]
+
+    def make(n: float) -> Any:
+        return jax.jit(lambda x: x * n + 13)
+
+    once = jax.jit(lambda x, n: x * n + 13)
+    return Scene(
+        kind="new function", before=lambda: make(2)(x), again=lambda: make(0.5)(x),
+        before_remedied=lambda: once(x, arrays[0]), remedied=lambda: once(x, arrays[1]),
+    )  # fmt: skip
+
+
+def static_closure() -> Scene:
+    x, f = jnp.ones(8), jax.jit(lambda x, act: act(x), static_argnames="act")
+
+    def make(w: float) -> Any:
+        return lambda x: x * w
+
+    def act(x: Any, w: Any) -> Any:
+        return x * w
+
+    once = jax.jit(lambda x, act, w: act(x, w), static_argnames="act")
+    return Scene(
+        kind="static value", before=lambda: f(x, make(2.0)), again=lambda: f(x, make(3.0)),
+        before_remedied=lambda: once(x, act, 2.0), remedied=lambda: once(x, act, 3.0),
+    )  # fmt: skip
+
+
+def static_nan() -> Scene:
+    x, f = jnp.ones(8), jax.jit(lambda x, n: x + n, static_argnames="n")
+    return Scene(
+        kind="static value", before=lambda: f(x, float("nan")), again=lambda: f(x, float("nan")),
+        before_remedied=lambda: f(x, math.nan), remedied=lambda: f(x, math.nan),
+    )  # fmt: skip
+
+
+def static_class_made_anew() -> Scene:
+    x, f = jnp.ones(8), jax.jit(lambda x, mode: x + 1, static_argnames="mode")
+
+    def make() -> Any:
+        return enum.Enum("Mode", "FAST EXACT")
+
+    once = make()
+    return Scene(
+        kind="static value", before=lambda: f(x, make().FAST), again=lambda: f(x, make().FAST),
+        before_remedied=lambda: f(x, once.FAST), remedied=lambda: f(x, once.FAST),
+    )  # fmt: skip
+
+
+def container_class_made_anew() -> Scene:
+    x, f = jnp.ones(8), jax.jit(lambda pair: pair[0] + pair[1])
+
+    def make() -> Any:
+        return collections.namedtuple("Pair", "a b")
+
+    once = make()
+    return Scene(
+        kind="pytree", before=lambda: f(make()(x, x)), again=lambda: f(make()(x, x)),
+        before_remedied=lambda: f(once(x, x)), remedied=lambda: f(once(x, x)),
+    )  # fmt: skip
+
+
+def options() -> Scene:
+    def f(x: Any) -> Any:
+        return x + 17
+
+    x, donating = jnp.ones(8), jax.jit(f, donate_argnums=0)
+    given = iter([jax.block_until_ready(jnp.copy(x)) for _ in range(3)])
+    return Scene(
+        kind="options", before=lambda: jax.jit(f)(x), again=lambda: jax.jit(f, donate_argnums=0)(next(given)),
+        before_remedied=lambda: donating(next(given)), remedied=lambda: donating(next(given)),
+    )  # fmt: skip
+
+
+def static_options() -> Scene:
+    def f(x: Any, n: float) -> Any:
+        return x + n
+
+    x, once = jnp.ones(8), jax.jit(f, static_argnames="n")
+    return Scene(
+        kind="options", before=lambda: jax.jit(f)(x, n=2.0),
+        again=lambda: jax.jit(f, static_argnames="n")(x, n=2.0),
+        before_remedied=lambda: once(x, n=2.0), remedied=lambda: once(x, n=2.0),
+    )  # fmt: skip
+
+
 def new_body() -> Scene:
     x = jnp.ones(9)
 
@@ -231,7 +347,9 @@ def transfer() -> Scene:
 
 SCENES = [
     shape, dtype, key, weak_number, weak_array, static_number, static_function, static_object, pytree, keyword,
-    new_function, new_body, new_body_in_jit, placement, context, transformation, eager, transfer,
+    new_function, closure_array, closure_number, closure_number_of_another_dtype, static_closure, static_nan,
+    static_class_made_anew, container_class_made_anew, options, static_options, new_body, new_body_in_jit,
+    placement, context, transformation, eager, transfer,
 ]  # fmt: skip
 
 

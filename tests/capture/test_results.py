@@ -11,7 +11,7 @@ import jax.numpy as jnp
 import pytest
 
 from jaxmagic.capture import results
-from jaxmagic.capture.results import find_arrays, host_copy
+from jaxmagic.capture.results import Search, find_arrays, host_copy
 
 
 class Slotted:
@@ -209,3 +209,26 @@ def test_a_large_dictionary_is_not_copied() -> None:
         assert tracemalloc.get_traced_memory()[1] < 10**6
     finally:
         tracemalloc.stop()
+
+
+def test_a_search_stops_and_goes_on() -> None:
+    arrays = [jnp.ones(n) for n in range(1, 31)]
+    search = Search({"parts": [{"w": array, "n": [1, 2]} for array in arrays], "same": arrays})
+    found = [*search.look(5)]
+    assert 0 < len(found) < 5
+    assert not search.over
+    while not search.over:
+        found += search.look(7)
+    assert sorted(each.size for each in found) == list(range(1, 31))
+    assert search.arrays == found
+
+
+def test_a_dictionary_that_changes_meanwhile_costs_no_array_beside_it() -> None:
+    x, y = jnp.ones(3), jnp.ones(4)
+    changing = {"a": y, "b": 1}
+    search = Search([x, changing])
+    search.look(3)
+    changing["c"] = 2
+    search.look()
+    assert search.over
+    assert any(each is x for each in search.arrays)

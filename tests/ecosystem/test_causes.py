@@ -68,7 +68,7 @@ def test_a_function_made_anew_within_a_module() -> None:
     apply = eqx.filter_jit(lambda net, x: net(x))
     x = jnp.ones((3, 3))
     causes = [compiled(lambda: apply(Net(x, lambda y: y + 1), x)).cause for _ in range(2)]
-    assert causes[1].reason.startswith("static argument net.act is the same function made anew: <lambda> (")
+    assert causes[1].reason.startswith("static field net.act is the same function made anew: <lambda> (")
 
 
 def test_a_module_that_is_called_is_its_class() -> None:
@@ -90,3 +90,45 @@ def test_a_function_jitted_anew(step: Any) -> None:
     found = [compiled(lambda: make()(x)) for _ in range(2)]
     assert [each.cause.kind for each in found] == ["first call", "new function"]
     assert found[0].function == "g"
+
+
+def test_modes_of_an_nnx_module_are_told() -> None:
+    nnx = pytest.importorskip("flax.nnx")
+    net, x = nnx.Dropout(0.5, rngs=nnx.Rngs(0)), jnp.ones(3)
+    f = nnx.jit(lambda net, x: net(x))
+    net.train()
+    compiled(lambda: f(net, x))
+    net.eval()
+    cause = compiled(lambda: f(net, x)).cause
+    assert cause.reason.startswith("static field net.")
+    assert ".deterministic.value: True now, False before" in cause.reason
+    assert cause.remedy is None
+
+
+def test_another_linen_module_is_told_by_its_fields() -> None:
+    nn = pytest.importorskip("flax.linen")
+    x = jnp.ones(3)
+
+    def make(features: int) -> Any:
+        module = nn.Dense(features)
+        return jax.jit(lambda key: module.init(key, x))
+
+    key = jax.random.key(0)
+    compiled(lambda: make(4)(key))
+    assert compiled(lambda: make(4)(key)).cause.reason.endswith("as another function object")
+    assert compiled(lambda: make(5)(key)).cause.reason.endswith("with another module.features: 5 now, 4 before")
+    assert compiled(lambda: make(6)(key)).cause.remedy is None
+
+
+def test_another_optimizer_is_told_by_its_rate() -> None:
+    optax = pytest.importorskip("optax")
+    x = jnp.ones(3)
+
+    def make(rate: float) -> Any:
+        optimizer = optax.sgd(rate)
+        return jax.jit(lambda x: optimizer.update(x, optimizer.init(x))[0])
+
+    compiled(lambda: make(0.25)(x))
+    cause = compiled(lambda: make(0.5)(x)).cause
+    assert cause.reason.endswith("step_size: -0.5 now, -0.25 before")
+    assert cause.remedy is None

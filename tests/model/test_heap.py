@@ -60,11 +60,6 @@ def test_a_negative_amount_is_refused(name: str) -> None:
         replace(sample(1), **{name: -1})
 
 
-def test_a_time_that_is_none_is_refused() -> None:
-    with pytest.raises(ValueError, match="yesterday"):
-        HeapProfile(samples=(), started_at="yesterday")
-
-
 def test_a_record_cannot_be_changed() -> None:
     with pytest.raises(FrozenInstanceError):
         PROFILE.samples = ()  # type: ignore[misc]
