@@ -11,6 +11,7 @@ import os
 import types
 from collections.abc import Mapping
 from dataclasses import MISSING, Field, fields, is_dataclass
+from datetime import datetime
 from pathlib import Path
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
@@ -25,6 +26,7 @@ from .model.memory import Executable
 VERSION = 1
 
 _FORMAT = "jaxmagic"
+_ENVELOPE = {"format", "version", "kind", "record"}
 
 #: What a file can hold.
 Saved = Record | LiveArrays | HeapProfile | HeapDifference | Executable | History
@@ -132,11 +134,16 @@ def _decode_document(document: object) -> Saved:
             "Load a file that jaxmagic.save() wrote."
         )
     version = document.get("version")
-    if type(version) is not int or not 1 <= version <= VERSION:
+    if type(version) is not int or version < 1:
+        raise _wrong("version", "a whole number from 1 on", version)
+    if version > VERSION:
         raise RecordError(
-            f'field "version": this jaxmagic reads versions 1 to {VERSION}; found {short(version)}. '
+            f'field "version": this jaxmagic reads versions up to {VERSION}; found {version}. '
             "Update jaxmagic to read the file."
         )
+    for name in document:
+        if name not in _ENVELOPE:
+            raise _unknown(name, "a file of jaxmagic")
     record: Saved = _decode_kind(document, _KINDS, "")
     return record
 
@@ -218,12 +225,12 @@ def _decode_record(value: object, wanted: Any, where: str) -> Any:
     known = {each.name: each for each in _saved(wanted)}
     for name in value:
         if name not in known:
-            raise RecordError(f'field "{where}.{short(name)}": there is no such field in a {wanted.__name__}')
+            raise _unknown(f"{where}.{name}", f"a {wanted.__name__}")
     arguments = {}
     for name, each in known.items():
         if name in value:
             arguments[name] = _decode(value[name], hints[name], f"{where}.{name}")
-            _check_least(name, arguments[name], f"{where}.{name}")
+            _check(name, arguments[name], f"{where}.{name}")
         elif each.default is MISSING:
             raise RecordError(f'field "{where}.{name}": missing')
     try:
@@ -232,14 +239,23 @@ def _decode_record(value: object, wanted: Any, where: str) -> Any:
         raise RecordError(f'field "{where}": {error}') from None
 
 
-def _check_least(name: str, value: Any, where: str) -> None:
-    """Refuse a number, or one in a list, that is below the least that its name allows."""
+def _check(name: str, value: Any, where: str) -> None:
+    """Refuse what the name does not allow: a time that is none, or a number, or one in a list, below the least."""
+    if name == "started_at" and value is not None:
+        try:
+            datetime.fromisoformat(value)
+        except ValueError:
+            raise _wrong(where, "a time as in ISO 8601", value) from None
     least = _LEAST.get(name, 0 if name.endswith(_AMOUNTS) and name not in _DIFFERENCES else None)
     if least is None:
         return
     for number in value if isinstance(value, tuple) else (value,):
         if isinstance(number, int | float) and number < least:
             raise _wrong(where, f"at least {least}", number)
+
+
+def _unknown(where: str, kind: str) -> RecordError:
+    return RecordError(f'field "{short(where)[1:-1]}": there is no such field in {kind}')
 
 
 def _wrong(where: str, expected: str, found: object) -> RecordError:

@@ -199,7 +199,8 @@ def sample(rng: np.random.Generator, noise: Noise, count: int) -> list[int]:
     factors = noise(rng, 2 * count + 20)
     machine = Machine(factors)
     plan = Plan(budget_ns=budget_ns(factors[:count], count))
-    taken, _ = until_known(machine.runner(), plan, None, SILENT, machine.clock)
+    taken: list[int] = []
+    until_known(taken, machine.runner(), plan, SILENT, machine.clock)
     return taken
 
 

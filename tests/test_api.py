@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import re
 import threading
 import weakref
 from collections import ChainMap
@@ -55,8 +56,36 @@ def test_what_is_no_function_is_told_how_to_write_it(x: Any) -> None:
         jaxmagic.benchmark(x + 1)
     with pytest.raises(TypeError, match="compare\\(\\) takes the functions by their labels"):
         jaxmagic.compare(len, max)
-    with pytest.raises(ValueError, match="budget_s has to be a positive number; found '1s'"):
+    with pytest.raises(ValueError, match="budget_s: expected a positive number, got '1s'"):
         jaxmagic.benchmark(len, [], budget_s="1s")
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"budget_s": True}, "budget_s: expected a positive number, got True"),
+        ({"budget_s": [1, 2]}, "budget_s: expected a positive number, got [1, 2]"),
+        ({"rtol": 5}, "rtol: expected a share between 0 and 1, got 5. Write for example rtol=0.01"),
+        ({"rtol": 1.0}, "rtol: expected a share between 0 and 1, got 1.0"),
+        ({"rtol": float("nan")}, "rtol: expected a share between 0 and 1, got nan"),
+    ],
+)
+@pytest.mark.parametrize("verb", ["benchmark", "compare", "sweep"])
+def test_a_number_that_means_nothing_is_refused_before_anything_runs(verb: str, given: Any, message: str) -> None:
+    ran: list[int] = []
+    call = {
+        "benchmark": lambda: jaxmagic.benchmark(ran.append, 1, **given),
+        "compare": lambda: jaxmagic.compare({"a": ran.append, "b": ran.append}, 1, **given),
+        "sweep": lambda: jaxmagic.sweep(ran.append, lambda n: (n,), n=[1], **given),
+    }[verb]
+    with pytest.raises(ValueError, match=re.escape(message)):
+        call()
+    assert ran == []
+
+
+@pytest.mark.clock
+def test_a_budget_too_small_is_told_in_the_words_of_the_api() -> None:
+    assert "(budget_s)" in str(jaxmagic.benchmark(len, [], budget_s=1e-12))
 
 
 @pytest.mark.clock
@@ -194,7 +223,7 @@ def test_what_a_program_would_need_is_known_without_running_it(x: Any) -> None:
         (
             lambda x: jaxmagic.memory(abs, x, interval_s=0),
             ValueError,
-            "interval_s has to be a positive number; found 0",
+            "interval_s: expected a positive number, got 0",
         ),
         (
             lambda x: jaxmagic.memory_requirement(x),

@@ -66,7 +66,11 @@ def _findings(benchmark: Benchmark) -> Iterator[Finding]:
     trend = drift(calls_ns)
     if trend is not None and abs(trend) > _DRIFT:
         direction = "rose" if trend > 0 else "fell"
-        remedy = "wait until the machine has cooled down, or is quiet" if trend > 0 else "give it a larger --budget"
+        remedy = (
+            "wait until the machine has cooled down, or is quiet"
+            if trend > 0
+            else "give it more time (--budget, budget_s)"
+        )
         yield Finding(
             kind="drift",
             text=f"The samples {direction} by {units.share(abs(trend), 1)} from their first third to their last.",
@@ -76,7 +80,7 @@ def _findings(benchmark: Benchmark) -> Iterator[Finding]:
         yield Finding(
             kind="correlated",
             text="The samples depend on each other: what makes one slow makes the next ones slow as well.",
-            remedy="The interval allows for that, but may still be too narrow: give it a larger --budget.",
+            remedy="The interval allows for that, but may still be too narrow: give it more --budget (budget_s).",
         )
     if conditions.collection_ns > _WORTH_A_WORD * sum(benchmark.samples_ns):
         yield Finding(

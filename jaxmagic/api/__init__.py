@@ -6,7 +6,7 @@ from .comparison import compare, sweep
 from .earlier import noise_for, put_beside
 from .memory_verbs import live, memory, memory_requirement, memory_watch
 from .profile_verbs import profile, profile_watch, profiler, read_profile
-from .session import cells, history, last, note_cell, replace_last, take_and_keep
+from .session import cells, history, keep, last, note_cell, replace_last, take_and_keep
 from .timing import benchmark, stopwatch
 from .views import explore
 
@@ -17,6 +17,7 @@ __all__ = [
     "explore",
     "fence",
     "history",
+    "keep",
     "last",
     "live",
     "load",

@@ -12,9 +12,10 @@ from ..capture.jax_version import require_jax
 from ..model.benchmark import Benchmark
 from ..model.comparison import CheckKind, Comparison, Versus
 from ..model.sweep import Sweep
-from .checks import known_baseline, labels_of, nanoseconds, positive, values_of
+from ..tracebacks import of_the_user
+from .checks import known_baseline, labels_of, nanoseconds, share, values_of
 from .earlier import put_beside
-from .session import take_and_keep
+from .session import keep, take_and_keep
 
 if TYPE_CHECKING:
     from ..capture.contestants import Entry
@@ -44,6 +45,7 @@ def compare(
     profile: bool = False,
     **kwargs: Any,
 ) -> Comparison: ...
+@of_the_user
 def compare(
     candidates: Mapping[str, Callable[..., Any]] | Benchmark | Comparison | Sweep,
     /,
@@ -95,7 +97,7 @@ def compare(
         NotComparable: two records are from different environments.
         NotMeasured: two records have too few samples to compare.
         ValueError: fewer than two candidates, a label that is no text, an unknown baseline, check or mode, or a
-            number that is not positive.
+            number that is not positive, or an `rtol` that is no share between 0 and 1.
         TypeError: a candidate that cannot be called; both `args` and `setup`; or two records that are not of one
             kind, or with options that say how to measure.
         OutputsDiffer: `strict`, and a candidate computes something else.
@@ -139,19 +141,26 @@ def compare(
     if setup is not None and args:
         raise TypeError("the arguments come from setup or from args, not from both. Return them all from setup.")
     budget_ns = default_budget_ns(len(moded)) if budget_s is None else nanoseconds(budget_s)
-    plan = Plan(rtol=positive("rtol", rtol), budget_ns=budget_ns)
+    plan = Plan(rtol=share("rtol", rtol), budget_ns=budget_ns)
     entries = entries_of(candidates, moded, args, kwargs, setup)
 
     def take() -> Comparison:
-        __tracebackhide__ = True
         with shown_progress() as progress:
             return take_comparison(
-                entries, plan, baseline=chosen, check=check, strict=strict, profiled=profile, progress=progress
+                entries,
+                plan,
+                baseline=chosen,
+                check=check,
+                strict=strict,
+                profiled=profile,
+                progress=progress,
+                unfinished=keep,
             )
 
     return take_and_keep(take)
 
 
+@of_the_user
 def sweep(
     candidates: Mapping[str, Callable[..., Any]] | Callable[..., Any],
     make_args: Callable[..., tuple[Any, ...]] | None = None,
@@ -238,7 +247,7 @@ def sweep(
         make = partial(_arguments, make_args, here)
         return entries_of(functions, moded, (), {}, make) if fresh else entries_of(functions, moded, make(), {})
 
-    plan = Plan(rtol=positive("rtol", rtol), budget_ns=budget_ns)
+    plan = Plan(rtol=share("rtol", rtol), budget_ns=budget_ns)
     return take_and_keep(
         lambda: take_sweep(
             varied,

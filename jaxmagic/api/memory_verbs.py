@@ -16,9 +16,11 @@ from ..model.arrays import LiveArrays
 from ..model.memory import Executable, MemoryProfile
 from ..render.compiling_line import compiling_line
 from ..render.progress import shown_progress
+from ..tracebacks import of_the_user
 from .session import history
 
 
+@of_the_user
 def memory(
     fn: Callable[..., Any],
     *args: Any,
@@ -63,13 +65,12 @@ def memory(
     """
     from .checks import positive
 
-    __tracebackhide__ = True
     if not callable(fn):
         raise TypeError(
             f"memory() takes a function and its arguments; found {type(fn).__name__}, which cannot be called. "
             "Write memory(f, x), not memory(f(x))."
         )
-    namespace = sys._getframe(1).f_globals
+    namespace = sys._getframe(2).f_globals  # behind what keeps our lines out of tracebacks
     interval_ns = max(round(positive("interval_s", interval_s) * 1e9), 1)
     watch = memory_watch(lambda: namespace, interval_ns=interval_ns, pprof=pprof)
     watch.start()
@@ -154,6 +155,7 @@ def live(namespace: Mapping[str, Any] | None = None) -> LiveArrays:
     return look(namespace if type(namespace) is dict else dict(namespace))
 
 
+@of_the_user
 def memory_requirement(fn: Callable[..., Any], *args: Any, **kwargs: Any) -> Executable:
     """What a jitted function needs of each device's memory for these arguments, without running it.
 
@@ -186,7 +188,7 @@ def memory_requirement(fn: Callable[..., Any], *args: Any, **kwargs: Any) -> Exe
             f"memory_requirement() takes a function and its arguments; found {type(fn).__name__}, which cannot be "
             "called. Write memory_requirement(f, x), not memory_requirement(f(x))."
         )
-    namespace = sys._getframe(1).f_globals
+    namespace = sys._getframe(2).f_globals  # behind what keeps our lines out of tracebacks
     with shown_progress() as progress:
         progress.stage("compiling")
         program, origin = compiled_for(fn, args, kwargs)

@@ -17,9 +17,11 @@ from ..model.profile import Profile
 from ..model.recording import Recording
 from ..render.perfetto import perfetto as to_perfetto
 from ..render.progress import shown_progress
+from ..tracebacks import of_the_user
 from .session import history
 
 
+@of_the_user
 def profile(
     fn: Callable[..., Any],
     *args: Any,
@@ -64,7 +66,6 @@ def profile(
     >>> int(frame["time_ns"].sum()) == p.device_ns
     True
     """
-    __tracebackhide__ = True
     if not callable(fn):
         raise TypeError(
             f"profile() takes a function and its arguments; found {type(fn).__name__}, which cannot be called. "
@@ -147,10 +148,10 @@ class Profiled:
         return self
 
     @ends
+    @of_the_user
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        __tracebackhide__ = True
         try:
             if error is None:
                 self._watch.returned()

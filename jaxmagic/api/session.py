@@ -14,6 +14,7 @@ from ..model.cells import CellMemory
 from ..model.comparison import Comparison
 from ..model.history import History, Record
 from ..model.sweep import Sweep
+from ..model.timing import Timing
 
 _history = History()
 
@@ -23,11 +24,12 @@ _MOST_CELLS = 1000
 _cells: deque[CellMemory] = deque(maxlen=_MOST_CELLS)
 
 _Repeated = TypeVar("_Repeated", bound=Benchmark | Comparison | Sweep)
+_Kept = TypeVar("_Kept", bound=Benchmark | Comparison | Sweep | Timing)
 
 
-def keep(record: _Repeated) -> _Repeated:
+def keep(record: _Kept) -> _Kept:
     """Put `record` into the session's history, there without its values, and give it back."""
-    _history.append(record.without_values())
+    _history.append(record if isinstance(record, Timing) else record.without_values())
     return record
 
 

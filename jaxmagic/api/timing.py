@@ -10,8 +10,9 @@ from ..capture.jax_version import require_jax
 from ..capture.stopwatch import Stopwatch
 from ..model.benchmark import Benchmark
 from ..render.compiling_line import compiling_line
-from .checks import nanoseconds, positive, whole
-from .session import history, take_and_keep
+from ..tracebacks import of_the_user
+from .checks import nanoseconds, share, whole
+from .session import history, keep, take_and_keep
 
 
 def stopwatch(*, fetch: bool = False) -> Stopwatch:
@@ -40,6 +41,7 @@ def stopwatch(*, fetch: bool = False) -> Stopwatch:
     return Stopwatch(fetch=fetch, record=history().append, compiling=compiling_line())
 
 
+@of_the_user
 def benchmark(
     fn: Callable[..., Any],
     *args: Any,
@@ -72,7 +74,8 @@ def benchmark(
         The record. It is in :func:`history` as well, without its ``value``. With `processes` it has none.
 
     Raises:
-        ValueError: `rtol` or `budget_s` is not positive, or `processes` is no positive whole number.
+        ValueError: `rtol` is no share between 0 and 1, `budget_s` is not positive, or `processes` is no whole number
+            from 1 on.
         TypeError: both `args` and `setup` were given.
         LaunchError: a fresh process failed, or the function cannot be sent to one.
         DonatedTwice: `fn` donates its arguments, and there is no `setup`.
@@ -94,15 +97,14 @@ def benchmark(
             f"benchmark() takes a function and its arguments; found {type(fn).__name__}, which cannot be called. "
             "Write benchmark(f, x), not benchmark(f(x))."
         )
-    plan = Plan(rtol=positive("rtol", rtol), budget_ns=nanoseconds(budget_s))
+    plan = Plan(rtol=share("rtol", rtol), budget_ns=nanoseconds(budget_s))
     if setup is not None and args:
         raise TypeError("the arguments come from setup or from args, not from both. Return them all from setup.")
     code, folded = name_of(fn), is_folded(fn, args, kwargs) and not setup
 
     def take() -> Benchmark:
-        __tracebackhide__ = True
         with shown_progress() as progress:
-            how: dict[str, Any] = {"code": code, "folded": folded, "progress": progress}
+            how: dict[str, Any] = {"code": code, "folded": folded, "progress": progress, "unfinished": keep}
             if processes is None:
                 return take_benchmark(runner_of(fn, args, kwargs, setup), plan, **how)
             from ..capture.launches import statement_of, take_launches

@@ -56,7 +56,7 @@ class Again:
             ValueError: the budget is not positive.
         """
         if not 0 < budget_s < float("inf"):
-            raise ValueError(f"the budget has to be a positive number of seconds; found {budget_s!r}")
+            raise ValueError(f"budget_s: expected a positive number of seconds, got {budget_s!r}")
         self._seed += 1
         found = self._measure(
             self._plan._replace(budget_ns=max(round(budget_s * 1e9), 1), samples=None),

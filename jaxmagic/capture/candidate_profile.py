@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..analysis.profile import Times, summarize
-from ..errors import NotMeasured
+from ..errors import NotMeasured, message_of
 from ..model.profile import Profile
 from .profile_record import make_profile
 from .profiler import Profiler, mark_run, windows_of
@@ -32,7 +32,7 @@ def profile_of(runner: Runner, code: str | None) -> Profile:
     except NotMeasured as problem:
         notes.append(str(problem))
     except Exception as problem:
-        notes.append(f"Not profiled: {type(problem).__name__}: {problem}.")
+        notes.append(f"Not profiled: {type(problem).__name__}: {message_of(problem)}.")
     finally:
         profiler.cancel()
     return make_profile(times, recording, code=code, runs=_CALLS, notes=notes)

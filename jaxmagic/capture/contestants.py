@@ -77,7 +77,6 @@ class Contestants:
         Raises:
             AllFailed: every candidate did.
         """
-        __tracebackhide__ = True
         found = {}
         for label, entry in tuple(self._left.items()):
             try:
@@ -94,7 +93,6 @@ class Contestants:
             Exception: `error`, if nobody wants to be told of it, or it is about an array that was used up.
             AllFailed: no candidate is left.
         """
-        __tracebackhide__ = True
         if self._failed is None or internals.met_a_deleted_array(error):
             name_candidate(error, label)
             raise error
@@ -108,7 +106,6 @@ class Contestants:
     @contextmanager
     def named(self, label: str) -> Iterator[None]:
         """What is raised within names the candidate."""
-        __tracebackhide__ = True
         try:
             yield
         except Exception as error:

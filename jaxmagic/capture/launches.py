@@ -15,6 +15,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -31,6 +32,7 @@ from .runner import Runner, runner_of
 from .sampler import take_benchmark
 from .sending import pack
 from .several import are_several
+from .unfinished import Unfinished, ended_by, forgotten
 
 #: How much of what a failed process wrote is told.
 _MOST_CHARACTERS = 4000
@@ -74,6 +76,7 @@ def take_launches(
     folded: bool = False,
     device: bool = False,
     progress: Progress = SILENT,
+    unfinished: Unfinished = forgotten,
 ) -> Benchmark:
     """Measure one statement in so many fresh processes, each with the whole plan.
 
@@ -88,6 +91,7 @@ def take_launches(
         folded: what the caller knows of the statement, for the record.
         device: whether the first process also measures the time that devices work.
         progress: is told which process runs.
+        unfinished: gets what the processes before one that failed have measured.
 
     Raises:
         LaunchError: the statement cannot be sent, or a process failed; with what it wrote.
@@ -107,6 +111,10 @@ def take_launches(
         if not records:
             raise
         interrupted = True
+    except BaseException as error:
+        if records:
+            unfinished(replace(combined(records), stopped_by=ended_by(error), error=type(error).__name__))
+        raise
     progress.advance(len(records), processes)
     return combined(records, interrupted=interrupted or arrived_late())
 
@@ -171,7 +179,7 @@ def _result_of(written: bytes, said: str, status: int, who: str) -> Any:
     if not isinstance(found, launched.Failure):
         return found
     own = getattr(errors, found.kind, None)
-    if own is not None:  # such as an array that was donated: the message says what to do
+    if isinstance(own, type) and issubclass(own, errors.JaxMagicError):  # its message says what to do
         raise own(found.message)
     told = "\n".join(each.strip() for each in (said[-_MOST_CHARACTERS:], found.lines) if each.strip())
     raise LaunchError(f"{who} failed: {found.kind}: {found.message}\n{told}".strip())

@@ -12,12 +12,13 @@ from math import log, sqrt
 import numpy as np
 
 from ..analysis.regression import differing
-from ..errors import JaxMagicError
+from ..errors import JaxMagicError, JaxNotAvailable
 from ..model.benchmark import Benchmark
 from ..model.environment import Environment
 from ..model.process_noise import ProcessNoise, ProgramNoise
 from ..model.progress import SILENT, Progress
 from .environment import probe
+from .jax_version import require_jax
 from .launches import launch
 from .plan import Plan
 from .runner import runner_of
@@ -111,6 +112,10 @@ def measure_programs(_: None) -> tuple[Benchmark, ...]:
 
 def _may_be_here(environment: Environment) -> bool:
     """Whether an environment is the one here, as far as is known: devices are not before a backend has started."""
+    try:
+        require_jax()
+    except JaxNotAvailable:
+        return False
     here = probe()
     changed = set(differing(here, environment))
     return not (changed if here.backend is not None else changed - _OF_DEVICES)

@@ -9,9 +9,9 @@ from functools import partial
 from typing import NamedTuple
 
 from ..analysis.statistics import median
-from ..errors import OutputsDiffer
+from ..errors import JaxMagicError, OutputsDiffer
 from ..interrupts import interrupted, interruptible, uninterrupted
-from ..model.benchmark import StoppedBy, Trial
+from ..model.benchmark import Trial
 from ..model.comparison import Candidate, Check, CheckKind, Comparison, Work
 from ..model.memory import Executable
 from ..model.profile import Profile
@@ -31,7 +31,8 @@ from .runner import Runner
 from .sampler import donated_twice
 from .several import refuse_to_count, spans
 from .surroundings import Surroundings
-from .turns import Turns
+from .turns import Rounds, Turns
+from .unfinished import Unfinished, ended_by, forgotten
 from .warmup import WarmUp
 
 #: How candidates that donate their arguments get others.
@@ -55,6 +56,7 @@ def take_comparison(
     progress: Progress = SILENT,
     clock: Clock = now_ns,
     seed: int = 0,
+    unfinished: Unfinished = forgotten,
 ) -> Comparison:
     """Measure candidates side by side.
 
@@ -73,6 +75,7 @@ def take_comparison(
         progress: is told what runs, never while a clock does.
         clock: in nanoseconds.
         seed: of the order within the rounds.
+        unfinished: gets what was taken before something was raised: a comparison, or the timings of first calls.
 
     Raises:
         OutputsDiffer: `strict`, and a candidate computes something else.
@@ -80,12 +83,52 @@ def take_comparison(
         AllFailed: every candidate did.
         KeyboardInterrupt: before there was a round.
     """
-    __tracebackhide__ = True
     started_at = timestamp()
     contestants = Contestants(entries, baseline, failed)
     turns = Turns(contestants, plan, clock=clock, progress=progress, seed=seed)
+    firsts: dict[str, _First] = {}
+    beside, beyond = Surroundings(clock), _Beyond()
+
+    def record(error: BaseException | None = None) -> Comparison:
+        rounds = turns.rounds
+        assert rounds is not None
+        latencies = _latencies(contestants, rounds)
+        ended = rounds.stopped_by if error is None else ended_by(error)
+        return Comparison(
+            code=code,
+            started_at=started_at,
+            baseline=contestants.baseline,
+            candidates=tuple(
+                Candidate(
+                    label=label,
+                    code=entry.code,
+                    first_call=firsts[label].timing,
+                    warmup_ns=warm[label].calls_ns,
+                    latency=latencies[label],
+                    pipelined=pipelined.pipelined if pipelined else None,
+                    waited=pipelined.waited if pipelined else None,
+                    memory=memory[label],
+                    check=checks.get(label),
+                    conditions=beside.conditions_of(entry.runner, folded=entry.folded),
+                    work=beyond.works.get(label),
+                    profile=beyond.profiles.get(label),
+                    like=entry.like,
+                )
+                for label, entry in contestants.items()
+                for pipelined in [beyond.pipelined.get(label)]
+            ),
+            twice=contestants.baseline,
+            again=Trial(samples_ns=tuple(rounds.again), evaluations=latencies[contestants.baseline].evaluations),
+            rtol=plan.rtol,
+            budget_ns=plan.budget_ns,
+            stopped_by="interrupt" if beyond.interrupted else ended,
+            environment=probe(),
+            error=None if error is None else type(error).__name__,
+            values={label: entry.runner.value for label, entry in contestants.items()},
+        )
+
     try:
-        firsts = interruptible(contestants.of_each)(partial(_first_call, progress))
+        interruptible(contestants.of_each)(partial(_first_call, progress, unfinished, firsts))
         refuse_to_count(any(spans(each.programs) for each in firsts.values()))
         checks = interruptible(_check_outputs)(contestants, check, strict)
         called_ns = {label: each.timing.wall_ns - each.timing.compile_ns for label, each in firsts.items()}
@@ -93,57 +136,36 @@ def take_comparison(
         memory = interruptible(contestants.of_each)(
             lambda label, entry: _only_program(entry.runner, firsts[label], warm[label])
         )
-        with Surroundings(clock) as beside:
+        with beside:
             rounds = turns.take(warm)
-            latencies = {
-                label: Trial(samples_ns=tuple(rounds.taken[label]), evaluations=entry.runner.evaluations)
-                for label, entry in contestants.items()
-            }
-            beyond = _Beyond(rounds.stopped_by)
+            beyond.interrupted = rounds.stopped_by == "interrupt"
+            latencies = _latencies(contestants, rounds)
             beyond.take(partial(_take_pipelined, contestants, latencies, PIPELINED * turns.share.budget_ns))
         beyond.take(partial(_take_works, contestants))
         if profiled:
             beyond.take(partial(_take_profiles, contestants, progress))
     except BaseException as error:
         contestants.forget_values()  # the traceback holds the runner, and IPython holds the traceback
+        if turns.rounds is not None:
+            unfinished(record(error))
+        elif not isinstance(error, JaxMagicError):
+            for each in firsts.values():
+                unfinished(each.timing)
         if contestants.called and internals.met_a_deleted_array(error):
             raise donated_twice(error, _FRESH_FOR_ALL) from error
         raise
-    comparison = Comparison(
-        code=code,
-        started_at=started_at,
-        baseline=contestants.baseline,
-        candidates=tuple(
-            Candidate(
-                label=label,
-                code=entry.code,
-                first_call=firsts[label].timing,
-                warmup_ns=warm[label].calls_ns,
-                latency=latencies[label],
-                pipelined=pipelined.pipelined if pipelined else None,
-                waited=pipelined.waited if pipelined else None,
-                memory=memory[label],
-                check=checks.get(label),
-                conditions=beside.conditions_of(entry.runner, folded=entry.folded),
-                work=beyond.works.get(label),
-                profile=beyond.profiles.get(label),
-                like=entry.like,
-            )
-            for label, entry in contestants.items()
-            for pipelined in [beyond.pipelined.get(label)]
-        ),
-        twice=contestants.baseline,
-        again=Trial(samples_ns=tuple(rounds.again), evaluations=latencies[contestants.baseline].evaluations),
-        rtol=plan.rtol,
-        budget_ns=plan.budget_ns,
-        stopped_by=beyond.stopped_by,
-        environment=probe(),
-        values={label: entry.runner.value for label, entry in contestants.items()},
-    )
+    comparison = record()
     measure = partial(take_comparison, dict(contestants.items()), check=check, profiled=profiled, clock=clock)
     measure_again = Again(measure, comparison, plan, seed)
     stopped_by = "interrupt" if interrupted() else comparison.stopped_by
     return replace(comparison, measure_again=measure_again, stopped_by=stopped_by)
+
+
+def _latencies(contestants: Contestants, rounds: Rounds) -> dict[str, Trial]:
+    return {
+        label: Trial(samples_ns=tuple(rounds.taken[label]), evaluations=entry.runner.evaluations)
+        for label, entry in contestants.items()
+    }
 
 
 class _First(NamedTuple):
@@ -153,12 +175,13 @@ class _First(NamedTuple):
     programs: Watched
 
 
-def _first_call(progress: Progress, label: str, entry: Entry) -> _First:
-    __tracebackhide__ = True
+def _first_call(
+    progress: Progress, unfinished: Unfinished, firsts: dict[str, _First], label: str, entry: Entry
+) -> None:
     progress.stage(f"first call of {label}")
     with watch() as programs:
-        timing = entry.runner.first_call(entry.code)
-    return _First(timing, programs)
+        timing = entry.runner.first_call(entry.code, unfinished)
+    firsts[label] = _First(timing, programs)
 
 
 def _only_program(runner: Runner, first: _First, warm: WarmUp) -> Executable | None:
@@ -167,7 +190,6 @@ def _only_program(runner: Runner, first: _First, warm: WarmUp) -> Executable | N
     A long call is not made once more for that. But a first call may run programs that later ones do not, and so does
     what makes fresh arguments for each call.
     """
-    __tracebackhide__ = True
     once_more = warm.sample_ns is None or not runner.repeatable
     programs = runner.call_within(watch()) if once_more else first.programs
     ran = [each for each in describe(programs, mapped=False) if each.ran]
@@ -178,32 +200,29 @@ def _only_program(runner: Runner, first: _First, warm: WarmUp) -> Executable | N
 class _Beyond:
     """Measurements that follow the rounds, for each candidate; an interrupt ends them, and the rounds are kept."""
 
-    stopped_by: StoppedBy
+    interrupted: bool = False
     pipelined: dict[str, Pipelined | None] = field(default_factory=dict)
     works: dict[str, Work] = field(default_factory=dict)
     profiles: dict[str, Profile] = field(default_factory=dict)
 
     def take(self, measure: Callable[[_Beyond], None]) -> None:
         """Let `measure` fill in its part, unless there was an interrupt."""
-        __tracebackhide__ = True
-        if self.stopped_by != "interrupt":
+        if not self.interrupted:
             try:
                 interruptible(measure)(self)
             except KeyboardInterrupt:
-                self.stopped_by = "interrupt"
+                self.interrupted = True
 
 
 def _take_pipelined(
     contestants: Contestants, latencies: Mapping[str, Trial], budget_ns: float, beyond: _Beyond
 ) -> None:
-    __tracebackhide__ = True
     for label, entry in contestants.items():
         with suppress(Exception):  # a candidate that fails by now has been measured
             beyond.pipelined[label] = take_pipelined(entry.runner, median(latencies[label].calls_ns), budget_ns)
 
 
 def _take_works(contestants: Contestants, beyond: _Beyond) -> None:
-    __tracebackhide__ = True
     for label, entry in contestants.items():
         if entry.work is not None:
             with contestants.named(label):
@@ -211,7 +230,6 @@ def _take_works(contestants: Contestants, beyond: _Beyond) -> None:
 
 
 def _take_profiles(contestants: Contestants, progress: Progress, beyond: _Beyond) -> None:
-    __tracebackhide__ = True
     for label, entry in contestants.items():
         progress.stage(f"recording {label}")
         with contestants.named(label):

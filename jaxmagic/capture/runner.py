@@ -21,6 +21,7 @@ from .collector import Collections
 from .fence import Fence, shared, unready
 from .results import find_arrays
 from .stopwatch import Stopwatch
+from .unfinished import Unfinished, forgotten
 from .waiting import search_and_wait, waiter_for
 from .waits import WaitLog
 
@@ -107,22 +108,22 @@ class Runner:
         """Whether calls may follow each other without anything in between."""
         return self._each is None
 
-    def first_call(self, code: str | None = None) -> Timing:
+    def first_call(self, code: str | None = None, unfinished: Unfinished = forgotten) -> Timing:
         """Time the first call, with its compilation.
 
         Args:
             code: the source, for the record.
+            unfinished: gets the timing of a call that raises.
         """
-        __tracebackhide__ = True
         self._prepare_sample()
         watch = Stopwatch(clock=self._clock, fence=self._fence)
         watch.start()
         try:
             self.value = watch.result = self._call()
+            timing = watch.stop(code=code)
         except BaseException as error:
-            watch.stop(error=error, code=code)
+            unfinished(watch.timing if watch.done else watch.stop(error=error, code=code))
             raise
-        timing = watch.stop(code=code)
         self._wait = waiter_for(self.value)
         return timing
 
@@ -132,7 +133,6 @@ class Runner:
         Returns:
             How long it took in all, and how much of that was not for the result.
         """
-        __tracebackhide__ = True
         self._prepare_sample()
         started_ns = self._clock()
         value = self._call()
@@ -152,7 +152,6 @@ class Runner:
 
     def sample(self) -> int:
         """The time of :attr:`evaluations` calls, each of them waited for."""
-        __tracebackhide__ = True
         self._prepare_sample()
         # One more or not, by chance: of a function that does something each second call, samples meet both kinds.
         for _ in range(self.lead and self.lead + self._chance.randrange(2)):
@@ -161,19 +160,16 @@ class Runner:
 
     def waited_sample(self, calls: int) -> int:
         """The time of `calls` calls, each of them waited for, with the arguments that there are."""
-        __tracebackhide__ = True
         sample_ns = self._fenced_sample(calls) if self.fenced else self._plain_sample(calls)
         return max(sample_ns, 1)  # of a coarse clock
 
     def _plain_sample(self, calls: int) -> int:
-        __tracebackhide__ = True
         with Collections(self._clock) as collections:
             took_ns, self.value = self._loop(self._call, self._wait, self._clock, range(calls))
         self._note(collections)
         return took_ns
 
     def _fenced_sample(self, calls: int) -> int:
-        __tracebackhide__ = True
         total_ns = 0
         with Collections(self._clock) as collections:
             for _ in range(calls):
@@ -187,7 +183,6 @@ class Runner:
 
     def call_within(self, watching: AbstractContextManager[_Watched]) -> _Watched:
         """One call, waited for, and what was entered when its arguments had been made."""
-        __tracebackhide__ = True
         self._prepare_sample()
         with watching as watched:
             self.value = self._call()
@@ -198,7 +193,6 @@ class Runner:
 
     def pipelined_sample(self, calls: int) -> int:
         """The time of `calls` calls that are enqueued one after the other, with one wait at the end."""
-        __tracebackhide__ = True
         call = self._call
         self._fence.wait()
         started_ns = self._clock()
@@ -211,7 +205,6 @@ class Runner:
 
     def look_whether_serial(self) -> bool:
         """Whether some calls all return when their work is done: those that are pipelined would follow each other."""
-        __tracebackhide__ = True
         log, waited = WaitLog(), []
         log.start()
         try:
@@ -271,7 +264,6 @@ def _timed_loop(
     call: Callable[[], Any], wait: Callable[[Any], object], clock: Clock, evaluations: range
 ) -> tuple[int, Any]:
     """How long as many calls take, each of them waited for, and what the last one returned."""
-    __tracebackhide__ = True
     started_ns = clock()
     for _ in evaluations:
         value = call()

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from math import inf
-from typing import NamedTuple
 
 from ..analysis.statistics import median
-from ..errors import DonatedTwice
+from ..errors import DonatedTwice, JaxMagicError
 from ..interrupts import interrupted, interruptible, uninterrupted
-from ..model.benchmark import Benchmark, Conditions, StoppedBy, Trial
+from ..model.benchmark import Benchmark, StoppedBy, Trial
 from ..model.device_time import DeviceTime
 from ..model.progress import SILENT, Progress
 from . import internals
@@ -22,7 +21,8 @@ from .runner import Runner
 from .several import noticing, refuse_to_count
 from .stopping import until_known
 from .surroundings import Surroundings
-from .warmup import WarmUp, set_up_samples, warm_up
+from .unfinished import Unfinished, ended_by, forgotten
+from .warmup import set_up_samples, warm_up
 
 #: Calls under the profiler: for about so long, and how many at least and at most.
 _PROFILED_NS, _FEWEST_PROFILED, _MOST_PROFILED = 50_000_000, 3, 100
@@ -38,6 +38,7 @@ def take_benchmark(
     device: bool = False,
     progress: Progress = SILENT,
     clock: Clock = now_ns,
+    unfinished: Unfinished = forgotten,
 ) -> Benchmark:
     """Measure one statement.
 
@@ -51,6 +52,7 @@ def take_benchmark(
         device: whether to run some more calls under the profiler, for the time that devices work.
         progress: is told what runs.
         clock: in nanoseconds.
+        unfinished: gets what was taken before something was raised: a benchmark, or the timing of the first call.
 
     Raises:
         DonatedTwice: a call after the first met an array that an earlier one had used up.
@@ -60,73 +62,77 @@ def take_benchmark(
     started_at = timestamp()
     progress.stage("first call")
     with noticing() as spans:
-        first_call = interruptible(runner.first_call)(code)
+        first_call = interruptible(runner.first_call)(code, unfinished)
+    found = _Found()
+
+    def record(error: BaseException | None = None) -> Benchmark:
+        return Benchmark(
+            code=code,
+            started_at=started_at,
+            first_call=first_call,
+            warmup_ns=found.warmup_ns,
+            latency=found.latency(runner),
+            pipelined=found.pipelined.pipelined if found.pipelined else None,
+            waited=found.pipelined.waited if found.pipelined else None,
+            rtol=plan.rtol,
+            budget_ns=plan.budget_ns,
+            stopped_by=found.stopped_by if error is None else ended_by(error),
+            conditions=found.beside.conditions_of(runner, folded=folded),
+            environment=probe(),
+            error=None if error is None else type(error).__name__,
+            device=found.device,
+            value=runner.value,
+        )
+
     try:
         refuse_to_count(spans(), plan)
         progress.stage("warming up", ticking=False)
         warm = interruptible(warm_up)(runner, plan, clock, first_call.wall_ns - first_call.compile_ns)
         interruptible(set_up_samples)([(runner, warm)], plan, clock)
-        found = _sample(runner, plan, warm, folded, progress, clock)
-        seen, stopped_by = None, found.stopped_by
-        if device and stopped_by != "interrupt":
+        found.warmup_ns = warm.calls_ns
+        with Surroundings(clock) as found.beside:
+            found.samples_ns += [] if warm.sample_ns is None else [warm.sample_ns]
+            found.stopped_by = until_known(found.samples_ns, runner, plan, progress, clock)
+            call_ns = median(found.latency(runner).calls_ns)
+            if not plan.is_counted:
+                found.pipelined = interruptible(take_pipelined)(runner, call_ns, PIPELINED * plan.budget_ns)
+        if device:
             progress.stage("recording calls")
-            try:
-                seen = interruptible(_profile)(runner, inf if spans() else median(found.latency.calls_ns))
-            except KeyboardInterrupt:
-                stopped_by = "interrupt"
+            found.device = interruptible(_profile)(runner, inf if spans() else call_ns)
+    except KeyboardInterrupt:
+        if not found.samples_ns:
+            unfinished(first_call)
+            raise
+        found.stopped_by = "interrupt"
     except BaseException as error:
         runner.value = None  # the traceback holds the runner, and IPython holds the traceback
+        if found.samples_ns or not isinstance(error, JaxMagicError):
+            unfinished(record(error) if found.samples_ns else first_call)
         if internals.met_a_deleted_array(error):
             raise donated_twice(error) from error
         raise
-    record = Benchmark(
-        code=code,
-        started_at=started_at,
-        first_call=first_call,
-        warmup_ns=warm.calls_ns,
-        latency=found.latency,
-        pipelined=found.pipelined.pipelined if found.pipelined else None,
-        waited=found.pipelined.waited if found.pipelined else None,
-        rtol=plan.rtol,
-        budget_ns=plan.budget_ns,
-        stopped_by=stopped_by,
-        conditions=found.conditions,
-        environment=probe(),
-        device=seen,
-        value=runner.value,
-    )
-    return replace(record, stopped_by="interrupt") if interrupted() else record
+    benchmark = record()
+    return replace(benchmark, stopped_by="interrupt") if interrupted() else benchmark
+
+
+@dataclass
+class _Found:
+    """What has been taken so far."""
+
+    warmup_ns: tuple[int, ...] = ()
+    samples_ns: list[int] = field(default_factory=list)
+    stopped_by: StoppedBy = "budget"
+    pipelined: Pipelined | None = None
+    device: DeviceTime | None = None
+    beside: Surroundings = field(init=False)
+
+    def latency(self, runner: Runner) -> Trial:
+        return Trial(samples_ns=tuple(self.samples_ns), evaluations=runner.evaluations)
 
 
 def _profile(runner: Runner, call_ns: float) -> DeviceTime:
-    __tracebackhide__ = True
     calls = min(max(int(_PROFILED_NS / max(call_ns, 1)), _FEWEST_PROFILED), _MOST_PROFILED)
     return take_device_time(lambda: runner.call_within(mark_call()), calls)
-
-
-class _Sampled(NamedTuple):
-    """The samples of both kinds, what ended them, and what went on meanwhile."""
-
-    latency: Trial
-    pipelined: Pipelined | None
-    stopped_by: StoppedBy
-    conditions: Conditions
-
-
-def _sample(runner: Runner, plan: Plan, warm: WarmUp, folded: bool, progress: Progress, clock: Clock) -> _Sampled:
-    __tracebackhide__ = True
-    with Surroundings(clock) as beside:
-        taken, stopped_by = until_known(runner, plan, warm.sample_ns, progress, clock)
-        latency = Trial(samples_ns=tuple(taken), evaluations=runner.evaluations)
-        pipelined = None
-        if stopped_by != "interrupt" and not plan.is_counted:
-            try:
-                pipelined = interruptible(take_pipelined)(
-                    runner, median(latency.calls_ns), PIPELINED * plan.budget_ns
-                )
-            except KeyboardInterrupt:
-                stopped_by = "interrupt"
-    return _Sampled(latency, pipelined, stopped_by, beside.conditions_of(runner, folded=folded))
 
 
 #: How a statement that donates its arguments gets others.

@@ -17,24 +17,9 @@ _FOR_AN_INTERVAL = 6
 TELL_NS = 10**8
 
 
-def until_known(
-    runner: Runner, plan: Plan, first_ns: int | None, progress: Progress, clock: Clock
-) -> tuple[list[int], StoppedBy]:
-    """Samples until one of the plan's conditions holds, and which one it was; or until an interrupt."""
-    __tracebackhide__ = True
-    taken: list[int] = [] if first_ns is None else [first_ns]
-    try:
-        return taken, _sample_on(taken, runner, plan, progress, clock)
-    except KeyboardInterrupt:
-        if not taken:
-            raise
-        return taken, "interrupt"
-
-
 @interruptible
-def _sample_on(taken: list[int], runner: Runner, plan: Plan, progress: Progress, clock: Clock) -> StoppedBy:
-    """Add samples to `taken`, and tell what ended that."""
-    __tracebackhide__ = True
+def until_known(taken: list[int], runner: Runner, plan: Plan, progress: Progress, clock: Clock) -> StoppedBy:
+    """Add samples to `taken` until one of the plan's conditions holds, and tell which one it was."""
     checkpoints = stopping_checkpoints()
     next_check = next(checkpoints)
     progress.stage("samples", plan.samples, ticking=False, expected_s=plan.budget_ns / 1e9)

@@ -12,7 +12,7 @@ from contextlib import AbstractContextManager, nullcontext
 from itertools import product
 from typing import Any
 
-from ..errors import JaxMagicError
+from ..errors import JaxMagicError, message_of
 from ..interrupts import interrupted, interruptible, uninterrupted
 from ..model.comparison import CheckKind
 from ..model.progress import SILENT, Progress
@@ -75,7 +75,6 @@ def take_sweep(
         KeyboardInterrupt: before anything was measured.
         Exception: what the first point failed with, where all of them did.
     """
-    __tracebackhide__ = True
     started_at = timestamp()
     grid = list(product(*(range(len(each.labels)) for each in variables)))
     points: list[Point] = []
@@ -120,7 +119,6 @@ def take_sweep(
 
 def _take_point(at: Position, prepare: Prepare, plan: Plan, **how: Any) -> tuple[Point, Exception | None]:
     """One point of the grid, and its first error, of which nothing but words is kept for the record."""
-    __tracebackhide__ = True
     errors: dict[str | None, Exception] = {}
     comparison = None
     try:
@@ -148,6 +146,6 @@ def in_words(error: BaseException) -> str:
     >>> in_words(ValueError("too\n  large"))
     'ValueError: too large'
     """
-    message = " ".join(str(error).split())
+    message = " ".join(message_of(error).split())
     text = f"{type(error).__name__}: {message}" if message else type(error).__name__
     return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"

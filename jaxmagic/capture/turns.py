@@ -18,10 +18,11 @@ from ..interrupts import interruptible
 from ..model.benchmark import StoppedBy
 from ..model.progress import Progress
 from .clock import Clock
-from .contestants import Contestants
+from .contestants import AllFailed, Contestants
 from .plan import LEAST, Plan
 from .runner import Runner
 from .stopping import TELL_NS
+from .unfinished import ended_by
 from .warmup import WarmUp, set_up_samples, warm_up
 
 _Turn = TypeVar("_Turn")
@@ -61,10 +62,15 @@ class Turns:
         clock: in nanoseconds.
         progress: is told what runs.
         seed: of the order within the rounds.
+
+    Attributes:
+        share: the plan with what each candidate has of the budget.
+        rounds: those that are whole, also where :meth:`take` has raised; ``None`` if there are none.
     """
 
     def __init__(self, contestants: Contestants, plan: Plan, *, clock: Clock, progress: Progress, seed: int) -> None:
         self.share = plan._replace(budget_ns=max(plan.budget_ns // len(contestants), 1))
+        self.rounds: Rounds | None = None
         self._contestants = contestants
         self._plan = plan
         self._clock = clock
@@ -79,7 +85,6 @@ class Turns:
         Args:
             firsts_ns: what the first call of each took beside compiling.
         """
-        __tracebackhide__ = True
         self._progress.stage("warming up", ticking=False)
         contestants = self._contestants
         self._warm_baseline = contestants.baseline
@@ -102,12 +107,10 @@ class Turns:
 
     def _set_up(self, found: Mapping[str, WarmUp]) -> bool:
         """Decide of how many calls samples are; whether no candidate has failed meanwhile."""
-        __tracebackhide__ = True
         labels = {entry.runner: label for label, entry in self._contestants.items()}
 
         @contextmanager
         def guard(runner: Runner) -> Iterator[None]:
-            __tracebackhide__ = True
             try:
                 yield
             except Exception as error:
@@ -123,13 +126,11 @@ class Turns:
 
     def take(self, warm: Mapping[str, WarmUp]) -> Rounds:
         """Rounds until the ratios are known, the budget is spent or the user interrupts."""
-        __tracebackhide__ = True
         while (found := self._take(warm)) is None:
             pass  # one has failed: once more, without it
         return found
 
     def _take(self, warm: Mapping[str, WarmUp]) -> Rounds | None:
-        __tracebackhide__ = True
         contestants, baseline = self._contestants, self._contestants.baseline
         taken: dict[str, list[int]] = {label: [] for label, _ in contestants.items()}
         again: list[int] = []
@@ -140,22 +141,25 @@ class Turns:
         first = [taken[baseline], *(samples for label, samples in taken.items() if label != baseline)]
         ending = _Ending(first, again, self._plan, self._progress, self._clock)
         try:
-            stopped_by: StoppedBy | None = self._take_turns(turns, ending)
-        except KeyboardInterrupt:
-            stopped_by = "interrupt"
+            stopped_by = self._take_turns(turns, ending)
+        except BaseException as error:
             whole = min(map(len, (*first, again)))
-            if not whole:
+            if not whole or isinstance(error, AllFailed):
                 raise
             for samples in (*first, again):
                 del samples[whole:]
+            self.rounds = Rounds(taken, again, ended_by(error))
+            if not isinstance(error, KeyboardInterrupt):
+                raise
+        else:
+            self.rounds = None if stopped_by is None else Rounds(taken, again, stopped_by)
         finally:
             twin.value = None
-        return None if stopped_by is None else Rounds(taken, again, stopped_by)
+        return self.rounds
 
     @interruptible
     def _take_turns(self, turns: Sequence[tuple[str, Runner, list[int]]], ending: _Ending) -> StoppedBy | None:
         """Take rounds; what ended them, or ``None`` where a candidate has failed and was dropped."""
-        __tracebackhide__ = True
         while (stopped_by := ending.reached()) is None:
             for label, runner, samples in self._shuffled(turns):
                 try:

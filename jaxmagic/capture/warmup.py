@@ -65,7 +65,6 @@ def warm_up(runner: Runner, plan: Plan, clock: Clock, first_ns: float = inf) -> 
         clock: in nanoseconds.
         first_ns: what the first call took beside compiling.
     """
-    __tracebackhide__ = True
     import scipy.special  # noqa: F401  # here, or the first check of an interval would spend half a second of the budget
 
     calls: list[tuple[int, int]] = []
@@ -116,7 +115,6 @@ def set_up_samples(
         lead: calls right before each sample, at least, where calls are short.
         guard: makes a context for the calls of a runner, which meets what they raise.
     """
-    __tracebackhide__ = True
     runners = [runner for runner, _ in warm]
     if plan.evaluations is not None:
         for runner in runners:
@@ -143,7 +141,6 @@ def set_up_samples(
 
 def _fill(runner: Runner, call_ns: float, least_ns: float) -> float:
     """Let samples be of as many calls as last that long; what a call takes then."""
-    __tracebackhide__ = True
     if call_ns >= 2 * least_ns:
         return call_ns
     took_ns = 1.0

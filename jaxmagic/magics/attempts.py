@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from ..errors import message_of
 from ..terminal import printable
 
 
@@ -24,7 +25,7 @@ def attempt(what: str, step: Callable[[], object]) -> bool:
     try:
         step()
     except Exception as error:
-        lines = str(error).splitlines()
+        lines = message_of(error).splitlines()
         reason = f"{type(error).__name__}: {lines[0]}" if lines else type(error).__name__
         print(printable(f"{what} failed ({reason.rstrip('.')}). The record is in jaxmagic.last()."))
         return False

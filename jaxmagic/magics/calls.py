@@ -67,3 +67,10 @@ def magic_call(value: ast.expr, method: str, parsers: Parsers) -> ast.Call | Non
     ):
         return value
     return None
+
+
+def imported(module: str, name: str) -> ast.expr:
+    """``__import__('module', fromlist=['name']).name``: it takes no name of the user's."""
+    names = ast.List([ast.Constant(name)], ast.Load())
+    call = ast.Call(ast.Name("__import__", ast.Load()), [ast.Constant(module)], [ast.keyword("fromlist", names)])
+    return ast.Attribute(call, name, ast.Load())

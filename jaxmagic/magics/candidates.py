@@ -62,7 +62,6 @@ def compile_candidates(
     )
 
     def make(values: Mapping[str, Any]) -> Mapping[str, Entry]:
-        __tracebackhide__ = True
         found = compiled(**values, **{name: Differentiated(mode) for name, mode in modes.items()})
         bodies, answers = found.bodies[: len(candidates)], found.bodies[len(candidates) :]
         works = _works(per, answers, len(candidates))

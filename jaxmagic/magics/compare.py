@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Mapping, Sequence
+from functools import partial
 from math import prod
 from typing import Any
 
@@ -22,7 +23,7 @@ from ..model.sweep import Sweep
 from ..render.progress import shown_progress
 from . import options
 from .candidates import compile_candidates
-from .finish import finish, load_earlier
+from .finish import finish, finish_early, load_earlier
 from .labels import explain_label, split_cell, with_modes
 from .source import parse
 from .sweep import read_sweep, require_used
@@ -37,7 +38,6 @@ def run_compare(
         UsageError: a wrong option, or a cell without two candidates.
         SyntaxError: at the user's line.
     """
-    __tracebackhide__ = True
     words, rest = options.split(line, parser)
     arguments = options.parse(words, parser)
     if not options.only_comment(rest):
@@ -78,7 +78,6 @@ def run_compare(
     if varied:
 
         def prepare(at: Sequence[int]) -> Mapping[str, Entry]:
-            __tracebackhide__ = True
             return make({each.variable.name: each.values[index] for each, index in zip(varied, at, strict=True)})
 
         variables = [each.variable for each in varied]
@@ -86,9 +85,9 @@ def run_compare(
     else:
 
         def take() -> Comparison:
-            __tracebackhide__ = True
             with shown_progress() as progress:
-                return take_comparison(interruptible(make)({}), plan, progress=progress, **how)
+                unfinished = partial(finish_early, shell, arguments, shell.user_ns)
+                return take_comparison(interruptible(make)({}), plan, progress=progress, unfinished=unfinished, **how)
 
         record = api.take_and_keep(take)
     return finish(shell, arguments, record, shell.user_ns, earlier)

@@ -37,7 +37,6 @@ def run_called(
         UsageError: a wrong option, nothing to run, or an ``await`` inside a running event loop.
         SyntaxError: at the user's line.
     """
-    __tracebackhide__ = True
     if isinstance(cell, EllipsisType):  # a marker, and nobody has made a block of it and what follows
         raise UsageError(
             f"%%{magic} has to be the outermost magic of its cell: here another one runs the cell, "
@@ -95,7 +94,6 @@ def _code(magic: str, statement: str, cell: str | None) -> str:
 
 
 def _execute(shell: InteractiveShell, code: Any, namespace: dict[str, Any]) -> None:
-    __tracebackhide__ = True
     if not code.co_flags & inspect.CO_COROUTINE:
         exec(code, shell.user_ns, namespace)
         return

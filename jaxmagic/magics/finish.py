@@ -16,6 +16,7 @@ from ..model.benchmark import Benchmark
 from ..model.comparison import Comparison
 from ..model.history import Record
 from ..model.sweep import Sweep
+from ..model.timing import Timing
 from ..render.comparison_words import about_basis, about_earlier
 from ..terminal import printable
 from .attempts import attempt
@@ -60,24 +61,13 @@ def finish(
     Raises:
         NotComparable: it is from another environment than the earlier one.
     """
-    __tracebackhide__ = True
     if arguments.v:
         namespace[arguments.v] = record
     noise = None if earlier is None else api.noise_for(earlier, record)
     if isinstance(record, Benchmark) and noise is not None:
         record = replace(record, process_noise=noise)  # saved with it, so that another session need not measure it
         api.replace_last(record)
-        if arguments.v:
-            namespace[arguments.v] = record
-    if not arguments.q:
-        style, digits = current_style(shell), getattr(arguments, "p", None)
-        style = style if digits is None else replace(style, digits=digits)
-        style = replace(style, form="static") if arguments.static else style
-        attempt("The report", lambda: show(record, style))
-    if arguments.w:
-        attempt("-w", lambda: display(api.explore(record)))
-    if arguments.save:
-        attempt("--save", lambda: api.save(record, shell.var_expand(arguments.save)))
+    _deliver(shell, arguments, record, namespace)
     if earlier is not None:
         found = api.put_beside(earlier, record, anyway=arguments.anyway, measure=False, process_noise=noise)
         told = [about_earlier(versus, str(arguments.against)) for versus in found]
@@ -87,3 +77,29 @@ def finish(
         for sentence in () if arguments.q else told:
             print(printable(sentence))
     return record if arguments.o else None
+
+
+def finish_early(
+    shell: InteractiveShell,
+    arguments: argparse.Namespace,
+    namespace: dict[str, Any],
+    record: Timing | Benchmark | Comparison,
+) -> None:
+    """Keep, bind, save and show what was taken before the code raised."""
+    _deliver(shell, arguments, api.keep(record), namespace)
+
+
+def _deliver(
+    shell: InteractiveShell, arguments: argparse.Namespace, record: Record, namespace: dict[str, Any]
+) -> None:
+    if arguments.v:
+        namespace[arguments.v] = record
+    if not arguments.q:
+        style, digits = current_style(shell), getattr(arguments, "p", None)
+        style = style if digits is None else replace(style, digits=digits)
+        style = replace(style, form="static") if arguments.static else style
+        attempt("The report", lambda: show(record, style))
+    if arguments.w:
+        attempt("-w", lambda: display(api.explore(record)))
+    if arguments.save:
+        attempt("--save", lambda: api.save(record, shell.var_expand(arguments.save)))

@@ -17,7 +17,7 @@ from IPython.core.error import UsageError
 from IPython.core.interactiveshell import InteractiveShell
 
 from . import options
-from .calls import Parsers, magic_call
+from .calls import Parsers, imported, magic_call
 
 #: The record whose report has been shown, and which IPython's display hook gets next.
 _shown: object | None = None
@@ -89,10 +89,7 @@ class OnceRewriter(ast.NodeTransformer):
 
 
 def _pass_on(value: ast.expr) -> ast.expr:
-    """``__import__('jaxmagic.magics.once', fromlist=['shown_already']).shown_already(value)``."""
-    module = ast.Call(ast.Name("__import__", ast.Load()), [ast.Constant(__name__)], [])
-    module.keywords = [ast.keyword("fromlist", ast.List([ast.Constant("shown_already")], ast.Load()))]
-    return ast.Call(ast.Attribute(module, "shown_already", ast.Load()), [value], [])
+    return ast.Call(imported(__name__, "shown_already"), [value], [])
 
 
 _METHOD = "compute_format_data"

@@ -80,7 +80,6 @@ def compile_setup(
     exec(compile(tree, filename, "exec"), namespace, scratch)
 
     def run(**values: Any) -> Repeatable:
-        __tracebackhide__ = True
         each_function, *body_functions = scratch[_SETUP](**values)
         return Repeatable(tuple(body_functions), each_function if each else None)
 

@@ -26,7 +26,8 @@ from IPython.core.error import InputRejected, UsageError
 
 from . import options
 from .bound import bind_in_functions
-from .calls import LineCall, Parsers, line_call, magic_call, read_marker
+from .calls import LineCall, Parsers, imported, line_call, magic_call, read_marker
+from .leaving import leaving
 from .once import is_displayed
 
 _numbers = count(1)
@@ -172,6 +173,8 @@ class BlockRewriter(ast.NodeTransformer):
         silent: bool = False,
     ) -> list[ast.stmt]:
         """``with open_block(…) as block: body``, and after it what becomes of the value."""
+        if magic in _SEVERAL and (keyword := leaving(body)):
+            return [ast.copy_location(_refuse(magic, keyword), node)]
         name = f"__jaxmagic_{next(_numbers)}__"  # enumerations make members of names that are no such
         arguments = options.parse(options.split(text, self._parsers[magic])[0], self._parsers[magic])
         first, end = body[0], body[-1]
@@ -218,6 +221,15 @@ def _every_run(name: str, body: list[ast.stmt]) -> ast.stmt:
     """``for block.run in block.runs(): body``: no name of the user's is taken for the number of the run."""
     run = ast.Attribute(ast.Name(name, ast.Load()), "run", ast.Store())
     return ast.copy_location(ast.For(run, _call(_attribute(name, "runs")), body, []), body[0])
+
+
+def _refuse(magic: str, keyword: str) -> ast.stmt:
+    """A statement that says why the code cannot run several times."""
+    why = (
+        f"%{magic} runs its code several times, and {keyword} leaves it in the first run. Nothing was run. "
+        f"Write y = %{magic} f(x), and {'return y' if keyword == 'return' else keyword} behind it."
+    )
+    return ast.Raise(_call(imported("IPython.core.error", "UsageError"), why), None)
 
 
 def _keep_dropped(name: str, statement: ast.stmt) -> ast.stmt:
@@ -298,10 +310,7 @@ def _move(body: Sequence[ast.stmt], constant: ast.Constant, given: int) -> None:
 
 
 def _open_block(name: str, magic: str, text: str, place: tuple[Any, ...], shown: bool) -> ast.Call:
-    """``__import__('jaxmagic.magics.block', fromlist=['open_block']).open_block(…)``: no name of the user's."""
-    module = _call(ast.Name("__import__", ast.Load()), "jaxmagic.magics.block")
-    module.keywords = [ast.keyword("fromlist", ast.List([ast.Constant("open_block")], ast.Load()))]
-    return _call(ast.Attribute(module, "open_block", ast.Load()), name, magic, text, place, shown)
+    return _call(imported("jaxmagic.magics.block", "open_block"), name, magic, text, place, shown)
 
 
 def _call(function: ast.expr, *values: Any) -> ast.Call:

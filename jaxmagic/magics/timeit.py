@@ -22,7 +22,7 @@ from ..interrupts import interruptible
 from ..model.benchmark import Benchmark
 from ..render.progress import shown_progress
 from . import options
-from .finish import finish, load_earlier
+from .finish import finish, finish_early, load_earlier
 from .repeat import Repeatable, called_without_arguments, compile_setup
 from .source import parse
 
@@ -40,7 +40,6 @@ def run_timeit(
         UsageError: a wrong option, nothing to run, or an ``await``.
         SyntaxError: at the user's line.
     """
-    __tracebackhide__ = True
     words, rest = options.split(line, parser)
     arguments = options.parse(words, parser)
     statement, setup = (rest, "") if cell is None else (cell, rest)
@@ -67,17 +66,22 @@ def run_timeit(
     )
     folded = function is not None and is_folded(function, (), {})
     how: dict[str, Any] = {"code": statement.strip(), "folded": folded, "device": arguments.device}
+    names = shell.user_ns if local_ns is None else local_ns
 
     def take() -> Benchmark:
-        __tracebackhide__ = True
         with shown_progress() as progress:
+            shared: dict[str, Any] = {
+                "progress": progress,
+                "unfinished": partial(finish_early, shell, arguments, names),
+                **how,
+            }
             if arguments.processes is None:
-                return take_benchmark(interruptible(_runner)(make), plan, progress=progress, **how)
+                return take_benchmark(interruptible(_runner)(make), plan, **shared)
             sent = Statement(partial(_runner, make), _referred_to([*setups, *tree.body], namespace))
-            return take_launches(sent, plan, arguments.processes, progress=progress, **how)
+            return take_launches(sent, plan, arguments.processes, **shared)
 
     record = api.take_and_keep(take)
-    return finish(shell, arguments, record, shell.user_ns if local_ns is None else local_ns, earlier)
+    return finish(shell, arguments, record, names, earlier)
 
 
 def _referred_to(statements: Sequence[ast.stmt], namespace: Mapping[str, Any]) -> dict[str, Any]:
@@ -88,7 +92,6 @@ def _referred_to(statements: Sequence[ast.stmt], namespace: Mapping[str, Any]) -
 
 def _runner(make: Callable[[], Repeatable]) -> Runner:
     """The runner of the statement, once the setup has run. Fresh processes call this, too."""
-    __tracebackhide__ = True
     (body,), each = make()
     return Runner(body, each=each)
 

@@ -10,6 +10,7 @@ from IPython.core.magic_arguments import argument, magic_arguments
 from traitlets import Bool, Enum, Int
 
 from ..render.style import Style
+from ..tracebacks import of_the_user
 from . import options
 
 #: Options of every magic that measures repeatedly.
@@ -102,6 +103,7 @@ class JaxMagics(Magics):
     @magic_arguments("jaxtime")
     @_of_all_that_run_once
     @line_cell_magic
+    @of_the_user
     def jaxtime(self, line: str, cell: str | None = None, local_ns: dict[str, Any] | None = None) -> Any:
         """Time a statement or a cell, with all the JAX work that it starts.
 
@@ -151,6 +153,7 @@ class JaxMagics(Magics):
     )
     @argument("--before", action="store_true", help="Run nothing: only look at what is alive now, and who holds it.")
     @line_cell_magic
+    @of_the_user
     def jaxmem(self, line: str, cell: str | None = None, local_ns: dict[str, Any] | None = None) -> Any:
         """Run a statement or a cell once, and tell where the memory goes.
 
@@ -192,6 +195,7 @@ class JaxMagics(Magics):
     )
     @argument("--top", metavar="N", type=options.positive_int, default=10, help="Rows of a table; 10 if left out.")
     @line_cell_magic
+    @of_the_user
     def jaxprof(self, line: str, cell: str | None = None, local_ns: dict[str, Any] | None = None) -> Any:
         """Show which lines of the jitted functions that the code calls a device spends its time on.
 
@@ -249,6 +253,7 @@ class JaxMagics(Magics):
     )
     @_of_all_that_repeat
     @line_cell_magic
+    @of_the_user
     def jaxtimeit(self, line: str, cell: str | None = None, local_ns: dict[str, Any] | None = None) -> Any:
         """Repeat a statement or a cell until its median time is known, with an interval that can be trusted.
 
@@ -264,7 +269,6 @@ class JaxMagics(Magics):
         The first call is timed apart, with what it compiles. Assignments are local, as in ``%timeit``, and the value
         is that of the record: ``-o`` returns it.
         """
-        __tracebackhide__ = True
         from .timeit import run_timeit
 
         return run_timeit(self.shell, type(self).jaxtimeit.parser, line, cell, local_ns)
@@ -321,6 +325,7 @@ class JaxMagics(Magics):
     )
     @_of_all_that_repeat
     @cell_magic
+    @of_the_user
     def jaxcompare(self, line: str, cell: str) -> Any:
         """Measure expressions side by side: which is faster, by how much, and how sure is that?
 
@@ -335,7 +340,6 @@ class JaxMagics(Magics):
         median of the ratios to both of its samples. With ``--sweep n=64,256`` all of that is done for each value of
         ``n``, the setup included.
         """
-        __tracebackhide__ = True
         from .compare import run_compare
 
         return run_compare(self.shell, type(self).jaxcompare.parser, line, cell)

@@ -17,7 +17,7 @@ from .timing import Timing
 
 #: What ended the sampling: the interval was narrow enough, the budget was spent, as many were taken as asked for, or
 #: the user interrupted it.
-StoppedBy = Literal["precision", "budget", "count", "interrupt"]
+StoppedBy = Literal["precision", "budget", "count", "interrupt", "error"]
 
 #: Why calls do not overlap: each waits for its own result, or leaves no JAX work behind when it returns; or they run
 #: over several devices of one CPU, where they may wait for each other without end.
@@ -48,6 +48,23 @@ class Trial:
         return tuple(each / self.evaluations for each in self.samples_ns)
 
 
+def check_turns(pipelined: Trial | None, waited: Trial | None) -> None:
+    """Check that two trials were taken in turns, as ``pipelined`` and ``waited`` of a record are.
+
+    Raises:
+        ValueError: they were not.
+    """
+    if pipelined is None:
+        return
+    if not pipelined.samples_ns:
+        raise ValueError("pipelined.samples_ns is empty: expected at least one sample, or null for pipelined")
+    expected = 2 * len(pipelined.samples_ns)
+    if waited is not None and len(waited.samples_ns) != expected:
+        raise ValueError(
+            f"waited.samples_ns: expected {expected} samples, two for each of pipelined; got {len(waited.samples_ns)}"
+        )
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Launch:
     """One fresh process in which a statement was measured.
@@ -71,6 +88,7 @@ class Launch:
     def __post_init__(self) -> None:
         if self.sample_count < 1:
             raise ValueError(f"sample_count: expected at least one sample, got {self.sample_count}")
+        check_turns(self.pipelined, self.waited)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -124,9 +142,10 @@ class Benchmark(Displayable, TimeitAttributes):
         rtol: how narrow the interval was to become: this share of the median to either side.
         budget_ns: how long sampling was allowed to take, the first call aside.
         stopped_by: which of the two ended it; ``count`` where the number of samples was given, ``interrupt`` where
-            the user ended it.
+            the user ended it, ``error`` where a later call raised.
         conditions: what went on beside the samples.
         environment: under which this is true.
+        error: the type of what was raised, such as ``ValueError``; ``None`` if nothing was.
         device: how long devices worked in some calls under the profiler; ``None`` where that was not asked for.
         launches: the fresh processes in which it was measured, in order; empty where it was measured in the process
             that asked. Their samples follow each other in ``latency``. ``first_call``, ``warmup_ns`` and ``device``
@@ -149,6 +168,7 @@ class Benchmark(Displayable, TimeitAttributes):
     stopped_by: StoppedBy
     conditions: Conditions
     environment: Environment
+    error: str | None = None
     device: DeviceTime | None = None
     waited: Trial | None = None
     launches: tuple[Launch, ...] = ()
@@ -158,6 +178,7 @@ class Benchmark(Displayable, TimeitAttributes):
     def __post_init__(self) -> None:
         if not self.latency.samples_ns:
             raise ValueError("latency.samples_ns is empty: a benchmark has at least one sample")
+        check_turns(self.pipelined, self.waited)
         taken = sum(each.sample_count for each in self.launches)
         if self.launches and taken != len(self.latency.samples_ns):
             raise ValueError(

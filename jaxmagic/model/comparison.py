@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Literal, Protocol
 
 from ..terminal import printable
-from .benchmark import Conditions, StoppedBy, Trial
+from .benchmark import Conditions, StoppedBy, Trial, check_turns
 from .display import Displayable
 from .environment import Environment
 from .estimate import Estimate
@@ -113,6 +113,9 @@ class Candidate:
     like: str | None = None
     waited: Trial | None = None
 
+    def __post_init__(self) -> None:
+        check_turns(self.pipelined, self.waited)
+
     @property
     def pipelined_ratio(self) -> Estimate | None:
         """The time of a batch of calls in flight over that of as many that are waited for, in turns with it."""
@@ -201,8 +204,9 @@ class Comparison(Displayable):
         again: its second samples. What they differ by from its first ones is the noise.
         rtol: how narrow the intervals of the ratios were to become.
         budget_ns: how long sampling was allowed to take.
-        stopped_by: which of the two ended it.
+        stopped_by: which of the two ended it, or what else did.
         environment: under which this is true.
+        error: the type of what a candidate raised in a later call, which ended it; ``None`` if none did.
         values: what the candidates returned, by label. Not saved, and not kept by the history.
         measure_again: takes new samples of the same candidates, for a budget in seconds, and tells a function, if it
             is given one, which share of that is spent; first calls stay those of this record. ``None`` for a record
@@ -221,6 +225,7 @@ class Comparison(Displayable):
     budget_ns: int
     stopped_by: StoppedBy
     environment: Environment
+    error: str | None = None
     values: dict[str, Any] = field(default_factory=dict, repr=False, compare=False, metadata={"saved": False})
     measure_again: MeasureAgain | None = field(default=None, repr=False, compare=False, metadata={"saved": False})
 

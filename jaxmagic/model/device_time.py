@@ -18,7 +18,7 @@ class DeviceTime:
         devices: the names of those that worked.
         busy_ns: for each of them how long it did, in all calls together: the union of its operations, so that those
             that ran at once count once.
-        problem: why there is no number, ``None`` if there is one.
+        problem: a sentence that says why there is no number, ``None`` if there is one.
     """
 
     calls: int

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime
 from typing import ClassVar
 
 from .compilation import Compilation
@@ -71,7 +70,6 @@ class Timing(Displayable):
     environment: Environment
 
     def __post_init__(self) -> None:
-        datetime.fromisoformat(self.started_at)
         for name in _DURATIONS:
             value = getattr(self, name)
             if value is not None and value < 0:

@@ -14,7 +14,11 @@ _BARS = " ▁▂▃▄▅▆▇█"
 
 #: Why calls were not pipelined.
 _TOO_FEW = "too few calls fit into the budget"
-_WHY_NOT = {"count": "the number of calls was given", "interrupt": "of the interrupt"}
+_WHY_NOT = {
+    "count": "the number of calls was given",
+    "interrupt": "of the interrupt",
+    "error": "the code raised before that",
+}
 
 
 def headline(benchmark: Benchmark, digits: int) -> str:
@@ -100,7 +104,7 @@ def about_device(benchmark: Benchmark, digits: int) -> str | None:
     if device is None:
         return None
     if device.call_ns is None:
-        return f"Device time: not measured, because {device.problem or 'no device worked'}."
+        return f"Device time: not measured. {device.problem or 'No device worked.'}"
     busiest = device.devices[device.busy_ns.index(max(device.busy_ns))]
     which = f"{busiest}, the busiest of {len(device.devices)}," if len(device.devices) > 1 else busiest
     call_ns = device.wall_ns / device.calls
@@ -138,12 +142,17 @@ def about_end(benchmark: Benchmark, digits: int) -> str:
         return f"Stopped after {units.count(len(benchmark.samples_ns), 'sample')}, as asked for."
     if benchmark.stopped_by == "interrupt":
         return f"Interrupted after {units.count(len(benchmark.samples_ns), 'sample')}."
+    if benchmark.stopped_by == "error":
+        return f"Ended by {benchmark.error} after {units.count(len(benchmark.samples_ns), 'sample')}."
     if estimate is None and benchmark.conditions.fresh:  # what makes the arguments is in no sample
-        return f"Stopped by the budget of {budget}: an interval takes six samples. Give it a larger --budget."
+        return (
+            f"Stopped by the budget of {budget}: an interval takes six samples. Give it a larger --budget (budget_s)."
+        )
     if estimate is None:
         needed = units.time_option(6 * benchmark.median_ns * benchmark.latency.evaluations)
         return (
-            f"Stopped by the budget of {budget}: an interval takes six samples; --budget {needed} would allow them."
+            f"Stopped by the budget of {budget}: an interval takes six samples; --budget {needed} (budget_s) would "
+            "allow them."
         )
     if estimate.relative_width <= benchmark.rtol:
         return f"Stopped by the budget of {budget}; the interval is within {wanted} of the median."

@@ -251,6 +251,8 @@ def about_rounds(comparison: Comparison) -> str:
         sentence += f", until the budget of {units.time_short(budget_ns)} was spent"
     elif comparison.stopped_by == "interrupt":
         sentence += ", until you interrupted"
+    elif comparison.stopped_by == "error":
+        sentence += f", until {comparison.error} was raised"
     if rounds < needed:
         return f"{sentence}. {_more(comparison, needed)}"
     noise = comparison.noise

@@ -248,7 +248,13 @@ def _choose(of: str | None, **frames: Callable[[], pd.DataFrame]) -> pd.DataFram
         of = next(iter(frames))
     if of not in frames:
         raise ValueError(f"of: expected one of {', '.join(map(repr, frames))}; found {of!r}")
-    return frames[of]()
+    return _nullable(frames[of]())
+
+
+def _nullable(frame: pd.DataFrame) -> pd.DataFrame:
+    """The frame with text as ``string``, and with ``<NA>`` wherever there is nothing."""
+    text = [name for name in frame if pd.api.types.infer_dtype(frame[name]) in ("string", "empty")]
+    return frame.astype(dict.fromkeys(text, "string"))
 
 
 def _samples(record: Benchmark) -> pd.DataFrame:

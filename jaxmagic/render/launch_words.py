@@ -106,4 +106,6 @@ def about_end(benchmark: Benchmark) -> str:
     else:
         how = ", ".join(f"{number} sampled {told[end]}" for end, number in ends.items())
     sentence = f"{processes(len(benchmark.launches))}, one after the other; {how}."
+    if benchmark.stopped_by == "error":
+        return f"Ended by {benchmark.error}: {sentence}"
     return f"Interrupted: {sentence}" if benchmark.stopped_by == "interrupt" else sentence

@@ -236,8 +236,8 @@ def at_most(peak: Peak) -> str:
 def about_suspects(suspects: Sequence[Suspect]) -> list[str]:
     """What may leak, and what to do."""
     return [
-        f"{each.path} grew in each of the last {len(each.bytes_seen)} looks, from "
-        f"{units.size(each.bytes_seen[0])} to {units.size(each.bytes_seen[-1])} "
+        f"{each.path} grew in each of the last {len(each.bytes_seen)} looks, by "
+        f"{units.size(each.bytes_seen[-1] - each.bytes_seen[0])} to {units.size(each.bytes_seen[-1])} "
         f"({units.count(each.arrays, 'array')}): a leak? "
         f"{remedy(each.path)}"
         for each in suspects

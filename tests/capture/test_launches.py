@@ -43,6 +43,28 @@ class Told:
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("guard", ["disallow", "disallow_explicit"])
+def test_arrays_reach_a_process_under_a_guard_of_transfers(guard: str) -> None:
+    given = (jnp.ones(8), jax.random.key(0))
+    f = jax.jit(lambda x, key: x + jax.random.uniform(key))
+    with jax.transfer_guard(guard):
+        record = take_launches(statement_of(f, given, {}), QUICK, 1)
+    assert len(record.trials[0].samples_ns) == 6
+
+
+@pytest.mark.slow
+def test_a_guard_of_transfers_is_that_of_the_function_in_a_process() -> None:
+    def f() -> Any:
+        return jax.device_put(1.0)
+
+    with (
+        jax.transfer_guard("disallow_explicit"),
+        pytest.raises(jaxmagic.LaunchError, match="Disallowed host-to-device transfer"),
+    ):
+        take_launches(statement_of(f, (), {}), QUICK, 1)
+
+
+@pytest.mark.slow
 def test_each_process_gives_its_own_samples_and_all_are_of_as_many_calls() -> None:
     weight = jnp.ones((8, 8))
 
@@ -131,6 +153,27 @@ def test_an_error_in_a_process_says_which_one_and_what_was_written() -> None:
         assert told in str(error.value)
     with pytest.raises(jaxmagic.LaunchError, match="process 1 of 2 failed: no result: it ended with status 3"):
         take_launches(statement_of(lambda: os._exit(3), (), {}), QUICK, 2)
+
+
+def test_what_the_processes_before_one_that_failed_have_measured_is_kept(
+    monkeypatch: pytest.MonkeyPatch, benchmark: Benchmark
+) -> None:
+    given = iter([benchmark, benchmark])
+
+    def launched(*_: Any) -> Benchmark:
+        found = next(given, None)
+        if found is None:
+            raise jaxmagic.LaunchError("process 3 of 5 failed")
+        return found
+
+    monkeypatch.setattr(launches, "launch", launched)
+    kept: list[Any] = []
+    with pytest.raises(jaxmagic.LaunchError):
+        take_launches(statement_of(abs, (1,), {}), Plan(), 5, unfinished=kept.append)
+    assert [(len(each.launches), each.stopped_by, each.error) for each in kept] == [(2, "error", "LaunchError")]
+    with pytest.raises(jaxmagic.LaunchError):
+        take_launches(statement_of(abs, (1,), {}), Plan(), 5, unfinished=kept.append)
+    assert len(kept) == 1
 
 
 @pytest.mark.slow

@@ -252,7 +252,7 @@ def test_what_means_something_else_by_now_has_a_first_call_of_its_own() -> None:
 def test_measuring_again_takes_a_positive_budget(budget_s: float) -> None:
     record = compared(Plan(samples=6))[0]
     assert record.measure_again is not None
-    with pytest.raises(ValueError, match="the budget has to be a positive number of seconds"):
+    with pytest.raises(ValueError, match="budget_s: expected a positive number of seconds"):
         record.measure_again(budget_s)
 
 
@@ -405,6 +405,40 @@ def test_a_candidate_that_raises_is_named_whichever_call_it_is(fails_at: int) ->
     with pytest.raises(ArithmeticError) as error:
         take_comparison(entries, Plan(samples=40), baseline="one")
     assert error.value.__notes__ == ["This was the candidate 'two'."]
+
+
+def test_whole_rounds_before_an_exception_are_kept() -> None:
+    calls = iter(range(10_000))
+
+    def fail() -> None:
+        if next(calls) >= 8:
+            raise ArithmeticError("broken")
+
+    kept: list[Any] = []
+    entries = {"one": Entry(Runner(lambda: None)), "two": Entry(Runner(fail))}
+    with pytest.raises(ArithmeticError):
+        take_comparison(entries, Plan(samples=40, evaluations=1), baseline="one", unfinished=kept.append)
+    (found,) = kept
+    assert (found.error, found.stopped_by, len(found.again.samples_ns)) == ("ArithmeticError", "error", 7)
+    assert "7 rounds in shuffled order, until ArithmeticError was raised" in str(found)
+
+
+def test_before_there_is_a_round_the_first_calls_are_what_is_kept() -> None:
+    calls = iter(range(10_000))
+
+    def fail() -> None:
+        if next(calls) >= 1:
+            raise KeyboardInterrupt
+
+    kept: list[Any] = []
+    entries = {"one": Entry(Runner(lambda: None), code="one"), "two": Entry(Runner(fail), code="two")}
+    with pytest.raises(KeyboardInterrupt):
+        take_comparison(entries, Plan(samples=40), baseline="one", unfinished=kept.append)
+    assert [(each.code, each.error) for each in kept] == [("one", None), ("two", None)]
+    with pytest.raises(jaxmagic.OutputsDiffer):  # ours, before anything was timed
+        two = {"one": Entry(Runner(lambda: 1.0)), "two": Entry(Runner(lambda: 2.0))}
+        take_comparison(two, Plan(samples=2), baseline="one", strict=True, unfinished=kept.append)
+    assert len(kept) == 2
 
 
 def test_a_donated_array_is_told_with_its_candidate_and_with_what_a_comparison_takes() -> None:

@@ -22,6 +22,7 @@ from jaxmagic.capture.runner import Runner
 from jaxmagic.capture.sampler import take_benchmark
 from jaxmagic.capture.warmup import warm_up
 from jaxmagic.model.benchmark import Benchmark
+from jaxmagic.model.timing import Timing
 
 MS = 10**6
 PLAN = Plan()
@@ -277,6 +278,50 @@ def test_the_users_own_exceptions_come_through_as_they_are() -> None:
         take_benchmark(Runner(call), Plan(samples=9), clock=now_ns)
 
 
+def failing(error: type[BaseException], at: int) -> Runner:
+    """Calls of which one raises."""
+    calls = count(1)
+
+    def call() -> None:
+        if next(calls) == at:
+            raise error
+
+    return Runner(call)
+
+
+@pytest.mark.parametrize("error", [ZeroDivisionError, SystemExit])
+def test_samples_before_an_exception_are_kept(error: type[BaseException]) -> None:
+    kept: list[Any] = []
+    with pytest.raises(error):
+        take_benchmark(failing(error, at=6), Plan(samples=9, evaluations=1), unfinished=kept.append)
+    (found,) = kept
+    assert (found.error, found.stopped_by, len(found.samples_ns)) == (error.__name__, "error", 4)
+    assert f"Ended by {error.__name__} after 4 samples." in str(found)
+    assert found.value is None
+
+
+@pytest.mark.parametrize("error", [ZeroDivisionError, KeyboardInterrupt])
+def test_before_there_is_a_sample_the_first_call_is_what_is_kept(error: type[BaseException]) -> None:
+    for at, raised in ((1, error.__name__), (2, None)):
+        kept: list[Any] = []
+        with pytest.raises(error):
+            take_benchmark(failing(error, at), PLAN, unfinished=kept.append)
+        (found,) = kept
+        assert isinstance(found, Timing)
+        assert found.error == raised
+
+
+def test_a_recording_that_fails_costs_no_samples(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: Any) -> None:
+        raise jaxmagic.NotMeasured("the profiler is in use")
+
+    monkeypatch.setattr("jaxmagic.capture.sampler.take_device_time", fail)
+    kept: list[Any] = []
+    with pytest.raises(jaxmagic.NotMeasured, match="in use"):
+        take_benchmark(Runner(lambda: None), Plan(samples=9), device=True, unfinished=kept.append)
+    assert [(each.error, len(each.samples_ns)) for each in kept] == [("NotMeasured", 9)]
+
+
 def test_what_is_given_where_nobody_says() -> None:
     assert default_budget_ns(3) == 3 * 10**9
     assert default_budget_ns(3, points=4) == 6 * 10**9
@@ -298,12 +343,12 @@ def test_what_statistics_import_is_no_part_of_the_budget() -> None:
     code = """
 import sys
 from jaxmagic.capture import sampler
-sample = sampler._sample
+sample = sampler.until_known
 def check(*args):
     assert "scipy.special" in sys.modules
     print("sampled")
     return sample(*args)
-sampler._sample = check
+sampler.until_known = check
 import jaxmagic
 assert "scipy.special" not in sys.modules
 jaxmagic.benchmark(lambda: 1, budget_s=0.01)

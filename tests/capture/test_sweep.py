@@ -70,6 +70,22 @@ def test_a_failing_candidate_is_recorded_and_the_others_are_measured() -> None:
     assert found.stopped_by == "end"
 
 
+def test_a_candidate_whose_error_has_no_text_is_blamed_by_its_name() -> None:
+    class Silent(Exception):
+        def __str__(self) -> str:
+            raise RuntimeError("no text")
+
+    def prepare(at: Sequence[int]) -> Mapping[str, Entry]:
+        def fail() -> Any:
+            raise Silent
+
+        return {**both(at), "one": entry(fail)} if at == (1,) else both(at)
+
+    middle = swept(prepare).points[1]
+    assert [(each.label, each.error) for each in middle.failures] == [("one", "Silent")]
+    assert middle.comparison is not None
+
+
 def test_a_candidate_that_fails_late_does_not_take_the_others_with_it() -> None:
     calls = 0
 
@@ -305,7 +321,7 @@ def test_fresh_arguments_are_made_before_every_sample() -> None:
         ({}, ValueError, "a sweep takes a variable"),
         ({"n": []}, ValueError, "n has no value"),
         ({"n": [1], "baseline": "g"}, ValueError, "no candidate 'g', only f"),
-        ({"n": [1], "budget_s": 0}, ValueError, "budget_s has to be a positive number"),
+        ({"n": [1], "budget_s": 0}, ValueError, "budget_s: expected a positive number, got 0"),
         ({"n": [1], "modes": ["back"]}, ValueError, "modes: some of forward"),
         ({"n": [1], "check": "close"}, ValueError, "check: one of allclose, equal, none is wanted; found 'close'"),
         ({"n": 5}, TypeError, r"n: several values are wanted; found 5\. Write for example n=\[5\]"),

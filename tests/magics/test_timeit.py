@@ -261,6 +261,8 @@ def test_device_adds_the_time_that_devices_worked_and_never_changes_the_headline
     assert record.device.call_ns is not None or record.device.problem
     assert session.run(f"%jaxtimeit -oq {QUICK} f(x)").device is None
     assert jaxmagic.load(jaxmagic.save(record, tmp_path / "device.json")) == record
+    session.run(f"%jaxtimeit {QUICK} --device 1 + 1")
+    assert "Device time: not measured. No device worked." in " ".join(session.report.split())
 
 
 def test_q_is_silent_also_about_an_earlier_record(session: Any, tmp_path: Any, capsys: Any) -> None:
@@ -285,3 +287,23 @@ def test_a_record_is_bound_in_the_function_that_measures(session: Any, line: str
     assert type(record).__name__ == "Benchmark"
     assert type(found).__name__.replace("NoneType", "None") == value
     assert "t" not in session.shell.user_ns
+
+
+@pytest.mark.parametrize(
+    ("cell", "calls", "said"),
+    [
+        ("%jaxtimeit -r 99 -n 1 -v kept later()", 50, "Ended by ZeroDivisionError after 48 samples."),
+        ("%%jaxcompare -r 9999 -v kept\nlater: later()\nnone: None", 5000, "until ZeroDivisionError was raised"),
+    ],
+)
+def test_what_was_taken_before_an_exception_is_shown_bound_and_in_the_history(
+    session: Any, cell: str, calls: int, said: str
+) -> None:
+    session.run("from itertools import count\nnumbers = count(1)")
+    session.run(f"def later():\n    1 / max({calls} - next(numbers), 0)")
+    before = len(jaxmagic.history())
+    with pytest.raises(ZeroDivisionError):
+        session.run(cell)
+    assert said in " ".join(session.report.split())
+    assert session.shell.user_ns["kept"].error == "ZeroDivisionError"
+    assert len(jaxmagic.history()) == before + 1

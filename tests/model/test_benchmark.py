@@ -41,6 +41,11 @@ def test_a_few_samples_have_a_median_and_no_interval(benchmark: Benchmark) -> No
         (lambda b: Trial(samples_ns=(1,), evaluations=0), "at least one evaluation; found 0"),
         (lambda b: Trial(samples_ns=(0,), evaluations=1), "at least 1 ns; found 0"),
         (lambda b: replace(b, latency=Trial(samples_ns=(), evaluations=1)), "at least one sample"),
+        (lambda b: replace(b, pipelined=Trial(samples_ns=(), evaluations=1)), "pipelined.samples_ns is empty"),
+        (
+            lambda b: replace(b, pipelined=Trial(samples_ns=(1,) * 3, evaluations=1), waited=b.latency),
+            "waited.samples_ns: expected 6 samples, two for each of pipelined; got",
+        ),
     ],
 )
 def test_what_cannot_be_is_refused(benchmark: Benchmark, make: Any, message: str) -> None:

@@ -191,7 +191,7 @@ def test_every_medium_says_what_the_interval_of_few_samples_assumes(benchmark: B
 def test_one_sample_is_told_as_one(benchmark: Benchmark) -> None:
     text = to_text(replace(benchmark, latency=Trial(samples_ns=(10**9,), evaluations=1), stopped_by="budget"))
     assert text.startswith("1.00 s per call   (one sample: too few for an interval)\n  One sample.\n")
-    assert "an interval takes six samples; --budget 6s would allow them." in " ".join(text.split())
+    assert "an interval takes six samples; --budget 6s (budget_s) would allow them." in " ".join(text.split())
 
 
 def test_the_mean_of_several_calls_has_another_name(benchmark: Benchmark) -> None:

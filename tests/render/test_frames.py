@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from typing import Any
 
@@ -9,6 +10,7 @@ import pandas as pd
 import pytest
 from profiles import fabricated
 
+from jaxmagic import storage
 from jaxmagic.model.history import History
 from jaxmagic.render.frames import to_frame
 
@@ -129,3 +131,15 @@ def test_what_a_profile_has_not_is_an_empty_frame_with_all_columns(memory_profil
         assert column in frame.columns
     with pytest.raises(ValueError, match="found 'points'"):
         to_frame(profile, "points")
+
+
+def test_text_is_text_and_nothing_is_na_in_every_frame_of_every_record(document: Any) -> None:
+    record = storage._decode_document(document)
+    with pytest.raises(ValueError, match="of: expected one of") as refused:
+        to_frame(record, "nonsense")
+    for of in re.findall(r"'(\w+)'", str(refused.value))[:-1]:
+        frame = to_frame(record, of)
+        for column in frame:
+            absent = frame[column][frame[column].isna()]
+            assert not any(each is None for each in absent), (of, column)
+            assert frame[column].dtype != object or not len(absent), (of, column)

@@ -65,6 +65,8 @@ def test_first_calls_and_ends_are_those_of_all_processes(benchmark: Benchmark) -
         "1 sampled until the budget of 1 s was spent."
     )
     assert about_end(combined([benchmark], interrupted=True), 3).startswith("Interrupted: 1 process, one after")
+    failed = replace(combined([benchmark]), stopped_by="error", error="LaunchError")
+    assert about_end(failed, 3).startswith("Ended by LaunchError: 1 process, one after")
 
 
 @pytest.mark.parametrize(
