@@ -42,7 +42,7 @@ def newest(session: nox.Session) -> None:
     The other rooms see neither of them, as the contracts make sure; ``make test`` and `oldest_ipython` run those.
     Planted lines are left to `ecosystem`, which has the same JAX and the libraries.
     """
-    run_tests(session, rooms=["capture", "api", "magics", "model"], but=[PLANTED])
+    run_tests(session, rooms=["capture", "api", "magics", "model"], but=[PLANTED, *DOCUMENTS])
 
 
 @nox.session(python="3.13")
@@ -60,8 +60,11 @@ LIBRARIES = ("flax", "optax", "equinox", "diffrax", "numpyro", "blackjax", "opti
 #: Programs with a planted slow line, some of which take libraries.
 PLANTED = "tests/capture/test_planted_lines.py"
 
-#: What documents promise, and interrupts at seeded lines: minutes, for which the default and newest JAX are enough.
-LONG = "tests/test_interrupted.py", "tests/test_notebooks.py", "tests/test_promises.py", "tests/test_readme.py"
+#: What documents promise, which takes minutes.
+DOCUMENTS = "tests/test_notebooks.py", "tests/test_promises.py", "tests/test_readme.py"
+
+#: That, and interrupts at seeded lines, for which the default and the newest JAX are enough.
+LONG = "tests/test_interrupted.py", *DOCUMENTS
 
 
 # --- What takes long: `make suites` ---------------------------------------------------------------------------------

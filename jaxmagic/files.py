@@ -27,6 +27,9 @@ RECORDING = ".xplane.pb"
 #: The largest file that is read.
 _MOST_BYTES = 4 * 2**30
 
+#: So many characters of a file's name are in that of its temporary one, which may have 255 bytes.
+_MOST_OF_A_NAME = 50
+
 #: How long another process may keep a list locked.
 _LOCK_S = 30.0
 
@@ -185,7 +188,7 @@ class replacing:
         mode, encoding = self._how
         # In the same directory, so that the last step is a rename within one file system.
         handle, self._temporary = tempfile.mkstemp(
-            prefix=f".{self._real.name}.", suffix=".tmp", dir=self._real.parent
+            prefix=f".{self._real.name[:_MOST_OF_A_NAME]}.", suffix=".tmp", dir=self._real.parent
         )
         self._file = os.fdopen(handle, mode, encoding=encoding)
         return self._file
@@ -203,7 +206,7 @@ class replacing:
         assert self._temporary is not None
         self._file.close()
         if _is_linked(self._real):
-            shutil.copyfile(self._temporary, self._real)  # a rename would part it from its other names
+            _overwrite(self._real, self._temporary)  # a rename would part it from its other names
         else:
             _take_permissions(self._temporary, self._real)
             os.replace(self._temporary, self._real)
@@ -252,6 +255,24 @@ def _kind(mode: int) -> str:
 
 def _is_linked(path: Path) -> bool:
     return path.exists() and path.stat().st_nlink > 1
+
+
+def _overwrite(target: Path, source: str) -> None:
+    """Write the content of `source` over that of `target`, once the disk has promised the room for it.
+
+    Raises:
+        OSError: there is no room, and `target` is as it was.
+    """
+    with open(target, "r+b") as file, open(source, "rb") as new:
+        before, after = os.fstat(file.fileno()).st_size, os.fstat(new.fileno()).st_size
+        try:
+            if after and hasattr(os, "posix_fallocate"):
+                os.posix_fallocate(file.fileno(), 0, after)
+        except OSError:
+            file.truncate(before)
+            raise
+        shutil.copyfileobj(new, file)
+        file.truncate()
 
 
 def _take_permissions(temporary: str, target: Path) -> None:

@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from . import api, units
+from .api.checks import not_negative, positive, whole
 from .model.benchmark import Benchmark
 from .model.comparison import CheckKind
 from .render import comparison_words
@@ -28,6 +29,7 @@ def assert_max_compiles(most: int) -> Iterator[None]:
 
     Raises:
         AssertionError: more compiled, or that is not known; with the report, which says what and why.
+        ValueError: `most` is no whole number from 0 on; nothing was run.
 
     >>> import jax, jax.numpy as jnp
     >>> f, x = jax.jit(lambda x: 2 * x), jnp.ones(3)
@@ -35,6 +37,7 @@ def assert_max_compiles(most: int) -> Iterator[None]:
     ...     _ = f(x), f(x)
     """
     __tracebackhide__ = True
+    whole("most", most, least=0)
     with api.stopwatch() as watch:
         yield
     timing = watch.timing
@@ -89,11 +92,13 @@ def assert_faster(
 
     Raises:
         AssertionError: it is not, or computes something else; with the report.
+        ValueError: `at_least` or `budget_s` is no positive number.
 
     >>> import time
     >>> assert_faster(lambda: time.sleep(0.001), lambda: time.sleep(0.005), budget_s=0.2)
     """
     __tracebackhide__ = True
+    positive("at_least", at_least)
     comparison = api.compare(
         {"the other one": than, "fn": fn}, *args, check=check, strict=True, budget_s=budget_s, **kwargs
     )
@@ -139,6 +144,7 @@ def assert_no_regression(
         RecordError: the file is no record.
         OSError: the file cannot be read.
         LaunchError: the function cannot be measured in fresh processes.
+        ValueError: `tolerance` is no number from 0 on.
         TypeError: a record with `processes`, or something that is neither a record nor a function.
 
     >>> import jaxmagic
@@ -146,6 +152,7 @@ def assert_no_regression(
     >>> assert_no_regression(b, b, tolerance=0.5, measure=False)
     """
     __tracebackhide__ = True
+    not_negative("tolerance", tolerance)
     old = baseline if isinstance(baseline, Benchmark) else api.load(baseline)
     if not isinstance(old, Benchmark):
         raise TypeError(f"baseline: expected a Benchmark, got a {type(old).__name__}")

@@ -38,7 +38,7 @@ from hypothesis import settings
 
 import jaxmagic
 from jaxmagic.capture import waits
-from jaxmagic.capture.internals import MISS_LOGGERS, wait_points
+from jaxmagic.capture.internals import MISS_LOGGERS, _explaining_place, wait_points
 from jaxmagic.errors import LaunchError
 from jaxmagic.model.arrays import HeldArray, LiveArrays
 from jaxmagic.model.benchmark import Benchmark, Conditions, Trial
@@ -116,6 +116,12 @@ def no_modules_of_tests(request: pytest.FixtureRequest, monkeypatch: pytest.Monk
     """
     if request.path.name != "test_holders.py":
         monkeypatch.setattr("jaxmagic.capture.references._is_users_module", lambda _: False)
+
+
+@pytest.fixture(autouse=True, scope="module")
+def no_programs_of_other_files() -> None:
+    """The profile of memory by call stack takes longer with every program that JAX keeps, up to half a minute."""
+    jax.clear_caches()
 
 
 @pytest.fixture(autouse=True)
@@ -422,6 +428,7 @@ def session_state() -> Callable[[], dict[str, Any]]:
                 for logger in map(logging.getLogger, ("", "jax", *MISS_LOGGERS))
             ],
             "explain": jax.config.jax_explain_cache_misses,
+            "explaining": getattr(*(_explaining_place() or ("", "__doc__"))),
             "waits": [point.original for point in wait_points() if not isinstance(point.original, property)],
             "properties": [point.original.fget for point in wait_points() if isinstance(point.original, property)],
             "threads": {thread.ident for thread in threading.enumerate()},

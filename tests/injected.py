@@ -29,7 +29,7 @@ from IPython.core.getipython import get_ipython
 import jaxmagic
 from jaxmagic import interrupts
 from jaxmagic.capture import compilation, profiler, waits
-from jaxmagic.capture.internals import CACHE_LOGGERS, MISS_LOGGERS, wait_points
+from jaxmagic.capture.internals import CACHE_LOGGERS, MISS_LOGGERS, _explaining_place, wait_points
 from jaxmagic.render import progress
 
 #: Whether every line is tried, as `make interrupts` does.
@@ -193,6 +193,7 @@ def session() -> dict[str, Any]:
             jax.config.jax_disable_jit,
             jax.config.jax_persistent_cache_min_compile_time_secs,
         ),
+        "explaining": getattr(*(_explaining_place() or ("", "__doc__"))),
         "profiler": profiler_session(),
         "our profilers": set(profiler._recording),
         "our logs": (

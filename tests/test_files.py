@@ -7,6 +7,7 @@ import os
 import stat
 import subprocess
 import sys
+from errno import ENOSPC
 from pathlib import Path
 from typing import Any
 
@@ -102,6 +103,37 @@ def test_a_failed_write_leaves_hard_links_as_they_were(tmp_path: Path) -> None:
         raise ZeroDivisionError
     assert other.read_bytes() == b"old"
     assert len(list(tmp_path.iterdir())) == 2
+
+
+def test_a_disk_without_room_leaves_hard_links_as_they_were(tmp_path: Path, monkeypatch: Any) -> None:
+    one, other = tmp_path / "one", tmp_path / "other"
+    one.write_bytes(b"old")
+    other.hardlink_to(one)
+
+    def no_room(handle: int, offset: int, length: int) -> None:
+        os.ftruncate(handle, 5)  # a part of it was there
+        raise OSError(ENOSPC, os.strerror(ENOSPC))
+
+    monkeypatch.setattr(os, "posix_fallocate", no_room)
+    with pytest.raises(OSError, match=os.strerror(ENOSPC)):
+        files.write(b"a longer one", one)
+    assert other.read_bytes() == b"old"
+    assert len(list(tmp_path.iterdir())) == 2
+
+
+def test_hard_links_become_shorter(tmp_path: Path) -> None:
+    one, other = tmp_path / "one", tmp_path / "other"
+    one.write_bytes(b"a longer one")
+    other.hardlink_to(one)
+    files.write(b"new", one)
+    assert other.read_bytes() == b"new"
+
+
+def test_a_name_may_be_as_long_as_the_system_allows(tmp_path: Path) -> None:
+    for letter in "aä":
+        path = tmp_path / (letter * (255 // len(letter.encode())))
+        files.write(b"new", path)
+        assert path.read_bytes() == b"new"
 
 
 def test_what_is_no_regular_file_is_refused_and_stays(write: Any, tmp_path: Path) -> None:

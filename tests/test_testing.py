@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 from dataclasses import replace
 from typing import Any
@@ -166,3 +167,26 @@ def test_only_a_benchmark_is_a_baseline(benchmark: Benchmark, timing: Any, tmp_p
 def test_only_a_benchmark_is_put_beside_one(benchmark: Benchmark, timing: Any) -> None:
     with pytest.raises(TypeError, match="record: expected a Benchmark or a function, got a Timing"):
         assert_no_regression(timing(), benchmark)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda b: assert_max_compiles(-1).__enter__(), "most: expected a whole number from 0 on, got -1"),
+        (lambda b: assert_max_compiles(True).__enter__(), "most: expected a whole number from 0 on, got True"),
+        (lambda b: assert_faster(b.ran, b.ran, at_least=0), "at_least: expected a positive number, got 0"),
+        (lambda b: assert_faster(b.ran, b.ran, budget_s=True), "budget_s: expected a positive number, got True"),
+        (lambda b: assert_no_regression(b.ran, b, tolerance=-1), "tolerance: expected a number from 0 on, got -1"),
+    ],
+)
+def test_what_can_be_asked_of_nothing_is_refused_before_anything_runs(call: Any, message: str) -> None:
+    class Counting:
+        calls = 0
+
+        def ran(self) -> None:
+            self.calls += 1
+
+    counting = Counting()
+    with pytest.raises(ValueError, match=re.escape(message)):
+        call(counting)
+    assert counting.calls == 0

@@ -30,11 +30,11 @@ def take_device_time(call: Callable[[], object], calls: int) -> DeviceTime:
         profiler.cancel()
     windows = windows_of(recording)
     if len(windows) != calls:
-        return DeviceTime(calls=calls, problem="the profiler lost some of the calls")
+        return DeviceTime(calls=calls, problem="The profiler has lost some of the calls.")
     found = summarize(recording, windows)
     busy = {each.device: each.busy_ns for each in found.device_uses if each.busy_ns}
     if not busy:
-        return DeviceTime(calls=calls, wall_ns=found.recorded_ns, problem="no device worked")
+        return DeviceTime(calls=calls, wall_ns=found.recorded_ns, problem="No device worked.")
     return DeviceTime(calls=calls, wall_ns=found.recorded_ns, devices=tuple(busy), busy_ns=tuple(busy.values()))
 
 

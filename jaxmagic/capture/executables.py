@@ -9,6 +9,7 @@ from typing import Any, NamedTuple, TypeVar
 from ..analysis.lifetimes import timetable
 from ..analysis.memory import memory_map
 from ..analysis.packing import packed
+from ..errors import message_of
 from ..interrupts import begins, ends
 from ..model.memory import Allocation, Executable
 from ..model.program import Assignment, Program
@@ -201,8 +202,8 @@ def _read(what: str, read: Callable[[], _Read], notes: list[str]) -> _Read | Non
     try:
         return read()
     except Exception as error:
-        reason = str(error).splitlines()[0][:100] if str(error) else "no reason given"
-        notes.append(f"Not known: {what} ({type(error).__name__}: {reason}).")
+        lines = message_of(error).splitlines() or ["no reason given"]
+        notes.append(f"Not known: {what} ({type(error).__name__}: {lines[0][:100]}).")
         return None
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-
 from ..errors import JaxNotAvailable
 
 #: The oldest JAX whose events and logs the measuring code reads.
@@ -21,8 +19,6 @@ def require_jax() -> None:
     Raises:
         JaxNotAvailable: JAX is not installed, does not import, or is older than :data:`OLDEST`.
     """
-    if "jax" in sys.modules and "jax.monitoring" in sys.modules:
-        return
     oldest = ".".join(map(str, OLDEST))
     try:
         import jax

@@ -7,8 +7,11 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from ..analysis.conditions import is_loaded
+from . import internals
 from .clock import now_ns
+from .compilation import unheard
 from .load import Load
+from .queues import jit_enabled
 from .waiting import waiter_for
 
 #: Matrices and vectors of these sizes: large enough that what surrounds the work does not count, and that vectors do
@@ -90,7 +93,8 @@ def _measured() -> Peaks:
         made: Callable[..., Any] = jax.jit(function, **options).lower(*arguments).compile()
         return made
 
-    with jax.default_device(jax.local_devices(backend="cpu")[0]), jax.disable_jit(False):
+    cpu = jax.default_device(jax.local_devices(backend="cpu")[0])
+    with cpu, unheard(), jit_enabled(), internals.not_written_to_cache():
         matrix = compiled(lambda: jnp.full((_SIDE, _SIDE), 1e-3, jnp.float32))()
         vector = compiled(lambda: jnp.zeros(_LENGTH, jnp.float32))()
         products = compiled(jaxmagic_fence_products, matrix)

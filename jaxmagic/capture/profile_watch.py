@@ -47,6 +47,8 @@ _STARTED = (
     "jax.distributed.initialize() has to be called before."
 )
 
+_UNUSED = "Nothing was recorded, because no device worked: the code has not started JAX's backends."
+
 
 class ProfileWatch:
     """Runs some code several times, and makes a :class:`~jaxmagic.Profile`.
@@ -157,7 +159,7 @@ class ProfileWatch:
         if self._cold and not started:
             self._notes.append(_STARTED)
         if self._cold:
-            self._profiler.start()
+            self._profiler.start(backends=True)
         else:
             self._profiler.look(deeply=started)
 
@@ -186,6 +188,8 @@ class ProfileWatch:
             while not self._timed or self._worth_timing():
                 yield from self._run()
                 self._before.append(self._ended())
+            if backends_started() is False:
+                return
             self._progress.stage("recording", total, expected_s=self._runs * self._run_s())
             self._profiler.start()
         for number in range(self._runs):
@@ -272,11 +276,17 @@ class ProfileWatch:
             shown, self._shown, self._progress = self._shown, nullcontext(SILENT), SILENT
             shown.__exit__(None, None, None)
 
+    def __del__(self) -> None:
+        """Let the profiler go where the block was never left; the garbage collector calls this."""
+        if profiler := getattr(self, "_profiler", None):
+            profiler.abandon()
+
     def _make_record(self, error: BaseException | None, code: str | None) -> Profile:
         notes = [*self._notes, *self._about(error)]
         times, recording, others = Times(0, (), (), ()), None, self._load.of_others()
-        if not self._profiler.running:
-            notes.append("Nothing was recorded: the code ended before that.")
+        is_recorded = self._profiler.running
+        if not is_recorded:
+            notes.append(_UNUSED if error is None else "Nothing was recorded: the code ended before that.")
         else:
             self._progress.stage("reading the recording")
             try:
@@ -300,7 +310,7 @@ class ProfileWatch:
             times,
             recording,
             code=code,
-            runs=self._runs if error is None else len(self._recorded) or None,
+            runs=self._runs if error is None and is_recorded else len(self._recorded) or None,
             warm_up=self._warm_up,
             unprofiled=self._unprofiled,
             timed_runs=len(self._timed),

@@ -15,7 +15,7 @@ from ..errors import NotMeasured
 from ..files import recordings
 from ..interrupts import begins, ends, uninterrupted
 from ..model.recording import Recording
-from .internals import profiler_running, release_profiler
+from .internals import backends_started, profiler_running, release_profiler
 from .xspace import read_recording
 
 #: The thread that ends an operation marks that behind everything else, when who has waited for it goes on already.
@@ -27,6 +27,9 @@ _RUN = "jaxmagic: run"
 
 #: Those that record now: one at most, but for what somebody else has stopped.
 _recording: set[Profiler] = set()
+
+#: Those of them that nobody can end any more.
+_abandoned: list[Profiler] = []
 
 
 class Profiler:
@@ -53,19 +56,26 @@ class Profiler:
         Raises:
             NotMeasured: the profiler is running already, or cannot be started.
         """
+        end_abandoned()
         if profiler_running():
             raise NotMeasured(_running_already())
         if deeply:
             self.start()
             self.cancel()
 
-    def start(self) -> None:
+    def start(self, *, backends: bool = False) -> None:
         """Begin to record. JAX starts the backends before it does so.
 
+        Args:
+            backends: let it do so where the user's code has not; what needs them not to be started fails afterwards.
+
         Raises:
-            NotMeasured: the profiler is running already, or cannot be started.
+            NotMeasured: the profiler is running already, or cannot be started; or there are no backends yet.
         """
         assert not self.running
+        end_abandoned()
+        if not backends and backends_started() is False:
+            raise NotMeasured("No device worked: the code has not started JAX's backends.")
         self._begin()
 
     @begins("cancel")
@@ -116,19 +126,30 @@ class Profiler:
             if folder is not None:
                 folder.cleanup()
 
+    def abandon(self) -> None:
+        """Let the next one end it, as nobody holds the measurement any more: called amid any line, in any thread."""
+        if self.running:
+            _abandoned.append(self)
+
     @uninterrupted
     def _end(self) -> None:
         """Let the profiler write what it has recorded, which takes its time; the folder stays."""
-        import jax
-
         if self not in _recording:
             return
+        import jax
+
         _recording.discard(self)
         try:
             jax.profiler.stop_trace()
         except Exception as error:
             release_profiler()
             raise NotMeasured(_why_not("stopped", error)) from error
+
+
+def end_abandoned() -> None:
+    """End what nobody else can end: JAX would record until the process ends."""
+    while _abandoned:
+        _abandoned.pop().cancel()
 
 
 @contextmanager

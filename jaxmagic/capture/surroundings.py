@@ -37,13 +37,11 @@ class Surroundings:
         return self
 
     @ends
-    def __exit__(self, kind: object, *_: object) -> None:
+    def __exit__(self, *_: object) -> None:
         try:
             ended_ns = self._clock()
         finally:
             self._log.stop()
-        if kind is not None:
-            return
         self._other_load = self._load.of_others()
         self._compilations = self._log.compilations(
             start_ns=self._started_ns, end_ns=ended_ns, thread=threading.get_ident(), threads_before=self._threads

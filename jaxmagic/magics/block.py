@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import argparse
+import builtins
 import inspect
 import linecache
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from types import FrameType, GeneratorType, NoneType, TracebackType
+from types import FrameType, GeneratorType, TracebackType
 from typing import Any, cast
 
 from IPython.core.getipython import get_ipython
@@ -81,6 +82,8 @@ class Block:
         self._in_function = bool(frame.f_code.co_flags & inspect.CO_OPTIMIZED)
         if self._code is None and self._place is not None:
             self._code = _source(frame, self._place)
+        if not self._in_function:
+            setattr(builtins, self._name, self)  # found there where the code clears the user's names, as %reset does
         self._watch.start()
         return self
 
@@ -137,13 +140,15 @@ class Block:
         """What the work most likely ends in."""
         if self.value is not None:
             return self.value
-        return self.reached if self.reached is not None else self.dropped
+        if self.reached is not None:
+            return self.reached
+        return self.dropped if self.unpacked is None else self.unpacked
 
     def _result(self) -> Any:
         if self.value is not None:
             return self.value
         # A generator that was unpacked has run; one that was assigned has not.
-        return self.reached if isinstance(self.unpacked, (GeneratorType, NoneType)) else self.unpacked
+        return self.reached if self.unpacked is None or type(self.unpacked) is GeneratorType else self.unpacked
 
     def _finish(self, error: BaseException | None) -> None:
         __tracebackhide__ = True
@@ -190,6 +195,7 @@ class Block:
         self.kept.clear()
         if self._shell.user_ns.get(self._name) is self:
             del self._shell.user_ns[self._name]
+        vars(builtins).pop(self._name, None)
         if self._arguments.o:
             value = self.record
             if self._shown and not self._arguments.q:

@@ -8,9 +8,12 @@ from functools import partial
 from typing import Any
 
 from IPython.core.interactiveshell import InteractiveShell
+from traitlets import TraitError
+from traitlets.config import Config
 
 from ..capture.sources import add_naming, remove_naming
-from ..interrupts import uninterrupted
+from ..interrupts import put_back, uninterrupted
+from ..terminal import printable
 from .calls import Parsers
 from .cells import Cells
 from .markers import cell_to_marker, line_in_sight
@@ -26,7 +29,7 @@ def load_ipython_extension(shell: InteractiveShell) -> None:
     """``%load_ext jaxmagic``: magics, four transformers, a display hook, what runs behind cells, and their names."""
     if _NAME in shell.magics_manager.registry:
         return
-    magics = JaxMagics(shell=shell)
+    magics = _configured(shell)
     parsers: Parsers = {name: getattr(JaxMagics, name).parser for name in ("jaxtime", "jaxmem", "jaxprof")}
     magics.replaced = {
         (kind, name): found
@@ -39,6 +42,26 @@ def load_ipython_extension(shell: InteractiveShell) -> None:
     magics.hooks.attach()
 
 
+def _configured(shell: InteractiveShell) -> JaxMagics:
+    """The magics with the user's settings; one that is refused is told, and left as it is without it.
+
+    IPython keeps what ``%config`` has refused, and gives it to the next instance.
+    """
+    known = list(shell.configurables)
+    try:
+        return JaxMagics(shell=shell)
+    except TraitError:
+        shell.configurables[:] = known
+    magics = JaxMagics(shell=shell, config=Config())
+    for name, value in shell.config[_NAME].items():
+        try:
+            setattr(magics, name, value)
+        except TraitError as error:
+            default = getattr(magics, name)
+            print(printable(f"jaxmagic was loaded with JaxMagics.{name} = {default!r}: {error}"))
+    return magics
+
+
 @uninterrupted
 def unload_ipython_extension(shell: InteractiveShell) -> None:
     """``%unload_ext jaxmagic``: everything that loading changed is as it was."""
@@ -46,6 +69,7 @@ def unload_ipython_extension(shell: InteractiveShell) -> None:
     if magics is None:
         return
     magics.hooks.detach()
+    put_back()
     waits = sys.modules.get("jaxmagic.capture.waits")  # not imported for this: nothing was measured then
     if waits is not None:
         waits.restore()
@@ -119,7 +143,19 @@ def _note_memory(result: Any = None) -> None:
         api.note_cell(result.execution_count)
 
 
-_BEHIND_CELLS = (_forget_left, forget_shown, _note_memory)
+def _let_go(*_: object) -> None:
+    """Give back what the cell dropped, ended in another thread or put back itself.
+
+    These are JAX's profiler, JAX's explanations and the handler of Ctrl-C. Costs nothing where they were not used.
+    """
+    put_back()
+    for module, name in (("compilation", "reset_here"), ("profiler", "end_abandoned")):
+        loaded = sys.modules.get(f"jaxmagic.capture.{module}")
+        if loaded is not None:
+            getattr(loaded, name)()
+
+
+_BEHIND_CELLS = (_forget_left, forget_shown, _note_memory, _let_go)
 
 
 def _careful(transform: Any, parsers: Parsers, lines: list[str]) -> list[str]:

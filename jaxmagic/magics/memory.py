@@ -29,7 +29,6 @@ def run_memory(
     Raises:
         UsageError: a wrong option, nothing to run, or ``--before`` with something to run or to write.
     """
-    __tracebackhide__ = True
     words, rest = options.split(line, parser)
     arguments = options.parse(words, parser)
     if not arguments.before:

@@ -87,6 +87,11 @@ def test_a_program_over_all_devices_does_not_wait_for_the_work_of_one(work: Any)
     assert any(work.is_left_running_by(lambda result: jax.block_until_ready(program())) for _ in range(10))
 
 
+def about_fence(watch: Stopwatch) -> list[str]:
+    """The notes that name the fence; others tell that the system set this thread aside."""
+    return [note for note in watch.timing.notes if "fence" in note]
+
+
 def programs_alone() -> Any:
     """The fence without its look at arrays that are alive, which the results of a test are."""
     fence = Fence()
@@ -177,7 +182,7 @@ def test_within_a_mesh_of_the_users_it_waits_as_without(work: Any, devices: slic
         with jaxmagic.stopwatch() as watch:
             pass
         assert jax.sharding.get_abstract_mesh().shape == {"x": len(chosen)}
-    assert watch.timing.notes == ()
+    assert not about_fence(watch)
     for place in (*jax.local_devices(), sharding_over_all()):
         assert not work.on(place).is_left_running_by(lambda result: wait()), place
 
@@ -195,7 +200,7 @@ def test_a_device_without_memory_for_the_fence_costs_the_user_a_note_only(monkey
     monkeypatch.setattr(Queue, "enqueue", allocate)
     with Stopwatch(fence=fence) as watch:
         watch.result = x + 1
-    (note,) = watch.timing.notes
+    (note,) = about_fence(watch)
     assert "the fence did not run (MemoryError)" in note
     assert watch.timing.unreached_ns is None
     monkeypatch.setattr(fence_module, "shared", fence)
@@ -204,10 +209,10 @@ def test_a_device_without_memory_for_the_fence_costs_the_user_a_note_only(monkey
     starts_so = Stopwatch(fence=fence)
     starts_so.start()
     fails[0] = False
-    assert "the fence did not run (MemoryError)" in starts_so.stop().notes[0]
+    assert any("the fence did not run (MemoryError)" in note for note in starts_so.stop().notes)
     with Stopwatch(fence=fence) as watch:
         pass
-    assert watch.timing.notes == ()
+    assert not about_fence(watch)
 
 
 def test_a_fence_that_could_not_be_calibrated_is_tried_again(monkeypatch: Any) -> None:

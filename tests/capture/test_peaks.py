@@ -9,6 +9,7 @@ import jax.numpy as jnp
 import pytest
 from profiles import MS, operation, use
 
+import jaxmagic
 from jaxmagic.capture import peaks, profile_record
 from jaxmagic.capture.peaks import Peaks, cpu_peaks
 
@@ -25,6 +26,12 @@ def test_it_computes_and_moves_something() -> None:
     assert found is not None
     assert found.flops > 1e8
     assert found.bytes > 1e7
+
+
+def test_its_programs_are_none_of_the_users() -> None:
+    with jaxmagic.stopwatch() as watch:
+        cpu_peaks()
+    assert watch.timing.compilations == ()
 
 
 def measured(monkeypatch: Any, load: float, *rates: float) -> list[float]:

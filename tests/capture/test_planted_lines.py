@@ -15,6 +15,9 @@ NOT_TOLD = {
     "split_after_another_program": "keeps the line of the first caller alone",
     "checkpoint": "gives what is computed again the line of the call",
     "vmapped_while_loop": "gives the body of such a loop the line of the call",
+    "differential_equation": "keeps the innermost line alone, which is equinox's",
+    "root_of_optimistix": "keeps the innermost line alone, which is lineax's and equinox's",
+    "checkpoint_of_equinox": "keeps no line of what equinox computes again",
 }
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 import inspect
 import itertools
 import subprocess
@@ -24,7 +25,7 @@ from reports import Reports
 import jaxmagic
 from jaxmagic.analysis.bound import bound_of
 from jaxmagic.analysis.profile_lines import line_times
-from jaxmagic.capture import profile_watch
+from jaxmagic.capture import internals, profile_watch
 from jaxmagic.capture.jax_version import about_lines
 from jaxmagic.capture.profile_watch import ProfileWatch
 from jaxmagic.errors import NotMeasured
@@ -375,16 +376,18 @@ def code():
 @pytest.mark.parametrize(
     "measured",
     [
-        # The first run is the only one in which no backend may run: what is behind it is recorded.
-        "seen = []\njaxmagic.profile(lambda: seen or (code(), seen.append(1)))",
+        "found = jaxmagic.profile(code)\nassert 'has not started' in found.notes[0]\nassert found.runs is None",
+        "from jaxmagic.capture.sampler import *\nfound = take_benchmark(Runner(code), Plan(samples=2), device=True)\n"
+        "assert 'has not started' in found.device.problem",
+        "jaxmagic.compare({'a': code, 'b': code}, profile=True, budget_s=0.01)",
         "from jaxmagic import api\nwatch = api.profile_watch()\nwatch.start()\ncode()\nwatch.cancel()",
         "with jaxmagic.stopwatch():\n    code()",
         "jaxmagic.memory(code)",
     ],
-    ids=["profile", "%jaxprof", "stopwatch", "memory"],
+    ids=["profile", "--device", "--profile", "%jaxprof", "stopwatch", "memory"],
 )
 def test_nothing_of_ours_starts_a_backend_before_the_code_runs(measured: str) -> None:
-    subprocess.run([sys.executable, "-c", f"{_FRESH}\n{measured}\n"], check=True, timeout=120)
+    subprocess.run([sys.executable, "-c", f"{_FRESH}\n{measured}\ncode()\n"], check=True, timeout=120)
 
 
 @pytest.mark.slow
@@ -478,6 +481,20 @@ def test_a_recording_that_is_cancelled_leaves_the_profiler_free(x: Any) -> None:
     watch.cancel()
     assert not watch.done
     assert jaxmagic.profile(jnp.sin, x).error is None
+
+
+def test_one_that_is_dropped_within_its_block_keeps_nobody_from_recording(
+    x: Any, tmp_path: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    block = contextlib.ExitStack()
+    block.enter_context(jaxmagic.profiler())
+    del block
+    gc.collect()
+    assert internals.profiler_running()
+    assert jaxmagic.profile(lambda: x + 1).error is None
+    assert not internals.profiler_running()
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_product_takes_as_long_as_it_is_waited_for_and_not_as_long_as_its_event() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 from typing import Any
 
 import pytest
@@ -124,7 +125,26 @@ def test_a_failed_expectation_shows_its_report_once(session: Any) -> None:
 )
 def test_no_hidden_name_is_left_however_the_block_is_left(session: Any, cell: str) -> None:
     session.shell.run_cell(cell, store_history=True)
-    assert not [name for name in session.shell.user_ns if name.startswith("__jaxmagic")]
+    assert not [name for name in (*session.shell.user_ns, *vars(builtins)) if name.startswith("__jaxmagic")]
+
+
+@pytest.mark.parametrize(
+    "magic", ["%jaxtime -q ", "%%jaxtime -q\n", "%jaxmem -q ", "%jaxprof -q ", "%jaxprof -q -n 2 "]
+)
+@pytest.mark.parametrize("code", ["%reset -f", "globals().clear()"])
+def test_code_may_clear_the_users_names(session: Any, magic: str, code: str) -> None:
+    session.run("c = 3")
+    records = len(jaxmagic.history())
+    session.run(magic + code)
+    assert len(jaxmagic.history()) == records + 1
+    assert "c" not in session.shell.user_ns
+    assert not [name for name in (*session.shell.user_ns, *vars(builtins)) if name.startswith("__jaxmagic")]
+
+
+def test_what_follows_in_the_cell_is_bound(session: Any) -> None:
+    session.run("%%jaxtime -q -v t\n%reset -f\nb = 5")
+    assert session.shell.user_ns["b"] == 5
+    assert session.shell.user_ns["t"].error is None
 
 
 def test_the_block_of_a_cell_that_runs_another_cell_stays(session: Any) -> None:

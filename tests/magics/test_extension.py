@@ -61,6 +61,19 @@ def test_reloading_works(bare: Any) -> None:
     assert bare.run("%jaxtime -q 3") == 3
 
 
+def test_a_setting_that_was_refused_does_not_keep_the_extension_from_loading(
+    bare: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    bare.run("%load_ext jaxmagic")
+    bare.run("%config JaxMagics.digits = 99\n%config JaxMagics.form = 'line'")
+    bare.run("%reload_ext jaxmagic")
+    assert "JaxMagics.digits = 3: The value of the 'digits' trait" in capsys.readouterr().out
+    assert bare.shell.magics_manager.registry["JaxMagics"].style.form == "line"
+    assert sum(type(each).__name__ == "JaxMagics" for each in bare.shell.configurables) == 1
+    bare.run("%config JaxMagics.digits = 4")
+    assert bare.shell.magics_manager.registry["JaxMagics"].style.digits == 4
+
+
 def test_unloading_what_is_not_loaded_is_no_error(bare: Any) -> None:
     from jaxmagic import unload_ipython_extension
 

@@ -469,7 +469,7 @@ def test_what_grows_in_three_runs_is_suspected(session: Any) -> None:
         assert "leak" not in session.report
     session.run("%jaxmem losses.append(f(x))")
     told = " ".join(session.report.split())
-    assert "Warning: losses[*] grew in each of the last 3 looks, from 256 B to 768 B (3 arrays): a leak?" in told
+    assert "Warning: losses[*] grew in each of the last 3 looks, by 512 B to 768 B (3 arrays): a leak?" in told
     assert "losses.clear()" in told
 
 

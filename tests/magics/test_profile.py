@@ -109,6 +109,23 @@ def test_code_that_awaits_and_magics_inside_work(session: Any) -> None:
     assert session.run("%%jaxprof\n%%jaxtime -q\nf = 4\nf") == 4
 
 
+@pytest.mark.parametrize(
+    ("cell", "keyword"),
+    [
+        ("def g():\n    %jaxprof return calls.append(1)\ng()", "return"),
+        ("for i in range(3):\n    %jaxprof calls.append(1); break", "break"),
+        ("def g():\n    if True:\n        %jaxprof --cold return calls.append(1)\ng()", "return"),
+    ],
+)
+def test_code_that_leaves_before_its_end_is_refused_before_it_runs(session: Any, cell: str, keyword: str) -> None:
+    session.run("calls = []")
+    said = f"{keyword} leaves it in the first run. Nothing was run. Write y = %jaxprof"
+    with pytest.raises(UsageError, match=said):
+        session.run(cell)
+    assert session.shell.user_ns["calls"] == []
+    session.run("for _ in [1]:\n    %jaxprof -q -n 1 f(x)\n    break")
+
+
 def test_an_error_comes_through_at_its_line_and_the_profiler_is_free(session: Any) -> None:
     error = session.run("%%jaxprof\na = 1\nb = a / 0", fails=ZeroDivisionError)
     traceback = error.__traceback__

@@ -1,0 +1,82 @@
+"""An error of the user's code shows the user's code, and none of jaxmagic's lines."""
+
+from __future__ import annotations
+
+import traceback
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import jaxmagic
+
+PACKAGE = str(Path(jaxmagic.__file__).parent)
+
+#: Each magic over code that fails; `later` in its third call, and `late` while it is waited for.
+FAILING = [
+    "%jaxtime fail()",
+    "%%jaxtime\nfail()",
+    "%jaxtimeit fail()",
+    "%jaxtimeit -n1 -r3 later()",
+    "%jaxtimeit --setup fail() 1",
+    "%jaxtimeit --processes 1 fail()",
+    "%%jaxtimeit fail()\n1",
+    "%%jaxcompare\na: fail()\nb: 1",
+    "%%jaxcompare\na: 1\nb: later()",
+    "%%jaxcompare --modes grad\na: differentiated(1.0)\nb: differentiated(2.0)",
+    "%%jaxcompare --sweep n=fail()\na: n\nb: n",
+    "%%jaxcompare\nfail()\na: 1\nb: 2",
+    "%jaxmem fail()",
+    "%%jaxmem\nfail()",
+    "%jaxprof fail()",
+    "%jaxprof --cold fail()",
+    "jaxmagic.benchmark(fail)",
+    "jaxmagic.benchmark(fail, processes=1)",
+    "jaxmagic.compare({'a': fail, 'b': fail})",
+    "jaxmagic.memory(fail)",
+    "jaxmagic.memory_requirement(fail)",
+    "jaxmagic.profile(fail)",
+    "with jaxmagic.stopwatch(): fail()",
+    "%jaxtime late()",
+    "%jaxtimeit late()",
+    "%%jaxcompare\na: late()\nb: 1",
+    "%jaxmem late()",
+    "%jaxprof late()",
+    "with jaxmagic.stopwatch(): late()",
+    "with jaxmagic.profiler(): late()",
+    "with jaxmagic.profiler(): fail()",
+    "jaxmagic.testing.assert_max_compiles(0)(fail)()",
+]
+
+
+@pytest.mark.parametrize("code", FAILING)
+def test_lines_of_ours_are_hidden(session: Any, code: str) -> None:
+    session.run(
+        "import jaxmagic, jaxmagic.testing\ncalls = []\n"
+        "def fail():\n    raise ZeroDivisionError('of the user')\n"
+        "def later():\n    calls.append(1)\n    if len(calls) > 2: fail()\n"
+        "import jax, jax.numpy as jnp\n"
+        "late = jax.jit(lambda: jax.pure_callback(lambda: fail(), jax.ShapeDtypeStruct((), jnp.float32)))\n"
+        "def differentiated(x):\n    fail()"
+    )
+    error = session.shell.run_cell(code).error_in_exec
+    assert error is not None
+    ours = [
+        f"{Path(frame.f_code.co_filename).name}:{line} {frame.f_code.co_name}"
+        for frame, line in traceback.walk_tb(error.__traceback__)
+        if frame.f_code.co_filename.startswith(PACKAGE) and not frame.f_locals.get("__tracebackhide__")
+    ]
+    assert ours == [], error
+
+
+def test_lines_of_ours_are_hidden_in_what_a_fresh_process_says(session: Any) -> None:
+    session.run("def fail():\n    raise ZeroDivisionError('of the user')")
+    error = session.run("%jaxtimeit --processes 1 fail()", fails=jaxmagic.LaunchError)
+    assert ", in fail" in str(error)
+    assert PACKAGE not in str(error)
+
+
+def test_an_error_of_ours_keeps_its_lines() -> None:
+    with pytest.raises(TypeError) as error:
+        jaxmagic.benchmark(3)  # type: ignore[arg-type]
+    assert any(str(each.path).startswith(PACKAGE) for each in error.traceback[2:])
