@@ -43,8 +43,12 @@ def place(picture: Any, across: float, down: float) -> tuple[float, float]:
     return box["x"] + across * box["width"], box["y"] + down * box["height"]
 
 
+#: What a movement of the mouse changes is drawn in the next frame.
+PIXELS = "canvas => new Promise(done => requestAnimationFrame(() => setTimeout(() => done(canvas.toDataURL()))))"
+
+
 def pixels(picture: Any) -> str:
-    return str(picture.locator("canvas").evaluate("canvas => canvas.toDataURL()"))
+    return str(picture.locator("canvas").evaluate(PIXELS))
 
 
 def changed(notebook: Notebook, picture: Any, before: str) -> None:
