@@ -7,6 +7,7 @@ it next looks for signals. So only what can happen is tried, and nothing depends
 from __future__ import annotations
 
 import _thread
+import builtins
 import dis
 import gc
 import logging
@@ -210,6 +211,7 @@ def session() -> dict[str, Any]:
         "progress": getattr(progress._open, "display", None),
         "files": sorted(each.name for each in Path(tempfile.gettempdir()).glob("jaxmagic-*")),
         "umask": _umask(),
+        "builtins": sorted(vars(builtins)),
         "shell": None if shell is None else _of(shell),
     }
 
