@@ -46,7 +46,7 @@ _STANDSTILL_NS, _STANDSTILL = 1_000_000, 0.2
 #: What may be missing from the wall time is said where it is more than this part of it.
 _WORTH_A_NOTE = 0.01
 
-_OF_ANOTHER_THREAD = "This stopwatch was started by another thread, and JAX's explanations are switched on for that one."
+_OF_ANOTHER_THREAD = "This stopwatch was started by another thread: JAX's explanations are switched on for that one."
 
 
 class _End(NamedTuple):
