@@ -25,9 +25,9 @@ import numpy as np
 from ..errors import message_of
 from ..model.spans import Call
 from .arguments import describe
-from .around import attribute, is_exactly, of_type
+from .around import attribute, is_a, is_exactly, of_type
 from .contents import contents
-from .identity import enclosed, function_id, innermost, source_id
+from .identity import enclosed, function_id, innermost, of_partial, source_id
 from .static_values import device_order, static_words
 from .wrappers import UserCall, wrapped_by_library
 
@@ -126,6 +126,10 @@ def guard_explanations() -> None:
     """
     place = _explaining_place()
     if place is not None and not isinstance(function := getattr(*place), _Harmless):
+        if is_exactly(function, FunctionType):
+            # JAX 0.8 takes the innermost line outside its own files for the one that calls.
+            call: Any = _Harmless.__call__
+            call.__code__ = call.__code__.replace(co_filename=function.__code__.co_filename)
         setattr(*place, _Harmless(function))
 
 
@@ -597,7 +601,7 @@ def _from_call(frame: FrameType, name: str, arguments: bool) -> Call | None:
         return Call(name=name, internal=True)
     found_name, location = _split_source(getattr(info, "fun_sourceinfo", None))
     nameless = name.startswith("<unnamed ") and not is_exactly(function, FunctionType)
-    if not nameless and (found_name is None or name not in (found_name, _stored_name(function))):
+    if not nameless and name not in (found_name, _stored_name(function)):
         return None
     user = _pmapped(frame) if _is_pmap(function) else wrapped_by_library(frame.f_back, with_function=arguments)
     internal = user is None and _is_internal(location) and (_jitted_by_jax(function) or _called_from_jax(frame))
@@ -657,7 +661,12 @@ def _defined_at(function: Any) -> str | None:
 
 
 def _stored_name(function: Any) -> str | None:
-    """The ``__name__`` of a function, or the one that a callable object has stored; asks no code of the user's."""
+    """The ``__name__`` of a function, or the one that a callable object has stored; asks no code of the user's.
+
+    Of a partial it is that of its function, as for JAX.
+    """
+    while is_a(function, functools.partial):
+        function = of_partial("func", function)
     found = function.__name__ if is_exactly(function, FunctionType) else attribute(function, "__name__")
     return found if is_exactly(found, str) else None
 

@@ -10,7 +10,9 @@ import jax.numpy as jnp
 import pytest
 
 import jaxmagic
+from jaxmagic.analysis import explanations
 from jaxmagic.capture import internals
+from jaxmagic.capture.cache_misses import MissLog
 
 
 class Unprintable:
@@ -77,6 +79,15 @@ def test_a_static_argument_may_be_written_to() -> None:
             found.append(float(f(x, by)[0]))
         watch.result = found
     assert found == expected  # on some versions JAX finds the first program again
+
+
+def test_the_line_of_the_call_is_the_users(monkeypatch: Any) -> None:
+    told: list[str] = []
+    monkeypatch.setattr(MissLog, "filter", lambda _, record: told.append(record.getMessage()))
+    with jaxmagic.stopwatch() as watch:
+        watch.result = jax.jit(lambda x: x - 63)(jnp.ones(3))
+    (call_site,) = [explanations.call_site(each) for each in told if "<lambda>" in each]
+    assert call_site.startswith(__file__)
 
 
 def test_jax_has_its_own_function_back() -> None:
