@@ -122,7 +122,7 @@ def _of_call(call: Call, earlier: Sequence[Call], text: str, memory: Memory) -> 
         explained = _own_equality(call, alike, told_by_jax=explained is not None) or explained
     if explained:
         return explained
-    return (not text and not earlier and _new_function(call, memory)) or _unknown(call)
+    return _unknown(call) if text or earlier else _not_explained(call, memory)
 
 
 def _own_equality(call: Call, alike: Call, *, told_by_jax: bool) -> Cause | None:
@@ -154,12 +154,18 @@ def _new_function(call: Call, memory: Memory) -> Cause | None:
 
 def _of_wrapped(call: Call, text: str, earlier: Sequence[Call], memory: Memory) -> Cause:
     """JAX's explanation is about the library's function, which many of the user's may share."""
-    if not earlier:
-        if found := _new_function(call, memory):
-            return found
-        known = explanations.never_seen(text)
-        return Cause(kind="first call", reason="first call" if known else "first call, as far as calls were measured")
-    return _unknown(call)
+    if earlier:
+        return _unknown(call)
+    return _not_explained(call, memory, never_seen=explanations.never_seen(text))
+
+
+def _not_explained(call: Call, memory: Memory, *, never_seen: bool = False) -> Cause:
+    """The first measured call of a function about which JAX says nothing, as about its own in ``jax.jit(jnp.sum)``."""
+    if found := _new_function(call, memory):
+        return found
+    if call.function_id is None or call.passed is None:  # its calls are not remembered: there may have been others
+        return _unknown(call)
+    return Cause(kind="first call", reason="first call" if never_seen else "first call, as far as calls were measured")
 
 
 def _of_transformed(call: Call, earlier: Sequence[Call], text: str, memory: Memory) -> Cause:

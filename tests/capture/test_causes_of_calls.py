@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import jax
@@ -34,6 +35,25 @@ def enabled_x64() -> Any:
     from jax.experimental import enable_x64
 
     return enable_x64()
+
+
+# --- functions of JAX's, about which it explains nothing ----------------------------------------------------------
+
+
+@pytest.mark.parametrize("function", [jnp.tanh, jax.nn.softplus, jax.vmap(jnp.cosh), partial(jnp.logaddexp, 1.0)])
+def test_one_that_is_jitted_is_called_for_the_first_time(function: Any) -> None:
+    f = jax.jit(function)
+    assert cause(lambda: f(jnp.ones(3))).reason == "first call, as far as calls were measured"
+    assert cause(lambda: f(jnp.ones(4))).kind == "shape"
+
+
+def test_a_partial_of_one_that_is_made_anew(x: Any) -> None:
+    def call() -> Any:
+        return jax.jit(partial(jnp.hypot, x))(x)
+
+    call()
+    assert [cause(call).kind, cause(call).kind] == ["first call", "new function"]
+    assert cause(lambda: jax.jit(partial(jnp.arctan2, x))(x)).kind == "first call"
 
 
 # --- functions made anew ------------------------------------------------------------------------------------------
