@@ -160,12 +160,13 @@ def _of_wrapped(call: Call, text: str, earlier: Sequence[Call], memory: Memory) 
 
 
 def _not_explained(call: Call, memory: Memory, *, never_seen: bool = False) -> Cause:
-    """The first measured call of a function about which JAX says nothing, as about its own in ``jax.jit(jnp.sum)``."""
+    """The first measured call of a function of which JAX says nothing, as of its own in ``jax.jit(jnp.sum)``."""
     if found := _new_function(call, memory):
         return found
     if call.function_id is None or call.passed is None:  # its calls are not remembered: there may have been others
         return _unknown(call)
-    return Cause(kind="first call", reason="first call" if never_seen else "first call, as far as calls were measured")
+    known = "" if never_seen else ", as far as calls were measured"
+    return Cause(kind="first call", reason=f"first call{known}")
 
 
 def _of_transformed(call: Call, earlier: Sequence[Call], text: str, memory: Memory) -> Cause:

@@ -621,7 +621,7 @@ def test_a_deleted_array_in_the_result_is_timed_and_said(x: Any) -> None:
     with jaxmagic.stopwatch() as watch:
         y.delete()
         watch.result = [x, y]
-    assert "deleted or donated" in watch.timing.notes[0]
+    assert any("deleted or donated" in each for each in watch.timing.notes)
 
 
 def test_a_donated_argument_is_no_error(x: Any) -> None:
@@ -1117,5 +1117,5 @@ def test_a_fence_that_cannot_compile_is_a_note(x: Any) -> None:
         watch = Stopwatch(fence=Fence())
         with watch:
             pass
-    assert "could not be waited for" in watch.timing.notes[0]
+    assert any("could not be waited for" in each for each in watch.timing.notes)
     assert watch.timing.unreached_ns is None
