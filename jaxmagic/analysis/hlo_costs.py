@@ -6,7 +6,8 @@ from math import log2
 from typing import Literal as OneOf
 
 from ..model.hlo import HloInstruction, Module
-from .demand import parts_of
+from . import weights
+from .demand import parts_of, updated
 from .kernels import parts_of_kernel
 
 #: What operations are sorted into.
@@ -53,14 +54,6 @@ _NO_WORK = frozenset((
     "opt-barrier", "domain", "partition-id", "replica-id", "add-dependency",
 ))  # fmt: skip
 
-#: Elementwise instructions that take several multiplications each, about as many as said.
-_HARD = {
-    **dict.fromkeys(("divide", "remainder", "sqrt", "rsqrt"), 4),
-    **dict.fromkeys(("exponential", "exponential-minus-one", "log", "log-plus-one", "tanh", "logistic"), 16),
-    **dict.fromkeys(("sine", "cosine", "tan"), 16),
-    **dict.fromkeys(("power", "atan2", "erf", "cbrt"), 32),
-}
-
 
 def category(module: Module, instruction: HloInstruction) -> Category:
     """Return the category of an instruction; for a fusion or a loop in one kernel, that of most of its work."""
@@ -97,10 +90,22 @@ def work(module: Module, instruction: HloInstruction) -> float:
         return elements * log2(max(elements, 2))
     if opcode in ("reduce", "reduce-window"):
         return sum(_elements(module, each) for each in instruction.operands[: len(instruction.operands) // 2 or 1])
-    if opcode in ("scatter", "dynamic-update-slice"):
-        written = instruction.operands[2:] if opcode == "scatter" else instruction.operands[1:2]
-        return sum(_elements(module, each) for each in written)
-    return elements * _HARD.get(opcode, 1)
+    if opcode == "dynamic-update-slice":
+        return sum(_elements(module, each) for each in instruction.operands[1:2])
+    if opcode == "scatter":
+        tables = updated(instruction)
+        written = sum(_elements(module, each) for each in instruction.operands[tables + 1 :])
+        return written + 2 * tables * _to_places(module, instruction, tables, written // tables)  # there and back
+    if opcode in ("gather", "dynamic-slice"):
+        return elements + _to_places(module, instruction, 1, elements)
+    return elements * weights.of_element(instruction)
+
+
+def _to_places(module: Module, instruction: HloInstruction, tables: int, elements: int) -> int:
+    """What it costs to go to the places that its indices tell: one for each of them, and for each element at most."""
+    table = module.instructions.get(instruction.operands[0]) if instruction.operands else None
+    indices = sum(_elements(module, each) for each in instruction.operands[tables : tables + 1])
+    return 0 if table is None else min(elements, indices) * weights.of_place(table.size_bytes)
 
 
 def _elements(module: Module, number: int) -> int:
@@ -122,4 +127,4 @@ def flops(module: Module, instruction: HloInstruction) -> int | None:
         return None if unknown else sum(round(share * (each or 0)) for each, share in parts)
     if instruction.opcode in _NO_WORK or _own_category(instruction) in ("copy", "gather", "collective"):
         return 0
-    return round(work(module, instruction) / _HARD.get(instruction.opcode, 1))
+    return round(work(module, instruction) / weights.of_element(instruction))

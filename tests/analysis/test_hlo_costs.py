@@ -64,10 +64,31 @@ def test_products_count_twice_and_an_exponential_once() -> None:
     total = [flops(found, each) for each in found.instructions.values() if each.opcode == "dot"]
     assert total == [2 * 3 * 5 * 7]
     assert flops(module(), instruction("exponential", elements=10)) == 10
-    assert work(module(), instruction("exponential", elements=10)) == 160
+    assert work(module(), instruction("exponential", elements=10)) == 80
+    assert flops(module(), instruction("remainder", elements=10, shape="f32[10]")) == 10
 
 
-@pytest.mark.parametrize("opcode", ["scatter", "dynamic-update-slice", "reduce", "dynamic-slice", "fusion"])
+def test_a_remainder_of_integers_is_not_that_of_others() -> None:
+    of_integers, of_others = (work(module(), instruction("remainder", shape=each)) for each in ("s32[10]", "f32[10]"))
+    assert 10 * of_integers < of_others
+
+
+@pytest.mark.parametrize("opcode", ["gather", "scatter"])
+def test_places_cost_as_many_as_there_are_and_more_in_a_large_table(opcode: str) -> None:
+    """Of a row all elements have one place, which is far away where the caches do not hold the table."""
+
+    def cost(table: int, indices: int, elements: int) -> float:
+        operands = [instruction("parameter", each) for each in (table, indices, elements)]
+        taken = (0, 1) if opcode == "gather" else (0, 1, 2)
+        return work(module(*operands), instruction(opcode, elements, taken))
+
+    singly, by_row = cost(10**6, 64_000, 64_000), cost(10**6, 1000, 64_000)
+    assert singly > 4 * by_row >= 4 * 64_000
+    assert cost(10**8, 64_000, 64_000) > 5 * singly
+    assert cost(10**8, 1000, 64_000) < 4 * by_row
+
+
+@pytest.mark.parametrize("opcode", ["scatter", "gather", "dynamic-update-slice", "reduce", "dynamic-slice", "fusion"])
 def test_a_broken_instruction_without_operands_costs_nothing(opcode: str) -> None:
     found = instruction(opcode, elements=0)
     assert work(module(), found) == 0

@@ -33,7 +33,7 @@ _NO_MAGIC = "by hand, no magic"
 
 PARTS = (
     *("truth", "overhead", "loading", "call", "fence", "repeat", "ratios", "launches", "sampling", "map", "page"),
-    *("profile", "lines"),
+    *("profile", "lines", "elements"),
 )
 
 
@@ -62,6 +62,7 @@ def main() -> None:
         "map": lambda: memory_map(3 if quick else 15, [800] if quick else [800, 2400, 7600, 24_000, 77_000]),
         "page": lambda: page([1000] if quick else [1000, 3000, 10_000]),
         "lines": lambda: slow_lines(6 if quick else 21),
+        "elements": lambda: elements(3 if quick else 25),
         "profile": lambda: profiling(2 if quick else 7, [20_000] if quick else [40_000, 400_000, 4_000_000]),
     }
     for name in arguments.only:
@@ -329,6 +330,19 @@ def slow_lines(rounds: int) -> None:
         HEAD,
         [cells(row) for row in rows],
         ["told: of the device's time. In brackets: the 95 % interval of the median."],
+    )
+
+
+def elements(rounds: int) -> None:
+    """What an element costs, beside what profiles reckon with."""
+    found = ask("elements.py", rounds)
+    addition = median(found.pop(""))
+    rows = [[name, spread(each, ".0f"), f"{median(each) / addition:.1f}"] for name, each in found.items()]
+    show(
+        f"What an element costs more (ps; a program of one addition takes {addition:.0f} for each)",
+        ["operation", "ps", "additions"],
+        rows,
+        ["In a chain an addition costs nothing: the memory that it reads does. See analysis/weights.py."],
     )
 
 

@@ -1,4 +1,4 @@
-"""The slow line comes first: of forty programs, each of which has one."""
+"""The slow line comes first: in each of many programs with one."""
 
 from __future__ import annotations
 

@@ -27,6 +27,7 @@ _THEMES = (
     "layers",
     "solvers",
     "random_numbers",
+    "lookups",
     "further",
 )
 
