@@ -27,6 +27,8 @@ def with_advice(compilations: Sequence[Compilation]) -> tuple[Compilation, ...]:
 
     def advised(each: Compilation) -> Compilation:
         kind = each.cause.kind
+        if kind == "shape" and each.eager and each.cause.remedy:
+            kind = "eager"  # the same operation on the next of several arrays, such as the parameters of a network
         several = {
             "eager": operations >= _WORTH_JIT,
             "transformation": each.function in passes,

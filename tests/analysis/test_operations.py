@@ -65,6 +65,18 @@ def test_jit_is_advised_from_three_operations_on(compilation: Callable[..., Any]
     assert [each.cause.remedy is not None for each in found] == [advised] * count + [False, False]
 
 
+@pytest.mark.parametrize(("count", "advice"), [(2, "pad"), (3, "wrap")])
+def test_of_several_operations_on_arrays_of_several_shapes_none_is_padded(
+    compilation: Callable[..., Any], count: int, advice: str
+) -> None:
+    eager = compilation(cause=Cause(kind="eager", reason=""), eager=True)
+    next_one = compilation(cause=Cause(kind="shape", reason="", remedy="pad to a few fixed shapes"), eager=True)
+    jitted = compilation(cause=Cause(kind="shape", reason="", remedy="pad to a few fixed shapes"))
+    *_, found, other = with_advice([*[eager] * count, next_one, jitted])
+    assert (found.cause.remedy or "").startswith(advice)
+    assert other == jitted
+
+
 def test_what_another_thread_compiled_does_not_count(compilation: Callable[..., Any]) -> None:
     eager = {"cause": Cause(kind="eager", reason="")}
     found = with_advice([compilation(**eager)] * 2 + [compilation(thread="other", **eager)] * 2)
