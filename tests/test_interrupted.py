@@ -18,6 +18,7 @@ from shells import Session, open_shell
 import jaxmagic
 from jaxmagic.capture.collector import Collections, held_back
 from jaxmagic.capture.compilation import CompileLog, unheard
+from jaxmagic.capture.copies import unguarded
 from jaxmagic.capture.executables import watch
 from jaxmagic.capture.profiler import Profiler
 from jaxmagic.capture.surroundings import Surroundings
@@ -98,6 +99,10 @@ def _copying(folder: Path) -> None:
     copy_folder(folder / "from", folder / "into").rmdir()
 
 
+def _copying_arrays(_: Path) -> None:
+    unguarded(jax.device_get, jnp.ones(3))
+
+
 #: What begins and ends something, each by itself.
 PROGRAMS: dict[str, Callable[[Path], None]] = {
     "listeners": _listening,
@@ -114,6 +119,7 @@ PROGRAMS: dict[str, Callable[[Path], None]] = {
     "progress": _showing,
     "files": _writing,
     "folders": _copying,
+    "arrays": _copying_arrays,
 }
 
 _F = "import jax, jax.numpy as jnp\nf, x = jax.jit(lambda x: x + 1), jnp.ones(3)\nf(x).block_until_ready()"

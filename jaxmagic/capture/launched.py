@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 
 from ..errors import message_of
 from ..tracebacks import without_ours
+from .copies import unguarded
 
 #: What the interpreter of a fresh process is given: only with the parent's path can this module be imported.
 PROGRAM = "import pickle, sys; sys.path[:] = pickle.load(sys.stdin.buffer); import {module}; {module}.main()"
@@ -43,20 +44,12 @@ def main() -> None:
     try:
         apply_settings(pickle.load(sys.stdin.buffer))
         job: Callable[[Any], object] = pickle.load(sys.stdin.buffer)
-        found = job(_received())
+        found = job(unguarded(pickle.load, sys.stdin.buffer))  # what the parent had on its devices
     except Exception as error:
         lines = traceback.format_exception(error.with_traceback(without_ours(error)))
         found = Failure(type(error).__name__, message_of(error), "".join(lines))
     with os.fdopen(result, "wb") as file:
         pickle.dump(found, file)
-
-
-def _received() -> Any:
-    """Read the argument. Its arrays lay on their devices before the parent's guard of transfers was set."""
-    import jax
-
-    with jax.transfer_guard("allow"):
-        return pickle.load(sys.stdin.buffer)
 
 
 def settings() -> dict[str, Any]:

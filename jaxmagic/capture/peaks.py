@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from ..analysis.conditions import is_loaded
+from ..interrupts import uninterrupted
 from . import internals
 from .clock import now_ns
 from .compilation import unheard
@@ -78,6 +79,7 @@ def cpu_peaks(reached: float = 0.0) -> Peaks | None:
     return Peaks(_known.flops, _known.bytes, _known.quiet)
 
 
+@uninterrupted  # or flags of JAX would not come back
 def _measured() -> Peaks:
     import jax
     import jax.numpy as jnp

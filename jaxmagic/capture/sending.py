@@ -21,6 +21,7 @@ import cloudpickle
 
 from ..errors import LaunchError
 from . import internals
+from .copies import unguarded
 
 _ADVICE = (
     "Define what the function needs at module or notebook level or make it inside of the function, and pass plain "
@@ -56,12 +57,9 @@ def pack(task: Any, parts: Mapping[str, object]) -> bytes:
 
 
 def _try(value: Any) -> tuple[bytes | None, Exception | None]:
-    import jax
-
     file = io.BytesIO()
     try:
-        with jax.transfer_guard("allow"):  # the copies are ours: the user's guard is for the function
-            _Pickler(file).dump(value)
+        unguarded(_Pickler(file).dump, value)
     except Exception as error:  # pickling runs code of whatever is pickled
         return None, error
     return file.getvalue(), None
