@@ -8,6 +8,7 @@ is what the parser knows: ``-x[0, 0]`` is a statement. ``--`` ends the options.
 from __future__ import annotations
 
 import argparse
+import ast
 import difflib
 import functools
 import keyword
@@ -101,8 +102,8 @@ def _short_options(
             continue
         end = start + len(word)
         if rest := word[position + 1 :]:
-            if not _fits(action, rest):
-                return None
+            if not _fits(action, rest) and _is_code(text[start:]):
+                return None  # -n0 + 1
             words += [*found, f"-{letter}", rest]
             return end
         given = _value(text, end, action)
@@ -128,6 +129,15 @@ def _fits(action: argparse.Action, value: str) -> bool:
     try:
         action.type(value) if callable(action.type) else value
     except (argparse.ArgumentTypeError, ValueError):
+        return False
+    return True
+
+
+def _is_code(text: str) -> bool:
+    flags = ast.PyCF_ONLY_AST | ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
+    try:
+        compile(text, "", "exec", flags)
+    except (SyntaxError, ValueError):
         return False
     return True
 

@@ -18,6 +18,20 @@ PARSER = JaxMagics.jaxtime.parser
 @pytest.mark.parametrize(
     ("text", "words", "code"),
     [
+        ("-n3 f(x)", ["-n", "3"], "f(x)"),
+        ("-n0 f(x)", ["-n", "0"], "f(x)"),  # it is no code: what is wrong with the number is said
+        ("-n-1 f(x)", ["-n", "-1"], "f(x)"),
+        ("-n0 + f(x)", [], "-n0 + f(x)"),
+        ("-n-1 * await f(x)", [], "-n-1 * await f(x)"),
+    ],
+)
+def test_a_number_at_its_letter_is_one_unless_all_of_it_is_code(text: str, words: list[str], code: str) -> None:
+    assert options.split(text, JaxMagics.jaxtimeit.parser) == (words, code)
+
+
+@pytest.mark.parametrize(
+    ("text", "words", "code"),
+    [
         ("f(x)", [], "f(x)"),
         ("-q f(x)", ["-q"], "f(x)"),
         ("  -q   -o  f'{n}  {n}'", ["-q", "-o"], "f'{n}  {n}'"),
