@@ -63,10 +63,11 @@ contracts: $(VENV)/.installed-dev ## Check who imports whom
 	$(BIN)/lint-imports
 
 .PHONY: wheel
-wheel: $(VENV)/.installed-dev ## Build the wheel and try it in an empty environment
+wheel: $(VENV)/.installed-dev ## Build the wheel and try it in an environment that has JAX alone
 	rm -rf dist build/wheel
 	$(BIN)/pyproject-build --outdir dist .
 	$(BIN)/python -m venv build/wheel
+	build/wheel/bin/pip install --quiet --disable-pip-version-check jax==0.7.2 jaxlib==0.7.2
 	build/wheel/bin/pip install --quiet --disable-pip-version-check dist/*.whl
 	build/wheel/bin/python -I tests/smoke_wheel.py dist/*.whl
 

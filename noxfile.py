@@ -18,28 +18,23 @@ nox.options.download_python = "never"
 
 
 @nox.session(python="3.11")
-def oldest_jax(session: nox.Session) -> None:
-    """Python 3.11 with JAX 0.8.0: what meets JAX. Magics do that through `capture`; `whole_oldest_jax` has them."""
-    run_tests(session, *OLDEST_JAX, rooms=["capture", "api"], but=LONG)
-
-
-@nox.session(python="3.11")
 def newest_on_oldest_python(session: nox.Session) -> None:
     """Python 3.11 with the newest of everything; the newest JAX for it is 0.10.2."""
     run_tests(session)
 
 
 @nox.session(python="3.12")
-def oldest_ipython(session: nox.Session) -> None:
-    """Python 3.12 with IPython 7.34.0, which is Colab's."""
-    run_tests(session, "ipython==7.34.0", rooms=["magics", "widgets", "render"], but=LONG)
+def colab(session: nox.Session) -> None:
+    """Python 3.12 with what Colab has, which is the oldest of JAX, IPython and ipywidgets that is supported."""
+    run_tests(session, *COLAB, rooms=["capture", "api", "magics", "widgets", "render"], but=LONG)
+    session.run("pytest", "tests/test_notebooks.py", "-k", "quickstart")
 
 
 @nox.session(python="3.13")
 def newest(session: nox.Session) -> None:
     """Python 3.13 with the newest of everything: what meets JAX, the shell or records as they are stored.
 
-    The other rooms see neither of them, as the contracts make sure; ``make test`` and `oldest_ipython` run those.
+    The other rooms see neither of them, as the contracts make sure; ``make test`` and `colab` run those.
     Planted lines are left to `ecosystem`, which has the same JAX and the libraries.
     """
     run_tests(session, rooms=["capture", "api", "magics", "model"], but=[PLANTED, *DOCUMENTS])
@@ -53,7 +48,9 @@ def ecosystem(session: nox.Session) -> None:
     session.run("pytest", "-n", "auto", *tests, *session.posargs, env={"JAXMAGIC_ECOSYSTEM": "1"})
 
 
-OLDEST_JAX = "jax==0.8.0", "jaxlib==0.8.0"
+COLAB = "jax==0.7.2", "jaxlib==0.7.2", "ipython==7.34.0", "ipywidgets==7.7.1", "ipykernel==6.17.1"
+
+JAX_0_8 = "jax==0.8.0", "jaxlib==0.8.0"
 
 LIBRARIES = ("flax", "optax", "equinox", "diffrax", "numpyro", "blackjax", "optimistix")
 
@@ -72,15 +69,15 @@ LONG = "tests/test_interrupted.py", *DOCUMENTS
 
 
 @nox.session(python="3.11", tags=["suites"], default=False)
-def planted_oldest_jax(session: nox.Session) -> None:
+def planted_jax_0_8(session: nox.Session) -> None:
     """Programs with a planted slow line, those of libraries too, on JAX 0.8.0."""
-    find_planted(session, *OLDEST_JAX)
+    find_planted(session, *JAX_0_8)
 
 
 @nox.session(python="3.11", tags=["suites"], default=False)
-def whole_oldest_jax(session: nox.Session) -> None:
+def whole_jax_0_8(session: nox.Session) -> None:
     """All tests on JAX 0.8.0."""
-    run_tests(session, *OLDEST_JAX)
+    run_tests(session, *JAX_0_8)
 
 
 @nox.session(python="3.11", tags=["suites"], default=False)

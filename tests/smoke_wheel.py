@@ -1,4 +1,4 @@
-"""The built wheel, installed into an empty environment: does it hold what it should, and does it work?
+"""The built wheel, installed beside an old JAX: does it hold what it should, does it work, and does that JAX stay?
 
 Run with that environment's interpreter and away from the sources, so that they cannot stand in for what the wheel
 lacks: ``make wheel``, which is ``python -I tests/smoke_wheel.py dist/*.whl``.
@@ -17,6 +17,9 @@ from pathlib import Path
 
 #: What ``import jaxmagic`` and ``%load_ext jaxmagic`` must not import: each costs 0.1 to 0.8 s.
 _SLOW = ("jax", "matplotlib", "pandas", "ipywidgets", "scipy.stats")
+
+#: What ``make wheel`` installs before the wheel.
+_JAX = {"jax": "0.7.2", "jaxlib": "0.7.2"}
 
 _IMPORTS = f"""
 import sys
@@ -48,7 +51,7 @@ def main(wheel: Path) -> int:
     for check in (the_wheel_holds_the_package_and_nothing_else, the_wheel_is_what_is_installed):
         check(wheel)
         print(f"  {check.__name__.replace('_', ' ')}")
-    for check in (importing_is_cheap, loading_is_cheap, the_magic_measures):
+    for check in (the_jax_that_was_there_stays, importing_is_cheap, loading_is_cheap, the_magic_measures):
         check()
         print(f"  {check.__name__.replace('_', ' ')}")
     print(f"{wheel.name} works on Python {sys.version.split()[0]} with JAX {metadata.version('jax')}.")
@@ -73,6 +76,11 @@ def the_wheel_is_what_is_installed(wheel: Path) -> None:
     found = _run("-c", "import jaxmagic; print(jaxmagic.__file__, jaxmagic.__version__)").split()
     assert Path(found[0]).is_relative_to(sysconfig.get_path("purelib")), found
     assert wheel.name.split("-")[1] == found[1] == metadata.version("jaxmagic"), (wheel, found)
+
+
+def the_jax_that_was_there_stays() -> None:
+    """To upgrade it would separate it from the plugin of its accelerator."""
+    assert {name: metadata.version(name) for name in _JAX} == _JAX
 
 
 def importing_is_cheap() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..errors import JaxNotAvailable
 
 #: The oldest JAX whose events and logs the measuring code reads.
-OLDEST = (0, 8, 0)
+OLDEST = (0, 7, 2)
 
 #: The oldest JAX that surely tells the line of what runs in a jitted function within another one; 0.8.2 does not.
 _KEEPS_LINES = (0, 10)
@@ -26,12 +26,13 @@ def require_jax() -> None:
     except ImportError as error:
         raise JaxNotAvailable(
             f"jaxmagic measures JAX, and JAX cannot be imported ({error}). "
-            f'Install it with: pip install -U "jax>={oldest}"'
+            f'Install it with: pip install "jax>={oldest}"'
         ) from error
     if jax.__version_info__ < OLDEST:
         raise JaxNotAvailable(
-            f"jaxmagic needs JAX {oldest} or newer; found {jax.__version__}, "
-            f'which does not report what it compiles. Update it with: pip install -U "jax>={oldest}"'
+            f"jaxmagic needs JAX {oldest} or newer; found {jax.__version__}. It does not upgrade it for you, because "
+            "that would separate JAX from the plugin of its accelerator. Upgrade both together: "
+            f'pip install -U "jax[cuda12]>={oldest}", or whatever JAX was installed with; on a CPU "jax>={oldest}".'
         )
 
 

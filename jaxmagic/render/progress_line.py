@@ -125,7 +125,10 @@ class _NotebookLine:
         self._bar.n, self._bar.desc = share or 0.0, text
         self._bar.display(check_delay=False)
         if self._handle is None:
-            self._handle = display(self._bar.container, display_id=True)
+            # As data, because ipywidgets 7 shows a widget itself, without the identity that can be updated.
+            view = {"version_major": 2, "version_minor": 0, "model_id": self._bar.container.model_id}
+            data = {"text/plain": text, "application/vnd.jupyter.widget-view+json": view}
+            self._handle = display(data, raw=True, display_id=True)
 
     def close(self) -> None:
         try:

@@ -31,6 +31,10 @@ params: Any = None
 model: Any = None
 
 
+#: JAX 0.7 makes an array of its own of a NumPy array, before it hands it over.
+keeps_numpy = pytest.mark.skipif(jax.__version_info__ < (0, 8), reason="this JAX does not tell which array it was")
+
+
 def table(seed: int, *sizes: int) -> Any:
     return jnp.asarray(np.random.default_rng(seed).normal(size=sizes or (32, 16)), jnp.float32)
 
@@ -101,7 +105,7 @@ def ran(function: Any, *arguments: Any, namespace: dict[str, Any] | None = None)
     ("make", "name"),
     [
         pytest.param(lambda: lambda x: x @ params["layers"][0]["w"], "params['layers'][0]['w']", id="container"),
-        pytest.param(lambda: lambda x: x @ of_numpy, "of_numpy", id="numpy"),
+        pytest.param(lambda: lambda x: x @ of_numpy, "of_numpy", id="numpy", marks=keeps_numpy),
         pytest.param(lambda: lambda x: x @ of_numpy.T.reshape(32, 16), None, id="another-array"),
         pytest.param(closure, "hidden", id="closure"),
         pytest.param(lambda: model, "self.w", id="object"),
@@ -167,6 +171,7 @@ def test_what_the_function_itself_does_not_name_is_named_as_the_session_does() -
     assert ran(f, x, namespace={"store": {"kernel": inside["w"]}}) == [("store['kernel']",)]
 
 
+@keeps_numpy
 def test_an_array_that_was_changed_in_place_is_not_the_constant_any_more() -> None:
     mutable = of_numpy.copy()
     f = jax.jit(lambda x: x @ mutable)

@@ -14,6 +14,7 @@ import jax
 import jax.numpy as jnp
 import psutil
 import pytest
+from settings import enabled_x64
 
 import jaxmagic
 from jaxmagic.capture import launches
@@ -115,7 +116,7 @@ def test_a_process_shares_directory_path_variables_and_settings_but_not_the_user
         config = settings()
         return os.getcwd(), sys.path, os.environ.get("XLA_PYTHON_CLIENT_PREALLOCATE"), config, os.getpid()
 
-    with jax.default_matmul_precision("highest"), jax.enable_x64(True):
+    with jax.default_matmul_precision("highest"), enabled_x64():
         here = settings()
         there = launch(_call, pack(look, {}), "process 1 of 1")
     import sys

@@ -9,6 +9,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from settings import live_widgets
 
 from jaxmagic.render import progress_line
 
@@ -46,7 +47,7 @@ def in_a_notebook(monkeypatch: Any) -> list[Any]:
         def update(self, data: Any, raw: bool) -> None:
             shown.append(("updated", data, raw))
 
-    def display(what: Any, display_id: bool) -> Handle:
+    def display(what: Any, raw: bool, display_id: bool) -> Handle:
         shown.append(("displayed", what, display_id))
         return Handle()
 
@@ -94,19 +95,17 @@ def test_tqdm_leaves_no_thread_behind(terminal: Terminal) -> None:
 
 
 def test_in_a_notebook_the_output_is_emptied_and_no_widget_is_left(in_a_notebook: list[Any]) -> None:
-    from ipywidgets.widgets.widget import _instances
-
-    before = set(_instances)
+    before = set(live_widgets())
     line = progress_line.open_line()
     line.draw("compiling; 1 s", None)
     line.draw("rounds: 30 of about 60 <b>", 0.5)
-    ((_, container, by_id),) = in_a_notebook
-    bar, text = container.children[1:]
+    ((_, shown, by_id),) = in_a_notebook
+    bar, text = live_widgets()[shown["application/vnd.jupyter.widget-view+json"]["model_id"]].children[1:]
     said = text.value.replace("\u2007", " ")  # tqdm's way to keep spaces
     assert (bar.value, said, by_id) == (0.5, " rounds: 30 of about 60 &lt;b&gt;", True)
     line.close()
     assert in_a_notebook[1:] == [("updated", {"text/plain": ""}, True)]
-    assert set(_instances) == before
+    assert set(live_widgets()) == before
 
 
 @pytest.mark.parametrize("stderr", [None, io.StringIO(), SimpleNamespace()])

@@ -7,8 +7,8 @@ import re
 from dataclasses import replace
 from typing import Any
 
-import ipywidgets
 import pytest
+from settings import live_widgets
 
 import jaxmagic
 from jaxmagic import units
@@ -136,13 +136,11 @@ def test_the_real_thing_measures_again() -> None:
 
 
 def test_a_view_that_is_closed_leaves_nothing_in_the_kernel(comparison: Comparison) -> None:
-    models = ipywidgets.Widget._instances if hasattr(ipywidgets.Widget, "_instances") else None
-    found = models if isinstance(models, dict) else ipywidgets.widgets.widget._instances
-    before = set(found)
+    before = set(live_widgets())
     view = ComparisonView(comparison)
-    assert set(found) > before
+    assert set(live_widgets()) > before
     view.close()
-    assert set(found) == before
+    assert set(live_widgets()) == before
 
 
 def test_memory_is_drawn_against_time_where_it_is_known(comparison: Comparison, executable: Any) -> None:
