@@ -6,17 +6,13 @@ from pathlib import Path
 from typing import Any
 
 import jax
-import pytest
 
 from jaxmagic.capture.hlo import read_module
 from jaxmagic.capture.xplane import xspace_messages
-from jaxmagic.model.hlo import Module
+from jaxmagic.model.hlo import HloInstruction, Module
 
-#: One lies here, with the notebook that opens it.
-_FOLDERS = (
-    Path(__file__).parents[1] / "notebooks" / "recordings",
-    Path(__file__).parents[2] / "shared" / "data" / "traces",
-)
+#: Where they lie; one with the notebook that opens it.
+_FOLDERS = Path(__file__).parent / "recorded", Path(__file__).parents[1] / "notebooks" / "recordings"
 
 #: A fact that differs from event to event and one that does not, a name for a value, the module of a program, and
 #: what ties the mark of an end to an operation.
@@ -67,11 +63,8 @@ def operation(run: int, device: int = 0) -> list[dict[str, Any]]:
 
 
 def trace(name: str) -> Path:
-    """The file of a real recording, which is not in every checkout."""
-    found = next((file for each in _FOLDERS if (file := each / f"{name}.xplane.pb").exists()), None)
-    if found is None:
-        pytest.skip("this recording is not beside the checkout")
-    return found
+    """The file of a real recording."""
+    return next(file for each in _FOLDERS if (file := each / f"{name}.xplane.pb").exists())
 
 
 def module_of(function: Any, *args: Any) -> Module:
@@ -87,3 +80,7 @@ def wrapped(module: bytes) -> bytes:
         length += bytes((size & 127 | 128,))
         size >>= 7
     return b"\x0a" + length + bytes((size,)) + module
+
+
+def all_of(module: Module, opcode: str) -> list[HloInstruction]:
+    return [each for each in module.instructions.values() if each.opcode == opcode]
