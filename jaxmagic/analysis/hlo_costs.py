@@ -7,13 +7,13 @@ from typing import Literal as OneOf
 
 from ..model.hlo import HloInstruction, Module
 from . import weights
-from .demand import parts_of, updated
+from .demand import instructions_of, parts_of, updated
 from .kernels import parts_of_kernel
 
 #: What operations are sorted into.
 Category = OneOf[
     "matmul", "convolution", "elementwise fusion", "elementwise", "reduce", "sort", "fft", "random numbers", "gather",
-    "copy", "collective", "host callback", "infeed", "custom call", "control flow", "other",
+    "copy", "collective", "host callback", "infeed", "attention", "custom call", "control flow", "other",
 ]  # fmt: skip
 
 _COLLECTIVES = (
@@ -40,6 +40,9 @@ _BY_OPCODE: dict[str, Category] = {
 #: What parts of the names of called functions tell, the first that is found.
 _BY_TARGET: tuple[tuple[str, Category], ...] = (
     ("callback", "host callback"),
+    ("fmha", "attention"),
+    ("attn", "attention"),
+    ("attention", "attention"),
     ("gemm", "matmul"),
     ("matmul", "matmul"),
     ("conv", "convolution"),
@@ -53,6 +56,21 @@ _NO_WORK = frozenset((
     "parameter", "constant", "tuple", "get-tuple-element", "bitcast", "broadcast", "iota", "reshape", "after-all",
     "opt-barrier", "domain", "partition-id", "replica-id", "add-dependency",
 ))  # fmt: skip
+
+
+#: Their operations are counted with the module, as far as its dimension numbers tell.
+_COUNTED = ("custom-call", "fft", "cholesky", "triangular-solve", "dot", "convolution")
+
+
+def multiplied(module: Module, instruction: HloInstruction) -> str:
+    """The type of the numbers that most of its products multiply, such as ``"bf16"``; empty if it has none."""
+    parts = parts_of(module, instruction) if instruction.opcode == "fusion" else ((instruction, 1.0),)
+    products = [each for each, _ in parts if _own_category(each) in ("matmul", "convolution", "attention")]
+    if not products:
+        return ""
+    heaviest = max(products, key=lambda each: each.flops or 0)
+    taken = module.instructions.get(heaviest.operands[0]) if heaviest.operands else None
+    return "" if taken is None else taken.shape.partition("[")[0]
 
 
 def category(module: Module, instruction: HloInstruction) -> Category:
@@ -84,8 +102,8 @@ def work(module: Module, instruction: HloInstruction) -> float:
     opcode, elements = instruction.opcode, instruction.elements
     if opcode in _NO_WORK:
         return 0
-    if instruction.products:
-        return 2 * elements * instruction.products
+    if instruction.flops:
+        return instruction.flops
     if opcode == "sort":
         return elements * log2(max(elements, 2))
     if opcode in ("reduce", "reduce-window"):
@@ -116,15 +134,31 @@ def _elements(module: Module, number: int) -> int:
 def flops(module: Module, instruction: HloInstruction) -> int | None:
     """How many floating-point operations one run takes, each multiplication and addition of a product for itself.
 
-    ``None`` where that cannot be said from the module: what is called outside XLA, loops, and what sorts.
-    An exponential counts as one, as in XLA's own analysis.
+    ``None`` where that cannot be said from the module: what is called outside XLA and not known, and loops. What
+    sorts, copies or looks up has none. An exponential counts as one, as in XLA's own analysis.
     """
-    if instruction.opcode in ("custom-call", "while", "conditional", "call", "sort", "fft"):
+    opcode = instruction.opcode
+    if opcode in ("while", "conditional", "call"):
         return None
-    if instruction.opcode == "fusion":
+    if opcode == "fusion":
         parts = [(flops(module, each), share) for each, share in parts_of(module, instruction)]
         unknown = any(each is None for each, _ in parts)
         return None if unknown else sum(round(share * (each or 0)) for each, share in parts)
-    if instruction.opcode in _NO_WORK or _own_category(instruction) in ("copy", "gather", "collective"):
+    if instruction.flops is not None:
+        return instruction.flops
+    kind = _own_category(instruction)
+    if opcode == "scatter":
+        return _combined(module, instruction)
+    if opcode in _NO_WORK or kind in ("copy", "gather", "collective", "sort"):
         return 0
+    if opcode in _COUNTED:
+        return None
     return round(work(module, instruction) / weights.of_element(instruction))
+
+
+def _combined(module: Module, instruction: HloInstruction) -> int:
+    """Of a scatter: what it adds to what was there, or multiplies with it, for each element that it writes."""
+    tables = updated(instruction)
+    written = sum(_elements(module, each) for each in instruction.operands[tables + 1 :])
+    inside = instructions_of(module, instruction).values()
+    return written // tables * sum(_own_category(each) == "elementwise" for each in inside)

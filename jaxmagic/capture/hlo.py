@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from math import prod
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from ..model.hlo import HloInstruction, Module
-from .messages import entry, read, shape_of, text
+from .hlo_flops import flops_of, shape_without_workspace
+from .messages import read, shape_of, text
 from .shardings import groups_of, sharded
 from .stacks import Stacks
 
@@ -54,7 +54,7 @@ class _Reader:
 
     def instruction(self, message: Any) -> HloInstruction:
         opcode = text(message.opcode)
-        shape, elements, size_bytes = self._shape(message.shape)
+        shape, elements, size_bytes = self._shape(message)
         return HloInstruction(
             name=text(message.name),
             opcode=opcode,
@@ -64,7 +64,7 @@ class _Reader:
             operands=tuple(message.operands),
             called=tuple(message.called),
             target=text(message.target),
-            products=self._products(opcode, message),
+            flops=flops_of(message, self._shapes_of(message.operands)),
             groups=groups_of(message),
             op_name=text(message.metadata.op_name),
             stack=self._stacks.of(message.metadata),
@@ -73,22 +73,14 @@ class _Reader:
             trips=_trips(message) if opcode == "while" else 0,
         )
 
-    def _products(self, opcode: str, message: Any) -> int:
-        if opcode == "dot" and message.operands:
-            sizes = self._sizes(message.operands[0])
-            return prod(sizes[at] for at in message.dot.contracted if 0 <= at < len(sizes))
-        if opcode == "convolution" and len(message.operands) > 1:
-            sizes = self._sizes(message.operands[1])
-            features = entry(list(sizes), message.convolution.kernel_outputs + 1)
-            return prod(sizes) // features if features else 0
-        return 0
-
-    def _sizes(self, number: int) -> tuple[int, ...]:
-        message = self._messages.get(number)
-        return () if message is None else tuple(message.shape.dimensions)
+    def _shapes_of(self, numbers: Iterable[int]) -> list[Any]:
+        found = (self._messages.get(number) for number in numbers)
+        return [each.shape for each in found if each is not None]
 
     def _shape(self, message: Any) -> tuple[str, int, int]:
-        key = message.SerializeToString()
+        """What it gives, in words, and how many elements and bytes that has."""
+        shape = shape_without_workspace(message)
+        key = shape.SerializeToString()
         if key not in self._shapes:
-            self._shapes[key] = shape_of(message)
+            self._shapes[key] = shape_of(shape)
         return self._shapes[key]

@@ -35,16 +35,20 @@ DimensionSharding: axes 1 *AxisRef
 AxisRef: axis 1 int64, part 2 bytes
 HloComputation: name 1 bytes, instructions 2 *HloInstruction, id 5 int64, root 6 int64
 HloInstruction: name 1 bytes, opcode 2 bytes, shape 3 Shape, metadata 7 OpMetadata, literal 8 Literal,
-    parameter 9 int64, tuple_index 13 int64, convolution 16 ConvolutionNumbers, target 28 bytes, dot 30 DotNumbers,
-    id 35 int64, operands 36 *int64, called 38 *int64, backend_config 43 bytes, groups 49 *bytes,
-    attributes 68 FrontendAttributes, listed 87 ListedGroups, meshed 93 MeshGroups
+    parameter 9 int64, tuple_index 13 int64, window 15 Window, convolution 16 ConvolutionNumbers, target 28 bytes,
+    dot 30 DotNumbers, fft_type 31 int32, fft_length 32 *int64, id 35 int64, operands 36 *int64, called 38 *int64,
+    backend_config 43 bytes, groups 49 *bytes, attributes 68 FrontendAttributes, listed 87 ListedGroups,
+    meshed 93 MeshGroups
 FrontendAttributes: entries 1 *FrontendAttribute
 FrontendAttribute: key 1 bytes, value 2 bytes
 ListedGroups: lists 1 *bytes, iota 2 IotaGroups
 IotaGroups: count 1 int64
 MeshGroups: mesh 1 Mesh, axes 2 *AxisRef
 DotNumbers: contracted 1 *int64
-ConvolutionNumbers: kernel_outputs 4 int64
+ConvolutionNumbers: kernel_inputs 3 int64, kernel_outputs 4 int64, output_batch 9 int64, output_features 10 int64,
+    input_spatial 11 *int64, output_spatial 12 *int64
+Window: dimensions 1 *WindowDimension
+WindowDimension: size 1 int64, stride 2 int64, padding_low 3 int64, window_dilation 5 int64, base_dilation 6 int64
 Shape: element 2 int32, dimensions 3 *int64, parts 4 *Shape, layout 5 Layout
 Layout: order 1 *int64
 Literal: shape 1 Shape, preds 2 bytes, u8s 3 bytes, s32s 4 bytes, s64s 5 bytes, u32s 6 bytes, u64s 7 bytes,

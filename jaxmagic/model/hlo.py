@@ -15,13 +15,14 @@ class HloInstruction(NamedTuple):
     Attributes:
         name: as in the text of the module, without ``%``.
         opcode: what it does, in XLA's words, such as ``"dot"`` or ``"fusion"``.
-        shape: of its result, such as ``"f32[256,512]"``.
+        shape: of its result, such as ``"f32[256,512]"``, without the workspace of a library.
         elements: of its result, altogether.
         size_bytes: of its result, altogether.
         operands: numbers of the instructions whose results it takes.
         called: numbers of the computations that it runs, or that say how it combines two numbers.
         target: what a ``custom-call`` calls; empty for others.
-        products: of a ``dot`` or ``convolution``, how many products are added up for each number.
+        flops: of a product, a convolution, a transform or a decomposition, also as a call of a library, how many
+            floating-point operations it takes; ``None`` for others, and where its dimension numbers do not tell.
         groups: of a collective operation, among how many groups of devices it exchanges; 0 if that is not known.
         op_name: the path of JAX's operation, such as ``"jit(f)/layer/dot_general"``.
         stack: the calls of Python that wrote it; older compilers tell the innermost alone. Empty if not known.
@@ -40,7 +41,7 @@ class HloInstruction(NamedTuple):
     operands: tuple[int, ...]
     called: tuple[int, ...]
     target: str
-    products: int
+    flops: int | None
     groups: int
     op_name: str
     stack: Stack

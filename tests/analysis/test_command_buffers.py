@@ -13,7 +13,7 @@ from jaxmagic.model.recording import EventKind
 
 def module(*names: str) -> Module:
     def instruction(name: str, line: int) -> HloInstruction:
-        empty: dict[str, Any] = {"operands": (), "called": (), "target": "", "products": 0, "groups": 0}
+        empty: dict[str, Any] = {"operands": (), "called": (), "target": "", "flops": None, "groups": 0}
         stack = (Frame(function="f", file="a.py", line=line),)
         return HloInstruction(
             name=name, opcode="add", shape="f32[8]", elements=8, size_bytes=32, op_name="add", stack=stack, **empty

@@ -8,7 +8,7 @@ import jax.numpy as jnp
 import pytest
 from recordings import module_of
 
-from jaxmagic.analysis.hlo_costs import category, flops, work
+from jaxmagic.analysis.hlo_costs import category, flops, multiplied, work
 from jaxmagic.model.frame import Frame
 from jaxmagic.model.hlo import HloInstruction, Module
 
@@ -17,7 +17,7 @@ HERE = Frame(function="f", file="a.py", line=1)
 
 def instruction(opcode: str, elements: int = 10, operands: tuple[int, ...] = (), **changes: Any) -> HloInstruction:
     values: dict[str, Any] = {
-        "name": opcode, "shape": "", "size_bytes": 4 * elements, "called": (), "target": "", "products": 0,
+        "name": opcode, "shape": "", "size_bytes": 4 * elements, "called": (), "target": "", "flops": None,
         "groups": 0, "op_name": opcode, "stack": (HERE,),
     }  # fmt: skip
     return HloInstruction(opcode=opcode, elements=elements, operands=operands, **(values | changes))
@@ -49,7 +49,7 @@ def test_instructions_are_sorted_by_what_they_do(opcode: str, target: str, kind:
 
 def test_a_fusion_is_what_most_of_its_work_is() -> None:
     fusion = instruction("fusion", called=(7,))
-    dot, add = instruction("dot", products=100), instruction("add")
+    dot, add = instruction("dot", flops=2000), instruction("add")
     assert category(module(dot, add, inside=(0, 1)), fusion) == "matmul"
     assert category(module(add, inside=(0,)), fusion) == "elementwise fusion"
 
@@ -93,3 +93,21 @@ def test_a_broken_instruction_without_operands_costs_nothing(opcode: str) -> Non
     found = instruction(opcode, elements=0)
     assert work(module(), found) == 0
     assert flops(module(), found) == 0
+
+
+def test_what_sorts_has_no_flop_and_what_adds_at_places_has_one_for_each_element() -> None:
+    def found(function: Any, opcode: str, *arguments: Any) -> list[int | None]:
+        made = module_of(function, *arguments)
+        return [flops(made, each) for each in made.instructions.values() if each.opcode == opcode]
+
+    assert found(jnp.sort, "sort", jnp.ones(1000)) == [0]
+    places, rows = jnp.array([1, 3, 3]), jnp.ones((3, 4))
+    assert found(lambda x, i, y: x.at[i].add(y), "scatter", jnp.ones((9, 4)), places, rows) == [12]
+    assert found(lambda x, i, y: x.at[i].set(y), "scatter", jnp.ones((9, 4)), places, rows) == [0]
+
+
+def test_the_type_that_is_multiplied_is_that_of_what_a_product_takes() -> None:
+    made = module_of(lambda x, w: x @ w, jnp.ones((3, 5), jnp.bfloat16), jnp.ones((5, 7), jnp.bfloat16))
+    dots = [each for each in made.instructions.values() if each.opcode == "dot"]
+    assert {multiplied(made, each) for each in dots} <= {"bf16", "f32"}  # the CPU may convert before
+    assert multiplied(module(), instruction("add")) == ""

@@ -21,7 +21,7 @@ HERE, THERE, ELSEWHERE = (Frame(function="f", file="a.py", line=line) for line i
 def instruction(opcode: str, elements: int = 10, operands: tuple[int, ...] = (), **changes: Any) -> HloInstruction:
     values: dict[str, Any] = {
         "name": opcode, "shape": f"f32[{elements}]", "size_bytes": 4 * elements, "called": (), "target": "",
-        "products": 0, "groups": 0, "op_name": f"jit(f)/{opcode}", "stack": (HERE,),
+        "flops": None, "groups": 0, "op_name": f"jit(f)/{opcode}", "stack": (HERE,),
     }  # fmt: skip
     return HloInstruction(opcode=opcode, elements=elements, operands=operands, **(values | changes))
 

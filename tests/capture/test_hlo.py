@@ -7,18 +7,12 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
-import pytest
 from google.protobuf.message import DecodeError
 from hypothesis import given
 from hypothesis import strategies as st
-from recordings import module_of, wrapped
+from recordings import all_of, module_of, wrapped
 
 from jaxmagic.capture.hlo import read_module
-from jaxmagic.model.hlo import HloInstruction, Module
-
-
-def all_of(module: Module, opcode: str) -> list[HloInstruction]:
-    return [each for each in module.instructions.values() if each.opcode == opcode]
 
 
 def inner(x: Any) -> Any:
@@ -36,26 +30,6 @@ def test_an_instruction_has_the_calls_that_wrote_it_the_outermost_first() -> Non
     assert sort.stack[-1].line == inner.__code__.co_firstlineno + 1
     if jax.__version_info__ >= (0, 10):  # before, the innermost line alone is told, without the function's name
         assert names[-2:] == ["outer", "inner"]
-
-
-@pytest.mark.parametrize(
-    ("left", "right", "equation", "products"),
-    [
-        ((3, 5), (5, 7), "ij,jk->ik", 5),
-        ((2, 3, 5), (2, 5, 7), "bij,bjk->bik", 5),
-        ((3, 5, 4), (5, 4, 7), "ijl,jlk->ik", 20),
-    ],
-)
-def test_a_product_knows_how_many_products_it_adds_up(left: Any, right: Any, equation: str, products: int) -> None:
-    module = module_of(lambda x, y: jnp.einsum(equation, x, y), jnp.ones(left), jnp.ones(right))
-    dots = all_of(module, "dot")
-    assert [each.products for each in dots] == [products]
-
-
-def test_a_convolution_knows_how_many_products_it_adds_up() -> None:
-    x, kernel = jnp.ones((2, 6, 8, 8)), jnp.ones((4, 6, 3, 3))
-    module = module_of(lambda x, k: jax.lax.conv(x, k, (1, 1), "SAME"), x, kernel)
-    assert {each.products for each in all_of(module, "convolution")} == {6 * 3 * 3}
 
 
 def test_sizes_are_those_of_the_shape() -> None:

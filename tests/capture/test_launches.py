@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 import threading
 from dataclasses import replace
 from functools import partial
@@ -107,6 +108,10 @@ def test_a_process_shares_directory_path_variables_and_settings_but_not_the_user
     empty.mkdir()
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("TMPDIR", str(empty))
+    # A shell of IPython 7 adds this folder, and the package `tests` in it goes before the folder of these tests.
+    monkeypatch.setattr(
+        sys, "path", [each for each in sys.path if Path(each).parts[-2:] != ("IPython", "extensions")]
+    )
     monkeypatch.syspath_prepend(str(tmp_path / "modules"))
 
     def look(_: None) -> Any:
@@ -119,8 +124,6 @@ def test_a_process_shares_directory_path_variables_and_settings_but_not_the_user
     with jax.default_matmul_precision("highest"), enabled_x64():
         here = settings()
         there = launch(_call, pack(look, {}), "process 1 of 1")
-    import sys
-
     assert there[:3] == (str(tmp_path), sys.path, "false")
     assert there[3] == here
     assert here["jax_enable_x64"]
