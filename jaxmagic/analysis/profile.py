@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -12,6 +12,7 @@ from ..model.profile import DeviceUse, OperationTime, PlaceTime
 from ..model.profile_timeline import ProfileTimeline
 from ..model.recording import Fact, Recording, Track
 from .attribution import BESIDE, COLLECTIVE, COMPUTE, COPY, Segments, union_of
+from .data_sheets import data_sheet_of, peak_of
 from .device_work import DeviceWork, Kinds
 from .exchange import Collectives, transfers
 from .gaps import gaps, host_stretches, length_ps
@@ -111,9 +112,29 @@ def _use(device: str, work: DeviceWork, recorded_ps: int, facts: Mapping[str, Fa
         barrier_ns=waits.barrier_ps // 1000,
         compile_idle_ns=length_ps(waits.by_cause["compilation"]) // 1000,
         transfer_idle_ns=length_ps(waits.by_cause["transfer"]) // 1000,
-        peak_flops=_peak(facts, "peak_teraflops_per_second", 1e12),
-        peak_bytes=_peak(facts, "peak_hbm_bw_gigabytes_per_second", 1e9) or _peak(facts, "memory_bandwidth", 1),
+        **_peaks(facts),
     )
+
+
+def _peaks(facts: Mapping[str, Fact]) -> dict[str, Any]:
+    """What a device can do: the larger of what its data sheet and the recording say."""
+    flops = _peak(facts, "peak_teraflops_per_second", 1e12)
+    size = _peak(facts, "peak_hbm_bw_gigabytes_per_second", 1e9) or _peak(facts, "memory_bandwidth", 1)
+    sheet = data_sheet_of(facts)
+    if sheet is None:
+        known = {"peaks_from": "recording"} if size or flops else {}
+        return {"peak_flops": flops, "peak_bytes": size, "recorded_peak_bytes": size, **known}
+    by_type = dict(sheet.flops)
+    if flops and flops > by_type.get("bf16", 0):
+        by_type["bf16"] = flops
+    return {
+        "peak_flops": peak_of(by_type, "bf16"),
+        "peak_bytes": max(sheet.bytes_per_s, size or 0),
+        "peaks_from": "data sheet",
+        "model": sheet.name,
+        "peak_flops_by_type": by_type,
+        "recorded_peak_bytes": size,
+    }
 
 
 def _peak(facts: Mapping[str, Fact], name: str, unit: float) -> float | None:

@@ -43,6 +43,7 @@ def operations_of(device: str, work: DeviceWork, kinds: Kinds) -> list[Operation
             source=mine.source,
             inside=mine.inside,
             flops=mine.flops,
+            multiplied=mine.multiplied,
             accessed_bytes=mine.accessed_bytes,
         )
         same = found.get(key)

@@ -12,7 +12,7 @@ from ..model.recording import EventKind, Fact, ProgramKey
 from .attribution import COLLECTIVE, COMPUTE, CONTROL, COPY
 from .command_buffers import in_command_buffer, op_of_kernel
 from .hlo_bytes import bytes_accessed, payload_bytes
-from .hlo_costs import category, flops
+from .hlo_costs import category, flops, multiplied
 from .inside import inside, line_of
 from .labels import label_of_instruction
 from .origins import Origins, Place
@@ -69,6 +69,7 @@ class Recorded:
         places: how its time is divided among the places that it comes from; empty if they are not known.
         shape: of its result.
         flops: of one run.
+        multiplied: the type of the numbers that most of its products multiply; empty without any.
         accessed_bytes: of one run.
         performs: of each place that has operations of its own, which one it performs.
         opcode: what the instruction does, in XLA's words; empty if not known.
@@ -87,6 +88,7 @@ class Recorded:
     performs: Mapping[Place, Performed] = field(default_factory=dict)
     shape: str = ""
     flops: int | None = None
+    multiplied: str = ""
     accessed_bytes: int | None = None
     opcode: str = ""
     payload_bytes: int | None = None
@@ -154,6 +156,7 @@ def recorded(
         performs=performed(module, instruction, origins[kind.program]),
         shape=instruction.shape,
         flops=flops(module, instruction),
+        multiplied=multiplied(module, instruction),
         accessed_bytes=bytes_accessed(module, instruction),
         opcode=instruction.opcode,
         payload_bytes=payload_bytes(module, instruction) if kind_of_work == "collective" else None,

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from types import MappingProxyType
 from typing import NamedTuple
 
 from ..model.chart import Curves, Scale, Series
 from ..model.profile import OperationTime, Profile
+from .data_sheets import peak_of
 from .names import shortened
 from .profile_operations import over_devices
 
@@ -24,13 +26,21 @@ _MOVES = ("copy-start", "copy-done", "Memcpy")
 
 
 class Peaks(NamedTuple):
-    """What a device can do in a second: floating-point operations, and bytes of its memory read and written.
+    """What a device can do in a second.
 
-    The recording of a GPU does not tell the former: ``None``.
+    Attributes:
+        flops: floating-point operations; ``None`` if that is not known.
+        bytes: bytes of its memory read and written.
+        by_type: floating-point operations by the type of numbers, as far as they are known.
     """
 
     flops: float | None
     bytes: float
+    by_type: Mapping[str, float] = MappingProxyType({})
+
+    def flops_for(self, multiplied: str) -> float | None:
+        """How many are possible where products are of a type; without products, if that is empty."""
+        return peak_of(self.by_type, multiplied) if self.by_type else self.flops
 
 
 class Placed(NamedTuple):
@@ -41,7 +51,8 @@ class Placed(NamedTuple):
         intensity: floating-point operations for each byte that it reads or writes.
         flops_per_s: what it achieved.
         bytes_per_s: the same of memory.
-        of_roof: that as a part of what is possible at this intensity, as far as that is known.
+        of_roof: that as a part of what is possible at this intensity, as far as that is known. More than 1 means that
+            the data were in a cache, or that the peak is too low.
         by_memory: whether that is limited by the memory, or only its rate is known.
     """
 
@@ -55,11 +66,11 @@ class Placed(NamedTuple):
 
 def peaks_of(profile: Profile) -> Peaks | None:
     """Of the devices, which are all alike; ``None`` if they are not, or the rate of their memory is not known."""
-    found = {(each.peak_flops, each.peak_bytes) for each in profile.device_uses}
+    found = {(each.peak_flops, each.peak_bytes, each.model) for each in profile.device_uses}
     if len(found) != 1:
         return None
-    ((flops, size),) = found
-    return Peaks(flops or None, size) if size else None
+    one = profile.device_uses[0]
+    return Peaks(one.peak_flops or None, one.peak_bytes, one.peak_flops_by_type) if one.peak_bytes else None
 
 
 def fastest_product(operations: Iterable[OperationTime]) -> float:
@@ -86,13 +97,14 @@ def place(operation: OperationTime, peaks: Peaks | None) -> Placed | None:
         return None
     intensity = operation.flops / operation.accessed_bytes
     flops, moved = operation.flops / seconds, operation.accessed_bytes / seconds
-    limited = peaks.flops is None or intensity * peaks.bytes < peaks.flops
+    possible = peaks.flops_for(operation.multiplied)
+    limited = possible is None or intensity * peaks.bytes < possible
     return Placed(
         operation=operation,
         intensity=intensity,
         flops_per_s=flops,
         bytes_per_s=moved,
-        of_roof=moved / peaks.bytes if peaks.flops is None or limited else flops / peaks.flops,
+        of_roof=moved / peaks.bytes if possible is None or limited else flops / possible,
         by_memory=limited,
     )
 

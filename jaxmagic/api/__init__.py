@@ -5,7 +5,7 @@ from ..storage import load, save
 from .comparison import compare, sweep
 from .earlier import noise_for, put_beside
 from .memory_verbs import live, memory, memory_requirement, memory_watch
-from .profile_verbs import profile, profile_watch, profiler, read_profile
+from .profile_verbs import peaks, profile, profile_watch, profiler, read_profile
 from .session import cells, history, keep, last, note_cell, replace_last, take_and_keep
 from .timing import benchmark, stopwatch
 from .views import explore
@@ -26,6 +26,7 @@ __all__ = [
     "memory_watch",
     "noise_for",
     "note_cell",
+    "peaks",
     "profile",
     "profile_watch",
     "profiler",

@@ -10,6 +10,7 @@ from typing import Any
 
 from ..capture.functions import name_of
 from ..capture.logdir import LogDir
+from ..capture.peaks import Given, give_peaks
 from ..capture.profile_watch import ProfileWatch
 from ..files import target_of, write
 from ..interrupts import begins, ends
@@ -90,6 +91,28 @@ def profile(
             watch.cancel()
             del error  # with its frames it holds this one, and so the arguments
     return watch.record
+
+
+def peaks(*, flops: float | None = None, bytes: float | None = None) -> None:
+    """Compare rates of operations with these peaks from now on, and not with those of data sheets or measurements.
+
+    It holds for all profiles that are made or read in this session after it; without arguments all is as before.
+
+    Args:
+        flops: floating-point operations that a device can do in a second, such as ``989e12``.
+        bytes: bytes that its memory can move in a second, such as ``3.35e12``.
+
+    Raises:
+        ValueError: one is no number above zero.
+
+    >>> import jaxmagic
+    >>> jaxmagic.peaks(flops=989e12, bytes=3.35e12)
+    >>> jaxmagic.peaks()
+    """
+    for name, value in (("flops", flops), ("bytes", bytes)):
+        if value is not None and not (isinstance(value, int | float) and 0 < value < float("inf")):
+            raise ValueError(f"{name}: a number above 0, in a second, is wanted; found {value!r}")
+    give_peaks(Given(flops, bytes))
 
 
 def profile_watch(

@@ -42,6 +42,32 @@ class Peaks(NamedTuple):
     quiet: bool = True
 
 
+class Given(NamedTuple):
+    """What somebody knows of a device; ``None`` where it is left to the data sheet or to a measurement.
+
+    Attributes:
+        flops: floating-point operations in a second.
+        bytes: bytes of its memory in a second.
+    """
+
+    flops: float | None = None
+    bytes: float | None = None
+
+
+_given = Given()
+
+
+def give_peaks(given: Given) -> None:
+    """Compare with these from now on."""
+    global _given
+    _given = given
+
+
+def given_peaks() -> Given:
+    """What :func:`give_peaks` was called with last."""
+    return _given
+
+
 class _Known:
     """What has been measured in this session: the most of it counts."""
 

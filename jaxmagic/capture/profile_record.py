@@ -15,7 +15,7 @@ from ..model.profile import DeviceUse, OperationTime, Profile
 from ..model.recording import Recording
 from .environment import probe
 from .jax_version import about_lines
-from .peaks import cpu_peaks
+from .peaks import Given, cpu_peaks, given_peaks
 from .source_text import codes_of
 
 _MEASURED_UNDER_LOAD = (
@@ -40,10 +40,11 @@ def make_profile(
     told = [*notes, *_notes(recording, here)]
     if codes and not here:
         told.append("The source is that of the files as they are on this machine now; the recording has none.")
-    measured = times._asdict()
-    if here:
+    measured, given = times._asdict(), given_peaks()
+    if here and None in given:
         measured["device_uses"], more_told = with_peaks(times.device_uses, times.operation_times)
         told += more_told
+    measured["device_uses"] = tuple(with_given(each, given) for each in measured["device_uses"])
     return Profile(**measured, codes=codes, notes=tuple(told), environment=probe() if here else None, **more)
 
 
@@ -60,8 +61,19 @@ def with_peaks(
     peaks = cpu_peaks(fastest_product(operations))
     if peaks is None:
         return uses, []
-    found = replace(uses[0], peak_flops=peaks.flops, peak_bytes=peaks.bytes, peaks_measured=True)
+    found = replace(uses[0], peak_flops=peaks.flops, peak_bytes=peaks.bytes, peaks_from="measured")
     return (found,), [] if peaks.quiet else [_MEASURED_UNDER_LOAD]
+
+
+def with_given(use: DeviceUse, given: Given) -> DeviceUse:
+    """With the peaks that somebody gave, where there are any."""
+    if given == Given():
+        return use
+    if given.flops is not None:
+        use = replace(use, peak_flops=given.flops, peak_flops_by_type={})
+    if given.bytes is not None:
+        use = replace(use, peak_bytes=given.bytes)
+    return replace(use, peaks_from="given")
 
 
 def _notes(recording: Recording | None, here: bool) -> list[str]:

@@ -7,7 +7,7 @@ from typing import Any
 
 from IPython.core.magic import Magics, cell_magic, line_cell_magic, magics_class, needs_local_scope, no_var_expand
 from IPython.core.magic_arguments import argument, magic_arguments
-from traitlets import Bool, Enum, Int
+from traitlets import Bool, Enum, Float, Int, observe
 
 from ..render.style import Style
 from ..tracebacks import of_the_user
@@ -88,10 +88,22 @@ class JaxMagics(Magics):
     ).tag(config=True)
     digits = Int(3, min=1, max=9, help="Significant digits of a time.").tag(config=True)
     colour = Bool(True, help="Tell the parts of the bar apart by hue; if not, by shades of grey.").tag(config=True)
+    peak_flops = Float(
+        0, min=0, help="Floating-point operations in a second to compare with, of a device; 0 for its data sheet."
+    ).tag(config=True)
+    peak_bytes = Float(
+        0, min=0, help="Bytes of memory in a second to compare with, of a device; 0 for its data sheet."
+    ).tag(config=True)
 
     #: Set by the extension: what has to be undone on unloading.
     hooks: Any = None
     replaced: Any = None
+
+    @observe("peak_flops", "peak_bytes")
+    def _take_peaks(self, _: object) -> None:
+        from ..api import peaks
+
+        peaks(flops=self.peak_flops or None, bytes=self.peak_bytes or None)
 
     @property
     def style(self) -> Style:

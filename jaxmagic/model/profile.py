@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, ClassVar
 
 from .compilation import Compilation
@@ -36,7 +36,9 @@ class OperationTime:
         source: the line that it comes from, or most of it, such as ``"cell 12:3"``; ``None`` if not known.
         inside: the function of a library that this line called for it, such as ``"flax.linen.BatchNorm"``; of a line
             of a library's, the function that it is in. ``None`` if there is none, or it is not known.
-        flops: floating-point operations of one run; ``None`` where that cannot be said.
+        flops: floating-point operations of one run; 0 for what has none, such as a sort; ``None`` where that cannot
+            be said.
+        multiplied: the type of the numbers that most of its products multiply, such as ``"bf16"``; empty without any.
         accessed_bytes: what one run reads and writes; ``None`` where that cannot be said.
     """
 
@@ -53,6 +55,7 @@ class OperationTime:
     source: str | None = None
     inside: str | None = None
     flops: int | None = None
+    multiplied: str = ""
     accessed_bytes: int | None = None
 
     @property
@@ -100,10 +103,14 @@ class DeviceUse:
         idle_ns: the rest of the recording.
         compile_idle_ns: for how much of that the host compiled.
         transfer_idle_ns: for how much of the rest the host moved data.
-        peak_flops: floating-point operations that it can do in a second, as the recording tells, or as measured;
-            ``None`` if that is not known.
-        peak_bytes: bytes that its memory can move in a second, in the same way.
-        peaks_measured: whether these were measured here, once, with ``float32``; the recording of a CPU has none.
+        peak_flops: floating-point operations that it can do in a second; ``None`` if that is not known. Of an
+            accelerator with products of ``bfloat16``, of a CPU with ``float32``.
+        peak_bytes: bytes that its memory can move in a second; ``None`` if that is not known.
+        peaks_from: where these are from: ``"data sheet"``, ``"recording"``, ``"measured"``, ``"given"`` by
+            :func:`jaxmagic.peaks`; empty if they are not known.
+        model: what the device is taken for, by what the recording says of it; empty if no data sheet fits.
+        peak_flops_by_type: the same as `peak_flops` for each type of numbers, as far as it is known.
+        recorded_peak_bytes: what the recording says of the memory, whatever was taken; ``None`` if nothing.
     """
 
     device: str
@@ -119,7 +126,10 @@ class DeviceUse:
     transfer_idle_ns: int = 0
     peak_flops: float | None = None
     peak_bytes: float | None = None
-    peaks_measured: bool = False
+    peaks_from: str = ""
+    model: str = ""
+    peak_flops_by_type: dict[str, float] = field(default_factory=dict)
+    recorded_peak_bytes: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -39,6 +39,7 @@ _OPERATION = {
     "time_ns": "Int64",
     "share": "Float64",
     "flops": "Int64",
+    "multiplied": "string",
     "flops_per_s": "Float64",
     "accessed_bytes": "Int64",
     "bytes_per_s": "Float64",
@@ -84,7 +85,8 @@ _DEVICE = {
     "transfer_idle_ns": "Int64",
     "peak_flops": "Float64",
     "peak_bytes": "Float64",
-    "peaks_measured": "boolean",
+    "peaks_from": "string",
+    "model": "string",
 }
 
 _COLLECTIVE = {
@@ -193,9 +195,10 @@ def operations(profile: Profile) -> Table:
             "mean_ns": each.mean_ns,
             "share": _share(each.time_ns, profile),
             "flops_per_s": each.flops / seconds if each.flops and seconds else None,
-            # Of what has no count of operations, a sort for one, one run may be several events.
             "bytes_per_s": (each.accessed_bytes or 0) / seconds if counted and seconds else None,
-            "of_roof": None if found is None else found.of_roof,
+            "multiplied": each.multiplied or None,
+            # More than all means that the data were in a cache, or that the peak is too low: not a share of it.
+            "of_roof": None if found is None or found.of_roof > 1 else found.of_roof,
         }
         rows.append(tuple(values[name] if name in values else getattr(each, name) for name in _OPERATION))
     return Table(_OPERATION, rows)
@@ -214,7 +217,14 @@ def scopes(profile: Profile) -> Table:
 
 def devices(profile: Profile) -> Table:
     """A row a device."""
-    return Table(_DEVICE, [tuple(getattr(each, name) for name in _DEVICE) for each in profile.device_uses])
+    texts = [name for name in _DEVICE if _DEVICE[name] == "string"]
+    return Table(
+        _DEVICE,
+        [
+            tuple(getattr(each, name) or None if name in texts else getattr(each, name) for name in _DEVICE)
+            for each in profile.device_uses
+        ],
+    )
 
 
 def collectives(profile: Profile) -> Table:

@@ -13,7 +13,7 @@ from ..analysis.earlier import compiled_earlier
 from ..analysis.heap import is_users
 from ..analysis.labels import BACKWARD
 from ..analysis.profile_lines import LineTime, Listing
-from ..analysis.roofline import Placed, peaks_of, place, without_rate
+from ..analysis.roofline import Peaks, Placed, peaks_of, place, placed, without_rate
 from ..analysis.sources import short_source
 from ..model.profile import OperationTime, Profile
 from .inside_words import inside_of, last_names
@@ -30,6 +30,24 @@ EXPLANATION = (
 
 #: The share of the device time from which on it is worth a word that something of it is not known.
 _WORTH_A_WORD = 0.01
+
+#: Where peaks are from, in words.
+_PEAKS_FROM = {
+    "": "as the record tells",
+    "recording": "as the recording tells",
+    "data sheet": "from the data sheet of the {}",
+    "measured": "measured here with float32",
+    "given": "as given",
+}
+
+#: So much less than the peak that was taken is worth to be told.
+_CLEARLY_LESS = 0.95
+
+#: Smaller shares of the roof are not told as numbers.
+_LEAST_OF_ROOF = 0.001
+
+#: Types of numbers whose peak is told.
+_MOST_TYPES = 2
 
 #: What to do where only the first run was recorded.
 _WITHOUT_COLD = " Record without --cold (cold=False) to time one."
@@ -260,15 +278,19 @@ def about_roof(profile: Profile) -> list[str]:
     peaks = peaks_of(profile)
     if peaks is None:
         return []
-    how = "measured here with float32" if profile.device_uses[0].peaks_measured else "as the recording tells"
-    memory = units.rate(peaks.bytes, "bytes")
+    use, memory = profile.device_uses[0], units.rate(peaks.bytes, "bytes")
+    how = _PEAKS_FROM[use.peaks_from].format(use.model)
+    if use.recorded_peak_bytes and use.recorded_peak_bytes < _CLEARLY_LESS * peaks.bytes:
+        how += f" (the recording says {units.rate(use.recorded_peak_bytes, 'bytes')})"
     if peaks.flops is None:
-        told = [
-            f"Roof: {memory} of memory, {how}; it does not tell what the device can compute. Rates are of memory."
-        ]
+        told = [f"Roof: {memory} of memory, {how}; what the device can compute is not known. Rates are of memory."]
     else:
-        rates = f"{units.rate(peaks.flops, 'flops')} and {memory}"
-        told = [f"Roof: {rates}, {how}. A rate is that of what limits the operation."]
+        told = [f"Roof: {_flops(profile, peaks)} and {memory}, {how}. A rate is that of what limits the operation."]
+    if any(found.of_roof > 1 for found in placed(profile)):
+        told.append("More than 100 % of the roof: the data were in a cache, or the roof is higher than told.")
+    sorting_ns = sum(each.time_ns for each in profile.operation_times if each.category == "sort")
+    if sorting_ns > _WORTH_A_WORD * profile.device_ns:
+        told.append("Sorts have no FLOP; their rate is that of reading and writing the data once.")
     rest = without_rate(profile)
     time_ns = sum(each.time_ns for each in rest)
     if time_ns >= _WORTH_A_WORD * profile.device_ns:
@@ -280,12 +302,26 @@ def about_roof(profile: Profile) -> list[str]:
     return told
 
 
+def _flops(profile: Profile, peaks: Peaks) -> str:
+    """What the device can compute, with the types that most products are of."""
+    times: dict[str, int] = {}
+    for each in profile.operation_times if peaks.by_type else ():
+        if each.multiplied and peaks.flops_for(each.multiplied) is not None:
+            times[each.multiplied] = times.get(each.multiplied, 0) + each.time_ns
+    types = sorted(times, key=lambda each: -times[each])[:_MOST_TYPES]
+    if not types:
+        return units.rate(peaks.flops_for("") or peaks.flops or 0, "flops")
+    return ", ".join(f"{units.rate(peaks.flops_for(each) or 0, 'flops')} for {each}" for each in types)
+
+
 def _rate(found: Placed | None) -> tuple[str, str]:
     """What an operation achieved of what limits it, and how much of the roof that is."""
     if found is None:
         return "", ""
     rate = units.rate(found.bytes_per_s, "bytes") if found.by_memory else units.rate(found.flops_per_s, "flops")
-    return rate, units.percent(found.of_roof)
+    if found.of_roof > 1:
+        return rate, ">100 %"
+    return rate, units.percent(found.of_roof) if found.of_roof >= _LEAST_OF_ROOF else "<0.1 %"
 
 
 def _times(count: float) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from profiles import MS, fabricated, operation, use
@@ -12,7 +13,7 @@ from jaxmagic.model.profile import OperationTime, Profile
 from jaxmagic.render.html import to_html
 
 #: 100 GFLOP/s and 10 GB/s: what computes less than 10 operations a byte waits for the memory.
-PEAKS = {"peak_flops": 100e9, "peak_bytes": 10e9}
+PEAKS: dict[str, Any] = {"peak_flops": 100e9, "peak_bytes": 10e9, "peaks_from": "recording"}
 
 
 def profile(*operations: OperationTime) -> Profile:
@@ -96,7 +97,7 @@ def test_the_report_tells_rates_what_they_are_compared_with_and_what_is_missing(
     assert all(each in html for each in ("50.0 GFLOP/s", "8.00 GB/s", "FLOP/s"))
     measured = profile(PRODUCT)
     (found,) = measured.device_uses
-    measured = replace(measured, device_uses=(replace(found, peaks_measured=True),))
+    measured = replace(measured, device_uses=(replace(found, peaks_from="measured"),))
     assert "measured here with float32" in " ".join(str(measured).split())
 
 
@@ -108,7 +109,49 @@ def test_a_gpu_tells_the_rate_of_its_memory_alone_so_rates_are_of_memory_and_the
     assert (product.by_memory, product.of_roof) == (True, pytest.approx(0.05))
     assert total.of_roof == pytest.approx(0.8)
     assert roofline_chart(gpu) is None
-    assert (
-        "Roof: 10.0 GB/s of memory, as the recording tells; it does not tell what the device can compute."
-        in " ".join(str(gpu).split())
+    assert "Roof: 10.0 GB/s of memory, as the recording tells; what the device can compute is not known." in " ".join(
+        str(gpu).split()
     )
+
+
+def test_products_are_held_against_the_peak_of_what_they_multiply() -> None:
+    by_type = {"bf16": 400e9, "tf32": 200e9, "f32": 100e9}
+    made = profile(replace(PRODUCT, multiplied="bf16"), replace(PRODUCT, name="dot.2", multiplied="f32"), SUM)
+    made = replace(
+        made,
+        device_uses=(
+            replace(
+                made.device_uses[0],
+                peak_flops_by_type=by_type,
+                peak_bytes=20e9,
+                recorded_peak_bytes=10e9,
+                peaks_from="data sheet",
+                model="B 9",
+            ),
+        ),
+    )
+    assert [each.of_roof for each in placed(made)][:2] == [pytest.approx(1 / 8), pytest.approx(1 / 4)]
+    text = " ".join(str(made).split())
+    assert "Roof: 400 GFLOP/s for bf16, 200 GFLOP/s for f32 and 20.0 GB/s, from the data sheet of the B 9" in text
+    assert "(the recording says 10.0 GB/s)" in text
+
+
+def test_more_than_the_roof_is_never_a_number() -> None:
+    """The data were in a cache, or the peak is too low: no share of anything."""
+    made = profile(PRODUCT, replace(SUM, accessed_bytes=172_000_000), replace(SUM, name="a", accessed_bytes=1000, flops=0))
+    text = " ".join(str(made).split())
+    assert ">100 %" in text
+    assert "172" not in text.replace("17.2", "")
+    assert "More than 100 % of the roof: the data were in a cache, or the roof is higher than told." in text
+    assert "<0.1 %" in text
+    assert "172 %" not in to_html(made)
+    assert made.operations()["of_roof"].isna().tolist() == [False, True, False]
+    assert "More than 100 %" not in str(profile(PRODUCT, SUM))
+
+
+def test_of_a_sort_is_said_that_it_has_no_flop() -> None:
+    made = profile(PRODUCT, replace(SORT, flops=0, accessed_bytes=1000, category="sort"))
+    assert "Sorts have no FLOP; their rate is that of reading and writing the data once." in " ".join(
+        str(made).split()
+    )
+    assert made.operations()["flops"].tolist() == [500_000_000, 0]

@@ -8,10 +8,11 @@ import jax
 import jax.numpy as jnp
 import pytest
 from profiles import MS, operation, use
+from recordings import trace
 
 import jaxmagic
 from jaxmagic.capture import peaks, profile_record
-from jaxmagic.capture.peaks import Peaks, cpu_peaks
+from jaxmagic.capture.peaks import Peaks, cpu_peaks, given_peaks
 
 pytestmark = pytest.mark.clock
 
@@ -106,9 +107,34 @@ def test_a_cpu_has_peaks_where_it_is_one_device(
     monkeypatch.setattr(profile_record, "cpu_peaks", lambda _: Peaks(100e9, 10e9))
     found, notes = profile_record.with_peaks(tuple(use(each, MS) for each in devices), ())
     assert notes == []
-    assert {(each.peak_flops, each.peak_bytes, each.peaks_measured) for each in found} == {
-        (100e9, 10e9, True) if known else (None, None, False)
+    assert {(each.peak_flops, each.peak_bytes, each.peaks_from) for each in found} == {
+        (100e9, 10e9, "measured") if known else (None, None, "")
     }
+
+
+def test_peaks_that_are_given_are_those_of_all_profiles_from_then_on() -> None:
+    recorded = trace("gpu_mi300_gemm")
+    try:
+        jaxmagic.peaks(flops=2e15)
+        (mine,) = jaxmagic.read_profile(recorded).device_uses
+        assert (mine.peak_flops, mine.peak_bytes, mine.peaks_from) == (2e15, 5.3e12, "given")
+        told = " ".join(str(jaxmagic.read_profile(recorded)).split())
+        assert "Roof: 2.00 PFLOP/s and 5.30 TB/s, as given" in told
+        jaxmagic.peaks(flops=1e11, bytes=1e10)
+        (own,) = jaxmagic.profile(jax.jit(lambda x: x @ x), jnp.ones((8, 8))).device_uses
+        assert (own.peak_flops, own.peak_bytes, own.peaks_from) == (1e11, 1e10, "given")
+    finally:
+        jaxmagic.peaks()
+    (found,) = jaxmagic.read_profile(recorded).device_uses
+    assert (found.peaks_from, found.model) == ("data sheet", "AMD Instinct MI300X")
+
+
+@pytest.mark.parametrize("wrong", [0, -1.0, float("nan"), float("inf"), "989e12"])
+def test_a_peak_that_is_no_number_is_refused_and_changes_nothing(wrong: Any) -> None:
+    for name in ("flops", "bytes"):
+        with pytest.raises(ValueError, match=f"{name}: a number above 0"):
+            jaxmagic.peaks(**{name: wrong})
+    assert given_peaks() == (None, None)
 
 
 def test_a_product_of_matrices_comes_near_to_the_roof_and_not_far_beyond() -> None:

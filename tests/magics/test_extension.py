@@ -119,3 +119,13 @@ def test_without_the_extension_nothing_is_noted_and_what_fails_is_not_heard_of(
     session.run("%unload_ext jaxmagic")
     session.run("x + 1;")
     assert api.cells() == noted
+
+
+def test_peaks_are_a_setting_too(bare: Any) -> None:
+    from jaxmagic.capture.peaks import given_peaks
+
+    bare.run("%load_ext jaxmagic")
+    bare.run("%config JaxMagics.peak_flops = 989e12\n%config JaxMagics.peak_bytes = 3.35e12")
+    assert given_peaks() == (989e12, 3.35e12)
+    bare.run("%config JaxMagics.peak_flops = 0\n%config JaxMagics.peak_bytes = 0")
+    assert given_peaks() == (None, None)
