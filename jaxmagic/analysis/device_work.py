@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
 from ..model.recording import ProgramKey, Recording, Track
 from .attribution import BESIDE, COPY, Floats, Ints, Segments, divide, innermost, joined, union_of
+from .driver_calls import DriverCalls, runs_in_order
 from .origins import Origins
 from .recorded import Recorded, recorded
 from .windows import Window, within
@@ -29,6 +32,15 @@ class Kinds:
             self.known[number] = recorded(kind, self._recording.modules, self._origins)
         return self.known[number]
 
+    def kernel(self, number: int) -> str:
+        """The name of an event of this kind, as it was recorded."""
+        return self._recording.kinds[number].name
+
+    @cached_property
+    def calls(self) -> DriverCalls:
+        """What the driver was called for."""
+        return DriverCalls(self._recording)
+
     def ranks(self, kinds: Ints) -> Ints:
         """Of each event; -1 for what is ours."""
         found = np.full(self.number, -1)
@@ -38,11 +50,23 @@ class Kinds:
         return found[kinds]
 
 
+class _Events(NamedTuple):
+    """The events of a track that count, in columns, and whether it is a stream of a GPU."""
+
+    kinds: Ints
+    start: Ints
+    end: Ints
+    launches: Ints | None
+    on_stream: bool
+
+
 class DeviceWork:
     """What one device did.
 
     Attributes:
-        count: of each kind of event, how often it ran.
+        count: of each kind of event, how many there were.
+        runs: of each kind, how often its operation ran: where one run is several kernels the one that took most has
+            them all, and the others none.
         total_ps: of each kind, how long that took, one added to the other.
         self_ps: of each kind, the same without what ran inside of it.
         time_ps: of each kind, what of the device's time is its own.
@@ -54,7 +78,7 @@ class DeviceWork:
 
     def __init__(self, tracks: Sequence[Track], windows: Sequence[Window], kinds: Kinds) -> None:
         parts: list[Segments] = []
-        self._events: list[tuple[Ints, Ints, Ints]] = []
+        self._events: list[_Events] = []
         self.count = np.zeros(kinds.number, np.int64)
         self.total_ps = np.zeros(kinds.number)
         ranks_of = []
@@ -64,7 +88,8 @@ class DeviceWork:
             events, start, end = track.kinds[mine], track.start_ps[mine], track.end_ps[mine]
             start, end, chosen = within(start, end, windows)
             events, ranks = events[chosen], ranks[mine][chosen]
-            self._events.append((events, start, end))
+            launches = None if track.launches is None else track.launches[mine][chosen]
+            self._events.append(_Events(events, start, end, launches, track.name.startswith("Stream")))
             self.count += np.bincount(events, minlength=kinds.number)
             self.total_ps += np.bincount(events, weights=end - start, minlength=kinds.number)
             alone = track.role == "asynchronous"
@@ -79,12 +104,45 @@ class DeviceWork:
         self.copy_ps = int((copied.end - copied.start).sum())
         self.self_ps = self._by_kind(segments.event, segments.end - segments.start, kinds.number)
         self.time_ps = self._by_kind(segments.event, self.busy.share, kinds.number)
+        self.runs = self._runs(kinds)
 
     def spans(self, kind: int) -> tuple[Ints, Ints]:
         """When events of a kind began and ended."""
-        chosen = [(start[events == kind], end[events == kind]) for events, start, end in self._events]
+        chosen = [(each.start[each.kinds == kind], each.end[each.kinds == kind]) for each in self._events]
         start, end = (np.concatenate(each) for each in zip(*chosen, strict=True))
         return start, end
+
+    def _runs(self, kinds: Kinds) -> Ints:
+        """Elsewhere than on the streams of a GPU an event is a run."""
+        runs = self.count.copy()
+        streams = [each for each in self._events if each.on_stream]
+        if not streams:
+            return runs
+        numbers = np.flatnonzero(self.count)
+        operation, kernel = np.full(kinds.number, -1), np.full(kinds.number, -1)
+        known: dict[object, int] = {}
+        for number in numbers.tolist():
+            operation[number] = known.setdefault(kinds.of(number).identity, len(known))
+            kernel[number] = known.setdefault(("kernel", kinds.kernel(number)), len(known))
+        in_order = [runs_in_order(operation[each.kinds], kernel[each.kinds]) for each in streams]
+        for one in np.unique(operation[numbers]).tolist():
+            mine = numbers[operation[numbers] == one]
+            heaviest = mine[np.argmax(self.total_ps[mine])]
+            found = None
+            if len(mine) > 1 or self.count[mine[0]] > 1:
+                found = kinds.calls.runs(kinds.of(int(mine[0])).name, self._launches(streams, mine))
+            runs[mine] = 0
+            runs[heaviest] = found or sum(each.get(one, 0) for each in in_order)
+        return runs
+
+    @staticmethod
+    def _launches(streams: Sequence[_Events], kinds: Ints) -> Ints:
+        """The calls that events of some kinds came of."""
+        parts = [
+            np.zeros(0, np.int64) if each.launches is None else each.launches[np.isin(each.kinds, kinds)]
+            for each in streams
+        ]
+        return np.concatenate(parts)
 
     @staticmethod
     def _by_kind(kinds: Ints, values: Ints | Floats, number: int) -> Floats:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from ..model.exchange import CollectiveTime, Direction, TransferTime
 from ..model.recording import EventKind, Recording, Role, Track
-from .attribution import Ints
+from .attribution import Ints, union_of
 from .recorded import Recorded
 
 #: The kinds of collective operations, with what the names of instructions and of kernels have of them.
@@ -30,12 +30,13 @@ _KINDS = (
 _DIRECTIONS: tuple[tuple[str, Direction], ...] = (
     (r"h(ost)?(2|to)d(evice)?|transfertodevice$", "host to device"),
     (r"d(evice)?(2|to)h(ost)?|transferfromdevice$", "device to host"),
-    (r"p(eer)?(2|to)p", "device to device"),
+    (r"p(eer)?(2|to)p|memcpypeer", "device to device"),
     (r"d(evice)?(2|to)d(evice)?", "on the device"),
 )
 
 #: In which the profiler of a GPU tells the size of a copy, and in which XLA tells the host's memory.
 _SIZE = re.compile(r"\bsize:(\d+)")
+_DESTINATION = re.compile(r"\bdest:(\d+)")
 _HOST_MEMORY = "S(5)"
 
 
@@ -114,11 +115,15 @@ def _waited_ns(spans: Sequence[Sequence[tuple[Ints, Ints]]]) -> int | None:
 def transfers(recording: Recording, windows: Iterable[tuple[int, int]]) -> tuple[TransferTime, ...]:
     """The copies of a recording that began in some windows, what took longest first."""
     low, high = np.array(list(windows), np.int64).reshape(-1, 2).T
+    names = [name.rpartition(":")[2] for name in recording.devices]
     found: dict[tuple[Direction, str | None], _Transfers] = {}
     for track in recording.tracks if len(low) else ():
         at = np.searchsorted(low, track.start_ps, side="right") - 1
         here = (at >= 0) & (track.start_ps < high[np.maximum(at, 0)])
-        copies = {each: _copy(recording.kinds[each], track.role) for each in np.unique(track.kinds[here]).tolist()}
+        own = (track.device or "").rpartition(":")[2]
+        others = {each for each in names if each != own}
+        present = np.unique(track.kinds[here]).tolist()
+        copies = {each: _copy(recording.kinds[each], track.role, others) for each in present}
         for kind, copy in copies.items():
             if copy is not None:
                 _add(found, track, here & (track.kinds == kind), copy)
@@ -129,10 +134,11 @@ def transfers(recording: Recording, windows: Iterable[tuple[int, int]]) -> tuple
             count=each.count,
             size_bytes=each.size_bytes if each.sized else None,
             total_ns=each.total_ps // 1000,
+            time_ns=each.time_ps // 1000,
         )
         for (direction, device), each in found.items()
     )
-    return tuple(sorted(rows, key=lambda each: -each.total_ns))
+    return tuple(sorted(rows, key=lambda each: -each.time_ns))
 
 
 @dataclass(slots=True)
@@ -140,7 +146,16 @@ class _Transfers:
     count: int = 0
     size_bytes: int = 0
     sized: bool = True
-    total_ps: int = 0
+    spans: list[tuple[Ints, Ints]] = field(default_factory=list)
+
+    @property
+    def total_ps(self) -> int:
+        return sum(int((end - start).sum()) for start, end in self.spans)
+
+    @property
+    def time_ps(self) -> int:
+        start, end, _ = union_of(*(np.concatenate(each) for each in zip(*self.spans, strict=True)))
+        return int((end - start).sum())
 
 
 def _add(
@@ -155,23 +170,35 @@ def _add(
     row.count += count
     row.size_bytes += (size_bytes or 0) * count
     row.sized &= size_bytes is not None
-    row.total_ps += int((track.end_ps - track.start_ps)[chosen].sum())
+    row.spans.append((track.start_ps[chosen], track.end_ps[chosen]))
 
 
-def _copy(kind: EventKind, role: Role) -> tuple[Direction, int | None] | None:
+def _copy(kind: EventKind, role: Role, others: Container[str]) -> tuple[Direction, int | None] | None:
     """Where a copy goes and how large it is; ``None`` for what is none.
 
-    The profiler of an NVIDIA GPU tells copies as events of the device, that of a TPU as functions of the host; what
-    XLA moves within a program goes on beside the operations, from or to the memory of the host.
+    The profiler of a GPU tells copies as events of the device, or a kernel of AMD's by what the driver was called
+    for; that of a TPU as functions of the host; what XLA moves within a program goes on beside the operations, from
+    or to the memory of the host.
+
+    Args:
+        kind: what may be a copy.
+        role: of its track.
+        others: the numbers of the other devices of the recording.
     """
     if role == "asynchronous":
         return _moved(kind.facts)
     details = kind.facts.get("memcpy_details")
     size = kind.facts.get("size")
-    is_copy = (role == "operations" and isinstance(details, str)) or (role == "host" and isinstance(size, int))
-    direction = next((way for pattern, way in _DIRECTIONS if re.search(pattern, kind.name.lower())), None)
+    api = kind.facts.get("api")
+    is_copy = role == "operations" and (isinstance(details, str) or isinstance(api, str))
+    is_copy |= role == "host" and isinstance(size, int)
+    name = str(api or kind.name).lower()
+    direction = next((way for pattern, way in _DIRECTIONS if re.search(pattern, name)), None)
     if direction is None or not is_copy:
         return None
+    to = _DESTINATION.search(str(details))
+    if direction == "on the device" and to and to[1] in others:
+        direction = "device to device"
     if isinstance(size, int):
         return direction, size
     told = _SIZE.search(str(details))

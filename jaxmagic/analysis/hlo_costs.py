@@ -13,7 +13,8 @@ from .kernels import parts_of_kernel
 #: What operations are sorted into.
 Category = OneOf[
     "matmul", "convolution", "elementwise fusion", "elementwise", "reduce", "sort", "fft", "random numbers", "gather",
-    "copy", "collective", "host callback", "infeed", "attention", "custom call", "control flow", "other",
+    "copy", "layout change", "slicing", "collective", "host callback", "infeed", "attention", "custom call",
+    "control flow", "other",
 ]  # fmt: skip
 
 _COLLECTIVES = (
@@ -24,7 +25,9 @@ _COLLECTIVES = (
 #: By the first part of the name before ``-start`` and ``-done``.
 _BY_OPCODE: dict[str, Category] = {
     **dict.fromkeys(_COLLECTIVES, "collective"),
-    **dict.fromkeys(("copy", "transpose", "concatenate", "pad", "slice", "reverse", "reshape", "bitcast"), "copy"),
+    **dict.fromkeys(("concatenate", "pad", "slice", "reverse"), "slicing"),
+    **dict.fromkeys(("transpose", "reshape", "bitcast"), "layout change"),
+    "copy": "copy",
     **dict.fromkeys(("gather", "scatter", "dynamic-slice", "dynamic-update-slice"), "gather"),
     **dict.fromkeys(("reduce", "reduce-window", "select-and-scatter"), "reduce"),
     **dict.fromkeys(("rng", "rng-bit-generator", "rng-get-and-update-state"), "random numbers"),
@@ -58,6 +61,9 @@ _NO_WORK = frozenset((
 ))  # fmt: skip
 
 
+#: They move numbers, or compare them.
+_MOVES = ("copy", "layout change", "slicing", "gather", "collective", "sort")
+
 #: Their operations are counted with the module, as far as its dimension numbers tell.
 _COUNTED = ("custom-call", "fft", "cholesky", "triangular-solve", "dot", "convolution")
 
@@ -89,6 +95,8 @@ def category(module: Module, instruction: HloInstruction) -> Category:
 def _own_category(instruction: HloInstruction) -> Category:
     opcode = instruction.opcode.removesuffix("-start").removesuffix("-done").removesuffix("-update")
     found = _BY_OPCODE.get(opcode)
+    if instruction.relayout:
+        return "layout change"
     if found == "custom call":
         target = instruction.target.lower()
         return next((kind for part, kind in _BY_TARGET if part in target), "custom call")
@@ -149,7 +157,7 @@ def flops(module: Module, instruction: HloInstruction) -> int | None:
     kind = _own_category(instruction)
     if opcode == "scatter":
         return _combined(module, instruction)
-    if opcode in _NO_WORK or kind in ("copy", "gather", "collective", "sort"):
+    if opcode in _NO_WORK or kind in _MOVES:
         return 0
     if opcode in _COUNTED:
         return None

@@ -32,6 +32,8 @@ class Times(NamedTuple):
     transfers: tuple[TransferTime, ...] = ()
     programs: tuple[ProgramTime, ...] = ()
     timeline: ProfileTimeline | None = None
+    whole_ns: int | None = None
+    idle_devices: tuple[str, ...] = ()
 
 
 def summarize(recording: Recording, windows: Sequence[Window] | None = None) -> Times:
@@ -46,7 +48,9 @@ def summarize(recording: Recording, windows: Sequence[Window] | None = None) -> 
     for track in recording.tracks:
         if track.device is not None and track.role in ("operations", "asynchronous"):
             by_device.setdefault(track.device, []).append(track)
+    whole_ns = None
     if windows is None:
+        whole_ns = _whole_ns(recording)
         windows = from_first_to_last([each for tracks in by_device.values() for each in tracks])
     recorded_ps = sum(each.end_ps - each.start_ps for each in windows)
     kinds = Kinds(recording)
@@ -62,7 +66,7 @@ def summarize(recording: Recording, windows: Sequence[Window] | None = None) -> 
         uses.append(_use(device, work, recorded_ps, recording.devices.get(device, {}), waits[-1]))
         operations += operations_of(device, work, kinds)
         for number in np.flatnonzero(work.count).tolist():
-            mine, time_ps, count = kinds.of(number), float(work.time_ps[number]), int(work.count[number])
+            mine, time_ps, count = kinds.of(number), float(work.time_ps[number]), int(work.runs[number])
             places.add(device, mine, time_ps, count)
             programs.add(device, number, time_ps)
             if mine.rank == COLLECTIVE:
@@ -76,7 +80,26 @@ def summarize(recording: Recording, windows: Sequence[Window] | None = None) -> 
         transfers=transfers(recording, windows),
         programs=programs.times(),
         timeline=make_timeline(recording, windows, waits, kinds.known),
+        whole_ns=whole_ns,
+        idle_devices=tuple(each for each in sorted(recording.devices) if each not in {use.device for use in uses}),
     )
+
+
+def _whole_ns(recording: Recording) -> int | None:
+    """From the first event of a recording to the end of the last, of devices and hosts."""
+    tracks = [each for each in recording.tracks if len(each.start_ps)]
+    if not tracks:
+        return None
+    first, last = (np.array([find(each) for each in tracks]) for find in (_first, _last))
+    return int(last.max() - first.min()) // 1000
+
+
+def _first(track: Track) -> int:
+    return int(track.start_ps.min())
+
+
+def _last(track: Track) -> int:
+    return int(track.end_ps.max())
 
 
 def _barriers(recording: Recording, device: str, windows: Sequence[Window]) -> int:

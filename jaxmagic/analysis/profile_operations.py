@@ -15,10 +15,25 @@ def over_devices(operations: Iterable[OperationTime]) -> list[OperationTime]:
     """
     found: dict[tuple[object, ...], OperationTime] = {}
     for each in operations:
-        key = each.module, each.name, each.category, each.shape, each.flops, each.accessed_bytes
+        key = identity(each)
         same = found.get(key)
         found[key] = each if same is None else _together(same, each)
     return sorted(found.values(), key=lambda each: -each.time_ns)
+
+
+def identity(operation: OperationTime) -> tuple[object, ...]:
+    """What operations of several devices have in common that are one."""
+    same = operation
+    return same.module, same.name, same.category, same.shape, same.flops, same.accessed_bytes
+
+
+def counts_by_device(operations: Iterable[OperationTime]) -> dict[tuple[object, ...], dict[str, int]]:
+    """How often each operation ran on each device on which it ran at all."""
+    found: dict[tuple[object, ...], dict[str, int]] = {}
+    for each in operations:
+        counts = found.setdefault(identity(each), {})
+        counts[each.device] = counts.get(each.device, 0) + each.count
+    return found
 
 
 def _together(one: OperationTime, other: OperationTime) -> OperationTime:

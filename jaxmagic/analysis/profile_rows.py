@@ -28,13 +28,13 @@ def operations_of(device: str, work: DeviceWork, kinds: Kinds) -> list[Operation
     found: dict[tuple[object, ...], OperationTime] = {}
     for number, time_ns in zip(numbers.tolist(), times, strict=True):
         mine = kinds.of(number)
-        key = mine.module, mine.name, mine.category, mine.shape, mine.flops, mine.accessed_bytes
+        key = mine.identity
         row = OperationTime(
             name=mine.name,
             module=mine.module,
             category=mine.category,
             device=device,
-            count=int(work.count[number]),
+            count=int(work.runs[number]),
             total_ns=round(work.total_ps[number] / 1000),
             self_ns=round(work.self_ps[number] / 1000),
             time_ns=time_ns,
@@ -44,6 +44,7 @@ def operations_of(device: str, work: DeviceWork, kinds: Kinds) -> list[Operation
             inside=mine.inside,
             flops=mine.flops,
             multiplied=mine.multiplied,
+            asynchronous=mine.asynchronous,
             accessed_bytes=mine.accessed_bytes,
         )
         same = found.get(key)

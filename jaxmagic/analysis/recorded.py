@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from ..model.frame import Frame, Stack
 from ..model.hlo import Module
@@ -26,9 +26,10 @@ _TEXT = re.compile(r"%(?P<name>[\w.-]+) = (?P<rest>.*)", re.DOTALL)
 
 #: What parts of the names of kernels tell, and of the words of a TPU's profiler, the first that is found.
 _BY_NAME = (
-    ("memcpy", "copy"),
-    ("copybuffer", "copy"),
-    ("memset", "copy"),
+    ("memcpy", "memcpy"),
+    ("copybuffer", "memcpy"),
+    ("memset", "memset"),
+    ("fillbuffer", "memset"),
     ("nccl", "collective"),
     ("rccl", "collective"),
     ("all-reduce", "collective"),
@@ -48,7 +49,7 @@ _CATEGORIES = {
     "while": "control flow",
     "conditional": "control flow",
     "call": "control flow",
-    "data formatting": "copy",
+    "data formatting": "layout change",
 }
 
 #: Where a line begins to be a path and a number: ``"train.py:3:8"``, the column not always there.
@@ -75,6 +76,7 @@ class Recorded:
         opcode: what the instruction does, in XLA's words; empty if not known.
         payload_bytes: of a collective operation, the larger of what it takes and gives.
         about: why it has no line, or what of an argument it exchanges; empty for most.
+        asynchronous: whether it goes on beside other operations, from its start to its end.
         groups: of a collective operation, among how many groups of devices it exchanges; 0 if not known.
     """
 
@@ -94,6 +96,12 @@ class Recorded:
     payload_bytes: int | None = None
     groups: int = 0
     about: str = ""
+    asynchronous: bool = False
+
+    @property
+    def identity(self) -> tuple[object, ...]:
+        """What two operations have in common that are one, perhaps of two programs of one name."""
+        return self.module, self.name, self.category, self.shape, self.flops, self.accessed_bytes
 
     @property
     def place(self) -> Place:
@@ -136,7 +144,7 @@ def recorded(
     title = _word(kind.facts.get("hlo_module")) or (module.name if module else "")
     number = None if module is None else module.named.get(name)
     if text and ended_by not in ("", name):  # what goes on beside the operations, from its start to its end
-        return _by_facts(kind, f"{name} to {ended_by}", title)
+        return replace(_by_facts(kind, f"async {name.replace('-start', '')}", title), asynchronous=True)
     if kind.program is None or module is None or number is None:
         return _by_facts(kind, name, title)
     origins = {} if origins is None else origins
@@ -168,7 +176,9 @@ def recorded(
 def _by_facts(kind: EventKind, name: str, module: str) -> Recorded:
     """Without the instruction: its category and its source stand with the event, on a TPU, or its name has to do."""
     said = _word(kind.facts.get("hlo_category"))
-    lower = f"{said} {kind.name}".lower() if not said else said.lower()
+    lower = said.lower() or kind.name.lower()
+    if "memcpy_details" in kind.facts:
+        lower = "memcpy"
     found = next((category for part, category in _BY_NAME if part in lower), _CATEGORIES.get(said, said or "other"))
     stack = _stack(_word(kind.facts.get("source_stack")) or _word(kind.facts.get("source")))
     scope = _word(kind.facts.get("tf_op")).rstrip(":")
@@ -192,6 +202,8 @@ def _rank(category: str, opcode: str) -> int:
         return CONTROL
     if category == "collective":
         return COLLECTIVE
+    if category in ("memcpy", "memset"):
+        return COPY
     moved = category in ("copy", "infeed") and opcode in ("", "copy", "copy-start", "copy-done", "infeed", "outfeed")
     return COPY if moved else COMPUTE
 

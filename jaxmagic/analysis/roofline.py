@@ -93,7 +93,7 @@ def place(operation: OperationTime, peaks: Peaks | None) -> Placed | None:
     seconds = operation.mean_ns / 1e9
     if peaks is None or operation.flops is None or not operation.accessed_bytes or not seconds:
         return None
-    if operation.category in _NOT_ITS_OWN or operation.name.startswith(_MOVES):
+    if operation.category in _NOT_ITS_OWN or operation.asynchronous or operation.name.startswith(_MOVES):
         return None
     intensity = operation.flops / operation.accessed_bytes
     flops, moved = operation.flops / seconds, operation.accessed_bytes / seconds

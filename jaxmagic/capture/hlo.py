@@ -70,8 +70,13 @@ class _Reader:
             stack=self._stacks.of(message.metadata),
             parameter=message.parameter,
             one_kernel=_is_one_kernel(message),
+            relayout=opcode == "copy" and self._is_relayout(message),
             trips=_trips(message) if opcode == "while" else 0,
         )
+
+    def _is_relayout(self, message: Any) -> bool:
+        (taken,) = self._shapes_of(message.operands) or [message.shape]
+        return list(taken.layout.order) != list(message.shape.layout.order)
 
     def _shapes_of(self, numbers: Iterable[int]) -> list[Any]:
         found = (self._messages.get(number) for number in numbers)

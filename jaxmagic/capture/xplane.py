@@ -33,7 +33,7 @@ XStat: name 1 int64, number 2 fixed64, unsigned 3 int64, signed 4 int64, text 5 
 """
 
 #: What a statistic of an event is for: nothing, telling kinds of events apart, its time, or tying it to others.
-_UNUSED, _MIXED, _OWN_OFFSET, _OWN_DURATION, _FLOW, _EXECUTION = range(6)
+_UNUSED, _MIXED, _OWN_OFFSET, _OWN_DURATION, _FLOW, _EXECUTION, _LAUNCH = range(7)
 
 #: What is not used to tell kinds of events apart: what differs from run to run would make a kind of each event.
 _USES = {
@@ -42,9 +42,10 @@ _USES = {
     "_p": _FLOW,  # what is begun, by a producer
     "_c": _FLOW,  # what is ended, by its consumer
     "run_id": _EXECUTION,
+    "correlation_id": _LAUNCH,  # what the driver was called for, and what came of it
     **dict.fromkeys(
         (
-            "correlation_id", "flow", "id", "_a", "_ct", "_pt", "_r", "_src", "kernel_details",
+            "flow", "id", "_a", "_ct", "_pt", "_r", "_src", "kernel_details",
             "all_reduce_unique_id", "context_id", "stream", "scope_range_id", "cuda_graph_node_id",
         ),
         _UNUSED,
@@ -72,6 +73,7 @@ class Events(NamedTuple):
         end: when it ended.
         flow: the number that ties it to another event, or 0.
         execution: the number of the execution of a program that it is part of, or 0.
+        launch: the number of the call of the driver that it is, or that it came of, or 0.
     """
 
     kinds: Ints
@@ -79,6 +81,7 @@ class Events(NamedTuple):
     end: Ints
     flow: Ints
     execution: Ints
+    launch: Ints
 
     def where(self, mask: Any) -> Events:
         """Those that are chosen."""
@@ -130,18 +133,18 @@ class Plane:
         if not raw:
             return _NONE
         blocks = [self._block(raw[at : at + _BLOCK]) for at in range(0, len(raw), _BLOCK)]
-        kinds, offset, duration, own_offset, own_duration, flow, execution = np.concatenate(blocks, axis=1)
+        kinds, offset, duration, own_offset, own_duration, *ties = np.concatenate(blocks, axis=1)
         own = np.flatnonzero((own_offset >= 0) & (own_duration >= 0))
         if len(own):  # by the device's clock; what the event itself says is a guess at the host's
             offset[own] = own_offset[own] + round(float(np.median(offset[own] - own_offset[own])))
             duration[own] = own_duration[own]
         start = (line.start_ns - self._base_ns) * 1000 + offset
         end = start + np.maximum(duration, 0)
-        found = Events(kinds, start, end, flow, execution)
+        found = Events(kinds, start, end, *ties)
         return found if (start[1:] > start[:-1]).all() else found.where(np.lexsort((-end, start)))
 
     def _block(self, raw: list[bytes]) -> Ints:
-        """Of some events a row each: kind, offset, duration, both by the device's own clock or -1, flow, execution.
+        """Of some events a row each: kind, offset, duration, both by the device's own clock or -1, and ties.
 
         Events are of one kind where their metadata are the same and so are the statistics that are wanted. Of these
         a number is made, by mixing the bits of each and adding them up, and looked up instead of them all.
@@ -149,7 +152,7 @@ class Plane:
         data = np.frombuffer(b"".join(raw) + bytes(PADDING), np.uint8)
         end = np.cumsum(np.fromiter(map(len, raw), np.int64, len(raw)))
         start = np.concatenate([[0], end[:-1]]) if len(raw) else end
-        found = np.zeros((7, len(raw)), np.int64)
+        found = np.zeros((8, len(raw)), np.int64)
         found[3:5] = -1
         mixed = np.zeros(len(raw), np.uint64)
         for each in fields(data, start, end):
@@ -177,7 +180,7 @@ class Plane:
         tag, after = varints(data, after)
         value, _ = varints(data, after)
         tag, value = tag * there, value * there
-        for row, each in enumerate((_OWN_OFFSET, _OWN_DURATION, _FLOW, _EXECUTION)):
+        for row, each in enumerate((_OWN_OFFSET, _OWN_DURATION, _FLOW, _EXECUTION, _LAUNCH)):
             own[row, events[use == each]] = value[use == each]
         kept = use == _MIXED
         events, name, start, end, tag, value = (each[kept] for each in (events, name, start, end, tag, value))

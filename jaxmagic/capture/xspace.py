@@ -15,6 +15,7 @@ import numpy as np
 from .. import units
 from ..analysis.callers import with_own_callers
 from ..analysis.completion import completed
+from ..analysis.driver_calls import with_calls_of_copies
 from ..analysis.inherited import without_inherited
 from ..model.hlo import Module
 from ..model.recording import EventKind, Fact, ProgramKey, Recording, Role, Track
@@ -77,7 +78,7 @@ class _Reader:
     def recording(self) -> Recording:
         modules, unread = _parsed(self._modules, {each.program for each in self._kinds})
         hosts = [completed(each, self._kinds, modules) for each in self._hosts]
-        return Recording(
+        found = Recording(
             tracks=(*self._tracks, *(each for one in hosts for each in one.tracks)),
             kinds=tuple(self._kinds),
             devices=self._devices,
@@ -85,6 +86,7 @@ class _Reader:
             unread=unread,
             notes=(*self._notes, *_about_ends(sum(each.unknown for each in hosts))),
         )
+        return with_calls_of_copies(found)
 
     def read(self, host: str, space: Any) -> None:
         self._notes += [f"The profiler said: {text(each)}" for each in (*space.errors, *space.warnings)]

@@ -47,6 +47,7 @@ class TransferTime:
         count: how many copies.
         size_bytes: of all of them; ``None`` where the recording does not tell that of each.
         total_ns: how long they took, one added to the other.
+        time_ns: for how long there was any: several at once count once.
     """
 
     direction: Direction
@@ -54,11 +55,12 @@ class TransferTime:
     count: int
     size_bytes: int | None
     total_ns: int
+    time_ns: int
 
     @property
     def bytes_per_s(self) -> float | None:
-        """At which rate a copy went on, in the mean; ``None`` where sizes are not known."""
-        return self.size_bytes / self.total_ns * 1e9 if self.size_bytes and self.total_ns else None
+        """The rate of all of them while there was any; ``None`` where sizes are not known."""
+        return self.size_bytes / self.time_ns * 1e9 if self.size_bytes and self.time_ns else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

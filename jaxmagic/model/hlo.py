@@ -30,6 +30,7 @@ class HloInstruction(NamedTuple):
         traced_for: the function that JAX traced it for, an earlier caller, where the calls of the one that ran are
             not known; ``stack`` then begins behind both.
         one_kernel: of a ``call``, whether all that it runs is compiled as one, and recorded as one event.
+        relayout: of a ``copy``, whether it arranges the same numbers in another order.
         trips: of a ``while``, how often its body runs; 0 if that is not known before.
     """
 
@@ -48,6 +49,7 @@ class HloInstruction(NamedTuple):
     parameter: int = 0
     traced_for: str = ""
     one_kernel: bool = False
+    relayout: bool = False
     trips: int = 0
 
 

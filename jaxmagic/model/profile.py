@@ -26,8 +26,8 @@ class OperationTime:
         module: of the program, such as ``"jit_f"``; empty if that is not known.
         category: what kind of work it is, such as ``"matmul"`` or ``"elementwise fusion"``.
         device: where it ran, such as ``"GPU:0"``.
-        count: how often it ran.
-        total_ns: how long all runs took, one added to the other.
+        count: how often it ran. One run may have been several kernels of a GPU.
+        total_ns: how long all runs took, one added to the other; of what is asynchronous from start to end.
         self_ns: the same without what ran inside of it on the same thread, such as the body of a loop.
         time_ns: what of the time of the device is its own: a moment in which several ran counts once, and what was
             hidden behind computation does not count. All of a device's add up to the time in which it was busy.
@@ -39,6 +39,7 @@ class OperationTime:
         flops: floating-point operations of one run; 0 for what has none, such as a sort; ``None`` where that cannot
             be said.
         multiplied: the type of the numbers that most of its products multiply, such as ``"bf16"``; empty without any.
+        asynchronous: whether it goes on beside other operations: then `time_ns` is what nothing else hides.
         accessed_bytes: what one run reads and writes; ``None`` where that cannot be said.
     """
 
@@ -56,6 +57,7 @@ class OperationTime:
     inside: str | None = None
     flops: int | None = None
     multiplied: str = ""
+    asynchronous: bool = False
     accessed_bytes: int | None = None
 
     @property
@@ -162,7 +164,10 @@ class Profile(Displayable):
         timed_runs: how many these were.
         recorded_ns: how long the recording is: all runs, under the profiler; of one that was made elsewhere from the
             first operation of a device to the end of the last.
-        device_uses: what each device did.
+        whole_ns: of a recording that was made elsewhere, how long all of it is, with what the host did before and
+            after; ``None`` for others.
+        device_uses: what each device did that did anything.
+        idle_devices: the devices of the recording that did nothing.
         operation_times: what ran, on each device, what took most of its time first.
         place_times: the same time by place in the program.
         collectives: how devices exchanged data, what took longest first.
@@ -188,7 +193,9 @@ class Profile(Displayable):
     unprofiled: Timing | None = None
     timed_runs: int = 0
     recorded_ns: int
+    whole_ns: int | None = None
     device_uses: tuple[DeviceUse, ...]
+    idle_devices: tuple[str, ...] = ()
     operation_times: tuple[OperationTime, ...]
     place_times: tuple[PlaceTime, ...]
     collectives: tuple[CollectiveTime, ...] = ()

@@ -59,6 +59,7 @@ class Track:
         end_ps: when each ended.
         flows: for each event the number by which the profiler ties it to another one, or 0; ``None`` where not known.
         executions: for each event the number of the execution of a program that it is part of, or 0; likewise.
+        launches: for each event the number of the call of the driver that it is, or that it came of, or 0; likewise.
     """
 
     name: str
@@ -69,6 +70,7 @@ class Track:
     end_ps: NDArray[int64]
     flows: NDArray[int64] | None = None
     executions: NDArray[int64] | None = None
+    launches: NDArray[int64] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from .. import units
 from ..model.exchange import CollectiveTime, ProgramTime, Sharded, TransferTime
 from ..model.profile import DeviceUse, Profile
+from .profile_words import whole
 
 #: The share of the device time from which on copies and exchange are told of.
 _WORTH_A_TABLE = 0.01
@@ -36,19 +37,44 @@ def device_tables(profile: Profile, most: int) -> list[tuple[Rows, int, str]]:
 
 def about_devices(profile: Profile) -> list[str]:
     """How evenly several devices work, and how the arrays of what they run are divided."""
+    told = [f"No events of {_devices_named(profile.idle_devices)}."] if profile.idle_devices else []
     if len(profile.device_uses) < 2:
-        return []
-    times = [each.compute_ns / (profile.runs or 1) for each in profile.device_uses]
-    mean = sum(times) / len(times)
-    told = []
-    shared = all("CPU:" in each.device for each in profile.device_uses)  # a device works when a processor is free
+        return told
+    computed = [each for each in profile.device_uses if each.compute_ns]
+    moved = [each.device for each in profile.device_uses if not each.compute_ns]
+    if moved and computed:
+        told.append(f"{_devices_named(moved)} computed nothing.")
+    times = [each.compute_ns / (profile.runs or 1) for each in computed]
+    mean = sum(times) / max(len(times), 1)
+    shared = all("CPU:" in each.device for each in computed)  # a device works when a processor is free
     if not shared and mean and max(times) >= _UNEVEN * mean:
-        busiest = max(profile.device_uses, key=lambda each: each.compute_ns)
+        busiest = max(computed, key=lambda each: each.compute_ns)
         told.append(
             f"Uneven load: devices compute for {units.time(min(times))} to {units.time(max(times))}; "
             f"{busiest.device} does {units.percent(max(times) / mean - 1)} more than the mean."
         )
     return told + [line for each in profile.programs[:1] if (line := _about_program(each))]
+
+
+def _devices_named(devices: Sequence[str]) -> str:
+    """Names, those of numbers in a row as from and to.
+
+    >>> _devices_named(["GPU:0", "GPU:2", "GPU:3", "GPU:4", "TPU:1"])
+    'GPU:0, GPU:2 to GPU:4, TPU:1'
+    """
+    ordered = sorted(devices, key=_place)
+    rows: list[list[str]] = []
+    for each in ordered:
+        if rows and _place(rows[-1][-1]) == (_place(each)[0], _place(each)[1] - 1):
+            rows[-1].append(each)
+        else:
+            rows.append([each])
+    return ", ".join(f"{row[0]} to {row[-1]}" if len(row) > 2 else ", ".join(row) for row in rows)
+
+
+def _place(device: str) -> tuple[str, int]:
+    kind, _, number = device.rpartition(":")
+    return (kind, int(number)) if number.isdecimal() else (device, 0)
 
 
 def _about_program(program: ProgramTime) -> str:
@@ -120,7 +146,7 @@ def _collectives(found: Iterable[CollectiveTime], profile: Profile) -> Rows:
             units.time(each.total_ns / each.devices / runs),
             units.time(each.exposed_ns / each.devices / runs),
             "" if each.wait_ns is None else units.time(each.wait_ns / each.devices / runs),
-            f"{each.count / each.devices / runs:.4g}",
+            whole(each.count, each.devices * runs),
         )
         for each in found
     ]
@@ -133,9 +159,9 @@ def _transfers(found: Iterable[TransferTime], profile: Profile) -> Rows:
         (
             each.direction,
             each.device or "",
-            f"{each.count / runs:.4g}",
+            whole(each.count, runs),
             "" if each.size_bytes is None else units.size(each.size_bytes / runs),
-            units.time(each.total_ns / runs),
+            units.time(each.time_ns / runs),
             "" if each.bytes_per_s is None else units.rate(each.bytes_per_s, "bytes"),
         )
         for each in found

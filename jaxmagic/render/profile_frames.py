@@ -49,6 +49,7 @@ _OPERATION = {
     "scope": "string",
     "source": "string",
     "inside": "string",
+    "asynchronous": "boolean",
 }
 
 _PROFILE = {
@@ -107,6 +108,7 @@ _TRANSFER = {
     "count": "Int64",
     "size_bytes": "Int64",
     "total_ns": "Int64",
+    "time_ns": "Int64",
     "bytes_per_s": "Float64",
 }
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import PurePath
 
 from .. import units
@@ -13,6 +13,7 @@ from ..analysis.earlier import compiled_earlier
 from ..analysis.heap import is_users
 from ..analysis.labels import BACKWARD
 from ..analysis.profile_lines import LineTime, Listing
+from ..analysis.profile_operations import counts_by_device, identity
 from ..analysis.roofline import Peaks, Placed, peaks_of, place, placed, without_rate
 from ..analysis.sources import short_source
 from ..model.profile import OperationTime, Profile
@@ -65,7 +66,12 @@ def headline(profile: Profile) -> str:
     of = profile.recorded_ns / (profile.runs or 1)
     run = "" if profile.runs is None else " a run"
     several = "" if len(profile.device_uses) == 1 else f" in the mean of {len(profile.device_uses)} devices"
-    told = f"Device time: {units.time(each)}{run}{several}, {units.share(each, max(of, 1))} of what was recorded"
+    share = units.share(each, max(of, 1))
+    told = f"Device time: {units.time(each)}{run}{several}, {share} of what was recorded"
+    if profile.whole_ns is not None:  # with a host that may have done other things for most of it
+        between = f"the {units.time(of)} from the first operation to the end of the last"
+        recording = units.time(profile.whole_ns)
+        told = f"Device time: {units.time(each)}{several}, {share} of {between} (recording: {recording})"
     return f"{told}; {wall}" if wall else told
 
 
@@ -198,7 +204,7 @@ def line_cells(line: LineTime, profile: Profile) -> tuple[str, str, str, str]:
         f"{about}{units.time(line.time_ns / runs)}" if own else "",
         units.share(line.time_ns, profile.device_ns) if own else "",
         units.time(line.total_ns / runs) if more else "",
-        _times(line.count / (profile.runs or 1)) if own else "",
+        whole(line.count, profile.runs or 1) if own else "",
     )
 
 
@@ -324,8 +330,27 @@ def _rate(found: Placed | None) -> tuple[str, str]:
     return rate, units.percent(found.of_roof) if found.of_roof >= _LEAST_OF_ROOF else "<0.1 %"
 
 
-def _times(count: float) -> str:
-    return f"{count:,.0f}" if count >= 1000 else f"{count:.4g}"
+def whole(count: int, parts: int) -> str:
+    """How often in each of several parts; a number that is no whole one there is told of all.
+
+    >>> whole(6, 3), whole(7, 3)
+    ('2', '7 in all')
+    """
+    return f"{count:,} in all" if count % parts else f"{count // parts:,}"
+
+
+def _runs_of(operation: OperationTime, counts: Mapping[str, int], profile: Profile) -> str:
+    """How often an operation ran in a run of the profile, on all devices, and on each where they differ."""
+    runs, devices = profile.runs or 1, len(profile.device_uses)
+    told = whole(operation.count, runs)
+    if devices < 2:
+        return told
+    if len(counts) == 1:
+        return f"{told} ({next(iter(counts))})"
+    least, most = min(counts.values()) if len(counts) == devices else 0, max(counts.values())
+    if least == most or "in all" in told or least % runs or most % runs:
+        return told
+    return f"{told} ({least // runs} to {most // runs})"
 
 
 def operation_table(
@@ -335,17 +360,31 @@ def operation_table(
     peaks = peaks_of(profile)
     rates = ("rate", "of roof")[narrow:] if peaks else ()
     operations = list(operations)
+    counts = counts_by_device(profile.operation_times)
     called = any(each.inside for each in operations)  # an empty column is left out
+    beside = any(each.asynchronous for each in operations)
     where = ("line", "inside") if called else ("line",)
-    heads = ("operation", "category", "time", "share", "runs", "mean", *rates, *where)
+    spans = ("span",) if beside else ()
+    heads = (
+        "operation",
+        "category",
+        "exposed" if beside else "time",
+        "share",
+        "runs",
+        "mean",
+        *spans,
+        *rates,
+        *where,
+    )
     rows = [
         (
             each.name,
             each.category,
             units.time(each.time_ns / parts(profile)),
             units.share(each.time_ns, max(profile.device_ns, 1)),
-            _times(each.count / parts(profile)),
-            units.time(each.mean_ns),
+            _runs_of(each, counts.get(identity(each), {}), profile),
+            "" if each.asynchronous else units.time(each.mean_ns),
+            *((units.time(each.mean_ns) if each.asynchronous else "",) if beside else ()),
             *(_rate(place(each, peaks))[narrow:] if peaks else ()),
             _short(each.source),
             *((last_names(each.inside or "") if narrow else each.inside or "",) if called else ()),

@@ -156,3 +156,18 @@ def test_a_real_recording_tells_how_arrays_were_divided_over_eight_gpus() -> Non
     assert program.time_ns == pytest.approx(
         sum(each.time_ns for each in times.operation_times if each.module == program.name), rel=1e-3
     )
+
+
+def test_copies_that_overlap_count_once_and_their_rate_is_that_of_all_together() -> None:
+    details = "kind_src:pageable kind_dst:device size:4096 dest:0 async:1"
+    (found,) = copies("operations", "MemcpyH2D", {"memcpy_details": details}, (0, 100), (50, 150), (200, 250))
+    assert (found.count, found.total_ns, found.time_ns) == (3, 250, 200)
+    assert found.bytes_per_s == pytest.approx(3 * 4096 / 200e-9)
+
+
+@pytest.mark.parametrize(("to", "direction"), [(0, "on the device"), (1, "device to device"), (512, "on the device")])
+def test_a_copy_whose_destination_is_another_device_is_one_between_devices(to: int, direction: str) -> None:
+    kind = EventKind("CopyDeviceToDevice", {"memcpy_details": f"kind:Unknown size:655360 dest:{to} async:1"})
+    track = Track("t", "GPU:0", "operations", np.zeros(1, np.int64), np.zeros(1, np.int64), np.full(1, 5000))
+    (found,) = summarize(Recording((track,), (kind,), {"GPU:0": {}, "GPU:1": {}}, {})).transfers
+    assert found.direction == direction

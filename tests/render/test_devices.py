@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from profiles import MS, fabricated, use
+from profiles import MS, fabricated, operation, use
 
 from jaxmagic.model.exchange import CollectiveTime, ProgramTime, Sharded, TransferTime
 from jaxmagic.model.profile import Profile
@@ -26,7 +26,8 @@ def profile() -> Profile:
         ),
         transfers=(
             TransferTime(
-                direction="host to device", device="GPU:0", count=4, size_bytes=4 * 2**20, total_ns=2 * MS
+                direction="host to device", device="GPU:0", count=4, size_bytes=4 * 2**20, total_ns=3 * MS,
+                time_ns=2 * MS,
             ),
         ),
         programs=(
@@ -102,3 +103,49 @@ def test_all_of_it_is_in_frames(profile: Profile) -> None:
         ["input", "x", "2,1"], ["input", "w", "1"], ["output", "?", "?"],
     ]  # fmt: skip
     assert profile.devices()["barrier_ns"].tolist() == [0, 4 * MS]
+
+
+def test_devices_that_did_nothing_are_named_and_compared_with_none(profile: Profile) -> None:
+    """One that only received copies is no reason to call the load uneven."""
+    received = replace(use("GPU:2", 5 * MS), compute_ns=0)
+    made = replace(
+        profile,
+        device_uses=(use("GPU:0", 20 * MS), use("GPU:1", 20 * MS), received),
+        idle_devices=("GPU:3", "GPU:4", "GPU:5", "GPU:7"),
+    )
+    text = squeezed(made)
+    assert "No events of GPU:3 to GPU:5, GPU:7." in text
+    assert "GPU:2 computed nothing." in text
+    assert "Uneven" not in text
+
+
+def test_counts_are_whole_numbers_of_all_devices_and_of_each_where_they_differ(profile: Profile) -> None:
+    def counted(*counts: int) -> str:
+        rows = [
+            replace(operation("dot.1", 10 * MS), device=f"GPU:{at}", count=each)
+            for at, each in enumerate(counts)
+            if each
+        ]
+        return str(replace(profile, operation_times=tuple(rows), runs=1))
+
+    assert " 10    " in counted(5, 5)
+    assert "9 (4 to 5)" in counted(4, 5)
+    assert "5 (GPU:1)" in counted(0, 5)
+    assert "3 in all" in str(replace(profile, operation_times=(replace(operation("dot.1", MS), count=3),), runs=2))
+
+
+def test_what_goes_on_beside_operations_has_its_span_in_a_column_of_its_own(profile: Profile) -> None:
+    beside = replace(operation("async copy.4", MS), asynchronous=True, total_ns=600 * MS, count=2, category="copy")
+    text = squeezed(replace(profile, operation_times=(operation("dot.1", 20 * MS), beside)))
+    assert "operation category exposed share runs mean span" in text
+    assert "300 ms" in next(line for line in text.splitlines() if line.startswith("async copy.4"))
+    assert "span" not in squeezed(profile)
+
+
+def test_a_recording_from_elsewhere_names_the_window_of_its_share(profile: Profile) -> None:
+    made = replace(profile, runs=None, recorded_ns=30 * MS, whole_ns=9700 * MS)
+    told = squeezed(made).splitlines()
+    assert " ".join(told[:2]).startswith(
+        "Device time: 15.0 ms in the mean of 2 devices, 50 % of the 30.0 ms from the first operation to the end of "
+        "the last (recording: 9.70 s)"
+    )
