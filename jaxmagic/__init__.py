@@ -84,6 +84,7 @@ _PUBLIC = {
     "TransferTime": "model.exchange",
     "ProgramTime": "model.exchange",
     "Sharded": "model.exchange",
+    "StepTimes": "model.steps",
     "ProfileTimeline": "model.profile_timeline",
     "EventTrack": "model.profile_timeline",
     "EventLabel": "model.profile_timeline",
@@ -167,6 +168,7 @@ __all__ = [  # noqa: RUF022 - in the order of the table
     "TransferTime",
     "ProgramTime",
     "Sharded",
+    "StepTimes",
     "ProfileTimeline",
     "EventTrack",
     "EventLabel",
@@ -237,6 +239,7 @@ if TYPE_CHECKING:
     from .model.process_noise import Basis, ProcessNoise, ProgramNoise
     from .model.profile import Code, DeviceUse, OperationTime, PlaceTime, Profile
     from .model.profile_timeline import EventLabel, EventTrack, ProfileTimeline
+    from .model.steps import StepTimes
     from .model.timeline import MemoryTimeline, Peak
     from .model.timing import Timing
 

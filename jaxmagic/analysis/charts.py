@@ -26,6 +26,7 @@ from .profile_timeline_chart import profile_timeline_chart
 from .profile_tree import profile_flame
 from .roofline import roofline_chart
 from .runs import runs, runs_chart
+from .step_parts import steps_chart
 
 #: Runs of a session that fit below each other.
 _MOST_BARS = 12
@@ -56,7 +57,10 @@ def chart_of(record: object, of: str | None) -> Chart:
     return found
 
 
-_NOTHING = {"roofline": "there is nothing to draw: it is not known what the device can do, or no operation's work is"}
+_NOTHING = {
+    "roofline": "there is nothing to draw: it is not known what the device can do, or no operation's work is",
+    "steps": "there is nothing to draw: no steps are marked, and no program ran three times in a row",
+}
 
 #: The pictures of a profile, by their names.
 PROFILE_PICTURES: dict[str, Callable[[Profile], Chart | None]] = {
@@ -64,6 +68,7 @@ PROFILE_PICTURES: dict[str, Callable[[Profile], Chart | None]] = {
     "stacks": lambda record: profile_flame(record, "stack"),
     "timeline": profile_timeline_chart,
     "roofline": roofline_chart,
+    "steps": steps_chart,
 }
 
 

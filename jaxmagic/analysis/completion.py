@@ -121,6 +121,7 @@ def _chosen(track: Track, mask: NDArray[np.bool_]) -> Track:
         end_ps=track.end_ps[mask],
         flows=None if track.flows is None else track.flows[mask],
         executions=None if track.executions is None else track.executions[mask],
+        launches=None if track.launches is None else track.launches[mask],
     )
 
 

@@ -11,6 +11,7 @@ from ..model.exchange import CollectiveTime, ProgramTime, TransferTime
 from ..model.profile import DeviceUse, OperationTime, PlaceTime
 from ..model.profile_timeline import ProfileTimeline
 from ..model.recording import Fact, Recording, Track
+from ..model.steps import StepTimes
 from .attribution import BESIDE, COLLECTIVE, COMPUTE, COPY, Segments, union_of
 from .data_sheets import data_sheet_of, peak_of
 from .device_work import DeviceWork, Kinds
@@ -18,6 +19,7 @@ from .exchange import Collectives, transfers
 from .gaps import gaps, host_stretches, length_ps
 from .profile_rows import Places, Programs, operations_of
 from .profile_timeline import Gaps, make_timeline
+from .steps import Executions, step_times
 from .windows import Window, from_first_to_last, within
 
 
@@ -32,6 +34,7 @@ class Times(NamedTuple):
     transfers: tuple[TransferTime, ...] = ()
     programs: tuple[ProgramTime, ...] = ()
     timeline: ProfileTimeline | None = None
+    step_times: tuple[StepTimes, ...] = ()
     whole_ns: int | None = None
     idle_devices: tuple[str, ...] = ()
 
@@ -55,13 +58,14 @@ def summarize(recording: Recording, windows: Sequence[Window] | None = None) -> 
     recorded_ps = sum(each.end_ps - each.start_ps for each in windows)
     kinds = Kinds(recording)
     uses, operations, places, waits = [], [], Places(), []
-    collectives, programs = Collectives(), Programs(recording)
+    collectives, programs, executions = Collectives(), Programs(recording), Executions(recording)
     host, when = host_stretches(recording), _stretches(windows)
     for device, tracks in sorted(by_device.items()):
         work = DeviceWork(tracks, windows, kinds)
         if not work.count.any():  # nothing, or only programs of ours
             continue
         barrier_ps = _barriers(recording, device, windows)
+        executions.add(device, work, kinds)
         waits.append(Gaps(device, gaps(work.segments, work.ranks, when, host), barrier_ps))
         uses.append(_use(device, work, recorded_ps, recording.devices.get(device, {}), waits[-1]))
         operations += operations_of(device, work, kinds)
@@ -80,6 +84,7 @@ def summarize(recording: Recording, windows: Sequence[Window] | None = None) -> 
         transfers=transfers(recording, windows),
         programs=programs.times(),
         timeline=make_timeline(recording, windows, waits, kinds.known),
+        step_times=step_times(recording, executions, waits, windows),
         whole_ns=whole_ns,
         idle_devices=tuple(each for each in sorted(recording.devices) if each not in {use.device for use in uses}),
     )

@@ -138,7 +138,7 @@ def _rows(recording: Recording, start: int, end: int) -> tuple[list[_Row], int]:
                 length=last - first,
             )
             if track.device is None:
-                host.append((row, _is_main(track, recording)))
+                host.append((row, is_main(track, recording)))
             else:
                 devices.append(row)
     devices = _merged(devices)
@@ -166,7 +166,7 @@ def _is_noise(kind: EventKind) -> bool:
     return _NOISE.match(kind.name) is not None or is_ours(kind)
 
 
-def _is_main(track: Track, recording: Recording) -> bool:
+def is_main(track: Track, recording: Recording) -> bool:
     """Whether it is the thread that Python runs on."""
     return track.name in ("python", "main") or any(
         "PjitFunction" in recording.kinds[each].name for each in np.unique(track.kinds).tolist()
@@ -283,7 +283,7 @@ WAITS: Mapping[Activity, str] = {
 
 def _meanwhile(recording: Recording, gaps: Sequence[tuple[int, int, Activity]]) -> Iterator[str]:
     """For each gap the function of the host that Python's thread spent most of it in."""
-    threads = [each for each in recording.tracks if each.role == "host" and _is_main(each, recording)]
+    threads = [each for each in recording.tracks if each.role == "host" and is_main(each, recording)]
     noise = {number for number, each in enumerate(recording.kinds) if _is_noise(each)}
     for low, high, _ in gaps:
         most, said = 0, ""

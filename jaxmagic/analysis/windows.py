@@ -12,7 +12,7 @@ from .attribution import Ints
 from .recorded import is_ours
 
 #: How far apart the clocks of threads and devices may be.
-_SKEW_PS = 10**9
+SKEW_PS = 10**9
 
 
 class Window(NamedTuple):
@@ -44,7 +44,7 @@ def within(start: Ints, end: Ints, windows: Sequence[Window]) -> tuple[Ints, Int
         return nothing, nothing, nothing
     mine = np.searchsorted(low, start, side="right") - 1
     mine += (mine < 0) | (start >= high[np.maximum(mine, 0)])
-    chosen = np.flatnonzero((mine < len(low)) & (start >= low[np.minimum(mine, len(low) - 1)] - _SKEW_PS))
+    chosen = np.flatnonzero((mine < len(low)) & (start >= low[np.minimum(mine, len(low) - 1)] - SKEW_PS))
     mine = mine[chosen]
     start, end = np.maximum(start[chosen], low[mine]), np.minimum(end[chosen], high[mine])
     there = end > start

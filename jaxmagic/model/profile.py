@@ -11,6 +11,7 @@ from .environment import Environment
 from .exchange import CollectiveTime, ProgramTime, TransferTime
 from .frame import Stack
 from .profile_timeline import ProfileTimeline
+from .steps import StepTimes
 from .timing import Timing
 
 if TYPE_CHECKING:
@@ -173,6 +174,7 @@ class Profile(Displayable):
         collectives: how devices exchanged data, what took longest first.
         transfers: what was copied from and to the host, and between devices, as far as the recording tells.
         programs: the programs whose module is known, what took longest first.
+        step_times: the steps of each device, where there are marks of them or one program ran several times in a row.
         timeline: what ran when; ``None`` where nothing did.
         codes: the source of the functions of these places, as far as it was found.
         compilations: what compiled meanwhile, as in a :class:`Timing`.
@@ -201,6 +203,7 @@ class Profile(Displayable):
     collectives: tuple[CollectiveTime, ...] = ()
     transfers: tuple[TransferTime, ...] = ()
     programs: tuple[ProgramTime, ...] = ()
+    step_times: tuple[StepTimes, ...] = ()
     timeline: ProfileTimeline | None = None
     codes: tuple[Code, ...] = ()
     compilations: tuple[Compilation, ...] = ()
@@ -250,6 +253,15 @@ class Profile(Displayable):
         ``to_frame("programs")``.
         """
         return self.to_frame("devices")
+
+    def steps(self) -> DataFrame:
+        """How long each step took on each device, and its parts: ``device``, ``step``, and ``time_ns``.
+
+        The parts of a step add up to its time: computing (``compute_ns``), exchange and copies that nothing else hid
+        (``collective_ns``, ``copy_ns``), waiting for input (``input_ns``), for the host (``host_ns``), and for what
+        is not known (``idle_ns``).
+        """
+        return self.to_frame("steps")
 
     def without_values(self) -> Profile:
         """The record itself: it holds no value of the user's."""

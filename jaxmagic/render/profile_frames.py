@@ -90,6 +90,20 @@ _DEVICE = {
     "model": "string",
 }
 
+_STEP = {
+    "device": "string",
+    "step": "Int64",
+    "name": "string",
+    "start_ns": "Int64",
+    "time_ns": "Int64",
+    "compute_ns": "Int64",
+    "collective_ns": "Int64",
+    "copy_ns": "Int64",
+    "input_ns": "Int64",
+    "host_ns": "Int64",
+    "idle_ns": "Int64",
+}
+
 _COLLECTIVE = {
     "operation": "string",
     "kind": "string",
@@ -227,6 +241,16 @@ def devices(profile: Profile) -> Table:
             for each in profile.device_uses
         ],
     )
+
+
+def steps(profile: Profile) -> Table:
+    """A row a step and device."""
+    rows = [
+        (found.device, number, found.name, *(getattr(found, name)[number] for name in list(_STEP)[3:]))
+        for found in profile.step_times
+        for number in range(len(found.time_ns))
+    ]
+    return Table(_STEP, rows)
 
 
 def collectives(profile: Profile) -> Table:

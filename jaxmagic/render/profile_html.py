@@ -7,9 +7,11 @@ from ..analysis.profile_operations import over_devices
 from ..analysis.profile_timeline_chart import profile_timeline_chart
 from ..analysis.profile_tree import profile_flame
 from ..analysis.roofline import roofline_chart
+from ..analysis.step_parts import steps_chart
 from ..model.profile import Profile
 from . import device_words, profile_words, tags
 from .inside_words import inside_of
+from .step_words import about_steps, step_table
 from .style import Style
 from .tags import FAINT, NUMBER, chart_to_html, safe, short
 
@@ -22,7 +24,10 @@ _LETTERS = "font-family:monospace;white-space:pre;text-align:left;padding-left:9
 def profile_report(record: Profile, style: Style, *, explain: bool) -> str:
     """All of it."""
     pieces = [f"<div><b>{safe(profile_words.headline(record))}</b></div>"]
-    pieces += [tags.line(each) for each in (*profile_words.about_error(record), *profile_words.about_bound(record))]
+    told = [*profile_words.about_error(record), *profile_words.about_bound(record), *about_steps(record)]
+    pieces += [tags.line(each) for each in told]
+    if style.picture and (bars := steps_chart(record)) is not None:
+        pieces.append(chart_to_html(bars))
     lines = line_times(record)
     listed = listings(record, lines)[:_MOST_LISTINGS]
     pieces += [_listing(each, record, style) for each in listed]
@@ -39,6 +44,8 @@ def profile_report(record: Profile, style: Style, *, explain: bool) -> str:
     pieces += [tags.line(each, FAINT) for each in profile_words.about_roof(record)]
     if style.picture and (roof := roofline_chart(record)) is not None:
         pieces.append(chart_to_html(roof))
+    if steps := step_table(record, style.rows):
+        pieces.append(tags.table(steps, len(record.step_times), "steps()"))
     pieces += [tags.table(*each) for each in device_words.device_tables(record, style.rows)]
     pieces += [tags.line(each) for each in device_words.about_devices(record)]
     told = [*profile_words.about_profiler(record), *profile_words.about_copy(record, style.digits)]

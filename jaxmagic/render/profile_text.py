@@ -10,6 +10,7 @@ from ..model.profile import Profile
 from . import device_words, profile_words, words
 from .columns import more, sentences, table
 from .inside_words import inside_of
+from .step_words import about_steps, step_table
 from .style import Style
 
 #: Functions that are listed; the rest is in ``lines()``.
@@ -22,7 +23,7 @@ _WIDTHS = (9, 6, 10, 6)
 def profile_report(record: Profile, style: Style, *, explain: bool) -> list[str]:
     """What stands below the headline."""
     lines = line_times(record)
-    told = [*profile_words.about_error(record), *profile_words.about_bound(record)]
+    told = [*profile_words.about_error(record), *profile_words.about_bound(record), *about_steps(record)]
     told += [*profile_words.about_profiler(record), *profile_words.about_copy(record, style.digits)]
     found = sentences(told, style)
     listed = listings(record, lines)
@@ -36,6 +37,9 @@ def profile_report(record: Profile, style: Style, *, explain: bool) -> list[str]
         found += table(profile_words.operation_table(operations[: style.rows], record, narrow=True), style.width)
         found += more(len(operations), style.rows, "operation", "operations()")
         found += sentences(profile_words.about_roof(record), style)
+    if steps := step_table(record, style.rows):
+        found += table(steps, style.width)
+        found += more(len(record.step_times), style.rows, "device", "steps()")
     for rows, there_are, where in device_words.device_tables(record, style.rows):
         found += table(rows, style.width)
         found += more(there_are, style.rows, "row", where)

@@ -11,6 +11,7 @@ _PICTURES = {
     "device time by call stack": "stacks",
     "timeline": "timeline",
     "roofline": "roofline",
+    "steps": "steps",
 }
 
 
