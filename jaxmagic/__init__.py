@@ -79,6 +79,7 @@ _PUBLIC = {
     "OperationTime": "model.profile",
     "PlaceTime": "model.profile",
     "DeviceUse": "model.profile",
+    "KernelTime": "model.kernels",
     "Code": "model.profile",
     "CollectiveTime": "model.exchange",
     "TransferTime": "model.exchange",
@@ -163,6 +164,7 @@ __all__ = [  # noqa: RUF022 - in the order of the table
     "OperationTime",
     "PlaceTime",
     "DeviceUse",
+    "KernelTime",
     "Code",
     "CollectiveTime",
     "TransferTime",
@@ -235,6 +237,7 @@ if TYPE_CHECKING:
     from .model.frame import Frame
     from .model.heap import HeapDifference, HeapProfile, HeapSample
     from .model.history import History
+    from .model.kernels import KernelTime
     from .model.memory import Allocation, Buffer, Executable, MemoryProfile, Suspect
     from .model.process_noise import Basis, ProcessNoise, ProgramNoise
     from .model.profile import Code, DeviceUse, OperationTime, PlaceTime, Profile

@@ -37,7 +37,7 @@ def op_of_kernel(kernel: str, module: Module | None) -> str:
         return re.sub(r"_(\d+)$", r".\1", kernel)
     if kernel in module.named:
         return kernel
-    found = [name for name in module.named if _sanitized(name) == kernel]
+    found = [name for name in module.named if sanitized(name) == kernel]
     return found[0] if len(found) == 1 else kernel
 
 
@@ -46,5 +46,6 @@ def about_graphs(kinds: Iterable[EventKind]) -> list[str]:
     return [_NOTE] if any(map(in_command_buffer, kinds)) else []
 
 
-def _sanitized(name: str) -> str:
+def sanitized(name: str) -> str:
+    """What a kernel is called that was compiled for an op of this name."""
     return re.sub(r"\W", "_", name)

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..model.recording import ProgramKey, Recording, Track
+from ..model.recording import EventKind, ProgramKey, Recording, Track
 from .attribution import BESIDE, COPY, Floats, Ints, Segments, divide, innermost, joined, union_of
 from .driver_calls import DriverCalls, runs_in_order
 from .origins import Origins
@@ -31,6 +31,10 @@ class Kinds:
             kind = self._recording.kinds[number]
             self.known[number] = recorded(kind, self._recording.modules, self._origins)
         return self.known[number]
+
+    def kind(self, number: int) -> EventKind:
+        """What all events of this kind have in common."""
+        return self._recording.kinds[number]
 
     def kernel(self, number: int) -> str:
         """The name of an event of this kind, as it was recorded."""
@@ -111,6 +115,25 @@ class DeviceWork:
         chosen = [(each.start[each.kinds == kind], each.end[each.kinds == kind]) for each in self._events]
         start, end = (np.concatenate(each) for each in zip(*chosen, strict=True))
         return start, end
+
+    def on_streams(self) -> list[int]:
+        """The kinds of events that ran on streams of a GPU."""
+        found = [each.kinds for each in self._events if each.on_stream]
+        return np.unique(np.concatenate(found)).tolist() if found else []
+
+    def launched(self, kind: int) -> tuple[Ints, Ints, Ints]:
+        """When events of a kind began and ended on streams, and the calls that they came of, 0 where not known."""
+        chosen = [(each, each.kinds == kind) for each in self._events if each.on_stream]
+        parts = [
+            (
+                each.start[here],
+                each.end[here],
+                np.zeros(here.sum(), np.int64) if each.launches is None else each.launches[here],
+            )
+            for each, here in chosen
+        ]
+        start, end, launches = (np.concatenate(each) for each in zip(*parts, strict=True))
+        return start, end, launches
 
     def _runs(self, kinds: Kinds) -> Ints:
         """Elsewhere than on the streams of a GPU an event is a run."""

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..model.exchange import CollectiveTime, ProgramTime, TransferTime
+from ..model.kernels import KernelTime
 from ..model.profile import DeviceUse, OperationTime, PlaceTime
 from ..model.profile_timeline import ProfileTimeline
 from ..model.recording import Fact, Recording, Track
@@ -17,6 +18,7 @@ from .data_sheets import data_sheet_of, peak_of
 from .device_work import DeviceWork, Kinds
 from .exchange import Collectives, transfers
 from .gaps import gaps, host_stretches, length_ps
+from .kernel_times import kernels_of
 from .profile_rows import Places, Programs, operations_of
 from .profile_timeline import Gaps, make_timeline
 from .steps import Executions, step_times
@@ -34,6 +36,7 @@ class Times(NamedTuple):
     transfers: tuple[TransferTime, ...] = ()
     programs: tuple[ProgramTime, ...] = ()
     timeline: ProfileTimeline | None = None
+    kernel_times: tuple[KernelTime, ...] = ()
     step_times: tuple[StepTimes, ...] = ()
     whole_ns: int | None = None
     idle_devices: tuple[str, ...] = ()
@@ -57,7 +60,7 @@ def summarize(recording: Recording, windows: Sequence[Window] | None = None) -> 
         windows = from_first_to_last([each for tracks in by_device.values() for each in tracks])
     recorded_ps = sum(each.end_ps - each.start_ps for each in windows)
     kinds = Kinds(recording)
-    uses, operations, places, waits = [], [], Places(), []
+    uses, operations, kernels, places, waits = [], [], [], Places(), []
     collectives, programs, executions = Collectives(), Programs(recording), Executions(recording)
     host, when = host_stretches(recording), _stretches(windows)
     for device, tracks in sorted(by_device.items()):
@@ -69,6 +72,7 @@ def summarize(recording: Recording, windows: Sequence[Window] | None = None) -> 
         waits.append(Gaps(device, gaps(work.segments, work.ranks, when, host), barrier_ps))
         uses.append(_use(device, work, recorded_ps, recording.devices.get(device, {}), waits[-1]))
         operations += operations_of(device, work, kinds)
+        kernels += kernels_of(device, work, kinds)
         for number in np.flatnonzero(work.count).tolist():
             mine, time_ps, count = kinds.of(number), float(work.time_ps[number]), int(work.runs[number])
             places.add(device, mine, time_ps, count)
@@ -79,6 +83,7 @@ def summarize(recording: Recording, windows: Sequence[Window] | None = None) -> 
         recorded_ns=-(-recorded_ps // 1000),
         device_uses=tuple(uses),
         operation_times=tuple(sorted(operations, key=lambda each: -each.time_ns)),
+        kernel_times=tuple(sorted(kernels, key=lambda each: -each.total_ns)),
         place_times=places.times(sum(each.busy_ns for each in uses)),
         collectives=collectives.times(),
         transfers=transfers(recording, windows),

@@ -14,6 +14,7 @@ from .command_buffers import in_command_buffer, op_of_kernel
 from .hlo_bytes import bytes_accessed, payload_bytes
 from .hlo_costs import category, flops, multiplied
 from .inside import inside, line_of
+from .kernel_names import kernel_function
 from .labels import label_of_instruction
 from .origins import Origins, Place
 from .performed import Performed, performed
@@ -138,7 +139,7 @@ def recorded(
     text = _TEXT.match(kind.name)
     ended_by = _word(kind.facts.get("hlo_op"))
     module = None if kind.program is None else modules.get(kind.program)
-    name = text["name"] if text else ended_by or kind.name
+    name = text["name"] if text else ended_by or kernel_function(kind.name)
     if in_command_buffer(kind):
         name = op_of_kernel(kind.name, module)
     title = _word(kind.facts.get("hlo_module")) or (module.name if module else "")

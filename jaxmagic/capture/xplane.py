@@ -45,7 +45,7 @@ _USES = {
     "correlation_id": _LAUNCH,  # what the driver was called for, and what came of it
     **dict.fromkeys(
         (
-            "flow", "id", "_a", "_ct", "_pt", "_r", "_src", "kernel_details",
+            "flow", "id", "_a", "_ct", "_pt", "_r", "_src",
             "all_reduce_unique_id", "context_id", "stream", "scope_range_id", "cuda_graph_node_id",
         ),
         _UNUSED,

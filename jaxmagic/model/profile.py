@@ -10,6 +10,7 @@ from .display import Displayable
 from .environment import Environment
 from .exchange import CollectiveTime, ProgramTime, TransferTime
 from .frame import Stack
+from .kernels import KernelTime
 from .profile_timeline import ProfileTimeline
 from .steps import StepTimes
 from .timing import Timing
@@ -170,6 +171,7 @@ class Profile(Displayable):
         device_uses: what each device did that did anything.
         idle_devices: the devices of the recording that did nothing.
         operation_times: what ran, on each device, what took most of its time first.
+        kernel_times: the kernels of GPUs, what took most time first; empty elsewhere.
         place_times: the same time by place in the program.
         collectives: how devices exchanged data, what took longest first.
         transfers: what was copied from and to the host, and between devices, as far as the recording tells.
@@ -200,6 +202,7 @@ class Profile(Displayable):
     idle_devices: tuple[str, ...] = ()
     operation_times: tuple[OperationTime, ...]
     place_times: tuple[PlaceTime, ...]
+    kernel_times: tuple[KernelTime, ...] = ()
     collectives: tuple[CollectiveTime, ...] = ()
     transfers: tuple[TransferTime, ...] = ()
     programs: tuple[ProgramTime, ...] = ()
@@ -244,6 +247,15 @@ class Profile(Displayable):
     def operations(self) -> DataFrame:
         """Time by operation and device: ``operation``, ``category``, ``device``, ``count``, ``total_ns`` and more."""
         return self.to_frame("operations")
+
+    def kernels(self, operation: str | None = None) -> DataFrame:
+        """Time by kernel of a GPU, its sizes, and how long it took to begin: those of one operation, or of all.
+
+        Args:
+            operation: its name, as in :meth:`operations`.
+        """
+        found = self.to_frame("kernels")
+        return found if operation is None else found[found["operation"] == operation].reset_index(drop=True)
 
     def devices(self) -> DataFrame:
         """What each device did: ``device``, ``busy_ns``, ``compute_ns``, ``copy_ns`` and more.

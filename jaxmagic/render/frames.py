@@ -188,6 +188,7 @@ def _(record: Profile, of: str | None = None) -> pd.DataFrame:
         of,
         lines=lambda: _frame(profile_frames.lines(record)),
         operations=lambda: _frame(profile_frames.operations(record)),
+        kernels=lambda: _frame(profile_frames.kernels(record)),
         scopes=lambda: _frame(profile_frames.scopes(record)),
         devices=lambda: _frame(profile_frames.devices(record)),
         steps=lambda: _frame(profile_frames.steps(record)),

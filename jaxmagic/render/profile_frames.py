@@ -52,6 +52,23 @@ _OPERATION = {
     "asynchronous": "boolean",
 }
 
+_KERNEL = {
+    "kernel": "string",
+    "operation": "string",
+    "module": "string",
+    "device": "string",
+    "count": "Int64",
+    "total_ns": "Int64",
+    "min_ns": "Int64",
+    "median_ns": "Int64",
+    "max_ns": "Int64",
+    "launch_ns": "Int64",
+    "grid": "string",
+    "block": "string",
+    "registers": "Int64",
+    "full_name": "string",
+}
+
 _PROFILE = {
     "started_at": "datetime64[ns, UTC]",
     "code": "string",
@@ -218,6 +235,16 @@ def operations(profile: Profile) -> Table:
         }
         rows.append(tuple(values[name] if name in values else getattr(each, name) for name in _OPERATION))
     return Table(_OPERATION, rows)
+
+
+def kernels(profile: Profile) -> Table:
+    """A row a kernel, for one operation and of one size, and device."""
+    rows = []
+    for each in profile.kernel_times:
+        sizes = {name: ",".join(map(str, getattr(each, name))) or None for name in ("grid", "block")}
+        values = {"kernel": each.name, **sizes}
+        rows.append(tuple(values[name] if name in values else getattr(each, name) for name in _KERNEL))
+    return Table(_KERNEL, rows)
 
 
 def scopes(profile: Profile) -> Table:

@@ -11,6 +11,7 @@ from ..analysis.step_parts import steps_chart
 from ..model.profile import Profile
 from . import device_words, profile_words, tags
 from .inside_words import inside_of
+from .kernel_words import kernel_table
 from .step_words import about_steps, step_table
 from .style import Style
 from .tags import FAINT, NUMBER, chart_to_html, safe, short
@@ -41,6 +42,9 @@ def profile_report(record: Profile, style: Style, *, explain: bool) -> str:
     operations = over_devices(record.operation_times)
     rows = profile_words.operation_table(operations[: style.rows], record)
     pieces.append(tags.table(rows, len(operations), "operations()"))
+    kernels, there_are = kernel_table(record, style.rows)
+    if kernels:
+        pieces.append(tags.table(kernels, there_are, "kernels()"))
     pieces += [tags.line(each, FAINT) for each in profile_words.about_roof(record)]
     if style.picture and (roof := roofline_chart(record)) is not None:
         pieces.append(chart_to_html(roof))

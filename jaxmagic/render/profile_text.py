@@ -10,6 +10,7 @@ from ..model.profile import Profile
 from . import device_words, profile_words, words
 from .columns import more, sentences, table
 from .inside_words import inside_of
+from .kernel_words import kernel_table
 from .step_words import about_steps, step_table
 from .style import Style
 
@@ -36,6 +37,9 @@ def profile_report(record: Profile, style: Style, *, explain: bool) -> list[str]
     if operations:
         found += table(profile_words.operation_table(operations[: style.rows], record, narrow=True), style.width)
         found += more(len(operations), style.rows, "operation", "operations()")
+        kernels, there_are = kernel_table(record, style.rows, narrow=True)
+        found += table(kernels, style.width) if kernels else []
+        found += more(there_are, style.rows, "kernel", "kernels()")
         found += sentences(profile_words.about_roof(record), style)
     if steps := step_table(record, style.rows):
         found += table(steps, style.width)

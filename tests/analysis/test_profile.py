@@ -29,9 +29,9 @@ GPU_OPERATIONS = {
 
 #: What ``kernel_stats`` says of kernels that belong to no operation.
 GPU_KERNELS = {
-    "__amd_rocclr_copyBuffer.kd": (35, 563.521),
-    "Im3d2Col.kd": (1, 16.08),
-    "input_transpose_fusion_1.kd": (1, 6.8),
+    "__amd_rocclr_copyBuffer": (35, 563.521),
+    "Im3d2Col": (1, 16.08),
+    "input_transpose_fusion_1": (1, 6.8),
 }
 
 TPU_OPERATIONS = {

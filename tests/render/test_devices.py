@@ -8,6 +8,7 @@ import pytest
 from profiles import MS, fabricated, operation, use
 
 from jaxmagic.model.exchange import CollectiveTime, ProgramTime, Sharded, TransferTime
+from jaxmagic.model.kernels import KernelTime
 from jaxmagic.model.profile import Profile
 from jaxmagic.render.html import to_html
 
@@ -149,3 +150,26 @@ def test_a_recording_from_elsewhere_names_the_window_of_its_share(profile: Profi
         "Device time: 15.0 ms in the mean of 2 devices, 50 % of the 30.0 ms from the first operation to the end of "
         "the last (recording: 9.70 s)"
     )
+
+
+def test_kernels_that_are_called_otherwise_than_their_operation_have_rows(profile: Profile) -> None:
+    attention = KernelTime(
+        name="FmhaFwdKernel", full_name="void ck::FmhaFwdKernel<1>(int)", operation="call.1", module="jit_f",
+        device="GPU:0", count=4, total_ns=8 * MS, min_ns=1 * MS, median_ns=2 * MS, max_ns=3 * MS, grid=(16, 2, 1),
+        block=(256, 1, 1), registers=32, launch_ns=7000,
+    )  # fmt: skip
+    own = replace(attention, name="loop_add_fusion_1", full_name="loop_add_fusion_1", operation="loop_add_fusion.1")
+    same = replace(own, operation="loop_add_fusion.7")  # XLA compiled both as one
+    made = replace(profile, kernel_times=(attention, own, same, replace(attention, device="GPU:1")))
+    text = squeezed(made)
+    assert "kernel of time runs median launch FmhaFwdKernel call.1 4.00 ms 4 2.00 ms 7.00 µs" in text.replace(
+        "\n", " "
+    )
+    assert "loop_add_fusion" not in text
+    assert all(each in to_html(made) for each in ("16×2×1", "256×1×1", "3.00 ms"))
+    frame = made.kernels("call.1")
+    assert frame[["kernel", "device", "grid", "registers"]].values.tolist() == [
+        ["FmhaFwdKernel", "GPU:0", "16,2,1", 32], ["FmhaFwdKernel", "GPU:1", "16,2,1", 32],
+    ]  # fmt: skip
+    assert len(made.kernels()) == 4
+    assert profile.kernels().empty
