@@ -80,6 +80,7 @@ _PUBLIC = {
     "PlaceTime": "model.profile",
     "DeviceUse": "model.profile",
     "KernelTime": "model.kernels",
+    "AllocatorUse": "model.allocators",
     "Code": "model.profile",
     "CollectiveTime": "model.exchange",
     "TransferTime": "model.exchange",
@@ -165,6 +166,7 @@ __all__ = [  # noqa: RUF022 - in the order of the table
     "PlaceTime",
     "DeviceUse",
     "KernelTime",
+    "AllocatorUse",
     "Code",
     "CollectiveTime",
     "TransferTime",
@@ -225,6 +227,7 @@ if TYPE_CHECKING:
         RecordError,
     )
     from .magics.extension import load_ipython_extension, unload_ipython_extension
+    from .model.allocators import AllocatorUse
     from .model.arrays import HeldArray, LiveArrays
     from .model.benchmark import Benchmark, Conditions, Launch, Trial
     from .model.comparison import Candidate, Check, Comparison, Versus

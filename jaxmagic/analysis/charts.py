@@ -16,6 +16,7 @@ from ..model.profile import Profile
 from ..model.sweep import Sweep, Variable
 from ..model.timing import Timing
 from . import report, statistics
+from .allocators import memory_chart
 from .arrays_chart import arrays_chart
 from .comparison import ratios
 from .distributions import distributions, hill
@@ -59,6 +60,7 @@ def chart_of(record: object, of: str | None) -> Chart:
 
 _NOTHING = {
     "roofline": "there is nothing to draw: it is not known what the device can do, or no operation's work is",
+    "memory": "there is nothing to draw: no allocator is in the recording",
     "steps": "there is nothing to draw: no steps are marked, and no program ran three times in a row",
 }
 
@@ -69,6 +71,7 @@ PROFILE_PICTURES: dict[str, Callable[[Profile], Chart | None]] = {
     "timeline": profile_timeline_chart,
     "roofline": roofline_chart,
     "steps": steps_chart,
+    "memory": memory_chart,
 }
 
 

@@ -122,6 +122,7 @@ def _chosen(track: Track, mask: NDArray[np.bool_]) -> Track:
         flows=None if track.flows is None else track.flows[mask],
         executions=None if track.executions is None else track.executions[mask],
         launches=None if track.launches is None else track.launches[mask],
+        held_bytes=None if track.held_bytes is None else track.held_bytes[mask],
     )
 
 

@@ -7,12 +7,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..model.allocators import AllocatorUse
 from ..model.exchange import CollectiveTime, ProgramTime, TransferTime
 from ..model.kernels import KernelTime
 from ..model.profile import DeviceUse, OperationTime, PlaceTime
 from ..model.profile_timeline import ProfileTimeline
 from ..model.recording import Fact, Recording, Track
 from ..model.steps import StepTimes
+from .allocators import allocator_uses
 from .attribution import BESIDE, COLLECTIVE, COMPUTE, COPY, Segments, union_of
 from .data_sheets import data_sheet_of, peak_of
 from .device_work import DeviceWork, Kinds
@@ -38,6 +40,7 @@ class Times(NamedTuple):
     timeline: ProfileTimeline | None = None
     kernel_times: tuple[KernelTime, ...] = ()
     step_times: tuple[StepTimes, ...] = ()
+    allocator_uses: tuple[AllocatorUse, ...] = ()
     whole_ns: int | None = None
     idle_devices: tuple[str, ...] = ()
 
@@ -90,6 +93,7 @@ def summarize(recording: Recording, windows: Sequence[Window] | None = None) -> 
         programs=programs.times(),
         timeline=make_timeline(recording, windows, waits, kinds.known),
         step_times=step_times(recording, executions, waits, windows),
+        allocator_uses=allocator_uses(recording, windows[0].start_ps) if windows else (),
         whole_ns=whole_ns,
         idle_devices=tuple(each for each in sorted(recording.devices) if each not in {use.device for use in uses}),
     )

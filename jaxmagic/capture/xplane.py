@@ -33,7 +33,7 @@ XStat: name 1 int64, number 2 fixed64, unsigned 3 int64, signed 4 int64, text 5 
 """
 
 #: What a statistic of an event is for: nothing, telling kinds of events apart, its time, or tying it to others.
-_UNUSED, _MIXED, _OWN_OFFSET, _OWN_DURATION, _FLOW, _EXECUTION, _LAUNCH = range(7)
+_UNUSED, _MIXED, _OWN_OFFSET, _OWN_DURATION, _FLOW, _EXECUTION, _LAUNCH, _HELD = range(8)
 
 #: What is not used to tell kinds of events apart: what differs from run to run would make a kind of each event.
 _USES = {
@@ -43,9 +43,12 @@ _USES = {
     "_c": _FLOW,  # what is ended, by its consumer
     "run_id": _EXECUTION,
     "correlation_id": _LAUNCH,  # what the driver was called for, and what came of it
+    "bytes_allocated": _HELD,  # of an allocator
     **dict.fromkeys(
         (
             "flow", "id", "_a", "_ct", "_pt", "_r", "_src",
+            "bytes_reserved", "bytes_available", "fragmentation", "requested_bytes", "allocation_bytes", "addr",
+            "peak_bytes_in_use",
             "all_reduce_unique_id", "context_id", "stream", "scope_range_id", "cuda_graph_node_id",
         ),
         _UNUSED,
@@ -74,6 +77,7 @@ class Events(NamedTuple):
         flow: the number that ties it to another event, or 0.
         execution: the number of the execution of a program that it is part of, or 0.
         launch: the number of the call of the driver that it is, or that it came of, or 0.
+        held: how many bytes an allocator has given away, or 0.
     """
 
     kinds: Ints
@@ -82,6 +86,7 @@ class Events(NamedTuple):
     flow: Ints
     execution: Ints
     launch: Ints
+    held: Ints
 
     def where(self, mask: Any) -> Events:
         """Those that are chosen."""
@@ -152,7 +157,7 @@ class Plane:
         data = np.frombuffer(b"".join(raw) + bytes(PADDING), np.uint8)
         end = np.cumsum(np.fromiter(map(len, raw), np.int64, len(raw)))
         start = np.concatenate([[0], end[:-1]]) if len(raw) else end
-        found = np.zeros((8, len(raw)), np.int64)
+        found = np.zeros((9, len(raw)), np.int64)
         found[3:5] = -1
         mixed = np.zeros(len(raw), np.uint64)
         for each in fields(data, start, end):
@@ -180,7 +185,7 @@ class Plane:
         tag, after = varints(data, after)
         value, _ = varints(data, after)
         tag, value = tag * there, value * there
-        for row, each in enumerate((_OWN_OFFSET, _OWN_DURATION, _FLOW, _EXECUTION, _LAUNCH)):
+        for row, each in enumerate((_OWN_OFFSET, _OWN_DURATION, _FLOW, _EXECUTION, _LAUNCH, _HELD)):
             own[row, events[use == each]] = value[use == each]
         kept = use == _MIXED
         events, name, start, end, tag, value = (each[kept] for each in (events, name, start, end, tag, value))

@@ -116,7 +116,7 @@ class Displayable(Exportable):
 
         Args:
             of: which picture of a :class:`~jaxmagic.Profile`: ``"scopes"``, ``"stacks"``,
-                ``"timeline"``, ``"roofline"`` or ``"steps"``.
+                ``"timeline"``, ``"roofline"``, ``"steps"`` or ``"memory"``.
 
         The figure belongs to the caller alone: pyplot is not imported and does not list it, and no setting of
         matplotlib is changed.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, ClassVar
 
+from .allocators import AllocatorUse
 from .compilation import Compilation
 from .display import Displayable
 from .environment import Environment
@@ -177,6 +178,7 @@ class Profile(Displayable):
         transfers: what was copied from and to the host, and between devices, as far as the recording tells.
         programs: the programs whose module is known, what took longest first.
         step_times: the steps of each device, where there are marks of them or one program ran several times in a row.
+        allocator_uses: what allocators had given away over time, as far as the recording tells; of GPUs it does.
         timeline: what ran when; ``None`` where nothing did.
         codes: the source of the functions of these places, as far as it was found.
         compilations: what compiled meanwhile, as in a :class:`Timing`.
@@ -207,6 +209,7 @@ class Profile(Displayable):
     transfers: tuple[TransferTime, ...] = ()
     programs: tuple[ProgramTime, ...] = ()
     step_times: tuple[StepTimes, ...] = ()
+    allocator_uses: tuple[AllocatorUse, ...] = ()
     timeline: ProfileTimeline | None = None
     codes: tuple[Code, ...] = ()
     compilations: tuple[Compilation, ...] = ()

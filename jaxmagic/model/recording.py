@@ -60,6 +60,7 @@ class Track:
         flows: for each event the number by which the profiler ties it to another one, or 0; ``None`` where not known.
         executions: for each event the number of the execution of a program that it is part of, or 0; likewise.
         launches: for each event the number of the call of the driver that it is, or that it came of, or 0; likewise.
+        held_bytes: for each event of an allocator how much it had given away behind it, or 0; likewise.
     """
 
     name: str
@@ -71,6 +72,7 @@ class Track:
     flows: NDArray[int64] | None = None
     executions: NDArray[int64] | None = None
     launches: NDArray[int64] | None = None
+    held_bytes: NDArray[int64] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -56,6 +56,20 @@ def about_devices(profile: Profile) -> list[str]:
     return told + [line for each in profile.programs[:1] if (line := _about_program(each))]
 
 
+def about_allocators(profile: Profile) -> list[str]:
+    """The most that was given away of the memory of devices, and which function JAX was dispatching then."""
+    found = [each for each in profile.allocator_uses if each.peak_bytes and "host" not in each.allocator]
+    if not found:
+        return []
+    most, least = found[0], found[-1]
+    when = f", while {most.program} was dispatched" if most.program else ""
+    if len(found) == 1:
+        return [f"Memory given to programs: {units.size(most.peak_bytes)} at most ({most.allocator}){when}."]
+    sizes = [units.size(each.peak_bytes) for each in (least, most)]
+    told = sizes[0] if sizes[0] == sizes[1] else f"{sizes[0]} to {sizes[1]}"
+    return [f"Memory given to programs: {told} at most, on each of {len(found)} devices{when}."]
+
+
 def _devices_named(devices: Sequence[str]) -> str:
     """Names, those of numbers in a row as from and to.
 

@@ -192,6 +192,7 @@ def _(record: Profile, of: str | None = None) -> pd.DataFrame:
         scopes=lambda: _frame(profile_frames.scopes(record)),
         devices=lambda: _frame(profile_frames.devices(record)),
         steps=lambda: _frame(profile_frames.steps(record)),
+        memory=lambda: _frame(profile_frames.memory(record)),
         collectives=lambda: _frame(profile_frames.collectives(record)),
         transfers=lambda: _frame(profile_frames.transfers(record)),
         programs=lambda: _frame(profile_frames.programs(record)),

@@ -107,6 +107,12 @@ _DEVICE = {
     "model": "string",
 }
 
+_MEMORY = {
+    "allocator": "string",
+    "time_ns": "Int64",
+    "held_bytes": "Int64",
+}
+
 _STEP = {
     "device": "string",
     "step": "Int64",
@@ -268,6 +274,16 @@ def devices(profile: Profile) -> Table:
             for each in profile.device_uses
         ],
     )
+
+
+def memory(profile: Profile) -> Table:
+    """A row a time at which an allocator gave or took back."""
+    rows = [
+        (each.allocator, time_ns, held_bytes)
+        for each in profile.allocator_uses
+        for time_ns, held_bytes in zip(each.time_ns, each.held_bytes, strict=True)
+    ]
+    return Table(_MEMORY, rows)
 
 
 def steps(profile: Profile) -> Table:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ..analysis.allocators import memory_chart
 from ..analysis.profile_lines import Listed, Listing, line_times, listings
 from ..analysis.profile_operations import over_devices
 from ..analysis.profile_timeline_chart import profile_timeline_chart
@@ -52,6 +53,9 @@ def profile_report(record: Profile, style: Style, *, explain: bool) -> str:
         pieces.append(tags.table(steps, len(record.step_times), "steps()"))
     pieces += [tags.table(*each) for each in device_words.device_tables(record, style.rows)]
     pieces += [tags.line(each) for each in device_words.about_devices(record)]
+    pieces += [tags.line(each) for each in device_words.about_allocators(record)]
+    if style.picture and (memory := memory_chart(record)) is not None:
+        pieces.append(chart_to_html(memory))
     told = [*profile_words.about_profiler(record), *profile_words.about_copy(record, style.digits)]
     told += [*profile_words.about_warm_up(record), *profile_words.about_earlier(record)]
     told += [*profile_words.about_load(record), *profile_words.about_kept(record), *record.notes]

@@ -48,6 +48,7 @@ def profile_report(record: Profile, style: Style, *, explain: bool) -> list[str]
         found += table(rows, style.width)
         found += more(there_are, style.rows, "row", where)
     found += sentences(device_words.about_devices(record), style)
+    found += sentences(device_words.about_allocators(record), style)
     told = [*profile_words.about_warm_up(record), *profile_words.about_earlier(record)]
     told += [*profile_words.about_load(record), *profile_words.about_kept(record), *record.notes]
     found += sentences(told, style)

@@ -12,6 +12,7 @@ _PICTURES = {
     "timeline": "timeline",
     "roofline": "roofline",
     "steps": "steps",
+    "memory": "memory",
 }
 
 
