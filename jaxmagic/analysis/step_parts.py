@@ -20,6 +20,16 @@ PARTS = (
     ("idle", "idle_ns"),
 )
 
+#: What the parts are called in the legend of a picture.
+_DRAWN = {
+    "computes": "computing",
+    "exchanges": "exchanging data",
+    "copies": "copying",
+    "input": "waiting for input",
+    "host": "waiting for the host",
+    "idle": "idle",
+}
+
 #: A step is bound by computation from this share on, and by what the device waits for from that.
 _COMPUTES = 0.9
 _WAITS = 0.5
@@ -68,11 +78,14 @@ def steps_chart(profile: Profile) -> Bars | None:
     found = [(each.device, mean_parts(each)) for each in profile.step_times if each.time_ns]
     if not found:
         return None
-    bars = tuple(Bar(name=device, parts=tuple(parts.items())) for device, parts in found)
+    shown = [name for name, _ in PARTS if any(parts[name] for _, parts in found)]
+    bars = tuple(
+        Bar(name=device, parts=tuple((_DRAWN[name], parts[name]) for name in shown)) for device, parts in found
+    )
     high = max(sum(parts.values()) for _, parts in found)
     return Bars(
         title="a step in the mean, by device",
         x=Scale(label="time", quantity="time", low=0.0, high=float(max(1.0, high))),
         bars=bars,
-        order=tuple(name for name, _ in PARTS),
+        order=tuple(_DRAWN.values()),
     )
