@@ -2,21 +2,27 @@
 
 XLA for NVIDIA GPUs groups ops into command buffers, which run as CUDA graphs. The events of their kernels then have
 ``hlo_op=command_buffer`` or ``command_buffer.1``, whichever op they belong to. The name of a kernel is that of its op
-with an underscore for all but letters, digits and underscores: ``loop_add_fusion_1`` of ``loop_add_fusion.1``.
+with an underscore for all but letters, digits and underscores: ``loop_add_fusion_1`` of ``loop_add_fusion.1``. Those
+of libraries have names of their own: they are known by their place between others, because a graph runs its ops in
+the order of the module's schedule.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+
+import numpy as np
 
 from ..model.hlo import Module
-from ..model.recording import EventKind
+from ..model.recording import EventKind, Recording
 
 _NOTE = (
     "Kernels ran in CUDA graphs (XLA's command buffers), where the trace names the graph and not the HLO op. Kernels "
-    "were matched to ops by name; those with no match have no line. For exact lines, profile once with "
-    "XLA_FLAGS=--xla_gpu_enable_command_buffer= set before JAX starts."
+    "were matched to ops by name and order; those with no match have no line. Exact lines of a jitted function f: "
+    "jaxmagic.profile(f, x, command_buffers=False). Of a whole process: set the environment variable XLA_FLAGS to "
+    "--xla_gpu_enable_command_buffer= before JAX starts."
 )
 
 
@@ -41,9 +47,84 @@ def op_of_kernel(kernel: str, module: Module | None) -> str:
     return found[0] if len(found) == 1 else kernel
 
 
+def with_ops_of_graphs(recording: Recording) -> Recording:
+    """The same, where kernels of libraries in CUDA graphs know their op, as far as their place tells it.
+
+    Between two kernels whose ops are known lie the calls of libraries that the schedule has between these ops. If
+    that is one call, all kernels there are of it; if there are as many as kernels, each is of one.
+    """
+    graphs = {number for number, kind in enumerate(recording.kinds) if in_command_buffer(kind)}
+    if not graphs:
+        return recording
+    kinds, known = list(recording.kinds), dict[tuple[int, str], int]()
+    tracks = []
+    for track in recording.tracks:
+        if track.role == "operations" and graphs & set(np.unique(track.kinds).tolist()):
+            numbers = track.kinds.copy()
+            for program in {recording.kinds[each].program for each in graphs} - {None}:
+                module = recording.modules.get(program) if program else None
+                if module is not None:
+                    here = [
+                        at
+                        for at, number in enumerate(track.kinds.tolist())
+                        if number in graphs and recording.kinds[number].program == program
+                    ]
+                    found = _ops_by_place([recording.kinds[int(track.kinds[at])].name for at in here], module)
+                    for at, op in zip(here, found, strict=True):
+                        if op is not None:
+                            key = int(track.kinds[at]), op
+                            if key not in known:
+                                known[key] = len(kinds)
+                                kinds.append(_filed(kinds[key[0]], op))
+                            numbers[at] = known[key]
+            track = replace(track, kinds=numbers)
+        tracks.append(track)
+    return replace(recording, tracks=tuple(tracks), kinds=tuple(kinds))
+
+
+def _filed(kind: EventKind, op: str) -> EventKind:
+    return kind._replace(facts={**kind.facts, "hlo_op": op, "command_buffer": kind.facts.get("hlo_op", "")})
+
+
+def _ops_by_place(kernels: Sequence[str], module: Module) -> list[str | None]:
+    """The op of each kernel whose name is that of none, in the order of their runs; ``None`` where not certain."""
+    order = {module.instructions[number].name: at for at, number in enumerate(_schedule(module))}
+    calls = [each for each in order if module.instructions[module.named[each]].opcode == "custom-call"]
+    places = [order.get(op_of_kernel(each, module)) for each in kernels]
+    found: list[str | None] = [None] * len(kernels)
+    begin = 0
+    while begin < len(kernels):
+        if places[begin] is not None:
+            begin += 1
+            continue
+        end = next((at for at in range(begin, len(kernels)) if places[at] is not None), len(kernels))
+        low = places[begin - 1] if begin else -1
+        high = places[end] if end < len(kernels) else len(order)
+        between = [each for each in calls if (low or 0) < order[each] < (high or 0)] if _in_order(low, high) else []
+        if len(between) == 1:
+            found[begin:end] = between * (end - begin)
+        elif len(between) == end - begin:
+            found[begin:end] = between
+        begin = end
+    return found
+
+
+def _in_order(low: int | None, high: int | None) -> bool:
+    """Whether one place is before the other: the next run of a graph begins anew."""
+    return low is not None and high is not None and low < high
+
+
+def _schedule(module: Module) -> Iterator[int]:
+    """The instructions that no other one calls, in order."""
+    called = {each for one in module.instructions.values() for each in one.called}
+    for number, instructions in module.computations.items():
+        if number not in called:
+            yield from instructions
+
+
 def about_graphs(kinds: Iterable[EventKind]) -> list[str]:
     """Say that kernels ran in CUDA graphs, and how to profile without these."""
-    return [_NOTE] if any(map(in_command_buffer, kinds)) else []
+    return [_NOTE] if any(in_command_buffer(each) or "command_buffer" in each.facts for each in kinds) else []
 
 
 def sanitized(name: str) -> str:

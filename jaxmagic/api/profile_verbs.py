@@ -8,6 +8,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
+from ..capture.command_buffers import NOTE, without_command_buffers
 from ..capture.functions import name_of
 from ..capture.logdir import LogDir
 from ..capture.peaks import Given, give_peaks
@@ -31,6 +32,7 @@ def profile(
     logdir: str | os.PathLike[str] | None = None,
     label: str | None = None,
     perfetto: str | os.PathLike[str] | None = None,
+    command_buffers: bool = True,
     **kwargs: Any,
 ) -> Profile:
     """Call a function under the JAX profiler, and tell which lines, operations and devices its time went to.
@@ -49,6 +51,8 @@ def profile(
             to ``results.json``; without one nothing is left on disk.
         label: the name of a folder in `logdir` for recordings that belong together.
         perfetto: a file to write that Perfetto opens, compressed if its name ends in ``.gz``.
+        command_buffers: False to compile `fn`, which has to be jitted, once more without XLA's command buffers (CUDA
+            graphs of NVIDIA's GPUs): then the profiler files each kernel under its operation and line.
         kwargs: keyword arguments of `fn`.
 
     Returns:
@@ -58,7 +62,7 @@ def profile(
         TypeError: `fn` cannot be called.
         ValueError: `n` is no number of calls, or `label` no name of a folder.
         OSError: nothing can be written into `logdir`, or where `perfetto` is to be; nothing is run then.
-        NotMeasured: the JAX profiler is running already.
+        NotMeasured: the JAX profiler is running already, or `fn` cannot be compiled without command buffers.
         JaxNotAvailable: JAX is not installed or too old.
 
     >>> import jax, jax.numpy as jnp, jaxmagic
@@ -74,12 +78,14 @@ def profile(
         )
     if not isinstance(n, int) or isinstance(n, bool) or n < 1:
         raise ValueError(f"n: a whole number of calls from 1 on is wanted; found {n!r}")
-    watch = profile_watch(runs=n, cold=cold, logdir=logdir, label=label, perfetto=perfetto)
+    called = fn if command_buffers else without_command_buffers(fn, *args, **kwargs)
+    notes = () if command_buffers else (NOTE,)
+    watch = profile_watch(runs=n, cold=cold, logdir=logdir, label=label, perfetto=perfetto, notes=notes)
     watch.start()
     error: BaseException | None = None
     try:
         for _ in watch.runs():
-            watch.result = fn(*args, **kwargs)
+            watch.result = called(*args, **kwargs)
             watch.returned(watch.result)
     except BaseException as raised:
         error = raised
@@ -123,6 +129,7 @@ def profile_watch(
     logdir: str | os.PathLike[str] | None = None,
     label: str | None = None,
     perfetto: str | os.PathLike[str] | None = None,
+    notes: tuple[str, ...] = (),
 ) -> ProfileWatch:
     """What ``%jaxprof`` runs: it keeps its record in the session's history.
 
@@ -149,6 +156,7 @@ def profile_watch(
         recorded=recorded,
         record=history().append,
         progress=shown_progress(),
+        notes=notes,
     )
 
 

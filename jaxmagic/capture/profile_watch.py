@@ -62,6 +62,7 @@ class ProfileWatch:
         recorded: told of the recording; what it says becomes notes, and so do its errors.
         record: told of the record.
         progress: shows which run it is, from the start to the end.
+        notes: what a reader must know beforehand.
 
     Attributes:
         result: what the code evaluated to; set after each run, and forgotten at the end.
@@ -78,6 +79,7 @@ class ProfileWatch:
         recorded: Callable[[Recording], Iterable[str]] = lambda _: (),
         record: Callable[[Profile], None] | None = None,
         progress: AbstractContextManager[Progress] | None = None,
+        notes: Iterable[str] = (),
     ) -> None:
         self.result: Any = None
         self.dropped: Any = None
@@ -98,7 +100,7 @@ class ProfileWatch:
         self._began_ns = 0
         self._running: Generator[None, None, None] | None = None
         self._profile: Profile | None = None
-        self._notes: list[str] = []
+        self._notes = list(notes)
         self._interrupt: KeyboardInterrupt | None = None
 
     @property

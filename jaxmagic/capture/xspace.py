@@ -14,6 +14,7 @@ import numpy as np
 
 from .. import units
 from ..analysis.callers import with_own_callers
+from ..analysis.command_buffers import with_ops_of_graphs
 from ..analysis.completion import completed
 from ..analysis.driver_calls import with_calls_of_copies
 from ..analysis.inherited import without_inherited
@@ -86,7 +87,7 @@ class _Reader:
             unread=unread,
             notes=(*self._notes, *_about_ends(sum(each.unknown for each in hosts))),
         )
-        return with_calls_of_copies(found)
+        return with_ops_of_graphs(with_calls_of_copies(found))
 
     def read(self, host: str, space: Any) -> None:
         self._notes += [f"The profiler said: {text(each)}" for each in (*space.errors, *space.warnings)]

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from jaxmagic.analysis.command_buffers import about_graphs, in_command_buffer, op_of_kernel
+import numpy as np
+
+from jaxmagic.analysis.command_buffers import about_graphs, in_command_buffer, op_of_kernel, with_ops_of_graphs
 from jaxmagic.analysis.recorded import recorded
 from jaxmagic.model.frame import Frame
 from jaxmagic.model.hlo import HloInstruction, Module
-from jaxmagic.model.recording import EventKind
+from jaxmagic.model.recording import EventKind, Recording, Track
 
 
 def module(*names: str) -> Module:
@@ -63,4 +65,50 @@ def test_without_its_module_a_kernel_has_a_row_of_its_own() -> None:
 def test_the_graph_is_kept_and_a_note_says_how_to_do_without() -> None:
     assert about_graphs([kernel("a", "add")]) == []
     (note,) = about_graphs([kernel("a", "add"), kernel("b"), kernel("c")])
-    assert "XLA_FLAGS=--xla_gpu_enable_command_buffer=" in note
+    assert "jaxmagic.profile(f, x, command_buffers=False)" in note
+    assert "XLA_FLAGS to --xla_gpu_enable_command_buffer= before" in note
+    assert '"' not in note  # quotes within quotes are lost on the way through a shell
+
+
+def graph(*kernels: str, ops: tuple[str, ...]) -> list[str | None]:
+    """Which op each kernel is filed under, for ops of which those of libraries are called so."""
+    made = module(*ops)
+    instructions = {
+        number: each._replace(opcode="custom-call") if each.name.startswith("gemm") else each
+        for number, each in made.instructions.items()
+    }
+    names = list(dict.fromkeys(kernels))
+    start = np.arange(len(kernels)) * 10_000
+    numbers = np.array([names.index(each) for each in kernels])
+    track = Track("Stream #1", "GPU:0", "operations", numbers, start, start + 5_000)
+    recording = Recording(
+        (track,), tuple(map(kernel, names)), {}, {("", 1): made._replace(instructions=instructions)}
+    )
+    found = with_ops_of_graphs(recording)
+    return [str(found.kinds[number].facts["hlo_op"]) for number in found.tracks[0].kinds.tolist()]
+
+
+def test_kernels_of_libraries_are_known_by_their_place_between_others() -> None:
+    """One call between two ops has all kernels there; as many calls as kernels have one each."""
+    ops = ("add.1", "gemm.1", "mul.2", "gemm.2", "gemm.3", "sub.3")
+    buffer = "command_buffer.2"
+    assert graph("add_1", "split", "sgemm", "mul_2", "sgemm", "sgemm", "sub_3", ops=ops) == [
+        buffer, "gemm.1", "gemm.1", buffer, "gemm.2", "gemm.3", buffer,
+    ]  # fmt: skip
+    assert graph("add_1", "mul_2", "a", "b", "c", "sub_3", ops=ops)[2:5] == [buffer] * 3  # not certain which
+
+
+def test_the_next_run_of_a_graph_begins_anew() -> None:
+    ops = ("add.1", "gemm.1", "mul.2")
+    buffer = "command_buffer.2"
+    twice = ("add_1", "sgemm", "mul_2") * 2
+    assert graph(*twice, ops=ops) == [buffer, "gemm.1", buffer] * 2
+    assert graph("mul_2", "sgemm", "add_1", ops=ops)[1] == buffer
+
+
+def test_kernels_that_are_known_by_place_have_their_line_and_the_note_stays() -> None:
+    filed = kernel("sgemm")._replace(
+        facts={"hlo_op": "gemm.1", "program_id": 1, "command_buffer": "command_buffer.2"}
+    )
+    assert recorded(filed, {("", 1): module("add.1", "gemm.1")}).source == "a.py:2"
+    assert about_graphs([filed]) != []
