@@ -80,6 +80,16 @@ bench: $(VENV)/.installed-bench ## Measure jaxmagic itself; ONLY=launches for on
 	@command -v chromium chromium-browser >/dev/null || $(INSTALL_CHROMIUM)
 	$(BIN)/python tests/benchmarks/run.py $(if $(ONLY),--only $(ONLY)) $(if $(QUICK),--quick)
 
+.PHONY: gpu
+gpu: ## Check on an accelerator what only that can tell, into build/gpu/report.md; PARTS="checks lines" for some
+	@if $(PYTHON) -c "$$SEES_ACCELERATOR" 2>/dev/null; then python=$(PYTHON); else \
+	  echo "$(PYTHON) has no JAX that sees an accelerator: installing one into build/gpu-venv"; \
+	  $(PYTHON) -m venv build/gpu-venv && build/gpu-venv/bin/pip install --quiet --disable-pip-version-check \
+	  "jax[$(or $(ACCELERATOR),cuda12)]" --editable '.[bench]' && python=build/gpu-venv/bin/python; fi \
+	  && $$python tests/gpu/run.py $(PARTS)
+
+export SEES_ACCELERATOR := import jax, sys; sys.exit(all(each.platform == "cpu" for each in jax.devices()))
+
 .PHONY: tables
 tables: $(VENV)/.installed-test ## Write the tables of the manual that take thousands of simulations
 	$(BIN)/python tests/verdict_table.py
