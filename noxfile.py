@@ -92,6 +92,12 @@ def planted_newest(session: nox.Session) -> None:
     find_planted(session)
 
 
+@nox.session(python="3.14", tags=["suites"], default=False)
+def newest_python(session: nox.Session) -> None:
+    """All tests on the newest Python that JAX supports, where that is at hand."""
+    run_tests(session)
+
+
 @nox.session(python="3.11", tags=["suites"], default=False)
 def simulations(session: nox.Session) -> None:
     """Simulate for minutes what intervals and verdicts promise, and write the tables of the manual."""
@@ -110,7 +116,7 @@ def interrupts(session: nox.Session) -> None:
 
 
 #: Programs that write a table of the manual. A table is committed, and a test tells when it is out of date.
-TABLES = ("tests/verdict_table.py",)
+TABLES = "tests/verdict_table.py", "tests/golden.py"
 
 
 def find_planted(session: nox.Session, *pins: str) -> None:

@@ -129,3 +129,23 @@ def test_peaks_are_a_setting_too(bare: Any) -> None:
     assert given_peaks() == (989e12, 3.35e12)
     bare.run("%config JaxMagics.peak_flops = 0\n%config JaxMagics.peak_bytes = 0")
     assert given_peaks() == (None, None)
+
+
+@pytest.mark.parametrize(
+    "cell",
+    [
+        "%jaxtime -q x = 1 + 1",
+        "%%jaxtime -q\nx = 1 + 1",
+        "%jaxtimeit -q -r 1 -n 1 x = 2",
+        "%%jaxmem -q\nx = 1 + 1",
+        "%%jaxcompare -q -r 2\na: 1\nb: 2",
+    ],
+)
+def test_a_lazy_magic_loads_the_extension_by_itself(bare: Any, monkeypatch: pytest.MonkeyPatch, cell: str) -> None:
+    """As in ``c.MagicsManager.lazy_magics``: the cell that loads it was compiled before, and calls the magic."""
+    names = ("jaxtime", "jaxtimeit", "jaxcompare", "jaxsweep", "jaxmem", "jaxprof")
+    monkeypatch.setattr(bare.shell.magics_manager, "lazy_magics", dict.fromkeys(names, "jaxmagic"))
+    assert "jaxmagic" not in bare.shell.extension_manager.loaded
+    bare.run(cell)
+    assert "jaxmagic" in bare.shell.extension_manager.loaded
+    assert bare.run("%jaxtime -q y = 3\ny") == 3
