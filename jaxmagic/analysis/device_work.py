@@ -110,30 +110,35 @@ class DeviceWork:
         self.time_ps = self._by_kind(segments.event, self.busy.share, kinds.number)
         self.runs = self._runs(kinds)
 
+    @cached_property
+    def _sorted(self) -> tuple[_Events, Ints]:
+        """All events by their kind, and where each kind begins."""
+        launches = [
+            np.zeros(len(each.kinds), np.int64) if each.launches is None else each.launches for each in self._events
+        ]
+        kinds, start, end = (
+            np.concatenate([getattr(each, name) for each in self._events]) for name in _Events._fields[:3]
+        )
+        order = np.argsort(kinds, kind="stable")
+        begins = np.searchsorted(kinds[order], np.arange(len(self.count) + 1))
+        return _Events(kinds[order], start[order], end[order], np.concatenate(launches)[order], False), begins
+
     def spans(self, kind: int) -> tuple[Ints, Ints]:
         """When events of a kind began and ended."""
-        chosen = [(each.start[each.kinds == kind], each.end[each.kinds == kind]) for each in self._events]
-        start, end = (np.concatenate(each) for each in zip(*chosen, strict=True))
+        start, end, _ = self.launched(kind)
         return start, end
+
+    def launched(self, kind: int) -> tuple[Ints, Ints, Ints]:
+        """The same, and the calls of the driver that they came of, 0 where that is not known."""
+        every, begins = self._sorted
+        here = slice(int(begins[kind]), int(begins[kind + 1]))
+        assert every.launches is not None
+        return every.start[here], every.end[here], every.launches[here]
 
     def on_streams(self) -> list[int]:
         """The kinds of events that ran on streams of a GPU."""
         found = [each.kinds for each in self._events if each.on_stream]
         return np.unique(np.concatenate(found)).tolist() if found else []
-
-    def launched(self, kind: int) -> tuple[Ints, Ints, Ints]:
-        """When events of a kind began and ended on streams, and the calls that they came of, 0 where not known."""
-        chosen = [(each, each.kinds == kind) for each in self._events if each.on_stream]
-        parts = [
-            (
-                each.start[here],
-                each.end[here],
-                np.zeros(here.sum(), np.int64) if each.launches is None else each.launches[here],
-            )
-            for each, here in chosen
-        ]
-        start, end, launches = (np.concatenate(each) for each in zip(*parts, strict=True))
-        return start, end, launches
 
     def _runs(self, kinds: Kinds) -> Ints:
         """Elsewhere than on the streams of a GPU an event is a run."""
@@ -148,24 +153,20 @@ class DeviceWork:
             operation[number] = known.setdefault(kinds.of(number).identity, len(known))
             kernel[number] = known.setdefault(("kernel", kinds.kernel(number)), len(known))
         in_order = [runs_in_order(operation[each.kinds], kernel[each.kinds]) for each in streams]
-        for one in np.unique(operation[numbers]).tolist():
-            mine = numbers[operation[numbers] == one]
+        together: dict[int, list[int]] = {}
+        for number in numbers.tolist():
+            together.setdefault(int(operation[number]), []).append(number)
+        for one, members in together.items():
+            mine = np.array(members)
             heaviest = mine[np.argmax(self.total_ps[mine])]
             found = None
             if len(mine) > 1 or self.count[mine[0]] > 1:
-                found = kinds.calls.runs(kinds.of(int(mine[0])).name, self._launches(streams, mine))
+                found = kinds.calls.runs(
+                    kinds.of(int(mine[0])).name, np.concatenate([self.launched(each)[2] for each in mine.tolist()])
+                )
             runs[mine] = 0
             runs[heaviest] = found or sum(each.get(one, 0) for each in in_order)
         return runs
-
-    @staticmethod
-    def _launches(streams: Sequence[_Events], kinds: Ints) -> Ints:
-        """The calls that events of some kinds came of."""
-        parts = [
-            np.zeros(0, np.int64) if each.launches is None else each.launches[np.isin(each.kinds, kinds)]
-            for each in streams
-        ]
-        return np.concatenate(parts)
 
     @staticmethod
     def _by_kind(kinds: Ints, values: Ints | Floats, number: int) -> Floats:

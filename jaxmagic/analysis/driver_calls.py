@@ -7,6 +7,7 @@ that launched it, and XLA marks on the host from when to when it began an operat
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cached_property
 
 import numpy as np
 
@@ -68,13 +69,23 @@ class DriverCalls:
 
     def _marks_of(self, name: str) -> tuple[Ints, Ints]:
         if name not in self._marks:
-            wanted = self._by_name.get(name, [])
-            here = [(each, np.isin(each.kinds, wanted)) for each in self._host]
-            found = [(each.start_ps[chosen], each.end_ps[chosen]) for each, chosen in here if chosen.any()]
-            start, end = (np.concatenate(each) for each in zip(*found, strict=True)) if found else [_NOTHING] * 2
-            order = np.argsort(start, kind="stable")
-            self._marks[name] = start[order], end[order]
+            kinds, start, end = self._by_kind
+            here = [
+                slice(*np.searchsorted(kinds, (number, number + 1)).tolist())
+                for number in self._by_name.get(name, ())
+            ]
+            begins = np.concatenate([_NOTHING, *(start[each] for each in here)])
+            order = np.argsort(begins, kind="stable")
+            self._marks[name] = begins[order], np.concatenate([_NOTHING, *(end[each] for each in here)])[order]
         return self._marks[name]
+
+    @cached_property
+    def _by_kind(self) -> tuple[Ints, Ints, Ints]:
+        """All events of the host, by their kind, with when they began and ended."""
+        columns = [(each.kinds, each.start_ps, each.end_ps) for each in self._host]
+        kinds, start, end = map(np.concatenate, zip(*columns, strict=True)) if columns else [_NOTHING] * 3
+        order = np.argsort(kinds, kind="stable")
+        return kinds[order], start[order], end[order]
 
 
 #: Kernels that copy, as the runtime of AMD names them: in which direction, only the call of the driver tells.
@@ -120,8 +131,9 @@ def runs_in_order(operations: Ints, kernels: Ints) -> dict[int, int]:
     if not len(operations):
         return {}
     group = np.concatenate([[0], np.cumsum(operations[1:] != operations[:-1])])
-    pairs, counts = np.unique(np.stack([group, kernels]), axis=1, return_counts=True)
-    first = np.flatnonzero(np.concatenate([[True], pairs[0, 1:] != pairs[0, :-1]]))
-    runs = np.gcd.reduceat(counts, first)
-    of = operations[np.searchsorted(group, pairs[0, first])]
-    return {int(each): int(runs[of == each].sum()) for each in np.unique(of)}
+    width = int(kernels.max()) + 1
+    pairs, counts = np.unique(group * width + kernels, return_counts=True)
+    groups = pairs // width
+    first = np.flatnonzero(np.concatenate([[True], groups[1:] != groups[:-1]]))
+    runs = np.bincount(operations[np.searchsorted(group, groups[first])], weights=np.gcd.reduceat(counts, first))
+    return {each: int(runs[each]) for each in np.flatnonzero(runs).tolist()}
