@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from statistics import median
 from typing import NamedTuple
 
 from ..model.chart import Bar, Bars, Scale
 from ..model.profile import Profile
 from ..model.steps import StepTimes
+from .statistics import median
 
 #: The parts of a step: what they are called, and their fields.
 PARTS = (

@@ -10,7 +10,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from statistics import quantiles
 from typing import Any, NamedTuple
 
 from ..interrupts import uninterrupted
@@ -203,8 +202,8 @@ class Queue:
     def _cost_behind_another(self) -> int:
         """How much later the second of two programs is done than a single one."""
         pairs = [[self._idle_cost(times=times)[0] for times in (1, 2)] for _ in range(40)]
-        one, two = (quantiles(costs, n=4)[0] for costs in zip(*pairs, strict=True))
-        return max(round(two - one), 0)
+        one, two = (sorted(costs)[len(costs) // 4] for costs in zip(*pairs, strict=True))
+        return max(two - one, 0)
 
     def _idle_cost(self, *, after_s: float = 0, times: int = 1) -> tuple[int, bool]:
         """How long it takes where there is no work, and whether it was done as soon as it was enqueued."""

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from statistics import median
-
 from .. import units
+from ..analysis.statistics import median
 from ..analysis.step_parts import PARTS, StepParts, mean_parts, step_parts
 from ..analysis.steps import MOST_STEPS
 from ..model.profile import Profile
