@@ -29,6 +29,9 @@ _LITTLE_MORE = 1.5
 #: What fetches the next of an iterator, as Python's functions are recorded.
 _NEXT = re.compile(r"\$.*(\b__next__|builtins next|\bnext_batch)$")
 
+#: Marks of our own, around each run.
+_OURS = "jaxmagic: "
+
 _NUMBER = re.compile(r"\(-?\d+\)$")
 
 
@@ -175,7 +178,8 @@ def _marked(recording: Recording, device: str) -> _Steps | None:
 
 def _annotated(recording: Recording) -> _Steps | None:
     """As the code marks them; each goes on until the next begins, as the work of a device may."""
-    numbers = [number for number, kind in enumerate(recording.kinds) if "step_num" in kind.facts]
+    marks = [number for number, kind in enumerate(recording.kinds) if "step_num" in kind.facts]
+    numbers = [number for number in marks if not recording.kinds[number].name.startswith(_OURS)]
     for track in recording.tracks if numbers else ():
         chosen = np.isin(track.kinds, numbers) & (track.role == "host")
         if chosen.sum() > 1:

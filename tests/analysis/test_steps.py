@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
 from hypothesis import given
@@ -79,6 +81,14 @@ def test_marks_of_the_profiler_come_before_programs_and_these_before_marks_of_th
     rare = track("TPU:0", "operations", (DOT, 0, 5), (DOT, 20, 25))
     found = steps(rare, annotated)
     assert (found.known_by, found.name, found.time_ns) == ("annotation", "train", (20, 15))
+
+
+def test_the_marks_of_our_own_runs_are_no_steps() -> None:
+    import jaxmagic
+
+    profile = jaxmagic.profile(jax.jit(lambda x: x @ x), jnp.ones((64, 64)), n=3)
+    assert profile.runs == 3
+    assert profile.step_times == ()
 
 
 def test_programs_that_the_profiler_tells_are_taken_as_they_are() -> None:
