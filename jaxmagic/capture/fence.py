@@ -195,13 +195,24 @@ def _local_devices() -> tuple[Any, ...]:
 
 
 def _live_arrays(most: int | None = None, but: Sequence[Any] = ()) -> list[Any]:
-    """Arrays that are alive, youngest first; of the default backend only, as JAX has it."""
+    """Arrays that are alive, youngest first, those of the default backend before those of others."""
     import jax
 
     if internals.backends_started() is False:  # asking would start one
         return []
     ours = {id(array) for array in but}
-    return [array for array in jax.live_arrays()[:most] if id(array) not in ours]
+    arrays = jax.live_arrays()[:most]
+    for platform in _other_platforms():
+        arrays += jax.live_arrays(platform)[:most]
+    return [array for array in arrays if id(array) not in ours]
+
+
+def _other_platforms() -> Iterable[str]:
+    """Those of the backends that have been started beside the default one, such as the CPU's beside a GPU's."""
+    import jax
+
+    platforms = dict.fromkeys(each.platform for each in _local_devices())
+    return [each for each in platforms if each != jax.default_backend()] if len(platforms) > 1 else []
 
 
 def unready(arrays: Iterable[Any]) -> list[Any]:

@@ -30,6 +30,9 @@ from .stopwatch import Stopwatch
 #: So many runs are timed without the profiler at most, as long as they take no more than this: a single one that is
 #: short may be late for other reasons.
 _MOST_TIMED = 20
+
+#: At least so many on accelerators: the second run records CUDA graphs, and is longer than those after it.
+_ON_ACCELERATORS = 3
 _TIMED_NS = 10**8
 
 #: So many runs may compile, as where a value gets another type, before one that compiles is timed.
@@ -205,7 +208,9 @@ class ProfileWatch:
 
     def _worth_timing(self) -> bool:
         """Whether another run tells more; not where even the last one has compiled."""
-        if _compiled(self._before[-1]) or len(self._timed) >= min(self._runs, _MOST_TIMED):
+        last = self._before[-1]
+        wanted = max(self._runs, 1 if last.environment.backend in (None, "cpu") else _ON_ACCELERATORS)
+        if _compiled(last) or len(self._timed) >= min(wanted, _MOST_TIMED):
             return False
         # Several processes make equally many runs, and each has a clock of its own.
         return are_several() or sum(each.wall_ns for each in self._timed) < _TIMED_NS

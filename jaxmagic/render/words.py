@@ -141,6 +141,9 @@ def _operations(group: Sequence[Compilation]) -> str:
 
 def notes(timing: Timing, digits: int) -> list[str]:
     """What the record carries to be told with it."""
+    told = list(timing.notes)
+    if timing.environment.backend in ("gpu", "cuda", "rocm") and any(each.compiled for each in timing.compilations):
+        told.append("A first run on a GPU also loads its modules and starts libraries: that is in host.")
     if timing.unreached_ns is None and timing.error is None:
-        return [*timing.notes, "Not measured: time in work that the result did not reach."]
-    return list(timing.notes)
+        told.append("Not measured: time in work that the result did not reach.")
+    return told

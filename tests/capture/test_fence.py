@@ -7,6 +7,7 @@ import subprocess
 import sys
 import threading
 import time
+from types import SimpleNamespace
 from typing import Any
 
 import jax
@@ -281,3 +282,19 @@ def test_the_first_run_of_the_fence_is_not_the_users_work(monkeypatch: Any, late
     waited = Fence().prepare()
     assert waited is not None
     assert waited.found_work is found
+
+
+def test_arrays_of_all_backends_that_were_started_are_looked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As of the CPU beside a GPU, to which results are copied."""
+    asked: list[Any] = []
+
+    def live_arrays(platform: str | None = None) -> list[Any]:
+        asked.append(platform)
+        return [f"array of {platform}"]
+
+    devices = [SimpleNamespace(platform=each) for each in ("cpu", "other", "other")]
+    monkeypatch.setattr(jax, "live_arrays", live_arrays)
+    assert fence_module._live_arrays() == ["array of None"]
+    monkeypatch.setattr(fence_module, "_local_devices", lambda: tuple(devices))
+    assert fence_module._live_arrays() == ["array of None", "array of other"]
+    assert asked == [None, None, "other"]

@@ -10,6 +10,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from types import SimpleNamespace
 from typing import Any
@@ -268,9 +269,12 @@ def test_a_run_that_compiles_is_not_the_one_that_is_timed(x: Any) -> None:
 def test_what_takes_long_is_timed_once_and_of_what_is_short_the_median_counts(
     monkeypatch: Any, took_ns: list[int], timed: int, wall_ns: int
 ) -> None:
-    compiling = SimpleNamespace(wall_ns=9, compile_ns=8, compilations=(SimpleNamespace(compiled=True),))
+    here = SimpleNamespace(backend="cpu")
+    compiled = (SimpleNamespace(compiled=True),)
+    compiling = SimpleNamespace(wall_ns=9, compile_ns=8, compilations=compiled, environment=here)
     rest = (
-        SimpleNamespace(wall_ns=took_ns[at % len(took_ns)], compile_ns=0, compilations=()) for at in itertools.count()
+        SimpleNamespace(wall_ns=took_ns[at % len(took_ns)], compile_ns=0, compilations=(), environment=here)
+        for at in itertools.count()
     )
     ended = itertools.chain([compiling], rest)
     watch = ProfileWatch(runs=50)
@@ -298,6 +302,21 @@ def test_a_run_that_compiles_because_a_type_has_changed_is_not_timed_either() ->
     assert len(calls) == 4
     assert record.unprofiled is not None
     assert not record.unprofiled.compilations
+
+
+@pytest.mark.usefixtures("time_enough")
+@pytest.mark.parametrize(("backend", "timed"), [("cpu", 1), ("gpu", 3)])
+def test_on_an_accelerator_three_runs_are_timed(x: Any, monkeypatch: Any, backend: str, timed: int) -> None:
+    """The second run of a program records CUDA graphs."""
+    f = jax.jit(lambda x: x * 59)
+    ended = ProfileWatch._ended
+
+    def elsewhere(watch: ProfileWatch) -> Any:
+        timing = ended(watch)
+        return replace(timing, environment=replace(timing.environment, backend=backend))
+
+    monkeypatch.setattr(ProfileWatch, "_ended", elsewhere)
+    assert runs_of(ProfileWatch(), lambda: f(x)).timed_runs == timed
 
 
 @pytest.mark.usefixtures("time_enough")

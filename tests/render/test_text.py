@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from textwrap import dedent
 from typing import Any
 
@@ -186,3 +187,13 @@ def test_what_the_code_waits_for_itself_is_told_where_it_is_long_enough(timing: 
 def test_a_wait_inside_the_code_is_a_part_of_the_wait(timing: Any) -> None:
     with pytest.raises(ValueError, match="expected at most 5, as long as the wait; got 6"):
         timing(wait_ns=5, code_wait_ns=6)
+
+
+@pytest.mark.parametrize(("backend", "said"), [("gpu", True), ("cpu", False), ("tpu", False), (None, False)])
+def test_a_first_run_on_a_gpu_says_what_else_is_in_host(
+    timing: Any, compilation: Any, backend: str | None, said: bool
+) -> None:
+    made = timing(compilation())
+    first = replace(made, environment=replace(made.environment, backend=backend))
+    assert ("also loads its modules and starts libraries" in to_text(first)) is said
+    assert "also loads" not in to_text(replace(first, compilations=()))
