@@ -63,7 +63,7 @@ def _listening(_: Path) -> None:
 def _recording(_: Path) -> None:
     profiler = Profiler()
     try:
-        profiler.start()
+        profiler.start(most_s=60)
         profiler.stop()
     except NotMeasured:
         pass

@@ -25,7 +25,7 @@ _MOST_GAPS = 4_000
 _MOST_TOLD = 200
 
 #: What the host's own bookkeeping is called: it is about other events, and none of its own.
-_NOISE = re.compile(rf"end: |ThreadpoolListener::|jaxmagic: run$|.*{OURS}")
+_NOISE = re.compile(rf"end: |ThreadpoolListener::|jaxmagic: |.*{OURS}")
 
 #: What a thread is called beside its name: the system's number for it.
 _NUMBER = re.compile(r"/-?\d+$")

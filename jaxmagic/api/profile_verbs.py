@@ -12,7 +12,7 @@ from ..capture.command_buffers import NOTE, without_command_buffers
 from ..capture.functions import name_of
 from ..capture.logdir import LogDir
 from ..capture.peaks import Given, give_peaks
-from ..capture.profile_watch import ProfileWatch
+from ..capture.profile_watch import MOST_RECORDED_S, ProfileWatch
 from ..files import target_of, write
 from ..interrupts import begins, ends
 from ..model.profile import Profile
@@ -33,6 +33,7 @@ def profile(
     label: str | None = None,
     perfetto: str | os.PathLike[str] | None = None,
     command_buffers: bool = True,
+    most_s: float | None = MOST_RECORDED_S,
     **kwargs: Any,
 ) -> Profile:
     """Call a function under the JAX profiler, and tell which lines, operations and devices its time went to.
@@ -53,6 +54,8 @@ def profile(
         perfetto: a file to write that Perfetto opens, compressed if its name ends in ``.gz``.
         command_buffers: False to compile `fn`, which has to be jitted, once more without XLA's command buffers (CUDA
             graphs of NVIDIA's GPUs): then the profiler files each kernel under its operation and line.
+        most_s: for how many seconds is recorded at most, from the first recorded call on; the rest runs without the
+            profiler, and the record says which part it has. ``None`` for all of it. Not where `cold` is true.
         kwargs: keyword arguments of `fn`.
 
     Returns:
@@ -60,7 +63,7 @@ def profile(
 
     Raises:
         TypeError: `fn` cannot be called.
-        ValueError: `n` is no number of calls, or `label` no name of a folder.
+        ValueError: `n` is no number of calls, `most_s` no time, or `label` no name of a folder.
         OSError: nothing can be written into `logdir`, or where `perfetto` is to be; nothing is run then.
         NotMeasured: the JAX profiler is running already, or `fn` cannot be compiled without command buffers.
         JaxNotAvailable: JAX is not installed or too old.
@@ -78,9 +81,13 @@ def profile(
         )
     if not isinstance(n, int) or isinstance(n, bool) or n < 1:
         raise ValueError(f"n: a whole number of calls from 1 on is wanted; found {n!r}")
+    if most_s is not None and not (isinstance(most_s, int | float) and most_s > 0):
+        raise ValueError(f"most_s: seconds above 0, or None, are wanted; found {most_s!r}")
     called = fn if command_buffers else without_command_buffers(fn, *args, **kwargs)
     notes = () if command_buffers else (NOTE,)
-    watch = profile_watch(runs=n, cold=cold, logdir=logdir, label=label, perfetto=perfetto, notes=notes)
+    watch = profile_watch(
+        runs=n, cold=cold, logdir=logdir, label=label, perfetto=perfetto, notes=notes, most_s=most_s
+    )
     watch.start()
     error: BaseException | None = None
     try:
@@ -130,6 +137,7 @@ def profile_watch(
     label: str | None = None,
     perfetto: str | os.PathLike[str] | None = None,
     notes: tuple[str, ...] = (),
+    most_s: float | None = MOST_RECORDED_S,
 ) -> ProfileWatch:
     """What ``%jaxprof`` runs: it keeps its record in the session's history.
 
@@ -157,6 +165,7 @@ def profile_watch(
         record=history().append,
         progress=shown_progress(),
         notes=notes,
+        most_s=most_s,
     )
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from statistics import median_low
 from typing import Any
 
+from .. import units
 from ..analysis.profile import Times, summarize
 from ..analysis.windows import Window
 from ..errors import NotMeasured
@@ -23,13 +24,16 @@ from .jax_version import require_jax
 from .load import Load
 from .logdir import LogDir
 from .profile_record import make_profile
-from .profiler import Profiler, mark_run, windows_of
+from .profiler import Profiler, cut_window, mark_run, windows_of
 from .several import are_several
 from .stopwatch import Stopwatch
 
 #: So many runs are timed without the profiler at most, as long as they take no more than this: a single one that is
 #: short may be late for other reasons.
 _MOST_TIMED = 20
+
+#: A recording goes on for so long: much longer ones take minutes to write and to read.
+MOST_RECORDED_S = 5.0
 
 #: At least so many on accelerators: the second run records CUDA graphs, and is longer than those after it.
 _ON_ACCELERATORS = 3
@@ -66,6 +70,8 @@ class ProfileWatch:
         record: told of the record.
         progress: shows which run it is, from the start to the end.
         notes: what a reader must know beforehand.
+        most_s: for how long is recorded at most, from the first recorded run on; what runs after that runs without
+            the profiler. ``None`` for as long as the code runs, and so it is where the first run is recorded.
 
     Attributes:
         result: what the code evaluated to; set after each run, and forgotten at the end.
@@ -83,6 +89,7 @@ class ProfileWatch:
         record: Callable[[Profile], None] | None = None,
         progress: AbstractContextManager[Progress] | None = None,
         notes: Iterable[str] = (),
+        most_s: float | None = MOST_RECORDED_S,
     ) -> None:
         self.result: Any = None
         self.dropped: Any = None
@@ -104,6 +111,7 @@ class ProfileWatch:
         self._running: Generator[None, None, None] | None = None
         self._profile: Profile | None = None
         self._notes = list(notes)
+        self._most_s = None if cold else most_s
         self._interrupt: KeyboardInterrupt | None = None
 
     @property
@@ -196,7 +204,7 @@ class ProfileWatch:
             if backends_started() is False:
                 return
             self._progress.stage("recording", total, expected_s=self._runs * self._run_s())
-            self._profiler.start()
+            self._profiler.start(most_s=self._most_s)
         for number in range(self._runs):
             self._progress.advance(number)
             with mark_run(number):
@@ -307,6 +315,7 @@ class ProfileWatch:
                 notes.append(f"The recording cannot be read ({type(problem).__name__}: {problem}).")
             try:
                 if recording is not None:
+                    notes += self._about_cut(recording)
                     notes += self._told(recording)
             except OSError as problem:
                 notes.append(f"Not written: {problem}.")
@@ -317,7 +326,7 @@ class ProfileWatch:
             times,
             recording,
             code=code,
-            runs=self._runs if error is None and is_recorded else len(self._recorded) or None,
+            runs=self._told_runs(recording, error) if is_recorded else len(self._recorded) or None,
             warm_up=self._warm_up,
             unprofiled=self._unprofiled,
             timed_runs=len(self._timed),
@@ -349,10 +358,31 @@ class ProfileWatch:
             NotMeasured: the profiler has lost one.
         """
         found = windows_of(recording, self._clocked)
+        if self._profiler.is_cut:
+            cut = cut_window(recording)
+            return found or ([] if cut is None else [cut])
         ended = len(self._recorded)
         if len(found) < ended or (error is None and len(found) != self._runs):
             raise NotMeasured("The profiler has lost some of the runs: nothing can be said of one.")
         return found if error is None or not ended else found[:ended]
+
+    def _told_runs(self, recording: Recording | None, error: BaseException | None) -> int | None:
+        """How many runs the recording has, whole ones; ``None`` if it ends amid the first, or has none."""
+        if self._profiler.is_cut:
+            return len(windows_of(recording)) or None if recording is not None else None
+        return self._runs if error is None else len(self._recorded) or None
+
+    def _about_cut(self, recording: Recording) -> list[str]:
+        """What of the runs was recorded, where that is not all of it."""
+        if not self._profiler.is_cut:
+            return []
+        whole = len(windows_of(recording))
+        what = f"the first {units.count(whole, 'run')} of {self._runs}" if whole else "the first part of the run"
+        limit = units.time(int((self._most_s or 0) * 1e9))
+        return [
+            f"Recorded: {what}, because a recording ends after {limit}, or it would take long to read. The rest ran "
+            "without the profiler. For more: most_s=20, or --most 20s."
+        ]
 
     def _keep(self, folder: Path, notes: list[str]) -> None:
         if self._logdir is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -21,8 +22,10 @@ from .xspace import read_recording
 #: The thread that ends an operation marks that behind everything else, when who has waited for it goes on already.
 _LATE_S = 0.02
 
-#: What marks a run in a recording.
+#: What marks a run in a recording, that it has begun, and that the recording ends before its last run does.
 _RUN = "jaxmagic: run"
+_BEGINS = "jaxmagic: begins"
+_CUT = "jaxmagic: cut"
 
 
 #: Those that record now: one at most, but for what somebody else has stopped.
@@ -40,6 +43,7 @@ class Profiler:
 
     def __init__(self) -> None:
         self._folder: tempfile.TemporaryDirectory[str] | None = None
+        self._limit: _Limit | None = None
 
     @property
     def running(self) -> bool:
@@ -63,11 +67,17 @@ class Profiler:
             self.start()
             self.cancel()
 
-    def start(self, *, backends: bool = False) -> None:
+    @property
+    def is_cut(self) -> bool:
+        """Whether it was ended because it had recorded for as long as it may."""
+        return self._limit is not None and self._limit.over
+
+    def start(self, *, backends: bool = False, most_s: float | None = None) -> None:
         """Begin to record. JAX starts the backends before it does so.
 
         Args:
             backends: let it do so where the user's code has not; what needs them not to be started fails afterwards.
+            most_s: for how long at most; what runs goes on without it then. As long as it is not ended, if left out.
 
         Raises:
             NotMeasured: the profiler is running already, or cannot be started; or there are no backends yet.
@@ -76,10 +86,10 @@ class Profiler:
         end_abandoned()
         if not backends and backends_started() is False:
             raise NotMeasured("No device worked: the code has not started JAX's backends.")
-        self._begin()
+        self._begin(most_s)
 
     @begins("cancel")
-    def _begin(self) -> None:
+    def _begin(self, most_s: float | None) -> None:
         import jax
 
         options = jax.profiler.ProfileOptions()
@@ -93,6 +103,7 @@ class Profiler:
             raise NotMeasured(_why_not("started", error)) from error
         self._folder = folder
         _recording.add(self)
+        self._limit = None if most_s is None else _Limit(most_s, self._stop_trace)
 
     def stop(self, keep: Callable[[Path], object] = lambda _: None) -> Recording:
         """End, and read what was recorded.
@@ -134,6 +145,11 @@ class Profiler:
     @uninterrupted
     def _end(self) -> None:
         """Let the profiler write what it has recorded, which takes its time; the folder stays."""
+        if self._limit is not None:
+            self._limit.end()
+        self._stop_trace()
+
+    def _stop_trace(self) -> None:
         if self not in _recording:
             return
         import jax
@@ -144,6 +160,47 @@ class Profiler:
         except Exception as error:
             release_profiler()
             raise NotMeasured(_why_not("stopped", error)) from error
+
+
+class _Limit:
+    """Ends a recording in a thread of its own, once it has gone on for as long as it may.
+
+    Attributes:
+        over: whether it has done so.
+    """
+
+    def __init__(self, most_s: float, stop: Callable[[], None]) -> None:
+        self.over = False
+        self._ended = threading.Event()
+        self._stop = stop
+        self._problem: NotMeasured | None = None
+        self._thread = threading.Thread(target=self._wait, args=(most_s,), name="jaxmagic-profiler", daemon=True)
+        self._thread.start()
+
+    def _wait(self, most_s: float) -> None:
+        if self._ended.wait(most_s):
+            return
+        import jax
+
+        with jax.profiler.TraceAnnotation(_CUT):
+            pass
+        self.over = True
+        try:
+            self._stop()
+        except NotMeasured as problem:
+            self._problem = problem
+
+    def end(self) -> None:
+        """Let it be, or wait until it has ended the recording.
+
+        Raises:
+            NotMeasured: the profiler could not be stopped by then.
+        """
+        self._ended.set()
+        self._thread.join()
+        problem, self._problem = self._problem, None
+        if problem is not None:
+            raise problem
 
 
 def end_abandoned() -> None:
@@ -158,7 +215,22 @@ def mark_run(number: int) -> Iterator[None]:
     import jax
 
     with jax.profiler.StepTraceAnnotation(_RUN, step_num=number):
+        with jax.profiler.TraceAnnotation(_BEGINS):  # of a run that is cut the other mark is lost
+            pass
         yield
+
+
+def cut_window(recording: Recording) -> Window | None:
+    """From the beginning of the run during which a recording was cut to that moment; ``None`` if it was not cut."""
+    begun, cut = (_begins_of(recording, name) for name in (_BEGINS, _CUT))
+    return Window(max(begun), cut[0]) if begun and cut and max(begun) < cut[0] else None
+
+
+def _begins_of(recording: Recording, name: str) -> list[int]:
+    """When events of the host with a name began."""
+    wanted = [number for number, kind in enumerate(recording.kinds) if kind.name == name]
+    tracks = [each for each in recording.tracks if each.role == "host"] if wanted else []
+    return [int(at) for track in tracks for at in track.start_ps[np.isin(track.kinds, wanted)]]
 
 
 def windows_of(recording: Recording, clocked: Sequence[tuple[int, int]] = ()) -> Sequence[Window]:

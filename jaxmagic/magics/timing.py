@@ -192,6 +192,12 @@ class JaxMagics(Magics):
     @_of_all_that_run_once
     @argument("-n", metavar="N", type=options.positive_int, default=1, help="Record N runs; 1 if left out.")
     @argument(
+        "--most",
+        metavar="TIME",
+        type=options.duration_ns,
+        help="Record for TIME at most, for example 20s, and run the rest without the profiler; 5s if left out.",
+    )
+    @argument(
         "--cold",
         action="store_true",
         help="Record the first run already, with all that it compiles; nothing is timed without the profiler then.",

@@ -91,6 +91,7 @@ def _profile_watch(shell: InteractiveShell, arguments: argparse.Namespace, shown
             logdir=logdir,
             label=label,
             perfetto=perfetto,
+            **({} if arguments.most is None else {"most_s": arguments.most / 1e9}),
         )
     except ValueError as error:
         raise UsageError(f"--logdir, --label: {error}. Nothing was run.") from None

@@ -280,7 +280,7 @@ def test_what_takes_long_is_timed_once_and_of_what_is_short_the_median_counts(
     watch = ProfileWatch(runs=50)
     monkeypatch.setattr(watch, "_run", lambda: iter([None]))
     monkeypatch.setattr(watch, "_ended", lambda: next(ended))
-    monkeypatch.setattr(watch._profiler, "start", lambda: pytest.fail("enough"))
+    monkeypatch.setattr(watch._profiler, "start", lambda **_: pytest.fail("enough"))
     with pytest.raises(pytest.fail.Exception, match="enough"):
         for _ in watch._all_runs():
             pass

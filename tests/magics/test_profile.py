@@ -244,3 +244,13 @@ def test_a_compilation_in_any_of_the_runs_is_what_was_not_expected(session: Any)
     session.run("%jaxprof -q --expect-no-compile f(x)")
     with pytest.raises(AssertionError, match="expected no compilation"):
         session.run("%jaxprof -q --cold -n 2 --expect-no-compile jax.jit(lambda x: x * 101)(x)")
+
+
+def test_for_how_long_is_recorded_is_an_option(session: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    session.run("import jax, jax.numpy as jnp; f = jax.jit(lambda x: jnp.sort(x @ x)); x = jnp.ones((100, 100))")
+    session.run("from jaxmagic.capture import profiler")
+    session.run("%%jaxprof -q --most 20ms -v p\ny = f(x)\nwhile profiler._recording:\n    y = f(x)")
+    assert session.run("p.runs") is None
+    assert "a recording ends after 20.0 ms" in session.run("' '.join(p.notes)")
+    session.run("%jaxprof -q --most 1min -v p f(x)")
+    assert session.run("p.runs") == 1
