@@ -50,6 +50,8 @@ def _use(name: str, numbers: list[int], recording: Recording, base_ps: int) -> A
     held = np.concatenate([track.held_bytes[chosen] for chosen, track in parts if track.held_bytes is not None])
     order = np.argsort(time, kind="stable")
     time, held = time[order], held[order]
+    first = max(int(np.searchsorted(time, base_ps, side="right")) - 1, 0)  # what was held when the device began
+    time, held = np.maximum(time[first:], base_ps), held[first:]
     peak = int(np.argmax(held))
     kept = _thinned(held)
     return AllocatorUse(

@@ -164,7 +164,7 @@ def step_times(
     for each in gaps:
         steps = _marked(recording, each.device) or by_program.get(each.device) or annotated
         if steps is not None:
-            found.append(_times(each, steps, fetching, known, windows[0].start_ps))
+            found.append(_times(each, steps, fetching, known, windows))
     return tuple(found)
 
 
@@ -212,8 +212,12 @@ def _when(recording: Recording, numbers: Sequence[int] | None) -> Segments:
     return union_of(start, end)
 
 
-def _times(gaps: Gaps, steps: _Steps, fetching: Segments, known: Segments, base: int) -> StepTimes:
-    start, end = steps.start[:MOST_STEPS], steps.end[:MOST_STEPS]
+def _times(gaps: Gaps, steps: _Steps, fetching: Segments, known: Segments, windows: Sequence[Window]) -> StepTimes:
+    """Of what lies between the first operation and the end of the last: what a device did beside is not known."""
+    base, over = windows[0].start_ps, windows[-1].end_ps
+    start, end = (np.clip(each, base, over) for each in (steps.start, steps.end))
+    there = np.flatnonzero(end > start)[:MOST_STEPS]
+    start, end = start[there], end[there]
     waits = gaps.by_cause
     fetched = overlap(waits["host"], fetching, inside=True)
     rest = overlap(waits["host"], fetching, inside=False)

@@ -37,6 +37,12 @@ def test_what_is_held_is_told_over_time_with_its_peak_and_what_was_dispatched() 
     assert (found.time_ns, found.held_bytes) == ((0, 15, 20, 35), (100, 900, 300, 400))
 
 
+def test_what_was_held_before_the_first_operation_is_what_it_begins_with() -> None:
+    made = of((0, 5, 5, 700), (0, 10, 10, 100), (0, 20, 20, 300))
+    (found,) = allocator_uses(made, 15_000)
+    assert (found.time_ns, found.held_bytes, found.peak_bytes, found.peak_ns) == ((0, 5), (100, 300), 300, 5)
+
+
 def test_of_very_many_times_the_peak_and_the_last_are_kept() -> None:
     held = np.random.default_rng(0).integers(1, 1000, 5000)
     held[3777] = 10**6

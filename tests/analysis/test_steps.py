@@ -76,11 +76,12 @@ def test_marks_of_the_profiler_come_before_programs_and_these_before_marks_of_th
     device = track("TPU:0", "operations", *((DOT, at, at + 5) for at in (0, 10, 20, 30)))
     marked = track("TPU:0", "steps", (STEP, 0, 18), (STEP_2, 20, 38))
     annotated = track(None, "host", (TRAIN, 0, 15), (TRAIN_1, 20, 35))
-    assert (steps(device, marked, annotated).known_by, steps(device, marked).time_ns) == ("steps", (18, 18))
+    found = steps(device, marked, annotated)
+    assert (found.known_by, found.time_ns) == ("steps", (18, 15))  # its last operation ends at 35
     assert (steps(device, annotated).known_by, steps(device).time_ns) == ("program", (10, 10, 10))
     rare = track("TPU:0", "operations", (DOT, 0, 5), (DOT, 20, 25))
     found = steps(rare, annotated)
-    assert (found.known_by, found.name, found.time_ns) == ("annotation", "train", (20, 15))
+    assert (found.known_by, found.name, found.time_ns) == ("annotation", "train", (20, 5))
 
 
 def test_the_marks_of_our_own_runs_are_no_steps() -> None:
@@ -89,6 +90,14 @@ def test_the_marks_of_our_own_runs_are_no_steps() -> None:
     profile = jaxmagic.profile(jax.jit(lambda x: x @ x), jnp.ones((64, 64)), n=3)
     assert profile.runs == 3
     assert profile.step_times == ()
+
+
+def test_steps_that_begin_before_the_first_operation_are_told_from_that_on() -> None:
+    """What a device did before is not known, and is no computation; neither is what comes behind the last one."""
+    device = track("GPU:0", "operations", (DOT, 20, 30), (DOT, 60, 70))
+    found = steps(device, track(None, "host", (TRAIN, 0, 40), (TRAIN_1, 50, 200)))
+    assert (found.start_ns, found.time_ns, found.compute_ns) == ((0, 30), (30, 20), (10, 10))
+    assert steps(device, track("GPU:0", "steps", (STEP, 0, 10), (STEP_2, 50, 200))).time_ns == (20,)
 
 
 def test_programs_that_the_profiler_tells_are_taken_as_they_are() -> None:

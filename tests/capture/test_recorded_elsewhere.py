@@ -186,3 +186,12 @@ def test_two_hosts_may_have_given_one_number_to_different_programs() -> None:
         for (host, _), module in modules.items()
     }
     assert {host: each.module for host, each in found.items()} == {key[0]: each.name for key, each in modules.items()}
+
+
+@pytest.mark.parametrize("name", ["gpu_gfx950_te_attention", "gpu_mi300_8dev_conv", "tpu_v6e_4dev_inference"])
+def test_all_that_is_told_of_a_recording_is_saved_and_comes_back(name: str, tmp_path: Path) -> None:
+    profile = jaxmagic.read_profile(trace(name))
+    jaxmagic.save(profile, tmp_path / "profile.json")
+    found = jaxmagic.load(tmp_path / "profile.json")
+    assert found == profile
+    assert str(found) == str(profile)
