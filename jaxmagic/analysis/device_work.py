@@ -146,7 +146,8 @@ class DeviceWork:
         streams = [each for each in self._events if each.on_stream]
         if not streams:
             return runs
-        numbers = np.flatnonzero(self.count)
+        on_streams = np.sum([np.bincount(each.kinds, minlength=kinds.number) for each in streams], axis=0)
+        numbers = np.flatnonzero(on_streams)
         operation, kernel = np.full(kinds.number, -1), np.full(kinds.number, -1)
         known: dict[object, int] = {}
         for number in numbers.tolist():
@@ -164,8 +165,8 @@ class DeviceWork:
                 found = kinds.calls.runs(
                     kinds.of(int(mine[0])).name, np.concatenate([self.launched(each)[2] for each in mine.tolist()])
                 )
-            runs[mine] = 0
-            runs[heaviest] = found or sum(each.get(one, 0) for each in in_order)
+            runs[mine] -= on_streams[mine]
+            runs[heaviest] += found or sum(each.get(one, 0) for each in in_order)
         return runs
 
     @staticmethod

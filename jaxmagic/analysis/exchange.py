@@ -11,7 +11,7 @@ import numpy as np
 from ..model.exchange import CollectiveTime, Direction, TransferTime
 from ..model.recording import EventKind, Recording, Role, Track
 from .attribution import Ints, union_of
-from .recorded import Recorded
+from .recorded import Recorded, whole_number
 
 #: The kinds of collective operations, with what the names of instructions and of kernels have of them.
 _KINDS = (
@@ -35,7 +35,7 @@ _DIRECTIONS: tuple[tuple[str, Direction], ...] = (
 )
 
 #: In which the profiler of a GPU tells the size of a copy, and in which XLA tells the host's memory.
-_SIZE = re.compile(r"\bsize:(\d+)")
+_SIZE = re.compile(r"\bsize:(\d{1,18})")
 _DESTINATION = re.compile(r"\bdest:(\d+)")
 _HOST_MEMORY = "S(5)"
 
@@ -188,10 +188,10 @@ def _copy(kind: EventKind, role: Role, others: Container[str]) -> tuple[Directio
     if role == "asynchronous":
         return _moved(kind.facts)
     details = kind.facts.get("memcpy_details")
-    size = kind.facts.get("size")
+    size = whole_number(kind.facts.get("size"))
     api = kind.facts.get("api")
     is_copy = role == "operations" and (isinstance(details, str) or isinstance(api, str))
-    is_copy |= role == "host" and isinstance(size, int)
+    is_copy |= role == "host" and size is not None
     name = str(api or kind.name).lower()
     direction = next((way for pattern, way in _DIRECTIONS if re.search(pattern, name)), None)
     if direction is None or not is_copy:
@@ -199,15 +199,15 @@ def _copy(kind: EventKind, role: Role, others: Container[str]) -> tuple[Directio
     to = _DESTINATION.search(str(details))
     if direction == "on the device" and to and to[1] in others:
         direction = "device to device"
-    if isinstance(size, int):
+    if size is not None:
         return direction, size
     told = _SIZE.search(str(details))
-    return direction, int(told[1]) if told and int(told[1]) else None
+    return direction, whole_number(int(told[1])) or None if told else None
 
 
 def _moved(facts: Mapping[str, object]) -> tuple[Direction, int | None] | None:
     """Of a copy that goes on beside the operations: its shape is ``(where to, where from, context)``."""
-    shape, size = facts.get("shape_with_layout"), facts.get("bytes_accessed")
+    shape, size = facts.get("shape_with_layout"), whole_number(facts.get("bytes_accessed"))
     if facts.get("hlo_category") != "copy-start" or not isinstance(shape, str):
         return None
     parts = re.findall(r"\w+\[[^\]]*\](?:\{[^}]*\})?", shape)[:2]
@@ -216,4 +216,4 @@ def _moved(facts: Mapping[str, object]) -> tuple[Direction, int | None] | None:
     to, source = (_HOST_MEMORY in each for each in parts)
     if to == source:
         return None
-    return "device to host" if to else "host to device", size if isinstance(size, int) and size else None
+    return "device to host" if to else "host to device", size or None

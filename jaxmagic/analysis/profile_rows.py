@@ -83,7 +83,7 @@ class _Place:
         """
         heaviest = max(self.kinds, key=lambda each: self.kinds[each])
         counts = (made for (_, _, opcode), made in self.counts.items() if opcode == heaviest)
-        return max(sum(max(runs.values()) for runs in made.values()) for made in counts)
+        return max(1, *(sum(max(runs.values()) for runs in made.values()) for made in counts))
 
 
 class Places:

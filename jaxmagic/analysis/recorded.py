@@ -53,8 +53,11 @@ _CATEGORIES = {
     "data formatting": "layout change",
 }
 
+#: Larger numbers are none of operations or bytes.
+_MOST = 2**60
+
 #: Where a line begins to be a path and a number: ``"train.py:3:8"``, the column not always there.
-_LINE = re.compile(r"(?P<file>.+?):(?P<line>\d+)(?::\d+)?")
+_LINE = re.compile(r"(?P<file>.+?):(?P<line>\d{1,9})(?::\d+)?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,8 +194,8 @@ def _by_facts(kind: EventKind, name: str, module: str) -> Recorded:
         ours=OURS in module,
         places={(stack, scope): 1.0} if stack or scope else {},
         shape=_word(kind.facts.get("shape_with_layout")),
-        flops=_number(kind.facts.get("flops")),
-        accessed_bytes=_number(kind.facts.get("bytes_accessed")),
+        flops=whole_number(kind.facts.get("flops")),
+        accessed_bytes=whole_number(kind.facts.get("bytes_accessed")),
         opcode=said if found == "collective" else "",
     )
 
@@ -218,5 +221,6 @@ def _word(fact: Fact | None) -> str:
     return fact if isinstance(fact, str) else ""
 
 
-def _number(fact: Fact | None) -> int | None:
-    return fact if isinstance(fact, int) else None
+def whole_number(fact: object) -> int | None:
+    """A number of operations or bytes; ``None`` for what can be none."""
+    return fact if isinstance(fact, int) and 0 <= fact < _MOST else None
