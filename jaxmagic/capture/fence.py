@@ -49,6 +49,7 @@ class Fence:
         self.failure: str | None = None
         self._clock = clock
         self._devices: tuple[Any, ...] = ()
+        self._beside: tuple[str, ...] = ()
         self._queues: tuple[Queue, ...] = ()
 
     def prepare(self) -> Waited | None:
@@ -77,7 +78,7 @@ class Fence:
             if kind not in measured:
                 measured[kind] = queue.measure_costs()
             queue.costs = measured[kind]
-        self._devices = devices
+        self._devices, self._beside = devices, _platforms_beside_default(devices)
         self.ready = bool(devices)
         return found
 
@@ -136,7 +137,9 @@ class Fence:
         """
         import jax
 
-        held_ns = self._clock() if wait_for_arrays(unready(_live_arrays(_YOUNGEST, but=pending))) else None
+        held_ns = (
+            self._clock() if wait_for_arrays(unready(_live_arrays(self._beside, _YOUNGEST, but=pending))) else None
+        )
         jax.block_until_ready(pending)
         until_ns = max(self._clock() - queue.costs.behind_ns, held_ns or asked_ns)
         if held_ns is not None:
@@ -153,7 +156,7 @@ class Fence:
         effects_ns = self._clock()
         if effects_ns - started_ns > _EFFECTS_NS:
             waited = waited._replace(found_work=True, until_ns=effects_ns)
-        arrays = _live_arrays()
+        arrays = _live_arrays(self._beside)
         if wait_for_arrays(unready(arrays[:_YOUNGEST])):
             others_ns = self._clock()
             waited = Waited(True, others_ns, others_ns)
@@ -194,25 +197,25 @@ def _local_devices() -> tuple[Any, ...]:
     return internals.local_devices()
 
 
-def _live_arrays(most: int | None = None, but: Sequence[Any] = ()) -> list[Any]:
-    """Arrays that are alive, youngest first, those of the default backend before those of others."""
+def _live_arrays(beside: Iterable[str], most: int | None = None, but: Sequence[Any] = ()) -> list[Any]:
+    """List live arrays, youngest first: those of the default backend, then those of the platforms `beside` it."""
     import jax
 
     if internals.backends_started() is False:  # asking would start one
         return []
     ours = {id(array) for array in but}
     arrays = jax.live_arrays()[:most]
-    for platform in _other_platforms():
+    for platform in beside:
         arrays += jax.live_arrays(platform)[:most]
     return [array for array in arrays if id(array) not in ours]
 
 
-def _other_platforms() -> Iterable[str]:
-    """Those of the backends that have been started beside the default one, such as the CPU's beside a GPU's."""
+def _platforms_beside_default(devices: Iterable[Any]) -> tuple[str, ...]:
+    """List the platforms of `devices` except JAX's default one, such as the CPU beside a GPU."""
     import jax
 
-    platforms = dict.fromkeys(each.platform for each in _local_devices())
-    return [each for each in platforms if each != jax.default_backend()] if len(platforms) > 1 else []
+    platforms = dict.fromkeys(device.platform for device in devices)
+    return tuple(name for name in platforms if name != jax.default_backend()) if len(platforms) > 1 else ()
 
 
 def unready(arrays: Iterable[Any]) -> list[Any]:

@@ -284,17 +284,34 @@ def test_the_first_run_of_the_fence_is_not_the_users_work(monkeypatch: Any, late
     assert waited.found_work is found
 
 
-def test_arrays_of_all_backends_that_were_started_are_looked_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As of the CPU beside a GPU, to which results are copied."""
+def test_live_arrays_of_all_started_backends_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Results that are copied from a GPU belong to the CPU's backend, which jax.live_arrays() does not list."""
     asked: list[Any] = []
 
     def live_arrays(platform: str | None = None) -> list[Any]:
         asked.append(platform)
         return [f"array of {platform}"]
 
-    devices = [SimpleNamespace(platform=each) for each in ("cpu", "other", "other")]
+    devices = [SimpleNamespace(platform=name) for name in ("cpu", "other", "other")]
+    assert fence_module._platforms_beside_default(devices) == ("other",)
+    assert fence_module._platforms_beside_default(devices[:1]) == ()
     monkeypatch.setattr(jax, "live_arrays", live_arrays)
-    assert fence_module._live_arrays() == ["array of None"]
-    monkeypatch.setattr(fence_module, "_local_devices", lambda: tuple(devices))
-    assert fence_module._live_arrays() == ["array of None", "array of other"]
+    assert fence_module._live_arrays(()) == ["array of None"]
+    assert fence_module._live_arrays(("other",)) == ["array of None", "array of other"]
     assert asked == [None, None, "other"]
+
+
+def test_a_fence_looks_at_the_platforms_of_its_devices(monkeypatch: pytest.MonkeyPatch) -> None:
+    looked: list[Any] = []
+
+    def live_arrays(beside: Any, *_: Any, **__: Any) -> list[Any]:
+        looked.append(tuple(beside))
+        return []
+
+    monkeypatch.setattr(fence_module, "_live_arrays", live_arrays)
+    monkeypatch.setattr(fence_module, "_platforms_beside_default", lambda devices: ("other",))
+    fence = Fence()
+    fence.prepare()
+    looked.clear()
+    fence.wait()
+    assert ("other",) in looked
