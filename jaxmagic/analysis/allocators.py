@@ -26,7 +26,7 @@ _DISPATCHED = re.compile(r"PjitFunction\((?P<name>.*)\)")
 
 
 def allocator_uses(recording: Recording, base_ps: int) -> tuple[AllocatorUse, ...]:
-    """What each allocator had given away, the hungriest first.
+    """Return the memory in use of each allocator over time, largest peak first.
 
     Args:
         recording: it.
@@ -65,7 +65,7 @@ def _use(name: str, numbers: list[int], recording: Recording, base_ps: int) -> A
 
 
 def _thinned(held: Ints) -> Ints:
-    """The places that are kept: of each stretch the highest and the last."""
+    """Choose the samples to keep: the highest and the last of each interval."""
     if len(held) <= _MOST_POINTS:
         return np.arange(len(held))
     edges = np.linspace(0, len(held), _MOST_POINTS // 2 + 1).astype(np.int64)
@@ -74,7 +74,7 @@ def _thinned(held: Ints) -> Ints:
 
 
 def _during(tracks: list[Track], at: int, recording: Recording) -> str:
-    """The function that a thread which gave memory away was dispatching at a moment."""
+    """Return the jitted function that was being dispatched at a time; empty if none was recorded."""
     for track in tracks:
         around = np.flatnonzero((track.start_ps <= at) & (track.end_ps >= at))
         names = (recording.kinds[number].name for number in track.kinds[around].tolist())
@@ -85,7 +85,7 @@ def _during(tracks: list[Track], at: int, recording: Recording) -> str:
 
 
 def memory_chart(profile: Profile) -> Curves | None:
-    """What allocators had given away over time; ``None`` where the recording does not tell."""
+    """Chart the memory in use of each allocator; ``None`` if the recording has no allocator events."""
     most = max((each.peak_bytes for each in profile.allocator_uses), default=0)
     shown = [each for each in profile.allocator_uses if each.peak_bytes >= _WORTH_A_CURVE * most > 0]
     if not shown:

@@ -128,5 +128,5 @@ def about_graphs(kinds: Iterable[EventKind]) -> list[str]:
 
 
 def sanitized(name: str) -> str:
-    """What a kernel is called that was compiled for an op of this name."""
+    """Return the kernel name that XLA derives from the name of an op."""
     return re.sub(r"\W", "_", name)

@@ -1,4 +1,4 @@
-"""What devices can do according to their data sheets, and which of them a recording is from.
+"""Peak rates from data sheets, and the lookup of the device model that a recording was made on.
 
 Rates of products are those of the matrix units, of dense matrices, by the type of what is multiplied; ``"f32"`` is
 that of ``float32`` in full precision and ``"tf32"`` that of its products where they may be rounded.
@@ -117,7 +117,7 @@ _AS: Mapping[str, tuple[str, ...]] = {
 
 
 def data_sheet_of(facts: Mapping[str, Fact]) -> DataSheet | None:
-    """The model that a plane of a recording is of; ``None`` if none has what it tells.
+    """Return the data sheet whose properties match a device plane; ``None`` if none matches.
 
     >>> data_sheet_of({"device_type_string": "TPU v6 Lite"}).flops["bf16"]
     918000000000000.0
@@ -139,11 +139,11 @@ def data_sheet_of(facts: Mapping[str, Fact]) -> DataSheet | None:
 
 
 def peak_of(flops: Mapping[str, float], multiplied: str) -> float | None:
-    """How many operations are possible in a second for products of a type, or none if there are no products.
+    """Return the peak rate for products of one element type; ``None`` if the data sheet has none for it.
 
     Args:
         flops: what is possible, by type.
-        multiplied: the type in XLA's words, such as ``"bf16"``; empty for operations without products.
+        multiplied: XLA's element type, such as ``"bf16"``; empty for operations without products.
 
     >>> peak_of({"bf16": 312e12, "tf32": 156e12, "f32": 19.5e12}, "f32")
     156000000000000.0

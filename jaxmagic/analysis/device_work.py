@@ -33,7 +33,7 @@ class Kinds:
         return self.known[number]
 
     def kind(self, number: int) -> EventKind:
-        """What all events of this kind have in common."""
+        """Return the metadata that events of this kind share."""
         return self._recording.kinds[number]
 
     def kernel(self, number: int) -> str:
@@ -42,7 +42,7 @@ class Kinds:
 
     @cached_property
     def calls(self) -> DriverCalls:
-        """What the driver was called for."""
+        """The calls of the GPU driver, and the kernels that they launched."""
         return DriverCalls(self._recording)
 
     def ranks(self, kinds: Ints) -> Ints:
@@ -141,7 +141,7 @@ class DeviceWork:
         return np.unique(np.concatenate(found)).tolist() if found else []
 
     def _runs(self, kinds: Kinds) -> Ints:
-        """Elsewhere than on the streams of a GPU an event is a run."""
+        """Count executions per kind. Only on GPU streams can one execution consist of several events."""
         runs = self.count.copy()
         streams = [each for each in self._events if each.on_stream]
         if not streams:

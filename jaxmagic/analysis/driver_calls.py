@@ -1,4 +1,4 @@
-"""What the host called the driver of a GPU for, and how many runs of operations these calls were.
+"""Link GPU kernels to the driver calls that launched them, and count executions of operations.
 
 One run of an operation may be several kernels: a call of a library, a sort. The profiler ties each kernel to the call
 that launched it, and XLA marks on the host from when to when it began an operation, by the operation's name.
@@ -37,11 +37,11 @@ class DriverCalls:
         self._marks: dict[str, tuple[Ints, Ints]] = {}
 
     def starts(self, launches: Ints) -> Ints:
-        """When the call began that each event came of; -1 where that is not known."""
+        """Return the start of the driver call that launched each event; -1 if unknown."""
         return self._of(self._starts, launches)
 
     def kinds(self, launches: Ints) -> Ints:
-        """The number of the kind of the call that each event came of; -1 where that is not known."""
+        """Return the kind of the driver call that launched each event; -1 if unknown."""
         return self._of(self._called, launches)
 
     def _of(self, column: Ints, launches: Ints) -> Ints:
@@ -52,7 +52,7 @@ class DriverCalls:
         return np.where(known, column[at], -1)
 
     def runs(self, name: str, launches: Ints) -> int | None:
-        """How many runs of an operation some events are; ``None`` where the marks of the host do not tell it.
+        """Count the executions that some events belong to; ``None`` if the host's marks are missing or overlap.
 
         Args:
             name: of the operation.
@@ -93,7 +93,7 @@ _COPIES = "__amd_rocclr_copybuffer"
 
 
 def with_calls_of_copies(recording: Recording) -> Recording:
-    """The same, where kernels that only copy know what the driver was called for: a fact ``"api"`` more."""
+    """Add the driver call, as the fact ``"api"``, to AMD's copy kernels, whose names do not tell the direction."""
     copies = [number for number, kind in enumerate(recording.kinds) if kind.name.lower().startswith(_COPIES)]
     if not copies:
         return recording
@@ -117,7 +117,7 @@ def with_calls_of_copies(recording: Recording) -> Recording:
 
 
 def runs_in_order(operations: Ints, kernels: Ints) -> dict[int, int]:
-    """How many runs of each operation the events of one stream are, by their order alone.
+    """Count executions of each operation from the order of the events on one stream.
 
     Events of one operation that follow each other are one run, or several where all kernels are there several times.
 

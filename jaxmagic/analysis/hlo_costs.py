@@ -165,7 +165,7 @@ def flops(module: Module, instruction: HloInstruction) -> int | None:
 
 
 def _combined(module: Module, instruction: HloInstruction) -> int:
-    """Of a scatter: what it adds to what was there, or multiplies with it, for each element that it writes."""
+    """Count the operations that a scatter applies to each element it updates."""
     tables = updated(instruction)
     written = sum(_elements(module, each) for each in instruction.operands[tables + 1 :])
     inside = instructions_of(module, instruction).values()

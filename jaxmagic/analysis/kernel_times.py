@@ -20,7 +20,7 @@ _MOST_REGISTERS = 1024
 
 
 def kernels_of(device: str, work: DeviceWork, kinds: Kinds) -> list[KernelTime]:
-    """Those that ran on the streams of a device; kernels that differ in their size are rows of their own."""
+    """Summarize the kernels on the streams of a device; different launch sizes are separate rows."""
     found: dict[tuple[object, ...], list[int]] = {}
     for number in work.on_streams():
         mine, name = kinds.of(number), kinds.kernel(number)
@@ -55,7 +55,7 @@ def _row(device: str, numbers: list[int], work: DeviceWork, kinds: Kinds) -> Ker
 
 
 def _latency_ns(start: Ints, called: Ints) -> int | None:
-    """In the median; clocks that disagree, so that a kernel began before its call, tell nothing."""
+    """Return the median launch latency; ``None`` if unknown, or negative because the clocks disagree."""
     known = called >= 0
     if not known.any():
         return None

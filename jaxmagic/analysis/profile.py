@@ -154,7 +154,7 @@ def _use(device: str, work: DeviceWork, recorded_ps: int, facts: Mapping[str, Fa
 
 
 def _peaks(facts: Mapping[str, Fact]) -> dict[str, Any]:
-    """What a device can do: the larger of what its data sheet and the recording say."""
+    """Return the peak rates of a device: the larger of data sheet and recording."""
     flops = _peak(facts, "peak_teraflops_per_second", 1e12)
     size = _peak(facts, "peak_hbm_bw_gigabytes_per_second", 1e9) or _peak(facts, "memory_bandwidth", 1)
     sheet = data_sheet_of(facts)

@@ -22,13 +22,13 @@ def over_devices(operations: Iterable[OperationTime]) -> list[OperationTime]:
 
 
 def identity(operation: OperationTime) -> tuple[object, ...]:
-    """What operations of several devices have in common that are one."""
+    """Return a key that is the same for one operation on several devices."""
     same = operation
     return same.module, same.name, same.category, same.shape, same.flops, same.accessed_bytes
 
 
 def counts_by_device(operations: Iterable[OperationTime]) -> dict[tuple[object, ...], dict[str, int]]:
-    """How often each operation ran on each device on which it ran at all."""
+    """Count the executions of each operation per device."""
     found: dict[tuple[object, ...], dict[str, int]] = {}
     for each in operations:
         counts = found.setdefault(identity(each), {})

@@ -104,7 +104,7 @@ class Recorded:
 
     @property
     def identity(self) -> tuple[object, ...]:
-        """What two operations have in common that are one, perhaps of two programs of one name."""
+        """Return a key that is equal for events of one operation, also across recompiled programs."""
         return self.module, self.name, self.category, self.shape, self.flops, self.accessed_bytes
 
     @property

@@ -39,7 +39,7 @@ class Peaks(NamedTuple):
     by_type: Mapping[str, float] = MappingProxyType({})
 
     def flops_for(self, multiplied: str) -> float | None:
-        """How many are possible where products are of a type; without products, if that is empty."""
+        """Return the peak FLOP/s for products of an element type, or without products if it is empty."""
         return peak_of(self.by_type, multiplied) if self.by_type else self.flops
 
 

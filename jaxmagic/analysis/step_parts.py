@@ -1,4 +1,4 @@
-"""What a step consists of, over all steps and devices, and which part bounds it."""
+"""Divide step time into its parts over all steps and devices, and find the part that bounds it."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def step_parts(found: Sequence[StepTimes]) -> StepParts | None:
 
 
 def mean_parts(steps: StepTimes) -> dict[str, float]:
-    """Of a step of one device, in the mean: its parts, in nanoseconds, by their names."""
+    """Return the mean duration of each part of a step on one device, in nanoseconds."""
     return {name: sum(getattr(steps, field)) / len(steps.time_ns) for name, field in PARTS}
 
 

@@ -36,7 +36,7 @@ _NUMBER = re.compile(r"\(-?\d+\)$")
 
 
 class _Steps(NamedTuple):
-    """When steps of a device began and ended."""
+    """The start and end times of the steps of one device."""
 
     name: str
     known_by: KnownBy
@@ -45,7 +45,7 @@ class _Steps(NamedTuple):
 
 
 class Executions:
-    """When programs ran, device by device."""
+    """The executions of programs on each device."""
 
     def __init__(self, recording: Recording) -> None:
         self._recording = recording
@@ -71,10 +71,10 @@ class Executions:
                 self._note(device, name, _NUMBER.sub("", name), track.start_ps[chosen], taken_ps)
 
     def _add_by_operations(self, device: str, work: DeviceWork, kinds: Kinds) -> None:
-        """Of each program the operations outside of its loops and branches began once in each run.
+        """Take executions from operations outside loops and branches, which run once per execution.
 
-        Where its module is not known, those are they that ran least often, and often enough for steps. Of some an
-        event may be lost: so it is the number that most of those have that ran little more often.
+        Without the module, the least frequent operations are taken. Events may be lost, so their number is
+        the most common count among the operations that ran nearly as rarely.
         """
         programs: dict[object, dict[object, list[int]]] = {}
         for number in np.flatnonzero(work.count).tolist():
@@ -115,7 +115,7 @@ class Executions:
         self._time_ps[program] = self._time_ps.get(program, 0.0) + taken_ps
 
     def steps(self, windows: Sequence[Window]) -> Mapping[str, _Steps]:
-        """Those of each device, of one program."""
+        """Return the steps of each device, all of the same program."""
         for program in sorted(self._time_ps, key=lambda each: -self._time_ps[each]):
             found = {
                 device: _Steps(self._names[program], "program", start, end)
@@ -169,7 +169,7 @@ def step_times(
 
 
 def _marked(recording: Recording, device: str) -> _Steps | None:
-    """As the profiler marks them."""
+    """Return the steps of the profiler's own "Steps" line."""
     for track in recording.tracks:
         if track.device == device and track.role == "steps" and len(track.kinds) > 1:
             return _Steps("steps", "steps", track.start_ps, track.end_ps)
@@ -177,7 +177,7 @@ def _marked(recording: Recording, device: str) -> _Steps | None:
 
 
 def _annotated(recording: Recording) -> _Steps | None:
-    """As the code marks them; each goes on until the next begins, as the work of a device may."""
+    """Return the steps of StepTraceAnnotation; each lasts until the next one starts."""
     marks = [number for number, kind in enumerate(recording.kinds) if "step_num" in kind.facts]
     numbers = [number for number in marks if not recording.kinds[number].name.startswith(_OURS)]
     for track in recording.tracks if numbers else ():
@@ -190,13 +190,13 @@ def _annotated(recording: Recording) -> _Steps | None:
 
 
 def _fetching(recording: Recording) -> Segments:
-    """When Python fetched the next of an iterator."""
+    """Return the times in which Python fetched the next item of an iterator."""
     numbers = [number for number, kind in enumerate(recording.kinds) if _NEXT.search(kind.name)]
     return _when(recording, numbers)
 
 
 def _known(recording: Recording) -> Segments:
-    """When anything of what Python's thread did was recorded."""
+    """Return the times in which any activity of the Python thread was recorded."""
     return _when(recording, None)
 
 
@@ -213,7 +213,7 @@ def _when(recording: Recording, numbers: Sequence[int] | None) -> Segments:
 
 
 def _times(gaps: Gaps, steps: _Steps, fetching: Segments, known: Segments, windows: Sequence[Window]) -> StepTimes:
-    """Of what lies between the first operation and the end of the last: what a device did beside is not known."""
+    """Divide each step, clipped to the recorded windows, outside of which device activity is unknown."""
     base, over = windows[0].start_ps, windows[-1].end_ps
     start, end = (np.clip(each, base, over) for each in (steps.start, steps.end))
     there = np.flatnonzero(end > start)[:MOST_STEPS]
@@ -242,7 +242,7 @@ def _times(gaps: Gaps, steps: _Steps, fetching: Segments, known: Segments, windo
 
 
 def _within(segments: Segments, start: Ints, end: Ints) -> Ints:
-    """How much of some stretches, which are in order and apart, lies between each start and end."""
+    """Return the time that sorted, disjoint segments cover in each interval."""
     lengths: Ints = np.concatenate([np.zeros(1, np.int64), np.cumsum(segments.end - segments.start)])
 
     def before(times: Ints) -> Ints:

@@ -82,7 +82,7 @@ def profile(
     if not isinstance(n, int) or isinstance(n, bool) or n < 1:
         raise ValueError(f"n: a whole number of calls from 1 on is wanted; found {n!r}")
     if most_s is not None and not (isinstance(most_s, int | float) and most_s > 0):
-        raise ValueError(f"most_s: seconds above 0, or None, are wanted; found {most_s!r}")
+        raise ValueError(f"most_s: expected seconds above 0 or None, got {most_s!r}")
     called = fn if command_buffers else without_command_buffers(fn, *args, **kwargs)
     notes = () if command_buffers else (NOTE,)
     watch = profile_watch(
@@ -107,9 +107,9 @@ def profile(
 
 
 def peaks(*, flops: float | None = None, bytes: float | None = None) -> None:
-    """Compare rates of operations with these peaks from now on, and not with those of data sheets or measurements.
+    """Set the peak rates that operations are compared with, instead of data sheets or measurements.
 
-    It holds for all profiles that are made or read in this session after it; without arguments all is as before.
+    Applies to all profiles made or read later in this session. Without arguments the defaults are restored.
 
     Args:
         flops: floating-point operations that a device can do in a second, such as ``989e12``.
@@ -124,7 +124,7 @@ def peaks(*, flops: float | None = None, bytes: float | None = None) -> None:
     """
     for name, value in (("flops", flops), ("bytes", bytes)):
         if value is not None and not (isinstance(value, int | float) and 0 < value < float("inf")):
-            raise ValueError(f"{name}: a number above 0, in a second, is wanted; found {value!r}")
+            raise ValueError(f"{name}: expected a rate per second above 0, got {value!r}")
     give_peaks(Given(flops, bytes))
 
 

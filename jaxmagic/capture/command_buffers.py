@@ -12,8 +12,8 @@ _OPTIONS = {"xla_gpu_enable_command_buffer": ""}
 
 #: What is said of a profile that was made so.
 NOTE = (
-    "Compiled once more without command buffers (CUDA graphs), so that kernels have their operations and lines. Runs "
-    "may take longer than those of your program, which has them."
+    "Compiled again without command buffers (CUDA graphs), so that each kernel keeps its operation and line. "
+    "Runs may take longer than in your program, which uses them."
 )
 
 
@@ -26,7 +26,7 @@ def without_command_buffers(function: Callable[..., Any], *args: Any, **kwargs: 
     lower = getattr(function, "lower", None)
     if lower is None:
         raise NotMeasured(
-            "command_buffers=False compiles a function of jax.jit once more; found one that is not jitted. "
+            "command_buffers=False: expected a function made by jax.jit, got one that is not jitted. "
             "Write profile(jax.jit(f), x, command_buffers=False)."
         )
     try:
@@ -39,7 +39,7 @@ def without_command_buffers(function: Callable[..., Any], *args: Any, **kwargs: 
 
     if jax.tree.structure(lowered.args_info) != jax.tree.structure((args, kwargs)):
         raise NotMeasured(
-            "command_buffers=False takes no static arguments: a compiled function has no place for them. "
+            "command_buffers=False does not support static arguments. "
             "Write profile(jax.jit(lambda x: f(x, 3)), x, command_buffers=False)."
         )
     return compiled

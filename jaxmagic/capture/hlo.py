@@ -83,7 +83,7 @@ class _Reader:
         return [each.shape for each in found if each is not None]
 
     def _shape(self, message: Any) -> tuple[str, int, int]:
-        """What it gives, in words, and how many elements and bytes that has."""
+        """Return the result shape without workspace, its elements and its bytes."""
         shape = shape_without_workspace(message)
         key = shape.SerializeToString()
         if key not in self._shapes:

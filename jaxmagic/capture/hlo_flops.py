@@ -46,7 +46,7 @@ def shape_without_workspace(message: Any) -> Any:
 
 
 def flops_of(message: Any, operands: Sequence[Any]) -> int | None:
-    """How many floating-point operations one run takes; ``None`` where its dimension numbers do not tell.
+    """Count the FLOPs of one execution; ``None`` if the dimension numbers do not determine them.
 
     Args:
         message: an instruction.
@@ -67,7 +67,7 @@ def _convolution(message: Any, operands: Sequence[Sequence[int]]) -> int:
 
 
 def _convolved(message: Any, taken: Sequence[int], kernel: Sequence[int], given: Sequence[int]) -> int:
-    """Of a convolution that takes the first two and gives the third, or of one of its gradients."""
+    """Count the FLOPs of a convolution or one of its gradients, in terms of the forward pass."""
     numbers = message.convolution
     places = prod(
         _places(window, taken[at_taken], given[at_given])
@@ -80,7 +80,7 @@ def _convolved(message: Any, taken: Sequence[int], kernel: Sequence[int], given:
 
 
 def _places(window: Any, taken: int, given: int) -> int:
-    """How many numbers along one axis a kernel meets in all, for all its places: not in padding, not in holes."""
+    """Count the valid (output, kernel) positions along one axis: neither in padding nor in dilation holes."""
     hole, stride, gap = (max(each, 1) for each in (window.base_dilation, window.stride, window.window_dilation))
     short, long = sorted((window.size, given))
     step, other = (gap, stride) if short == window.size else (stride, gap)
@@ -180,7 +180,7 @@ def _transformer_engine(message: Any, operands: Sequence[Sequence[int]]) -> int 
 
 
 def _pairs(queries: int, keys: int, *, causal: bool) -> int:
-    """Of how many pairs the product is needed; each query meets the keys up to its own place where it is causal."""
+    """Count the query-key pairs; with a causal mask each query attends to the keys up to its own position."""
     if not causal:
         return queries * keys
     few = min(queries, keys)

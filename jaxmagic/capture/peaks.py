@@ -43,7 +43,7 @@ class Peaks(NamedTuple):
 
 
 class Given(NamedTuple):
-    """What somebody knows of a device; ``None`` where it is left to the data sheet or to a measurement.
+    """Peak rates set by the user; ``None`` leaves a rate to the data sheet or to a measurement.
 
     Attributes:
         flops: floating-point operations in a second.
@@ -58,13 +58,13 @@ _given = Given()
 
 
 def give_peaks(given: Given) -> None:
-    """Compare with these from now on."""
+    """Use these peak rates from now on."""
     global _given
     _given = given
 
 
 def given_peaks() -> Given:
-    """What :func:`give_peaks` was called with last."""
+    """Return the peak rates that the user set."""
     return _given
 
 

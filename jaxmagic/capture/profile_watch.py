@@ -367,21 +367,21 @@ class ProfileWatch:
         return found if error is None or not ended else found[:ended]
 
     def _told_runs(self, recording: Recording | None, error: BaseException | None) -> int | None:
-        """How many runs the recording has, whole ones; ``None`` if it ends amid the first, or has none."""
+        """Count the complete runs in the recording; ``None`` if it has none."""
         if self._profiler.is_cut:
             return len(windows_of(recording)) or None if recording is not None else None
         return self._runs if error is None else len(self._recorded) or None
 
     def _about_cut(self, recording: Recording) -> list[str]:
-        """What of the runs was recorded, where that is not all of it."""
+        """Say which part of the runs was recorded, if not all of them."""
         if not self._profiler.is_cut:
             return []
         whole = len(windows_of(recording))
         what = f"the first {units.count(whole, 'run')} of {self._runs}" if whole else "the first part of the run"
         limit = units.time(int((self._most_s or 0) * 1e9))
         return [
-            f"Recorded: {what}, because a recording ends after {limit}, or it would take long to read. The rest ran "
-            "without the profiler. For more: most_s=20, or --most 20s."
+            f"Recorded: {what}, because recordings end after {limit} to stay readable. The rest ran without the "
+            "profiler. To record more: most_s=20, or --most 20s."
         ]
 
     def _keep(self, folder: Path, notes: list[str]) -> None:

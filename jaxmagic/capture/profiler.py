@@ -221,13 +221,13 @@ def mark_run(number: int) -> Iterator[None]:
 
 
 def cut_window(recording: Recording) -> Window | None:
-    """From the beginning of the run during which a recording was cut to that moment; ``None`` if it was not cut."""
+    """Return the recorded part of the run in which the recording was cut; ``None`` if it was not cut."""
     begun, cut = (_begins_of(recording, name) for name in (_BEGINS, _CUT))
     return Window(max(begun), cut[0]) if begun and cut and max(begun) < cut[0] else None
 
 
 def _begins_of(recording: Recording, name: str) -> list[int]:
-    """When events of the host with a name began."""
+    """Return the start times of host events with a name."""
     wanted = [number for number, kind in enumerate(recording.kinds) if kind.name == name]
     tracks = [each for each in recording.tracks if each.role == "host"] if wanted else []
     return [int(at) for track in tracks for at in track.start_ps[np.isin(track.kinds, wanted)]]

@@ -1,4 +1,4 @@
-"""What the allocators of a recording had given away, over time."""
+"""Memory in use of the allocators in a recording, over time."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What ran on a GPU for an operation."""
+"""GPU kernels of an operation."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KernelTime:
-    """All runs of one kernel, of one size, for one operation on one device.
+    """All executions of one kernel with one launch size, for one operation on one device.
 
     Attributes:
         name: of its function, without namespaces, template arguments and parameters.

@@ -252,7 +252,7 @@ class Profile(Displayable):
         return self.to_frame("operations")
 
     def kernels(self, operation: str | None = None) -> DataFrame:
-        """Time by kernel of a GPU, its sizes, and how long it took to begin: those of one operation, or of all.
+        """Return GPU kernels with times, launch size and launch latency, of one operation or of all.
 
         Args:
             operation: its name, as in :meth:`operations`.
@@ -270,7 +270,7 @@ class Profile(Displayable):
         return self.to_frame("devices")
 
     def steps(self) -> DataFrame:
-        """How long each step took on each device, and its parts: ``device``, ``step``, and ``time_ns``.
+        """Return step times with their parts, a row per device and step.
 
         The parts of a step add up to its time: computing (``compute_ns``), exchange and copies that nothing else hid
         (``collective_ns``, ``copy_ns``), waiting for input (``input_ns``), for the host (``host_ns``), and for what

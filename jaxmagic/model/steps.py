@@ -1,4 +1,4 @@
-"""How long steps took, and what devices did in them."""
+"""Step times, and what devices did in each step."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is said about the kernels of operations."""
+"""Words and tables for GPU kernels."""
 
 from __future__ import annotations
 

@@ -293,10 +293,10 @@ def about_roof(profile: Profile) -> list[str]:
     else:
         told = [f"Roof: {_flops(profile, peaks)} and {memory}, {how}. A rate is that of what limits the operation."]
     if any(found.of_roof > 1 for found in placed(profile)):
-        told.append("More than 100 % of the roof: the data were in a cache, or the roof is higher than told.")
+        told.append(">100 % of the roof: the data were in a cache, or the peak rate is too low.")
     sorting_ns = sum(each.time_ns for each in profile.operation_times if each.category == "sort")
     if sorting_ns > _WORTH_A_WORD * profile.device_ns:
-        told.append("Sorts have no FLOP; their rate is that of reading and writing the data once.")
+        told.append("Sorts have no FLOPs; their rate counts one read and one write of the data.")
     rest = without_rate(profile)
     time_ns = sum(each.time_ns for each in rest)
     if time_ns >= _WORTH_A_WORD * profile.device_ns:
@@ -309,7 +309,7 @@ def about_roof(profile: Profile) -> list[str]:
 
 
 def _flops(profile: Profile, peaks: Peaks) -> str:
-    """What the device can compute, with the types that most products are of."""
+    """Format the peak FLOP/s for the element types of most products."""
     times: dict[str, int] = {}
     for each in profile.operation_times if peaks.by_type else ():
         if each.multiplied and peaks.flops_for(each.multiplied) is not None:
@@ -331,7 +331,7 @@ def _rate(found: Placed | None) -> tuple[str, str]:
 
 
 def whole(count: int, parts: int) -> str:
-    """How often in each of several parts; a number that is no whole one there is told of all.
+    """Format a count per part, or the total if it does not divide evenly.
 
     >>> whole(6, 3), whole(7, 3)
     ('2', '7 in all')
@@ -340,7 +340,7 @@ def whole(count: int, parts: int) -> str:
 
 
 def _runs_of(operation: OperationTime, counts: Mapping[str, int], profile: Profile) -> str:
-    """How often an operation ran in a run of the profile, on all devices, and on each where they differ."""
+    """Format the executions of an operation per run: over all devices, and per device if they differ."""
     runs, devices = profile.runs or 1, len(profile.device_uses)
     told = whole(operation.count, runs)
     if devices < 2:

@@ -1,4 +1,4 @@
-"""What is said about the steps of a profile."""
+"""Words and tables for the steps of a profile."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _DOES = {
 
 
 def about_steps(profile: Profile) -> list[str]:
-    """How long steps are, what they consist of, and what bounds them."""
+    """Describe step times, their parts, and the part that bounds them."""
     found = step_parts(profile.step_times)
     if found is None:
         return []

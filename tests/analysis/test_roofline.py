@@ -143,16 +143,14 @@ def test_more_than_the_roof_is_never_a_number() -> None:
     text = " ".join(str(made).split())
     assert ">100 %" in text
     assert "172" not in text.replace("17.2", "")
-    assert "More than 100 % of the roof: the data were in a cache, or the roof is higher than told." in text
+    assert ">100 % of the roof: the data were in a cache, or the peak rate is too low." in text
     assert "<0.1 %" in text
     assert "172 %" not in to_html(made)
     assert made.operations()["of_roof"].isna().tolist() == [False, True, False]
-    assert "More than 100 %" not in str(profile(PRODUCT, SUM))
+    assert ">100 % of the roof" not in str(profile(PRODUCT, SUM))
 
 
 def test_of_a_sort_is_said_that_it_has_no_flop() -> None:
     made = profile(PRODUCT, replace(SORT, flops=0, accessed_bytes=1000, category="sort"))
-    assert "Sorts have no FLOP; their rate is that of reading and writing the data once." in " ".join(
-        str(made).split()
-    )
+    assert "Sorts have no FLOPs; their rate counts one read and one write of the data." in " ".join(str(made).split())
     assert made.operations()["flops"].tolist() == [500_000_000, 0]

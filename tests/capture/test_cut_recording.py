@@ -65,7 +65,7 @@ def test_a_long_run_is_recorded_from_its_beginning_and_goes_on_without_the_profi
     assert sum(each.count for each in sorts) == 1 + _BEFORE
     (steps,) = profile.step_times
     assert len(steps.time_ns) == _BEFORE
-    assert "Recorded: the first part of the run, because a recording ends after 1min 0s" in told(profile)
+    assert "Recorded: the first part of the run, because recordings end after 1min 0s" in told(profile)
     assert "The rest ran without the profiler." in " ".join(str(profile).split())
     assert {each for each in threading.enumerate() if each.name == "jaxmagic-profiler"} <= before
     assert not profiler._recording
@@ -83,7 +83,7 @@ def test_the_limit_ends_it_by_itself(x: Any) -> None:
             f(x).block_until_ready()
         return f(x)
 
-    assert "a recording ends after 50.0 ms" in told(jaxmagic.profile(call, most_s=0.05))
+    assert "recordings end after 50.0 ms" in told(jaxmagic.profile(call, most_s=0.05))
 
 
 def test_of_several_runs_those_are_told_that_were_recorded_whole(x: Any) -> None:
@@ -131,7 +131,7 @@ def test_what_goes_wrong_when_it_is_ended_is_told_and_the_code_ran(x: Any, monke
 
 @pytest.mark.parametrize("wrong", [0, -1.0, float("nan"), "5s"])
 def test_a_limit_that_is_no_time_is_refused_before_anything_runs(wrong: Any) -> None:
-    with pytest.raises(ValueError, match="most_s: seconds above 0"):
+    with pytest.raises(ValueError, match="most_s: expected seconds above 0"):
         jaxmagic.profile(pytest.fail, "it ran", most_s=wrong)
 
 

@@ -132,7 +132,7 @@ def test_peaks_that_are_given_are_those_of_all_profiles_from_then_on() -> None:
 @pytest.mark.parametrize("wrong", [0, -1.0, float("nan"), float("inf"), "989e12"])
 def test_a_peak_that_is_no_number_is_refused_and_changes_nothing(wrong: Any) -> None:
     for name in ("flops", "bytes"):
-        with pytest.raises(ValueError, match=f"{name}: a number above 0"):
+        with pytest.raises(ValueError, match=f"{name}: expected a rate per second above 0"):
             jaxmagic.peaks(**{name: wrong})
     assert given_peaks() == (None, None)
 

@@ -251,6 +251,6 @@ def test_for_how_long_is_recorded_is_an_option(session: Any, capsys: pytest.Capt
     session.run("from jaxmagic.capture import profiler")
     session.run("%%jaxprof -q --most 20ms -v p\ny = f(x)\nwhile profiler._recording:\n    y = f(x)")
     assert session.run("p.runs") is None
-    assert "a recording ends after 20.0 ms" in session.run("' '.join(p.notes)")
+    assert "recordings end after 20.0 ms" in session.run("' '.join(p.notes)")
     session.run("%jaxprof -q --most 1min -v p f(x)")
     assert session.run("p.runs") == 1
