@@ -24,6 +24,9 @@ _TOLERANCE_NS = 10_000
 #: Work of this length is always seen, however long idle programs take.
 _MOST_NS = 1_000_000
 
+#: Pauses before a program is measured cold. The first magic of a session waits for all of them.
+_NAPS_S = (0.001,) * 6 + (0.003,) * 2
+
 #: A program over several devices that returns later than this was behind work; before, it is measured again.
 _SURE_NS = 3_000_000
 
@@ -183,7 +186,7 @@ class Queue:
         """Measure what an idle queue costs, and how long it may take; nothing may be running."""
         warm = [self._idle_cost() for _ in range(45)][5:]
         # After a while of something else caches are cold, and threads of several devices have fallen asleep.
-        cold = [self._idle_cost(after_s=nap_s) for nap_s in (0.001, 0.003) for _ in range(10)]
+        cold = [self._idle_cost(after_s=nap_s) for nap_s in _NAPS_S]
         costs = sorted(cost_ns for cost_ns, _ in warm)
         longest_ns = sorted(cost_ns for cost_ns, _ in warm + cold)[-2]
         idle_ns = costs[len(costs) // 4]  # not the median: it is taken off, and other load is no cost of ours
