@@ -16,9 +16,20 @@ const read = async text => {
   };
   const told = JSON.parse(new TextDecoder().decode(bytes.subarray(4, at)));
   const lanes = told.lanes.map(([owner, name, rows, count, faint]) => {
-    const row = column(count), start = sums(column(count)).map(v => v * told.step), digits = column(count);
-    const powers = column(count), size = digits.map((v, i) => v * 10 ** powers[i]);
-    return {owner, name, rows, faint, count, row, start, size, called: column(count)};
+    const row = column(count), called = column(count), gaps = column(count), digits = column(count), powers = column(count);
+    const start = new Float64Array(count), size = new Float64Array(count), end = new Float64Array(rows);
+    // Lengths are in the order of what events are called.
+    Uint32Array.from(called.keys()).sort((i, j) => called[i] - called[j] || i - j).forEach((i, n) => {
+      size[i] = digits[n] * 10 ** powers[n];
+    });
+    // A start is told from the end of the event before in its row, or from the start of the one that it is within.
+    let at = 0;
+    for (let i = 0; i < count; i++) {
+      at = (i && row[i] > row[i - 1] ? at : end[row[i]]) + (gaps[i] % 2 ? -(gaps[i] + 1) / 2 : gaps[i] / 2);
+      start[i] = at * told.step;
+      end[row[i]] = at + Math.floor(size[i] / told.step + .5);
+    }
+    return {owner, name, rows, faint, count, row, start, size, called};
   });
   return [told, lanes];
 };
@@ -193,7 +204,7 @@ upgradeAll('%KEY%', async root => {
     show(matching[place]);
   };
 
-  const least = Math.max(X.high / 1e6, 10);
+  const least = Math.max(20 * told.step, 10);
   const it = stage(root, {
     left: LEFT, top: TOP, bottom: BOTTOM, height, title: told.title, axes: 'x', draw,
     help: '; arrows pan, + and - zoom, 0 shows all',

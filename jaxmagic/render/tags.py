@@ -59,8 +59,7 @@ def chart_to_html(found: Chart) -> str:
     if isinstance(found, Boxes):
         return _canvas(found.title, "map", zoom.pack(found), draw(still(found)))
     if isinstance(found, Lanes):
-        found, packed = lanes.pack_small(found)
-        return _canvas(found.title, "lanes", packed, draw(found))
+        return _canvas(found.title, "lanes", lanes.pack_small(found), draw(found))
     return picture(draw(found), found.title)
 
 

@@ -19,7 +19,7 @@ from jaxmagic.model.chart import Scale
 from jaxmagic.model.lanes import Called, Lane, Lanes
 from jaxmagic.render.charts import draw
 from jaxmagic.render.figures import figure
-from jaxmagic.render.lanes import pack
+from jaxmagic.render.lanes import _COARSE, _FINE, Precision, pack
 from jaxmagic.render.tags import chart_to_html
 
 HOSTILE = "</script><img src=x onerror=alert(1)>\"'&\u2028\ud800"
@@ -40,7 +40,7 @@ def lanes(*events: tuple[int, int, int], rows: int = 1, names: tuple[str, ...] =
 
 
 def unpacked(packed: str) -> tuple[dict[str, Any], list[list[int]]]:
-    """What the script reads: the names, and the columns of the lanes one after the other."""
+    """Read as the script does: names, and the columns of the lanes one after the other."""
     data = zlib.decompress(base64.b64decode(packed))
     end = 4 + int.from_bytes(data[:4], "little")
     told, rest = json.loads(data[4:end]), io.BytesIO(data[end:])
@@ -52,20 +52,39 @@ def unpacked(packed: str) -> tuple[dict[str, Any], list[list[int]]]:
     return told, columns
 
 
-@given(st.lists(st.tuples(st.integers(0, 11), st.integers(0, 10**9), st.integers(0, 10**9)), max_size=30))
-def test_all_that_is_drawn_is_there_as_exactly_as_it_is_read(events: list[tuple[int, int, int]]) -> None:
+def decoded(packed: str) -> tuple[dict[str, Any], list[int], list[float], list[int], list[int]]:
+    """Read a single lane as the script does: names, and rows, starts, lengths and numbers of names of its events."""
+    told, (row, called, gaps, digits, powers) = unpacked(packed)
+    lengths, starts = [0] * len(row), []
+    for place, n in enumerate(sorted(range(len(row)), key=lambda i: (called[i], i))):
+        lengths[n] = digits[place] * 10 ** powers[place]
+    ends, at = [0] * told["lanes"][0][2], 0
+    for i, mine in enumerate(row):
+        at = (at if i and mine > row[i - 1] else ends[mine]) + (-(gaps[i] + 1) // 2 if gaps[i] % 2 else gaps[i] // 2)
+        starts.append(at * told["step"])
+        ends[mine] = at + int(lengths[i] / told["step"] + 0.5)
+    return told, row, starts, lengths, called
+
+
+EVENTS = st.lists(st.tuples(st.integers(0, 11), st.integers(0, 10**9), st.integers(0, 10**9), st.integers(0, 2)))
+
+
+@given(EVENTS, st.sampled_from([_FINE, _COARSE]))
+def test_all_that_is_drawn_is_there_as_exactly_as_it_is_read(
+    events: list[tuple[int, int, int, int]], precision: Precision
+) -> None:
     events.sort(key=lambda each: each[1])
-    chart = lanes(*events, rows=12)
-    told, (row, starts, digits, powers, called) = unpacked(pack(chart))
+    chart = lanes(*(each[:3] for each in events), rows=12, names=("f", "g", "h"))
+    chart = replace(chart, lanes=(replace(chart.lanes[0], called=tuple(each[3] for each in events)),))
+    told, row, starts, lengths, called = decoded(pack(chart, precision))
     assert (told["title"], told["note"], told["lanes"]) == (
         "what ran when", "of much more", [["host", "thread", 12, len(events), 0]],
     )  # fmt: skip
-    assert told["called"] == [["f", 0, "cell 3:2"]]
+    assert told["called"] == [[each, 0, "cell 3:2"] for each in "fgh"]
     assert row == list(chart.lanes[0].row)
-    assert called == [0] * len(events)
-    assert np.cumsum(starts) * told["step"] == pytest.approx([each[1] for each in events], abs=told["step"])
-    lengths = [each * 10**power for each, power in zip(digits, powers, strict=True)]
-    assert lengths == pytest.approx([each[2] for each in events], rel=0.005)
+    assert called == list(chart.lanes[0].called)
+    assert starts == pytest.approx([each[1] for each in events], abs=0.5001 * told["step"])
+    assert lengths == pytest.approx([each[2] for each in events], rel=0.5 * 10 ** (1 - precision.digits))
 
 
 def test_whatever_a_name_holds_is_data() -> None:
@@ -88,24 +107,51 @@ def many(count: int, *, names: int) -> Lanes:
     return replace(chart, lanes=(lane,), note="")
 
 
-def test_a_hundred_thousand_events_are_saved_in_less_than_500_kb() -> None:
-    html = chart_to_html(many(100_000, names=3))
-    assert 300_000 < len(html) < 500_000
+def steps(count: int) -> Lanes:
+    """Operations of a loop, one after the other, each with a time of its own that varies by a tenth."""
+    random = np.random.default_rng(0)
+    called = np.arange(count) % 20
+    length = (random.exponential(2000, 20)[called] * random.normal(1, 0.1, count)).astype(int) + 300
+    start = np.cumsum(length + random.integers(100, 300, count)) - length
+    end = int(start[-1] + length[-1])
+    columns = (tuple(each.tolist()) for each in (start, length, called))
+    named = dict(zip(("start", "length", "called"), columns, strict=True))
+    lane = Lane(name="thread", owner="host", rows=1, row=(0,) * count, **named)
+    return replace(lanes(names=tuple(f"fusion.{n}" for n in range(20)), end=end), lanes=(lane,), note="")
+
+
+def test_a_hundred_thousand_operations_of_a_loop_are_saved_in_less_than_150_kb() -> None:
+    html = chart_to_html(steps(100_000))
+    assert len(html) < 150_000
     (packed,) = re.findall(r'data-lanes="([^"]*)"', html)
-    assert unpacked(packed)[0]["lanes"][0][3] == 100_000
+    told, *_, called = decoded(packed)
+    assert len(called) == 100_000
+    assert told["note"] == "lengths to 2 digits"
+
+
+def test_short_timelines_keep_three_digits() -> None:
+    (packed,) = re.findall(r'data-lanes="([^"]*)"', chart_to_html(steps(10_000)))
+    assert unpacked(packed)[0]["note"] == ""
 
 
 def test_what_would_make_a_page_too_large_is_left_out_the_shortest_first_and_that_is_said() -> None:
     chart = many(150_000, names=1000)
     html = chart_to_html(chart)
-    assert len(html) < 500_000
+    assert len(html) < 150_000
     (packed,) = re.findall(r'data-lanes="([^"]*)"', html)
-    told, (_, _, digits, powers, _) = unpacked(packed)
-    found = re.fullmatch(r"(\d+) events of ([\d.]+) µs or less left out to keep the page small", told["note"])
+    told, _, _, lengths, _ = decoded(packed)
+    found = re.fullmatch(
+        r"lengths to 2 digits; (\d+) events of ([\d.]+) µs or less left out to keep the page small", told["note"]
+    )
     assert found is not None
-    assert len(digits) + int(found[1]) == 150_000
-    assert min(d * 10**p for d, p in zip(digits, powers, strict=True)) >= float(found[2]) * 995
-    assert sorted(chart.lanes[0].length)[-len(digits)] > float(found[2]) * 995
+    assert len(lengths) + int(found[1]) == 150_000
+    assert min(lengths) >= float(found[2]) * 950
+    assert sorted(chart.lanes[0].length)[-len(lengths)] > float(found[2]) * 995
+
+
+def test_the_still_picture_shows_what_the_live_one_leaves_out() -> None:
+    chart = many(150_000, names=3)
+    assert draw(chart).to_uri() in chart_to_html(chart)
 
 
 def widths(svg: str) -> dict[str, float]:
