@@ -115,7 +115,9 @@ def no_modules_of_tests(request: pytest.FixtureRequest, monkeypatch: pytest.Monk
     That takes longer with every test there is, and the search has a limit. Its own tests do without one.
     """
     if request.path.name != "test_holders.py":
-        monkeypatch.setattr("jaxmagic.capture.references._is_users_module", lambda _: False)
+        monkeypatch.setattr("jaxmagic.capture.references.is_users_module", lambda _: False)
+        monkeypatch.setattr("jaxmagic.capture.imported.is_users_module", lambda _: False)
+        monkeypatch.setattr("jaxmagic.capture.imported._last", {})
 
 
 @pytest.fixture(autouse=True, scope="module")

@@ -22,7 +22,7 @@ _LEAST_BYTES = 1024
 
 
 def timeline_chart(profile: MemoryProfile) -> Curves | None:
-    """Memory of the process, of its arrays and of its devices, over the time of a run; ``None`` if nothing was seen.
+    """Memory of the process, of its arrays and of its devices, over the time of a run; ``None`` if nothing changed.
 
     Each curve counts from its first sample, because the process is a hundred times as large as what a cell adds to
     it. Where compiling went on, there is a band.
@@ -33,6 +33,8 @@ def timeline_chart(profile: MemoryProfile) -> Curves | None:
     columns = {"process": timeline.rss_bytes, "arrays": timeline.array_bytes, **timeline.device_bytes}
     drawn = [(name, found) for name, column in columns.items() if len(found := _seen(timeline, column)) > 2]
     if not drawn:
+        return None
+    if all(size == found[0][1] for _, found in drawn for _, size in found):
         return None
     series = tuple(_series(name, hue, found) for hue, (name, found) in enumerate(drawn))
     label = "more than at the start" if len(series) > 1 else f"{drawn[0][0]}, more than at first"  # without a legend

@@ -17,7 +17,8 @@ from typing import Any, NamedTuple
 from .around import of_type
 from .attribute_names import Step
 from .clock import Clock, now_ns
-from .references import PLAIN, Part, Reader, is_module, reader_of, roots, ways_of_modules
+from .imported import imported, is_module
+from .references import PLAIN, Part, Reader, reader_of, roots
 
 #: Elements that are looked at in one container; the namespace itself is no container.
 _MOST_ITEMS = 100_000
@@ -93,7 +94,7 @@ class _Search:
         self._depths: dict[int, int] = {}
         self._holders: dict[int, list[tuple[int, Step]]] = {}
         self._readers: dict[int, tuple[type, Reader | None]] = {}
-        self._modules = ways_of_modules()
+        self._modules = imported().addresses
 
     def run(self, namespace: dict[str, Any], beside: dict[str, Any], everywhere: bool) -> None:
         """Look at all that the namespace leads to, nearest first."""

@@ -9,17 +9,16 @@ import functools
 import gc
 import inspect
 import sys
-import sysconfig
 import types
 import weakref
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
-from itertools import chain
 from typing import Any
 
 from .around import of_type
 from .attribute_names import Step, aliases, field_names, step_to
+from .imported import SHELL, dict_of, imported, is_module, is_users_module
 
 Part = tuple[Step, Any]
 Reader = Callable[[Any], Iterable[Part]]
@@ -42,25 +41,10 @@ def roots(namespace: dict[str, Any], *, everywhere: bool = True) -> Iterator[Par
     for last in ("last_exc", "last_value", "last_traceback"):
         yield ("name", "last traceback"), getattr(sys, last, None)
     yield from _of_shell(names)
-    for name, module in list(sys.modules.items()):
-        if type(name) is str and issubclass(type(module), types.ModuleType):
-            held = _dict_of(module)
-            if held is not namespace and _is_users_module(held):
-                yield ("name", name), module
-
-
-def is_module(node: Any) -> bool:
-    """Whether this is a module; not :func:`isinstance`, which asks an object for its class."""
-    return issubclass(type(node), types.ModuleType)
-
-
-def ways_of_modules() -> frozenset[int]:
-    """The addresses of all modules that are imported, and of the dictionaries of their names.
-
-    An object that knows its module, such as a compiled function of numba's, does not hold what is in it.
-    """
-    modules = [each for each in list(sys.modules.values()) if issubclass(type(each), types.ModuleType)]
-    return frozenset(chain(map(id, modules), (id(_dict_of(each)) for each in modules)))
+    for name in imported().of_the_user:
+        module = sys.modules.get(name)
+        if module is not None and is_module(module) and dict_of(module) is not namespace:
+            yield ("name", name), module
 
 
 def _of_shell(names: dict[str, Any]) -> Iterator[Part]:
@@ -83,7 +67,7 @@ def _of_shell(names: dict[str, Any]) -> Iterator[Part]:
 def reader_of(kind: type) -> Reader | None:
     """How to read objects of this type; ``None`` where there is nothing to be found behind them."""
     top = _module_of(kind).partition(".")[0]
-    if top in _SHELL or issubclass(kind, _NOT_READ):
+    if top in SHELL or issubclass(kind, _NOT_READ):
         return None
     own = [read for base, read in _READERS if issubclass(kind, base)]
     fields = field_names(_members_of(kind)) if issubclass(kind, tuple) else ()
@@ -181,8 +165,8 @@ def _of_function(function: types.FunctionType) -> Iterator[Part]:
 
 
 def _of_module(module: types.ModuleType) -> Iterator[Part]:
-    held = _dict_of(module)
-    return (part for part in _named(held) if part[0][1] not in _IMPORTED) if _is_users_module(held) else iter(())
+    held = dict_of(module)
+    return (part for part in _named(held) if part[0][1] not in _IMPORTED) if is_users_module(held) else iter(())
 
 
 def _of_class(kind: type) -> Iterator[Part]:
@@ -264,11 +248,6 @@ def _named(held: Any) -> Iterator[Part]:
     return ((("attribute", name), value) for name, value in held.items() if type(name) is str)
 
 
-def _dict_of(module: types.ModuleType) -> dict[str, Any]:
-    held: dict[str, Any] = vars(types.ModuleType)["__dict__"].__get__(module)
-    return held
-
-
 def _module_of(kind: type) -> str:
     name = of_type("__module__", kind)
     return name if type(name) is str else ""
@@ -279,30 +258,10 @@ def _is_users_class(kind: type) -> bool:
     module = sys.modules.get(name)
     if module is None or not issubclass(type(module), types.ModuleType):
         return name != ""
-    return _is_users_module(_dict_of(module))
+    return is_users_module(dict_of(module))
 
 
-def _is_users_module(held: dict[str, Any]) -> bool:
-    """Whether a module with these names is neither installed nor Python's own."""
-    name, file = held.get("__name__"), held.get("__file__")
-    if type(name) is not str or name.partition(".")[0] in _LIBRARIES:
-        return False
-    if name == "__main__":
-        return True
-    if type(file) is not str:
-        return held.get("__spec__") is None
-    return not file.startswith(_python_paths()) and "site-packages" not in file and "dist-packages" not in file
-
-
-@functools.cache
-def _python_paths() -> tuple[str, ...]:
-    return tuple({sysconfig.get_path(each) for each in ("stdlib", "platstdlib")})
-
-
-#: What lies behind the shell is the whole session; it holds no array but under a name that is looked at.
-_SHELL = frozenset(("IPython", "ipykernel", "traitlets", "zmq", "tornado"))
-_AROUND_MAGICS = _SHELL | {"decorator"}  # with which IPython 7 makes them
-_LIBRARIES = _SHELL | {"jax", "jaxlib", "jaxmagic", "builtins"}
+_AROUND_MAGICS = SHELL | {"decorator"}  # with which IPython 7 makes them
 #: What IPython calls the last values; it keeps them beside the namespace, too.
 _LAST_VALUES = ("_", "__", "___")
 _INPUTS = frozenset(("In", "_ih", "_dh", "_i", "_ii", "_iii"))
