@@ -13,6 +13,8 @@ met; they are compiled ahead of time, so that ``jax.clear_caches()`` does not ma
 
 from __future__ import annotations
 
+import sys
+import sysconfig
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -31,8 +33,9 @@ _EFFECTS_NS = 100_000
 #: What the first run of the programs may take, when the threads of all devices are still to be started.
 _FIRST_RUN_NS = 50_000_000
 
-#: How many of the youngest arrays are looked at to tell work that an array still holds from work thrown away.
-_YOUNGEST = 64
+#: How many of the youngest arrays are looked at to tell work that an array still holds from work thrown away. Without
+#: the GIL, JAX lists arrays in no order: then it is all of them.
+_YOUNGEST = sys.maxsize if sysconfig.get_config_var("Py_GIL_DISABLED") else 64
 
 
 class Fence:
@@ -219,8 +222,12 @@ def _platforms_beside_default(devices: Iterable[Any]) -> tuple[str, ...]:
 
 
 def unready(arrays: Iterable[Any]) -> list[Any]:
-    """Those that have to be waited for."""
-    return [array for array in arrays if not array.is_deleted() and not array.is_ready()]
+    """Return the arrays that have to be waited for.
+
+    Arrays are asked twice: where a backend begins to watch an array when it is first asked, its first answer is no.
+    """
+    found = [array for array in arrays if not array.is_deleted() and not array.is_ready()]
+    return [array for array in found if not array.is_deleted() and not array.is_ready()]
 
 
 def wait_for_arrays(arrays: list[Any]) -> bool:

@@ -315,3 +315,37 @@ def test_a_fence_looks_at_the_platforms_of_its_devices(monkeypatch: pytest.Monke
     looked.clear()
     fence.wait()
     assert ("other",) in looked
+
+
+class Array:
+    """An array whose backend begins to watch it when it is first asked."""
+
+    def __init__(self, *answers: bool, deleted: bool = False) -> None:
+        self.answers = list(answers)
+        self.deleted = deleted
+
+    def is_deleted(self) -> bool:
+        return self.deleted
+
+    def is_ready(self) -> bool:
+        assert not self.deleted
+        return self.answers.pop(0)
+
+
+def test_an_array_that_is_ready_at_the_second_look_is_not_waited_for() -> None:
+    ready, late, running, deleted = Array(True), Array(False, True), Array(False, False), Array(deleted=True)
+    assert fence_module.unready([ready, late, running, deleted]) == [running]
+
+
+def test_where_jax_lists_arrays_in_no_order_all_of_them_are_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
+    kept = [jnp.zeros(()) for _ in range(100)]
+    in_order = jax.live_arrays
+    monkeypatch.setattr(jax, "live_arrays", lambda *platform: in_order(*platform)[::-1])
+    youngest = kept[-1]
+    assert not any(each is youngest for each in fence_module._live_arrays((), fence_module._YOUNGEST))
+    program = (
+        "import sys, sysconfig; sysconfig.get_config_var = {'Py_GIL_DISABLED': 1}.get;"
+        "from jaxmagic.capture import fence; print(fence._YOUNGEST)"
+    )
+    without_gil = int(subprocess.run([sys.executable, "-c", program], capture_output=True, check=True).stdout)
+    assert any(each is youngest for each in fence_module._live_arrays((), without_gil))
