@@ -37,7 +37,7 @@ def offenders(pattern: str, *homes: str) -> list[str]:
         (r"jax\._src", ("capture/internals.py",)),
         (r"import pandas", ("render/frames.py", "model/display.py")),
         (r"tqdm", ("render/progress_line.py")),
-        (r"</?(div|table|td|span)\b", ("render/html.py", "render/profile_html.py", "render/tags.py")),
+        (r"</?(div|table|td|span)\b", ("render/html.py", "render/pictures.py", "render/tags.py")),
         (r"matplotlib|pyplot", ("render/figures.py", "model/display.py")),
         (r"(import|from) (IPython|traitlets)", ("magics/", "render/progress_line.py")),
         (r"\bopen\(|write_text|write_bytes|read_text|read_bytes", ("files.py", "render/script.py")),

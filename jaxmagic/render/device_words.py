@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from .. import units
 from ..model.exchange import CollectiveTime, ProgramTime, Sharded, TransferTime
 from ..model.profile import DeviceUse, Profile
+from .blocks import Table
 from .profile_words import whole
 
 #: The share of the device time from which on copies and exchange are told of.
@@ -21,18 +22,17 @@ _UNEVEN = 1.05
 Rows = list[tuple[str, ...]]
 
 
-def device_tables(profile: Profile, most: int) -> list[tuple[Rows, int, str]]:
-    """Devices, exchange, transfers: tables with heads in their first rows, how many rows there are, and where."""
-    found: list[tuple[Rows, int, str]] = []
+def device_tables(profile: Profile, most: int) -> Iterator[Table]:
+    """Tabulate devices, the exchange between them, and transfers."""
     if _has_more_than_computation(profile):
-        found.append((_devices(profile.device_uses[:most], profile), len(profile.device_uses), "devices()"))
+        rows, there_are = _devices(profile.device_uses[:most], profile), len(profile.device_uses)
+        yield Table(rows=rows, there_are=there_are, noun="device", where="devices()")
     if profile.collectives:
-        found.append(
-            (_collectives(profile.collectives[:most], profile), len(profile.collectives), 'to_frame("collectives")')
-        )
+        rows, there_are = _collectives(profile.collectives[:most], profile), len(profile.collectives)
+        yield Table(rows=rows, there_are=there_are, noun="collective", where='to_frame("collectives")')
     if profile.transfers:
-        found.append((_transfers(profile.transfers[:most], profile), len(profile.transfers), 'to_frame("transfers")'))
-    return found
+        rows, there_are = _transfers(profile.transfers[:most], profile), len(profile.transfers)
+        yield Table(rows=rows, there_are=there_are, noun="transfer", where='to_frame("transfers")')
 
 
 def about_devices(profile: Profile) -> list[str]:

@@ -1,292 +1,167 @@
-"""Records as HTML, put together of the pieces in ``tags``.
+"""Writes reports as HTML, put together of the pieces in ``tags``.
 
 What is drawn here is saved in notebooks, reopened without a kernel and untrusted, and shown in light and dark.
 So there is no ``<style>``, no class and no outside address: only inline styles that JupyterLab's sanitiser keeps, no
-colour of the text's own, and hues of middle lightness that read on white and on black. Beside a picture there is a
-script that makes it live; whatever removes the script leaves the picture.
+colour of the text's own, and hues of middle lightness that read on white and on black. Behind the pictures there is a
+script that makes them live; whatever removes the script leaves the pictures.
 """
 
 from __future__ import annotations
 
-from functools import singledispatch
+from collections.abc import Callable
 from html import escape
+from typing import Any
 
-from .. import units
-from ..analysis import report
-from ..analysis.arrays_chart import arrays_chart
-from ..analysis.charts import chart
-from ..analysis.flame_chart import heap_flame
-from ..analysis.heap import stacks
-from ..analysis.memory_chart import MOST_IN_REPORT, map_chart, mapped
 from ..analysis.names import shortened
-from ..analysis.runs import runs
-from ..analysis.timeline_chart import timeline_chart
-from ..analysis.tradeoff import is_worth_a_picture, tradeoff
-from ..model.arrays import LiveArrays
-from ..model.benchmark import Benchmark
-from ..model.comparison import Comparison
-from ..model.compilation import Compilation
-from ..model.heap import HeapDifference, HeapProfile
-from ..model.history import History
-from ..model.memory import Executable, MemoryProfile
-from ..model.profile import Profile
-from ..model.sweep import Sweep
-from ..model.timing import Timing
-from . import (
-    benchmark_words,
-    comparison_words,
-    heap_words,
-    memory_words,
-    profile_comparison_words,
-    sweep_words,
-    tags,
-    words,
+from . import tags
+from .blocks import (
+    Block,
+    Entries,
+    Entry,
+    Fold,
+    Headline,
+    Lines,
+    Listing,
+    Picture,
+    Sentence,
+    SourceLine,
+    Split,
+    Table,
+    Warning,
 )
-from .charts import draw
 from .colours import GREY_PARTS, PARTS
-from .profile_html import profile_report
+from .reports import compose
+from .script import with_scripts
 from .style import DEFAULT, Style
-from .tags import CELL, FAINT, NUMBER, chart_to_html, safe, short
-from .text import to_text
+from .tags import CELL, FAINT, NUMBER, safe, short
+from .words import printable
 
-#: Functions in the table; of more than these, the costliest are in it. Keeps the saved notebook small.
-MOST_FUNCTIONS = 5
+#: Letters of the widest name of an entry, of a headline, and of a line of source.
+_WIDEST_NAME = 40
+_LONGEST_HEADLINE = 400
+_WIDEST_SOURCE = 160
+
+_CODE = "font-family:monospace;white-space:pre;text-align:left;padding-left:9px"
 
 
-@singledispatch
 def to_html(record: object, style: Style = DEFAULT, *, explain: bool = False) -> str:
-    """`record` as HTML that needs no kernel and no network, and loses nothing but liveliness without scripts."""
-    raise TypeError(f"to_html() knows records; found a {type(record).__name__}")
+    """Write a record as HTML that needs no kernel and no network, and without scripts is still there."""
+    inside = "".join(map(_writer(style), compose(record, style, explain=explain)))
+    return with_scripts(f'<div style="line-height:1.5;max-width:60em;overflow-wrap:break-word">{inside}</div>')
 
 
-@to_html.register
-def _(record: Timing, style: Style = DEFAULT, *, explain: bool = False) -> str:
-    pieces = [_headline(record, style), _bar(record, style)]
-    pieces += [tags.line(sentence) for sentence in words.about_time(record, style.digits)]
-    pieces.append(_table(record, style))
-    user, system = record.cpu_user_ns, record.cpu_system_ns
-    cpu = [units.time(each, style.digits) for each in (user, system, user + system)]
-    pieces.append(tags.line(f"CPU times: user {cpu[0]}, sys {cpu[1]}, total {cpu[2]}", FAINT))
-    pieces += [tags.line(note) for note in words.notes(record, style.digits)]
-    if explain:
-        pieces += [tags.line(line, FAINT) for line in words.EXPLANATION]
-    return f'<div style="line-height:1.5;max-width:52em">{"".join(pieces)}</div>'
+def _writer(style: Style) -> Callable[[Block], str]:
+    return lambda block: _WRITERS[type(block)](block, style)
 
 
-@to_html.register
-def _(record: Benchmark, style: Style = DEFAULT, *, explain: bool = False) -> str:
-    digits = style.digits
-    headline = benchmark_words.headline(record, digits)
-    pieces = [f"<div><b>{safe(headline)}</b></div>"]
-    if style.picture and len(record.samples_ns) > 1:
-        pieces.append(tags.picture(draw(chart(record)), headline))
-    pieces += [tags.line(each) for each in benchmark_words.about_samples(record, digits)]
-    told = (
-        benchmark_words.about_pipelined(record, digits),
-        benchmark_words.about_device(record, digits),
-        benchmark_words.about_first_call(record, digits),
-        benchmark_words.about_end(record, digits),
-    )
-    pieces += [tags.line(sentence) for sentence in told if sentence]
-    pieces += [tags.line(f"⚠ {finding}") for finding in record.warnings]
-    return f'<div style="line-height:1.5;max-width:52em">{"".join(pieces)}</div>'
+def _headline(block: Headline, style: Style) -> str:
+    return f"<div><b>{safe(short(block.text, _LONGEST_HEADLINE))}</b></div>"
 
 
-@to_html.register
-def _(record: Comparison, style: Style = DEFAULT, *, explain: bool = False) -> str:
-    rows = []
-    labels = shortened(list(record), 40)
-    for each, label in zip(record.candidates, labels, strict=True):
-        details = comparison_words.details(record, each, style.digits)
-        rows.append(
-            f'<tr style="vertical-align:top"><td style="{CELL}"><code>{safe(label)}</code></td>'
-            f'<td style="{NUMBER};white-space:nowrap">{safe(comparison_words.call_time(each, style.digits))}</td>'
-            f'<td style="{CELL}">{safe(comparison_words.row(record, each))}'
-            f'<br><span style="{FAINT}">{safe(details)}</span></td></tr>'
-        )
-    headline = comparison_words.headline(record)
-    pieces = [
-        f"<div><b>{safe(headline)}</b></div>",
-        tags.picture(draw(chart(record)), headline) if style.picture else "",
-        f'<table style="border-collapse:collapse;margin:4px 0">{"".join(rows)}</table>',
-        _tradeoff(record) if style.picture and is_worth_a_picture(record) else "",
-        tags.line(comparison_words.cut(comparison_words.about_rounds(record), record), FAINT),
-        *(tags.line(comparison_words.cut(each, record)) for each in comparison_words.about_outputs(record)),
-        *(tags.line(sentence) for sentence in profile_comparison_words.about_profiles(record)),
-        *(tags.table(found, there) for found, there in profile_comparison_words.profile_tables(record, style.rows)),
-        *(tags.line(f"⚠ {finding}") for finding in record.warnings),
-    ]
-    return f'<div style="line-height:1.5;max-width:52em">{"".join(pieces)}</div>'
-
-
-@to_html.register
-def _(record: Sweep, style: Style = DEFAULT, *, explain: bool = False) -> str:
-    headline = short(sweep_words.headline(record), 400)
-    shown = record.points[: sweep_words.MOST_POINTS]
-    heads = sweep_words.heads(record)
-    rows = [f"<tr>{''.join(tags.head(safe(each), NUMBER) for each in heads)}</tr>"]
-    for point in shown:
-        cells = sweep_words.cells(record, point, style.digits)
-        row = "".join(f'<td style="{NUMBER};white-space:nowrap">{safe(short(each, 60))}</td>' for each in cells)
-        rows.append(f"<tr>{row}</tr>")
-    pieces = [
-        f"<div><b>{safe(headline)}</b></div>",
-        tags.picture(draw(chart(record)), headline) if style.picture and record.curves else "",
-        f'<table style="border-collapse:collapse;margin:4px 0">{"".join(rows)}</table>',
-        _tradeoff(record) if style.picture and is_worth_a_picture(record) else "",
-    ]
-    if scaled := profile_comparison_words.scaling_table(record):
-        pieces.append(tags.table(scaled, len(scaled) - 1))
-    if len(shown) < len(record.points):
-        more = units.count(len(record.points) - len(shown), "more point")
-        pieces.append(tags.line(f"… and {more}: see to_frame()", FAINT))
-    pieces += [tags.line(each, FAINT) for each in sweep_words.about_work(record)]
-    told = (sweep_words.about_outputs, sweep_words.about_growth, sweep_words.about_crossings)
-    pieces += [tags.line(comparison_words.cut(each, record)) for about in told for each in about(record)]
-    compiling = sweep_words.about_compiling(record, style.digits)
-    pieces += [tags.line(comparison_words.cut(each, record), FAINT) for each in compiling]
-    ended = (*sweep_words.about_end(record, style.digits), *sweep_words.about_conditions(record))
-    pieces += [tags.line(f"⚠ {comparison_words.cut(each, record)}") for each in ended]
-    return f'<div style="line-height:1.5;max-width:52em">{"".join(pieces)}</div>'
-
-
-@to_html.register
-def _(record: MemoryProfile, style: Style = DEFAULT, *, explain: bool = False) -> str:
-    pieces = [f"<div><b>{safe(memory_words.headline(record))}</b></div>"]
-    pieces += [tags.line(each) for each in (*memory_words.about_devices(record), memory_words.about_made(record))]
-    made, programs = record.arrays.made, record.executables
-    pieces.append(tags.table(memory_words.array_table(made[: style.rows]), len(made)))
-    told = (*memory_words.about_unfound(record), *memory_words.about_deleted(record.arrays.deleted))
-    pieces += [tags.line(each) for each in told]
-    pieces.append(tags.table(memory_words.program_table(programs[: style.rows]), len(programs)))
-    if style.picture:
-        program = mapped(record)
-        drawn = None if program is None else map_chart(program, most=MOST_IN_REPORT)
-        pieces += [chart_to_html(each) for each in (drawn, timeline_chart(record)) if each is not None]
-    pieces += [tags.line(each) for each in memory_words.about_constants(programs[: style.rows])]
-    if programs:
-        told = (*memory_words.about_peak(programs[0]), *memory_words.about_limit(programs[0]))
-        pieces += [tags.line(each) for each in told]
-    if record.heap is not None:
-        pieces.append(to_html(record.heap, style))
-    if record.timeline is not None:
-        pieces += [tags.line(each, FAINT) for each in memory_words.about_timeline(record.timeline)]
-    pieces += [tags.line(f"⚠ {each}") for each in memory_words.about_suspects(record.suspects)]
-    told_last = memory_words.notes(record)
-    if record.timing.fetch_ns is not None:
-        told_last = [words.about_fetch(record.timing, style.digits), *told_last]
-    pieces += [tags.line(each, FAINT) for each in (*told_last, *(memory_words.EXPLANATION if explain else ()))]
-    return f'<div style="line-height:1.5;max-width:60em;overflow-wrap:break-word">{"".join(pieces)}</div>'
-
-
-@to_html.register
-def _(record: Profile, style: Style = DEFAULT, *, explain: bool = False) -> str:
-    return profile_report(record, style, explain=explain)
-
-
-@to_html.register
-def _(record: LiveArrays, style: Style = DEFAULT, *, explain: bool = False) -> str:
-    table = tags.table(memory_words.array_table(record.arrays[: style.rows]), len(record.arrays))
-    told = "".join(tags.line(each, FAINT) for each in record.notes)
-    if style.picture and len(record.arrays) > 1 and (drawn := arrays_chart(record)) is not None:
-        table = chart_to_html(drawn) + table
-    return f'<div style="line-height:1.5"><b>{safe(memory_words.live_headline(record))}</b>{table}{told}</div>'
-
-
-@to_html.register
-def _(record: HeapDifference, style: Style = DEFAULT, *, explain: bool = False) -> str:
-    rows = stacks(record)
-    drawn = heap_flame(record) if style.picture else None
-    told = (*heap_words.about_devices(record), *record.after.notes)
-    pieces = [
-        f"<summary>{safe(heap_words.headline(record))}</summary>",
-        "" if drawn is None else chart_to_html(drawn),
-        tags.table(heap_words.stack_table(rows[: style.rows]), len(rows)),
-        *(tags.line(each, FAINT) for each in told),
-    ]
-    return f'<details open style="line-height:1.5">{"".join(pieces)}</details>'
-
-
-@to_html.register
-def _(record: HeapProfile, style: Style = DEFAULT, *, explain: bool = False) -> str:
-    return to_html(HeapDifference(before=None, after=record), style)
-
-
-@to_html.register
-def _(record: Executable, style: Style = DEFAULT, *, explain: bool = False) -> str:
-    told = (
-        *memory_words.about_constants([record]),
-        *memory_words.about_peak(record),
-        *memory_words.about_limit(record),
-        *record.notes,
-    )
-    table = tags.table(memory_words.program_table([record]), 1)
-    if style.picture and (drawn := map_chart(record, most=MOST_IN_REPORT)) is not None:
-        table += chart_to_html(drawn)
-    return f'<div style="line-height:1.5">{table}{"".join(tags.line(each) for each in told)}</div>'
-
-
-@to_html.register
-def _(record: History, style: Style = DEFAULT, *, explain: bool = False) -> str:
-    picture = tags.picture(draw(chart(record)), "where the time of the last runs went") if runs(list(record)) else ""
-    return f"{picture}<pre>{escape(to_text(record, style))}</pre>"
-
-
-def _tradeoff(record: Comparison | Sweep) -> str:
-    found = tradeoff(record)
-    return "" if found is None else chart_to_html(found)
-
-
-def _headline(timing: Timing, style: Style) -> str:
-    wall = f"<b>{safe(units.time(timing.wall_ns, style.digits))}</b> wall time"
-    if timing.compile_ns:
-        wall += f", {safe(units.share(timing.compile_ns, timing.wall_ns))} of it compiling"
-    return f"<div>{wall}</div>"
-
-
-def _bar(timing: Timing, style: Style) -> str:
-    """A stacked bar of the parts, and a legend that gives their numbers: the bar alone measures nothing."""
+def _split(block: Split, style: Style) -> str:
+    """Write a stacked bar of the parts, and a legend that gives their numbers: the bar alone measures nothing."""
     colours = PARTS if style.colour else GREY_PARTS
-    unit = units.time_unit(timing.wall_ns)
     segments, legend = [], []
-    for part in report.parts(timing):
-        share = 100 * part.time_ns / timing.wall_ns
-        label = f"{part.name} {units.time_in(part.time_ns, unit, style.digits)}"
-        colour = colours[part.name]
+    for part in block.parts:
+        label, colour = f"{part.name} {part.told}", colours[part.name]
         segments.append(
-            f'<div title="{safe(label)}" style="width:{share:.2f}%;background:{colour};height:12px"></div>'
+            f'<div title="{safe(label)}" style="width:{100 * part.share:.2f}%;background:{colour};height:12px"></div>'
         )
         swatch = f'<span style="color:{colour}">&#9632;</span>'
         legend.append(f'<span style="margin-right:1.2em;white-space:nowrap">{swatch} {safe(label)}</span>')
-    return f'<div style="display:flex;width:100%;margin:3px 0">{"".join(segments)}</div><div>{" ".join(legend)}</div>'
+    remark = f", {safe(block.remark)}" if block.remark else ""
+    return (
+        f"<div><b>{safe(block.total)}</b> {safe(block.label.lower())}{remark}</div>"
+        f'<div style="display:flex;width:100%;margin:3px 0">{"".join(segments)}</div><div>{" ".join(legend)}</div>'
+    )
 
 
-def _table(timing: Timing, style: Style) -> str:
-    shown, rest = report.costliest(report.compiled(timing).functions, MOST_FUNCTIONS)
-    table = ""
-    if shown:
-        unit = units.time_unit(max(each.total_ns for each in shown))
-        stages = [(label, field) for label, field in words.STAGES if any(getattr(each, field) for each in shown)]
-        heads = "".join(tags.head(label, NUMBER) for label, _ in stages)
-        head = f"<tr>{tags.head('compiled', CELL)}{heads}{tags.head('why', CELL)}</tr>"
-        names = shortened([words.printable(each.function) for each in shown], 40)
-        fields = [field for _, field in stages]
-        rows = "".join(_row(each, name, fields, unit, style) for each, name in zip(shown, names, strict=True))
-        table = f'<table style="border-collapse:collapse;margin:4px 0">{head}{rows}</table>'
-    sentences = words.about_compilations(timing, len(rest), report.total_ns(rest), style.digits)
-    return table + "".join(tags.line(sentence) for sentence in sentences)
+def _sentence(block: Sentence, style: Style) -> str:
+    return tags.line(block.text, FAINT if block.faint else "")
 
 
-def _row(each: Compilation, name: str, stages: list[str], unit: str, style: Style) -> str:
-    numbers = "".join(f'<td style="{NUMBER}">{_number(getattr(each, stage), unit, style)}</td>' for stage in stages)
-    why = safe(short(words.reason(each, style.digits), 130))
-    if each.cause.remedy:
-        why += f'<br><span style="{FAINT}">→ {safe(each.cause.remedy)}</span>'
-    where = f' title="{safe(short(each.location, 80))}"' if each.location else ""
-    code = f"<code{where}>{safe(name)}</code>"
-    return f'<tr style="vertical-align:top"><td style="{CELL}">{code}</td>{numbers}<td style="{CELL}">{why}</td></tr>'
+def _warning(block: Warning, style: Style) -> str:
+    return tags.line(f"⚠ {block.text}")
 
 
-def _number(time_ns: int, unit: str, style: Style) -> str:
-    """A time that is not broken at its space, or nothing where there was none."""
-    return safe(units.time_in(time_ns, unit, style.digits)).replace(" ", "&nbsp;") if time_ns else ""
+def _entries(block: Entries, style: Style) -> str:
+    names = shortened([printable(each.name) for each in block.rows], _WIDEST_NAME)
+    rows = "".join(_entry(each, name) for each, name in zip(block.rows, names, strict=True))
+    return f'<table style="border-collapse:collapse;margin:4px 0">{_heads(block)}{rows}</table>'
+
+
+def _heads(block: Entries) -> str:
+    if not block.heads:
+        return ""
+    styles = [CELL, *(NUMBER for _ in block.heads[1:-1]), CELL]
+    return f"<tr>{''.join(map(tags.head, block.heads, styles))}</tr>"
+
+
+def _entry(entry: Entry, name: str) -> str:
+    where = f' title="{safe(short(entry.place, 80))}"' if entry.place else ""
+    cells = "".join(f'<td style="{NUMBER};white-space:nowrap">{safe(cell)}</td>' for cell in entry.cells)
+    below = [*entry.details, *([f"→ {entry.advice}"] if entry.advice else [])]
+    more = "".join(f'<br><span style="{FAINT}">{safe(each)}</span>' for each in below)
+    return (
+        f'<tr style="vertical-align:top"><td style="{CELL}"><code{where}>{safe(name)}</code></td>{cells}'
+        f'<td style="{CELL}">{safe(short(entry.remark, 130))}{more}</td></tr>'
+    )
+
+
+def _table(block: Table, style: Style) -> str:
+    return tags.table(block.rows, block.there_are, block.noun, block.where, NUMBER if block.numbers else CELL)
+
+
+def _listing(block: Listing, style: Style) -> str:
+    heads = "".join(tags.head(name, NUMBER) for name in block.heads)
+    place = tags.head(short(block.place, 80), "padding-left:9px;text-align:left")
+    rows = "".join(_source(each, style) for each in block.lines)
+    return (
+        '<div style="overflow-x:auto"><table style="border-collapse:collapse;margin:4px 0">'
+        f"<tr>{heads}<th></th>{place}</tr>{rows}</table></div>"
+    )
+
+
+def _source(line: SourceLine, style: Style) -> str:
+    """Write a line; the more time it took, the stronger the colour of its margin."""
+    hue = "214,90,60" if style.colour else "128,128,128"
+    heat = f";background:rgba({hue},{0.08 + 0.6 * line.share:.2f})" if line.share else ""
+    what = f' title="{safe(line.operations)}"' if line.share and line.operations else ""
+    numbers = "".join(f'<td style="{NUMBER};white-space:nowrap{heat}">{safe(each)}</td>' for each in line.cells)
+    number = f'<td style="{NUMBER};{FAINT};padding-left:9px">{line.number or ""}</td>'
+    inside = safe(short(line.inside, _WIDEST_SOURCE))
+    library = f'<span style="{FAINT};padding-left:18px">{inside}</span>' if inside else ""
+    source = safe(short(line.text, _WIDEST_SOURCE))
+    return f'<tr{what}>{numbers}{number}<td style="{_CODE}">{source}{library}</td></tr>'
+
+
+def _picture(block: Picture, style: Style) -> str:
+    if not style.picture or (found := block.chart()) is None:
+        return ""
+    from .pictures import picture  # NumPy and all that draws: most timings have no picture
+
+    return picture(found, block.alt)
+
+
+def _lines(block: Lines, style: Style) -> str:
+    text = "\n".join(map(printable, block.lines))
+    return f"<pre>{escape(text)}</pre>"
+
+
+def _fold(block: Fold, style: Style) -> str:
+    inside = "".join(map(_writer(style), block.blocks))
+    return f"<details open><summary>{safe(block.title)}</summary>{inside}</details>"
+
+
+_WRITERS: dict[type, Callable[[Any, Style], str]] = {
+    Headline: _headline,
+    Split: _split,
+    Sentence: _sentence,
+    Warning: _warning,
+    Entries: _entries,
+    Table: _table,
+    Listing: _listing,
+    Picture: _picture,
+    Lines: _lines,
+    Fold: _fold,
+}

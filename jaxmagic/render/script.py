@@ -1,7 +1,7 @@
 """The scripts that make pictures live where scripts run; where they do not, a still picture stays as it is.
 
-A script goes into every output that has a picture, 5 to 15 KB of it, without what only its readers need: an output
-then needs no file and no network, and those of two versions of this package can stand in one notebook.
+A script goes into every output that has pictures, once, 5 to 15 KB of it, without what only its readers need: an
+output then needs no file and no network, and those of two versions of this package can stand in one notebook.
 """
 
 from __future__ import annotations
@@ -18,6 +18,20 @@ def key_of(content: str) -> str:
     same, so a script that finds several of them may take them all.
     """
     return hashlib.sha256(content.encode()).hexdigest()[:12]
+
+
+def mark(name: str) -> str:
+    """Return what stands for the key of a script until :func:`with_scripts`. No text of a user's can hold it."""
+    return f"\0{name}\0"
+
+
+def with_scripts(html: str) -> str:
+    """Give pictures their key, and put each script that they need behind them, once."""
+    for name in ("live.js", "lanes.js", "zoom.js"):
+        if mark(name) in html:
+            key = key_of(html)
+            html = f"{html.replace(mark(name), key)}<script>{script(name, key)}</script>"
+    return html
 
 
 def script(name: str, key: str) -> str:

@@ -15,8 +15,9 @@ from ..model.cells import CellMemory
 from ..model.chart import Boxes, Chart
 from ..model.memory import Executable, MemoryProfile
 from ..render.html import to_html
+from ..render.pictures import chart_to_html
 from ..render.style import Style
-from ..render.tags import beside_to_html, chart_to_html
+from ..render.tags import beside_to_html
 from .panel import Guard, View, choice, row, screen, show_html
 
 #: What the choice of a unit says for one that fits.

@@ -10,8 +10,9 @@ import ipywidgets
 
 from ..model.chart import Chart
 from ..render.html import to_html
+from ..render.pictures import chart_to_html
 from ..render.style import Style
-from ..render.tags import chart_to_html, error_to_html
+from ..render.tags import error_to_html
 
 #: So that a label is never cut.
 _WHOLE = {"description_width": "initial"}

@@ -21,7 +21,7 @@ from jaxmagic.analysis.profile_tree import profile_flame
 from jaxmagic.model.chart import Boxes, Chart
 from jaxmagic.model.lanes import Lanes
 from jaxmagic.model.profile import Profile
-from jaxmagic.render.tags import chart_to_html
+from jaxmagic.render.pictures import chart_to_html
 
 #: Times between the frames of a drag, as the browser draws them.
 _DRAG = """async canvas => {

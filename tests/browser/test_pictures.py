@@ -15,10 +15,10 @@ import pytest
 from jaxmagic.analysis.charts import chart
 from jaxmagic.analysis.distributions import latencies
 from jaxmagic.model.comparison import Comparison
-from jaxmagic.render.charts import draw
 from jaxmagic.render.html import to_html
+from jaxmagic.render.pictures import chart_to_html, picture
 from jaxmagic.render.script import script as live_script
-from jaxmagic.render.tags import picture as picture_to_html
+from jaxmagic.render.script import with_scripts
 
 
 def is_like(path: str, other: str) -> bool:
@@ -106,7 +106,7 @@ def test_the_mouse_is_told_the_nearest_point_and_what_a_row_comes_to(
 
 
 def test_a_click_singles_a_series_out_and_another_one_restores(comparison: Comparison, show: Any) -> None:
-    both = [picture_to_html(draw(latencies(comparison)), ""), to_html(comparison)]
+    both = [chart_to_html(latencies(comparison)), to_html(comparison)]
     page = show(*both)
     entry = page.page.locator("[data-button=jit]").first
     entry.click()
@@ -139,7 +139,7 @@ def test_the_keyboard_does_the_same_and_is_told_the_same(comparison: Comparison,
 def test_the_script_draws_what_the_still_picture_shows_also_after_switching_to_and_fro(
     comparison: Comparison, show: Any, still: Any, kind: str
 ) -> None:
-    html = to_html(comparison) if kind == "forest" else picture_to_html(draw(latencies(comparison)), "")
+    html = to_html(comparison) if kind == "forest" else chart_to_html(latencies(comparison))
     drawn = [
         path.attrib["d"]
         for path in ET.fromstring(still(html)).iter("{http://www.w3.org/2000/svg}path")
@@ -183,7 +183,7 @@ def test_running_twice_and_running_without_the_picture_do_nothing(comparison: Co
 
 def test_whatever_a_name_holds_is_only_text(named: Any, show: Any, hostile: str) -> None:
     record = named("numpy", hostile)
-    page = show(to_html(record), picture_to_html(draw(latencies(record)), hostile))
+    page = show(to_html(record), with_scripts(picture(latencies(record), hostile)))
     assert page.page.evaluate("window.evil") is None
     assert page.page.locator("img").count() == 0
     assert page.page.locator("script").count() == 2

@@ -190,7 +190,7 @@ def test_top_is_how_many_rows_there_are(session: Any) -> None:
     assert session.report.count("f32[8,8]  (the value)") == 2
     assert "… and 2 more arrays: see to_frame()" in session.report
     assert "more programs: see to_frame()" in session.report
-    assert "… and 2 more: see to_frame()" in session.published[0]["text/html"]
+    assert "… and 2 more arrays: see to_frame()" in session.published[0]["text/html"]
 
 
 def test_without_a_map_the_sums_are_known(session: Any) -> None:
@@ -275,7 +275,7 @@ def test_what_a_call_has_put_there_is_told_by_its_lines(session: Any, cell: str)
     gc.collect()  # what other tests have left would go away meanwhile
     session.run(cell)
     row = r"  39\.1 KiB  \+39\.1 KiB  step \(cell \d+:2\) ← <.*> \(cell \d+:[12]\)"
-    assert re.search(rf"By call stack: .* held, \+39\.1 KiB:\n  held .*\n{row}", session.report)
+    assert re.search(rf"By call stack: .* held, \+39\.1 KiB\.\n  held .*\n{row}", session.report)
     ours = [line for line in session.report.splitlines() if "step" in line]
     assert wide_lines("\n".join(ours)) == []  # what other tests hold may be wider, where that tells two rows apart
     html = session.published[-1]["text/html"]

@@ -39,7 +39,7 @@ def test_a_comparison_as_text(comparison: Comparison) -> None:
                  first call 182 ms; 171 ms of it compiling, paid for after 38 calls (37
                  to 39)
         60 rounds in shuffled order, until every ratio was known to 1 %. numpy beside
-        itself differs by 1.1 % at most."""
+          itself differs by 1.1 % at most."""
     assert to_text(comparison) == dedent(expected)
     assert to_text(comparison, Style(form="line")) == dedent(expected).splitlines()[0]
 

@@ -42,7 +42,7 @@ def sample(size_bytes: int, *functions: str, **changes: Any) -> HeapSample:
 
 def test_what_is_held_by_stack_and_how_much_that_is_more(heap_difference: Any) -> None:
     assert to_text(heap_difference()) == golden("""
-        By call stack: 3.00 KiB held, +2.00 KiB:
+        By call stack: 3.00 KiB held, +2.00 KiB.
           held      change     put there by
           2.00 KiB  +2.00 KiB  step (train.py:17) ← <module> (cell.py:3)
           1.00 KiB  as before  <module> (cell.py:3)
@@ -51,7 +51,7 @@ def test_what_is_held_by_stack_and_how_much_that_is_more(heap_difference: Any) -
 
 def test_a_profile_alone_has_no_change(heap_difference: Any) -> None:
     text = golden("""
-        By call stack: 3.00 KiB held:
+        By call stack: 3.00 KiB held.
           held      put there by
           2.00 KiB  step (train.py:17) ← <module> (cell.py:3)
           1.00 KiB  <module> (cell.py:3)
@@ -63,7 +63,7 @@ def test_a_profile_alone_has_no_change(heap_difference: Any) -> None:
 def test_what_is_gone_and_what_nobody_knows_is_told() -> None:
     found = held(sample(4096)) - held(sample(1024, "f"))
     assert to_text(found) == golden("""
-        By call stack: 4.00 KiB held, +3.00 KiB:
+        By call stack: 4.00 KiB held, +3.00 KiB.
           held      change     put there by
           4.00 KiB  +4.00 KiB  not known
           0 B       -1.00 KiB  f (f.py:7)
@@ -92,7 +92,7 @@ def test_programs_and_devices_are_told_where_there_are_several() -> None:
         sample(2048, "f"), sample(1024, "f", device="cpu:1"), sample(512, "f", kind="executable", device=None)
     )
     text = to_text(after)
-    assert text.startswith("By call stack: 3.50 KiB held (buffer 3.00 KiB, executable 512 B):")
+    assert text.startswith("By call stack: 3.50 KiB held (buffer 3.00 KiB, executable 512 B).")
     assert text.endswith("By device: cpu:0 2.00 KiB, cpu:1 1.00 KiB.")
     assert text.count("f (f.py:7)") == 1
 
@@ -105,7 +105,7 @@ def test_rows_beyond_the_wanted_ones_are_counted() -> None:
     after = held(*(sample(size, f"f{size}") for size in range(1, 8)))
     assert "… and 4 more stacks: see to_frame()" in to_text(after, Style(rows=3))
     assert "f7 (f7.py:7)" in to_text(after, Style(rows=3))
-    assert "… and 4 more: see to_frame()" in to_html(after, Style(rows=3))
+    assert "… and 4 more stacks: see to_frame()" in to_html(after, Style(rows=3))
 
 
 @pytest.mark.parametrize("width", [60, 80, 118])
@@ -199,7 +199,7 @@ def in_library() -> HeapDifference:
 
 def test_the_library_function_stands_beside_the_users_line() -> None:
     assert to_text(in_library(), Style(width=118)) == golden("""
-        By call stack: 9.25 KiB held, +8.75 KiB:
+        By call stack: 9.25 KiB held, +8.75 KiB.
           held      change     put there by
           8.00 KiB  +8.00 KiB  step (step.py:7) in flax.linen.Dense 75 %, flax.linen.BatchNorm 25 % ← main (main.py:7)
           1.00 KiB  +1.00 KiB  no line of yours: __call__ (linear.py:263) in flax.linen.Dense

@@ -20,7 +20,7 @@ from jaxmagic.model.lanes import Called, Lane, Lanes
 from jaxmagic.render.charts import draw
 from jaxmagic.render.figures import figure
 from jaxmagic.render.lanes import _COARSE, _FINE, Precision, pack
-from jaxmagic.render.tags import chart_to_html
+from jaxmagic.render.pictures import chart_to_html
 
 HOSTILE = "</script><img src=x onerror=alert(1)>\"'&\u2028\ud800"
 

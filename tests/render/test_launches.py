@@ -30,7 +30,7 @@ def test_a_report(benchmark: Benchmark) -> None:
           Pipelined: 9.71 ms per call.
           First call: 182 ms, 171 ms of it compiling.
         3 processes, one after the other; each sampled until the interval within it was
-        within 1 % of the median.
+          within 1 % of the median.
     """).strip("\n")
     for sentence in (headline(record, 3), *about_samples(record, 3), about_end(record, 3)):
         assert sentence in to_html(record).replace("&#x27;", "'")

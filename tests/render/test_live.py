@@ -11,10 +11,8 @@ import pytest
 from jaxmagic.analysis.charts import chart
 from jaxmagic.analysis.distributions import latencies
 from jaxmagic.model.comparison import Comparison
-from jaxmagic.render.charts import draw
 from jaxmagic.render.html import to_html
-from jaxmagic.render.script import key_of
-from jaxmagic.render.tags import picture
+from jaxmagic.render.pictures import chart_to_html
 
 
 @pytest.mark.parametrize("name", ["benchmark", "comparison"])
@@ -30,7 +28,7 @@ def test_the_html_holds_the_picture_and_the_script_and_no_address(request: Any, 
 def test_eight_candidates_of_a_thousand_rounds_stay_small(named: Any) -> None:
     record = named(*(f"candidate_{number}" for number in range(8)), rounds=1000)
     assert len(to_html(record).encode()) < 40_000
-    assert len(picture(draw(latencies(record)), "").encode()) < 40_000
+    assert len(chart_to_html(latencies(record)).encode()) < 40_000
 
 
 def test_the_script_knows_nothing_but_its_key(named: Any, hostile: str) -> None:
@@ -47,5 +45,7 @@ def test_the_script_knows_nothing_but_its_key(named: Any, hostile: str) -> None:
 
 def test_the_same_picture_is_saved_as_the_same_text_and_another_one_has_another_key(comparison: Comparison) -> None:
     assert to_html(comparison) == to_html(comparison)
-    one, same, other = (key_of(draw(each).to_svg()) for each in (*[chart(comparison)] * 2, latencies(comparison)))
-    assert one == same != other
+    one, other = (chart_to_html(each(comparison)) for each in (chart, latencies))
+    key, in_script = re.findall(r'data-jaxmagic="(\w+)"', one)
+    assert key == in_script
+    assert key not in other

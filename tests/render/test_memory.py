@@ -291,8 +291,8 @@ def test_rows_beyond_the_wanted_ones_are_counted(memory_profile: Any, executable
     assert "… and 2 more programs: see to_frame()" in few
     assert "more" not in to_text(found)
     html = to_html(found, Style(rows=3, picture=False))
-    assert "… and 4 more: see to_frame()" in html
-    assert "… and 2 more: see to_frame()" in html
+    assert "… and 4 more arrays: see to_frame()" in html
+    assert "… and 2 more programs: see to_frame()" in html
 
 
 @pytest.mark.parametrize("width", [60, 80, 118])

@@ -266,9 +266,9 @@ def test_rows_that_are_left_out_are_where_it_says(profile: Profile) -> None:
     found = replace(profile, device_uses=uses)
     text, html = to_text(found, Style(rows=1)), to_html(found, Style(rows=1))
     assert "… and 1 more operation: see operations()" in text
-    assert "… and 3 more rows: see devices()" in text
-    assert "… and 1 more: see operations()" in html
-    assert "… and 3 more: see devices()" in html
+    assert "… and 3 more devices: see devices()" in text
+    assert "… and 1 more operation: see operations()" in html
+    assert "… and 3 more devices: see devices()" in html
     assert len(found.operations()) == 2
     assert len(found.devices()) == 4
 

@@ -55,7 +55,7 @@ def test_html_says_the_same(sweep: Sweep) -> None:
         "jit grows as n^1.00 (0.94 to 1.08) from n = 128 on, plus about 9.1 ms that do not grow "
         "(6 % of the time at n = 1024).",
         "jit overtakes numpy near n = 64, between 32 and 128.",
-        "⚠ Failed at n=2048: numpy: MemoryError: 32 GiB",
+        "Failed at n=2048: numpy: MemoryError: 32 GiB",
     ):
         assert words in html
     assert html.count("<tr>") == 10
