@@ -19,8 +19,9 @@ from .errors import RecordError
 from .files import read, replacing, short, target_of
 from .model.arrays import LiveArrays
 from .model.heap import HeapDifference, HeapProfile
-from .model.history import CAPACITY, History, Record
+from .model.history import CAPACITY, History
 from .model.memory import Executable
+from .model.records import Record
 
 #: Raised by one when a field changes its meaning, so that an old program refuses a new file.
 VERSION = 1

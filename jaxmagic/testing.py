@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from . import api, units
-from .api.checks import not_negative, positive, whole
+from .api.given import not_negative, positive, whole
 from .model.benchmark import Benchmark
 from .model.comparison import CheckKind
 from .render import comparison_words

@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple
 from ..model.benchmark import Benchmark
 from ..model.chart import Bar, Bars, Scale
 from ..model.comparison import Comparison
-from ..model.history import Record
+from ..model.records import Record
 from ..model.sweep import Sweep
 from ..model.timing import Timing
 from ..units import TIME_UNITS

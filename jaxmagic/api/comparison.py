@@ -13,8 +13,9 @@ from ..model.benchmark import Benchmark
 from ..model.comparison import CheckKind, Comparison, Versus
 from ..model.sweep import Sweep
 from ..tracebacks import of_the_user
-from .checks import known_baseline, labels_of, nanoseconds, share, values_of
+from .checks import known_baseline, labels_of, values_of
 from .earlier import put_beside
+from .given import nanoseconds, share
 from .session import keep, take_and_keep
 
 if TYPE_CHECKING:

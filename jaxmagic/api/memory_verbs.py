@@ -63,7 +63,7 @@ def memory(
     >>> (later.heap.after - earlier.heap.after).change_bytes
     80000
     """
-    from .checks import positive
+    from .given import positive
 
     if not callable(fn):
         raise TypeError(

@@ -5,16 +5,19 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from ..errors import NotMeasured
 from ..interrupts import uninterrupted
-from ..model.benchmark import Benchmark
 from ..model.cells import CellMemory
-from ..model.comparison import Comparison
-from ..model.history import History, Record
-from ..model.sweep import Sweep
+from ..model.history import History
 from ..model.timing import Timing
+
+if TYPE_CHECKING:
+    from ..model.benchmark import Benchmark
+    from ..model.comparison import Comparison
+    from ..model.records import Record
+    from ..model.sweep import Sweep
 
 _history = History()
 
@@ -23,8 +26,8 @@ _MOST_CELLS = 1000
 
 _cells: deque[CellMemory] = deque(maxlen=_MOST_CELLS)
 
-_Repeated = TypeVar("_Repeated", bound=Benchmark | Comparison | Sweep)
-_Kept = TypeVar("_Kept", bound=Benchmark | Comparison | Sweep | Timing)
+_Repeated = TypeVar("_Repeated", bound="Benchmark | Comparison | Sweep")
+_Kept = TypeVar("_Kept", bound="Benchmark | Comparison | Sweep | Timing")
 
 
 def keep(record: _Kept) -> _Kept:

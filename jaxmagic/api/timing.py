@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..capture.functions import is_folded, name_of
 from ..capture.jax_version import require_jax
 from ..capture.stopwatch import Stopwatch
-from ..model.benchmark import Benchmark
 from ..render.compiling_line import compiling_line
 from ..tracebacks import of_the_user
-from .checks import nanoseconds, share, whole
+from .given import nanoseconds, share, whole
 from .session import history, keep, take_and_keep
+
+if TYPE_CHECKING:
+    from ..model.benchmark import Benchmark
 
 
 def stopwatch(*, fetch: bool = False) -> Stopwatch:

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 from ..model.arrays import LiveArrays
 from ..model.benchmark import Benchmark
 from ..model.comparison import Comparison
-from ..model.history import History, Record
+from ..model.history import History
 from ..model.memory import Executable, MemoryProfile
 from ..model.profile import Profile
+from ..model.records import Record
 from ..model.sweep import Sweep
 from ..model.timing import Timing
 from .session import cells, history

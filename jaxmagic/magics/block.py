@@ -10,7 +10,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from types import FrameType, GeneratorType, TracebackType
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from IPython.core.getipython import get_ipython
 from IPython.core.interactiveshell import InteractiveShell
@@ -18,11 +18,6 @@ from IPython.display import display
 
 from .. import api, units
 from ..interrupts import begins, ends
-from ..model.arrays import LiveArrays
-from ..model.history import Record
-from ..model.memory import MemoryProfile
-from ..model.profile import Profile
-from ..model.timing import Timing
 from ..render.bundle import outputs
 from ..render.style import DEFAULT, Style
 from ..render.text import to_text
@@ -30,6 +25,13 @@ from . import options
 from .attempts import attempt
 from .once import shown_already
 from .watches import WATCHES, RepeatedWatch, Watch
+
+if TYPE_CHECKING:
+    from ..model.arrays import LiveArrays
+    from ..model.memory import MemoryProfile
+    from ..model.profile import Profile
+    from ..model.records import Record
+    from ..model.timing import Timing
 
 #: First line and column of some code in its file, and last line and column; columns in bytes.
 Place = tuple[int, int, int, int]

@@ -14,7 +14,7 @@ from .. import api
 from ..files import target_of
 from ..model.benchmark import Benchmark
 from ..model.comparison import Comparison
-from ..model.history import Record
+from ..model.records import Record
 from ..model.sweep import Sweep
 from ..model.timing import Timing
 from ..render.comparison_words import about_basis, about_earlier

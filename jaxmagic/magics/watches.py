@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator, Sequence
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from IPython.core.error import UsageError
 from IPython.core.interactiveshell import InteractiveShell
 
 from .. import api
-from ..model.memory import MemoryProfile
-from ..model.profile import Profile
-from ..model.timing import Timing
+
+if TYPE_CHECKING:
+    from ..model.memory import MemoryProfile
+    from ..model.profile import Profile
+    from ..model.timing import Timing
 
 
 class Watch(Protocol):

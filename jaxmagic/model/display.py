@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import fields, is_dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 if TYPE_CHECKING:
     import os
@@ -77,6 +77,15 @@ class Displayable(Exportable):
     """Mixin of every record: text, HTML, a file and a figure as well, on demand."""
 
     __slots__ = ()
+
+    @property
+    def _entries(self) -> int:
+        """Number of arrays, samples, buffers and call stacks that it lists, where these may be very many."""
+        return 0
+
+    def _shortened(self) -> Self:
+        """Return the record with fewer of its entries, for a session that has many records."""
+        return self
 
     def _repr_mimebundle_(
         self, include: Collection[str] | None = None, exclude: Collection[str] | None = None, **_: object

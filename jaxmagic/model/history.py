@@ -4,19 +4,12 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator
-from dataclasses import replace
-from typing import Any, overload
+from typing import TYPE_CHECKING, Any, overload
 
-from .benchmark import Benchmark
-from .comparison import Comparison
 from .display import Displayable
-from .memory import MemoryProfile
-from .profile import Profile
-from .sweep import Sweep
-from .timing import Timing
 
-#: What a measurement leaves behind.
-Record = Timing | Benchmark | Comparison | Sweep | MemoryProfile | Profile
+if TYPE_CHECKING:
+    from .records import Record
 
 #: Records that a session keeps. One is a few kilobytes; a loop of ``%jaxtime`` must not fill the memory.
 CAPACITY = 1000
@@ -24,7 +17,7 @@ CAPACITY = 1000
 
 #: Arrays, samples, buffers and call stacks that the records of ``%jaxmem`` list, all together. Beyond that the oldest
 #: records keep a few arrays each; the newest ones keep all, because the next look is compared with them.
-MOST_ENTRIES, _FEW_ARRAYS, _WHOLE = 30_000, 10, 3
+MOST_ENTRIES, _WHOLE = 30_000, 3
 
 
 class History(Displayable):
@@ -46,20 +39,18 @@ class History(Displayable):
     def append(self, record: Record) -> None:
         """Add the newest record; the oldest is dropped when there is no more room."""
         self._records.append(record)
-        if isinstance(record, MemoryProfile):
+        if record._entries:
             self._thin_out()
 
     def _thin_out(self) -> None:
         """Shorten the oldest records of memory, as many of them as it takes."""
-        memory = [(at, each) for at, each in enumerate(self._records) if isinstance(each, MemoryProfile)]
-        earlier = [(at, each, _entries(each)) for at, each in memory[:-_WHOLE]]
-        listed = sum(entries for _, _, entries in earlier)
-        for at, each, entries in earlier:
+        earlier = [(at, each) for at, each in enumerate(self._records) if each._entries][:-_WHOLE]
+        listed = sum(each._entries for _, each in earlier)
+        for at, each in earlier:
             if listed <= MOST_ENTRIES:
                 break
-            if entries > _FEW_ARRAYS:
-                self._records[at] = fewer = _shortened(each)
-                listed -= entries - _entries(fewer)
+            self._records[at] = fewer = each._shortened()
+            listed -= each._entries - fewer._entries
 
     def replace_last(self, record: Record) -> None:
         """Put `record` in the place of the newest one."""
@@ -99,31 +90,3 @@ class History(Displayable):
         {'records': ()}
         """
         return {"records": tuple({"kind": type(each).__name__, "record": each.to_dict()} for each in self)}
-
-
-def _entries(record: MemoryProfile) -> int:
-    """How many arrays, samples, buffers and call stacks it lists."""
-    allocations = (each for program in record.executables for each in program.allocations or ())
-    samples = 0 if record.timeline is None else len(record.timeline.times_ns)
-    heaps = () if record.heap is None else (record.heap.before, record.heap.after)
-    stacks = sum(len(each.samples) for each in heaps if each is not None)
-    return len(record.arrays.arrays) + samples + sum(len(each.buffers) for each in allocations) + stacks
-
-
-def _shortened(record: MemoryProfile) -> MemoryProfile:
-    """The same with the largest arrays only, and without timeline, buffers and call stacks; a note says so."""
-    lost = {
-        "timeline": record.timeline is not None,
-        "maps of programs": any(each.allocations for each in record.executables),
-        "call stacks": record.heap is not None,
-    }
-    gone = [name for name, was_there in lost.items() if was_there]
-    note = f"The history keeps no {' and no '.join(gone)} of an earlier record."
-    return replace(
-        record,
-        arrays=record.arrays.with_largest(_FEW_ARRAYS),
-        timeline=None,
-        heap=None,
-        executables=tuple(replace(each, allocations=None, steps=None) for each in record.executables),
-        notes=(*record.notes, *([note] if gone else [])),
-    )

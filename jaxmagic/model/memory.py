@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from .arrays import LiveArrays
@@ -12,6 +12,9 @@ from .heap import HeapDifference
 from .program import Kind
 from .timeline import MemoryTimeline
 from .timing import Timing
+
+#: Arrays that an old record of a session keeps.
+_FEW_ARRAYS = 10
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -229,3 +232,32 @@ class MemoryProfile(Displayable):
     def without_values(self) -> MemoryProfile:
         """The record itself: it holds no value of the user's."""
         return self
+
+    @property
+    def _entries(self) -> int:
+        """Number of arrays, samples, buffers and call stacks that it lists."""
+        allocations = (each for program in self.executables for each in program.allocations or ())
+        samples = 0 if self.timeline is None else len(self.timeline.times_ns)
+        heaps = () if self.heap is None else (self.heap.before, self.heap.after)
+        stacks = sum(len(each.samples) for each in heaps if each is not None)
+        return len(self.arrays.arrays) + samples + sum(len(each.buffers) for each in allocations) + stacks
+
+    def _shortened(self) -> MemoryProfile:
+        """Return the same with the largest arrays only; a note names what is gone."""
+        if self._entries <= _FEW_ARRAYS:
+            return self
+        lost = {
+            "timeline": self.timeline is not None,
+            "maps of programs": any(each.allocations for each in self.executables),
+            "call stacks": self.heap is not None,
+        }
+        gone = [name for name, was_there in lost.items() if was_there]
+        note = f"The history keeps no {' and no '.join(gone)} of an earlier record."
+        return replace(
+            self,
+            arrays=self.arrays.with_largest(_FEW_ARRAYS),
+            timeline=None,
+            heap=None,
+            executables=tuple(replace(each, allocations=None, steps=None) for each in self.executables),
+            notes=(*self.notes, *([note] if gone else [])),
+        )

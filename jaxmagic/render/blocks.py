@@ -7,8 +7,7 @@ record; so what one medium says, the other says too.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from ..model.chart import Chart
@@ -17,15 +16,13 @@ if TYPE_CHECKING:
 Rows = Sequence[Sequence[str]]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Headline:
+class Headline(NamedTuple):
     """The answer in one sentence; alone where a report is a single line."""
 
     text: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Part:
+class Part(NamedTuple):
     """A part of a whole.
 
     Attributes:
@@ -39,8 +36,7 @@ class Part:
     share: float
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Split:
+class Split(NamedTuple):
     """A headline whose number has parts that add up to it.
 
     Attributes:
@@ -58,8 +54,7 @@ class Split:
     summary: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Sentence:
+class Sentence(NamedTuple):
     """A sentence.
 
     Attributes:
@@ -73,15 +68,13 @@ class Sentence:
     inner: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Warning:
+class Caution(NamedTuple):
     """A sentence that readers must not miss."""
 
     text: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Entry:
+class Entry(NamedTuple):
     """A row of :class:`Entries`.
 
     Attributes:
@@ -101,8 +94,7 @@ class Entry:
     place: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Entries:
+class Entries(NamedTuple):
     """A table whose rows end in sentences.
 
     Attributes:
@@ -114,8 +106,7 @@ class Entries:
     heads: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Table:
+class Table(NamedTuple):
     """A table.
 
     Attributes:
@@ -137,8 +128,7 @@ class Table:
     long: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SourceLine:
+class SourceLine(NamedTuple):
     """A line of source with what was measured of it.
 
     Attributes:
@@ -158,8 +148,7 @@ class SourceLine:
     operations: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Listing:
+class Listing(NamedTuple):
     """The source of a function with figures beside its lines.
 
     Attributes:
@@ -173,8 +162,7 @@ class Listing:
     lines: tuple[SourceLine, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Picture:
+class Picture(NamedTuple):
     """A chart.
 
     Attributes:
@@ -188,19 +176,17 @@ class Picture:
     letters: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Lines:
+class Lines(NamedTuple):
     """Lines of text whose columns are aligned."""
 
     lines: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Fold:
+class Fold(NamedTuple):
     """Blocks that can be folded under a title, which says what is inside."""
 
     title: str
     blocks: tuple[Block, ...]
 
 
-Block = Headline | Split | Sentence | Warning | Entries | Table | Listing | Picture | Lines | Fold
+Block = Headline | Split | Sentence | Caution | Entries | Table | Listing | Picture | Lines | Fold

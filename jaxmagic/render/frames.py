@@ -16,9 +16,10 @@ from ..model.comparison import Comparison
 from ..model.compilation import Cause, Compilation
 from ..model.environment import Environment
 from ..model.heap import HeapDifference, HeapProfile
-from ..model.history import History, Record
+from ..model.history import History
 from ..model.memory import Executable, MemoryProfile
 from ..model.profile import Profile
+from ..model.records import Record
 from ..model.sweep import Sweep, Variable
 from ..model.timing import Timing
 from . import memory_frames, profile_frames

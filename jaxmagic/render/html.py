@@ -16,6 +16,7 @@ from ..analysis.names import shortened
 from . import tags
 from .blocks import (
     Block,
+    Caution,
     Entries,
     Entry,
     Fold,
@@ -27,7 +28,6 @@ from .blocks import (
     SourceLine,
     Split,
     Table,
-    Warning,
 )
 from .colours import GREY_PARTS, PARTS
 from .reports import compose
@@ -80,7 +80,7 @@ def _sentence(block: Sentence, style: Style) -> str:
     return tags.line(block.text, FAINT if block.faint else "")
 
 
-def _warning(block: Warning, style: Style) -> str:
+def _caution(block: Caution, style: Style) -> str:
     return tags.line(f"⚠ {block.text}")
 
 
@@ -157,7 +157,7 @@ _WRITERS: dict[type, Callable[[Any, Style], str]] = {
     Headline: _headline,
     Split: _split,
     Sentence: _sentence,
-    Warning: _warning,
+    Caution: _caution,
     Entries: _entries,
     Table: _table,
     Listing: _listing,

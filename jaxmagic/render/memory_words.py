@@ -139,6 +139,13 @@ def _program_row(program: Executable, more: Sequence[str]) -> tuple[str, ...]:
     return (program.name, *sizes, ", ".join(happened))
 
 
+def program_headline(program: Executable) -> str:
+    """Say how much a program needs, where the compiler says so."""
+    if program.peak_bytes is None:
+        return f"{program.name}: what it needs is not known"
+    return f"{program.name} needs {units.size(program.peak_bytes)}"
+
+
 def about_constants(programs: Sequence[Executable]) -> list[str]:
     """What is built into programs beside that."""
     built_in = [

@@ -10,6 +10,7 @@ from ..analysis.names import shortened
 from ..terminal import printable_lines
 from .blocks import (
     Block,
+    Caution,
     Entries,
     Entry,
     Fold,
@@ -21,7 +22,6 @@ from .blocks import (
     SourceLine,
     Split,
     Table,
-    Warning,
 )
 from .columns import more, table, wrapped
 from .reports import compose
@@ -39,7 +39,7 @@ def to_text(record: object, style: Style = DEFAULT, *, explain: bool = False) ->
     """Write a record as plain text of at most ``style.width`` columns, without any control characters."""
     blocks = compose(record, style, explain=explain)
     if style.form == "line":
-        return printable_lines(_first_line(next(blocks), style))
+        return printable_lines(next(filter(None, (_first_line(each, style) for each in blocks)), ""))
     return printable_lines("\n".join(line for block in blocks for line in _WRITERS[type(block)](block, style)))
 
 
@@ -64,7 +64,7 @@ def _sentence(block: Sentence, style: Style) -> list[str]:
     return wrapped(printable(block.text), style, first, f"{first}  ")
 
 
-def _warning(block: Warning, style: Style) -> list[str]:
+def _caution(block: Caution, style: Style) -> list[str]:
     return wrapped(printable(f"Warning: {block.text}"), style, "", "  ")
 
 
@@ -148,7 +148,7 @@ _WRITERS: dict[type, Callable[[Any, Style], Any]] = {
     Headline: _headline,
     Split: _split,
     Sentence: _sentence,
-    Warning: _warning,
+    Caution: _caution,
     Entries: _entries,
     Table: _table,
     Listing: _listing,

@@ -8,7 +8,7 @@ import ipywidgets
 
 from .. import units
 from ..analysis.runs import ORDERS, STAGES, UNITS, Run, choose, functions, runs, runs_chart
-from ..model.history import Record
+from ..model.records import Record
 from .panel import Guard, View, choice, row, screen, show, show_chart
 
 #: Runs that fit into one picture.

@@ -19,8 +19,8 @@ from jaxmagic.capture.surroundings import Surroundings
 from jaxmagic.magics import block, finish
 from jaxmagic.model.benchmark import Benchmark
 from jaxmagic.model.comparison import Comparison
-from jaxmagic.model.history import Record
 from jaxmagic.model.profile import Profile
+from jaxmagic.model.records import Record
 
 
 def fail(*_: Any, **__: Any) -> None:

@@ -60,7 +60,7 @@ def test_old_records_of_memory_keep_no_timeline_and_no_maps_when_these_are_long(
 ) -> None:
     mapped = next(each for each in memory_profile().executables if each.allocations)
     history, whole = History(), memory_profile(executables=(mapped,) * 8)
-    monkeypatch.setattr(history_module, "MOST_ENTRIES", history_module._entries(whole) + 10)
+    monkeypatch.setattr(history_module, "MOST_ENTRIES", whole._entries + 10)
     for _ in range(5):
         history.append(whole)
     oldest, *others = history

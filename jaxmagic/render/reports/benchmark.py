@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from ...analysis.charts import chart
 from ...model.benchmark import Benchmark
 from .. import benchmark_words as words
-from ..blocks import Block, Headline, Picture, Sentence, Warning
+from ..blocks import Block, Caution, Headline, Picture, Sentence
 from ..style import Style
 
 
@@ -27,7 +27,7 @@ def report(benchmark: Benchmark, style: Style, explain: bool) -> Iterator[Block]
     )
     yield from (Sentence(text=each, inner=True) for each in told if each)
     yield Sentence(text=words.about_end(benchmark, style.digits))
-    yield from (Warning(text=str(each)) for each in benchmark.warnings)
+    yield from (Caution(text=str(each)) for each in benchmark.warnings)
 
 
 REPORTS = {Benchmark: report}

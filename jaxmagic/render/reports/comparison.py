@@ -10,7 +10,7 @@ from ...model.chart import Chart
 from ...model.comparison import Comparison
 from ...model.sweep import Sweep
 from .. import comparison_words as words
-from ..blocks import Block, Entries, Entry, Headline, Picture, Sentence, Table, Warning
+from ..blocks import Block, Caution, Entries, Entry, Headline, Picture, Sentence, Table
 from ..profile_comparison_words import about_profiles, profile_tables
 from ..style import Style
 
@@ -36,7 +36,7 @@ def report(comparison: Comparison, style: Style, explain: bool) -> Iterator[Bloc
     yield from (Sentence(text=each) for each in about_profiles(comparison))
     for found, there_are in profile_tables(comparison, style.rows):
         yield Table(rows=found, there_are=there_are)
-    yield from (Warning(text=str(each)) for each in comparison.warnings)
+    yield from (Caution(text=str(each)) for each in comparison.warnings)
 
 
 def tradeoff_chart(record: Comparison | Sweep) -> Chart | None:

@@ -9,9 +9,10 @@ from ...analysis.charts import chart
 from ...analysis.runs import runs
 from ...model.benchmark import Benchmark
 from ...model.comparison import Comparison
-from ...model.history import History, Record
+from ...model.history import History
 from ...model.memory import MemoryProfile
 from ...model.profile import Profile
+from ...model.records import Record
 from ...model.sweep import Sweep
 from ..blocks import Block, Lines, Picture
 from ..style import Style

@@ -8,7 +8,7 @@ from ...analysis.memory_chart import MOST_IN_REPORT, map_chart, mapped
 from ...analysis.timeline_chart import timeline_chart
 from ...model.memory import Executable, MemoryProfile
 from .. import memory_words as words
-from ..blocks import Block, Headline, Picture, Sentence, Table, Warning
+from ..blocks import Block, Caution, Headline, Picture, Sentence, Table
 from ..style import Style
 from ..words import about_fetch
 from . import heap
@@ -34,7 +34,7 @@ def report(profile: MemoryProfile, style: Style, explain: bool) -> Iterator[Bloc
         yield from heap.difference(profile.heap, style, explain)
     if profile.timeline is not None:
         yield from (Sentence(text=each, faint=True) for each in words.about_timeline(profile.timeline))
-    yield from (Warning(text=each) for each in words.about_suspects(profile.suspects))
+    yield from (Caution(text=each) for each in words.about_suspects(profile.suspects))
     if profile.timing.fetch_ns is not None:
         yield Sentence(text=about_fetch(profile.timing, style.digits), faint=True)
     yield from (Sentence(text=each, faint=True) for each in words.notes(profile))
@@ -43,6 +43,7 @@ def report(profile: MemoryProfile, style: Style, explain: bool) -> Iterator[Bloc
 
 def executable(program: Executable, style: Style, explain: bool) -> Iterator[Block]:
     """Tell what a program needs, and what its peak is made of."""
+    yield Headline(text=words.program_headline(program))
     yield Table(rows=words.program_table([program]), there_are=1, noun="program")
     yield _map(program)
     told = (*words.about_constants([program]), *words.about_peak(program), *words.about_limit(program))

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from ...analysis.charts import chart
 from ...model.sweep import Sweep
 from .. import sweep_words as words
-from ..blocks import Block, Headline, Picture, Sentence, Table, Warning
+from ..blocks import Block, Caution, Headline, Picture, Sentence, Table
 from ..comparison_words import cut
 from ..profile_comparison_words import scaling_table
 from ..style import Style
@@ -32,7 +32,7 @@ def report(sweep: Sweep, style: Style, explain: bool) -> Iterator[Block]:
     yield from (Sentence(text=cut(each, sweep)) for each in told)
     yield from (Sentence(text=cut(each, sweep), faint=True) for each in words.about_compiling(sweep, style.digits))
     yield from (Sentence(text=cut(each, sweep)) for each in words.about_end(sweep, style.digits))
-    yield from (Warning(text=cut(each, sweep)) for each in words.about_conditions(sweep))
+    yield from (Caution(text=cut(each, sweep)) for each in words.about_conditions(sweep))
 
 
 REPORTS = {Sweep: report}
