@@ -12,7 +12,7 @@ from ..capture.command_buffers import NOTE, without_command_buffers
 from ..capture.functions import name_of
 from ..capture.logdir import LogDir
 from ..capture.peaks import Given, give_peaks
-from ..capture.profile_watch import MOST_RECORDED_S, ProfileWatch
+from ..capture.profile_watch import MOST_RECORDED_EVENTS, MOST_RECORDED_S, ProfileWatch
 from ..files import target_of, write
 from ..interrupts import begins, ends
 from ..model.profile import Profile
@@ -20,6 +20,7 @@ from ..model.recording import Recording
 from ..render.perfetto import perfetto as to_perfetto
 from ..render.progress import shown_progress
 from ..tracebacks import of_the_user
+from .given import whole
 from .session import history
 
 
@@ -34,6 +35,7 @@ def profile(
     perfetto: str | os.PathLike[str] | None = None,
     command_buffers: bool = True,
     most_s: float | None = MOST_RECORDED_S,
+    most_events: int | None = MOST_RECORDED_EVENTS,
     **kwargs: Any,
 ) -> Profile:
     """Call a function under the JAX profiler, and tell which lines, operations and devices its time went to.
@@ -56,6 +58,8 @@ def profile(
             graphs of NVIDIA's GPUs): then the profiler files each kernel under its operation and line.
         most_s: for how many seconds is recorded at most, from the first recorded call on; the rest runs without the
             profiler, and the record says which part it has. ``None`` for all of it. Not where `cold` is true.
+        most_events: about how many events are recorded at most, in the same way: moments of a first call that
+            compiles and takes more than a second tell how many there are per second. ``None`` for any number.
         kwargs: keyword arguments of `fn`.
 
     Returns:
@@ -63,7 +67,7 @@ def profile(
 
     Raises:
         TypeError: `fn` cannot be called.
-        ValueError: `n` is no number of calls, `most_s` no time, or `label` no name of a folder.
+        ValueError: `n` or `most_events` is no number, `most_s` no time, or `label` no name of a folder.
         OSError: nothing can be written into `logdir`, or where `perfetto` is to be; nothing is run then.
         NotMeasured: the JAX profiler is running already, or `fn` cannot be compiled without command buffers.
         JaxNotAvailable: JAX is not installed or too old.
@@ -83,10 +87,19 @@ def profile(
         raise ValueError(f"n: a whole number of calls from 1 on is wanted; found {n!r}")
     if most_s is not None and not (isinstance(most_s, int | float) and most_s > 0):
         raise ValueError(f"most_s: expected seconds above 0 or None, got {most_s!r}")
+    if most_events is not None:
+        whole("most_events", most_events)
     called = fn if command_buffers else without_command_buffers(fn, *args, **kwargs)
     notes = () if command_buffers else (NOTE,)
     watch = profile_watch(
-        runs=n, cold=cold, logdir=logdir, label=label, perfetto=perfetto, notes=notes, most_s=most_s
+        runs=n,
+        cold=cold,
+        logdir=logdir,
+        label=label,
+        perfetto=perfetto,
+        notes=notes,
+        most_s=most_s,
+        most_events=most_events,
     )
     watch.start()
     error: BaseException | None = None
@@ -138,6 +151,7 @@ def profile_watch(
     perfetto: str | os.PathLike[str] | None = None,
     notes: tuple[str, ...] = (),
     most_s: float | None = MOST_RECORDED_S,
+    most_events: int | None = MOST_RECORDED_EVENTS,
 ) -> ProfileWatch:
     """What ``%jaxprof`` runs: it keeps its record in the session's history.
 
@@ -166,6 +180,7 @@ def profile_watch(
         progress=shown_progress(),
         notes=notes,
         most_s=most_s,
+        most_events=most_events,
     )
 
 

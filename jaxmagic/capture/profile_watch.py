@@ -19,6 +19,7 @@ from ..model.progress import SILENT, Progress
 from ..model.recording import Recording
 from ..model.timing import Timing
 from .clock import now_ns, timestamp
+from .event_rate import EventRate
 from .internals import backends_started, met_a_deleted_array
 from .jax_version import require_jax
 from .load import Load
@@ -32,8 +33,12 @@ from .stopwatch import Stopwatch
 #: short may be late for other reasons.
 _MOST_TIMED = 20
 
-#: A recording goes on for so long: much longer ones take minutes to write and to read.
+#: A recording goes on for so long, and gets about so many events: much larger ones take minutes to write and to read.
 MOST_RECORDED_S = 5.0
+MOST_RECORDED_EVENTS = 1_000_000
+
+#: A recording is at least so long, however many events it gets.
+_LEAST_RECORDED_S = 0.05
 
 #: At least so many on accelerators: the second run records CUDA graphs, and is longer than those after it.
 _ON_ACCELERATORS = 3
@@ -72,6 +77,8 @@ class ProfileWatch:
         notes: what a reader must know beforehand.
         most_s: for how long is recorded at most, from the first recorded run on; what runs after that runs without
             the profiler. ``None`` for as long as the code runs, and so it is where the first run is recorded.
+        most_events: about how many events are recorded at most, as far as the first run tells how many there will be;
+            ``None`` for any number.
 
     Attributes:
         result: what the code evaluated to; set after each run, and forgotten at the end.
@@ -90,6 +97,7 @@ class ProfileWatch:
         progress: AbstractContextManager[Progress] | None = None,
         notes: Iterable[str] = (),
         most_s: float | None = MOST_RECORDED_S,
+        most_events: int | None = MOST_RECORDED_EVENTS,
     ) -> None:
         self.result: Any = None
         self.dropped: Any = None
@@ -112,6 +120,8 @@ class ProfileWatch:
         self._profile: Profile | None = None
         self._notes = list(notes)
         self._most_s = None if cold else most_s
+        self._most_events = None if cold else most_events
+        self._rate = EventRate(self._warms_up)
         self._interrupt: KeyboardInterrupt | None = None
 
     @property
@@ -194,8 +204,11 @@ class ProfileWatch:
             self._progress.stage("recording, with all that compiles", total)
         else:
             self._progress.stage("first run and compiling")
+            if self._most_events is not None:
+                self._rate.start()
             yield from self._run()
             self._before.append(self._ended())
+            self._rate.end()
             if not self._timed or self._worth_timing():
                 self._progress.stage("timing without the profiler", expected_s=self._run_s(), ticking=False)
             while not self._timed or self._worth_timing():
@@ -204,7 +217,7 @@ class ProfileWatch:
             if backends_started() is False:
                 return
             self._progress.stage("recording", total, expected_s=self._runs * self._run_s())
-            self._profiler.start(most_s=self._most_s)
+            self._profiler.start(most_s=self._limit_s())
         for number in range(self._runs):
             self._progress.advance(number)
             with mark_run(number):
@@ -213,6 +226,18 @@ class ProfileWatch:
                 began_ns = self._began_ns
                 self._recorded.append(self._ended())
                 self._clocked.append((began_ns - marked_ns, self._recorded[-1].wall_ns))
+
+    def _warms_up(self) -> bool:
+        """Tell whether the run has compiled something by now: then its time is that of no other run."""
+        watch = self._watch
+        return watch is not None and watch.has_compiled
+
+    def _limit_s(self) -> float | None:
+        """Return for how long is recorded: as long as it may, or until about as many events as there may be."""
+        if self._most_events is None or not self._rate.per_s:
+            return self._most_s
+        until_full_s = max(self._most_events / self._rate.per_s, _LEAST_RECORDED_S)
+        return until_full_s if self._most_s is None else min(self._most_s, until_full_s)
 
     def _worth_timing(self) -> bool:
         """Whether another run tells more; not where even the last one has compiled."""
@@ -286,6 +311,7 @@ class ProfileWatch:
             self._running = None
         self.result = self.dropped = None
         try:
+            self._rate.end()
             self._profiler.cancel()
         finally:
             shown, self._shown, self._progress = self._shown, nullcontext(SILENT), SILENT
@@ -378,10 +404,14 @@ class ProfileWatch:
             return []
         whole = len(windows_of(recording))
         what = f"the first {units.count(whole, 'run')} of {self._runs}" if whole else "the first part of the run"
-        limit = units.time(int((self._most_s or 0) * 1e9))
+        limit_s = self._limit_s() or 0.0
+        limit, more = units.time(int(limit_s * 1e9)), "most_s=20, or --most 20s"
+        if limit_s != self._most_s:
+            limit += f", about {self._most_events:,} events of this code,"
+            more = "most_events=4_000_000, or --most-events 4000000"
         return [
             f"Recorded: {what}, because recordings end after {limit} to stay readable. The rest ran without the "
-            "profiler. To record more: most_s=20, or --most 20s."
+            f"profiler. To record more: {more}."
         ]
 
     def _keep(self, folder: Path, notes: list[str]) -> None:

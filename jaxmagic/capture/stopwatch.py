@@ -134,6 +134,11 @@ class Stopwatch:
         return self._timing is not None
 
     @property
+    def has_compiled(self) -> bool:
+        """Whether JAX has compiled something since the code began."""
+        return any(each.stage == "compilation" for each in self._log.spans)
+
+    @property
     def timing(self) -> Timing:
         """The record, once the block has ended.
 

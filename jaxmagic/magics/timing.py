@@ -198,6 +198,12 @@ class JaxMagics(Magics):
         help="Record for TIME at most, for example 20s, and run the rest without the profiler; 5s if left out.",
     )
     @argument(
+        "--most-events",
+        metavar="N",
+        type=options.positive_int,
+        help="Record about N events at most, and run the rest without the profiler; 1000000 if left out.",
+    )
+    @argument(
         "--cold",
         action="store_true",
         help="Record the first run already, with all that it compiles; nothing is timed without the profiler then.",

@@ -94,6 +94,7 @@ def _profile_watch(shell: InteractiveShell, arguments: argparse.Namespace, shown
             label=label,
             perfetto=perfetto,
             **({} if arguments.most is None else {"most_s": arguments.most / 1e9}),
+            **({} if arguments.most_events is None else {"most_events": arguments.most_events}),
         )
     except ValueError as error:
         raise UsageError(f"--logdir, --label: {error}. Nothing was run.") from None

@@ -32,7 +32,20 @@ _TRUTH_HEAD = (
 _NO_MAGIC = "by hand, no magic"
 
 PARTS = (
-    *("truth", "overhead", "loading", "call", "fence", "repeat", "ratios", "launches", "sampling", "map", "page"),
+    *(
+        "truth",
+        "overhead",
+        "loading",
+        "short",
+        "call",
+        "fence",
+        "repeat",
+        "ratios",
+        "launches",
+        "sampling",
+        "map",
+        "page",
+    ),
     *("profile", "lines", "elements"),
 )
 
@@ -53,6 +66,7 @@ def main() -> None:
         "truth": lambda: truthfulness(quick),
         "overhead": lambda: overhead(60 if quick else 300),
         "loading": lambda: loading(1 if quick else 7),
+        "short": lambda: short_code(2 if quick else 9, 5 if quick else 30),
         "call": lambda: jitted_call(10 if quick else 60),
         "fence": lambda: idle_fence(100 if quick else 1000),
         "repeat": lambda: repeated(3 if quick else 25),
@@ -169,6 +183,35 @@ def loading(rounds: int) -> None:
         f"Imports: which of {', '.join(HEAVY)} come with it, in a fresh interpreter (wanted: none)",
         ["statement", "imported"],
         [[what, ", ".join(names) or "none"] for what, names in heavy_imports().items()],
+    )
+
+
+def short_code(sessions: int, rounds: int) -> None:
+    """What looking at short code costs."""
+    rows = []
+    for magic in ("%jaxtime", "%jaxmem", "%jaxprof"):
+        found = [ask("short.py", "first", magic) for _ in range(sessions)]
+        first, second = ([each[which] / 1e6 for each in found] for which in ("first", "second"))
+        rows.append([magic, spread(first, ".0f"), spread(second, ".1f"), str(sessions)])
+    show(
+        "The first magic of a session that has used JAX, in fresh interpreters (ms; wanted of %jaxtime: under 100)",
+        ["magic", "first cell", "second cell", "n"],
+        rows,
+    )
+    took = ask("short.py", "cells", rounds)
+    base = took["pass"]
+    show(
+        "Short cells (ms; wanted: %jaxmem 1 beyond pass, %%jaxprof of 200 calls in 0.1 s under 1000)",
+        ["cell", "took", "beyond pass", "n"],
+        [
+            [
+                cell.replace("\n", " ⏎ "),
+                spread([each / 1e6 for each in times], ".2f"),
+                spread([(each - other) / 1e6 for each, other in zip(times, base, strict=True)], ".2f"),
+                str(len(times)),
+            ]
+            for cell, times in took.items()
+        ],
     )
 
 
@@ -449,7 +492,7 @@ def page(counts: list[int]) -> None:
     for what in ("timeline", "flame"):
         rows += ask("page.py", what, *(10 * each for each in counts))
     show(
-        "Pages in Chromium (wanted: 30 frames a second; under 400 KB with a map of 10,000 rectangles, 500 KB with a "
+        "Pages in Chromium (wanted: 30 frames a second; under 400 KB with a map of 10,000 rectangles, 150 KB with a "
         "timeline of 100,000 events or the flame graph of a profile with as many)",
         ["of", "rectangles, events or cells", "KB", "ms between frames", "slowest twentieth", "n"],
         [
