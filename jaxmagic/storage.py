@@ -139,7 +139,7 @@ def _decode_document(document: object) -> Saved:
         raise _wrong("version", "a whole number from 1 on", version)
     if version > VERSION:
         raise RecordError(
-            f'field "version": this jaxmagic reads versions up to {VERSION}; found {version}. '
+            f'field "version": expected at most {VERSION}, which this jaxmagic reads, got {version}. '
             "Update jaxmagic to read the file."
         )
     for name in document:
@@ -153,7 +153,7 @@ def _decode_kind(document: Mapping[str, object], kinds: Mapping[str, type], wher
     """The record of a document, or of an entry of a history, as the kind that it names."""
     kind = document.get("kind")
     if not isinstance(kind, str) or kind not in kinds:
-        raise RecordError(f'field "{where}kind": expected one of {", ".join(kinds)}; found {short(kind)}')
+        raise RecordError(f'field "{where}kind": expected one of {", ".join(kinds)}, got {short(kind)}')
     if kinds[kind] is History:
         return _decode_history(document.get("record"))
     return _decode(document.get("record"), kinds[kind], f"{where}record")
@@ -260,4 +260,4 @@ def _unknown(where: str, kind: str) -> RecordError:
 
 
 def _wrong(where: str, expected: str, found: object) -> RecordError:
-    return RecordError(f'field "{where}": expected {expected}; found {short(found)}')
+    return RecordError(f'field "{where}": expected {expected}, got {short(found)}')

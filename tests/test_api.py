@@ -52,9 +52,9 @@ def test_the_history_is_one_frame(timing: Any, compilation: Any) -> None:
 
 
 def test_what_is_no_function_is_told_how_to_write_it(x: Any) -> None:
-    with pytest.raises(TypeError, match=r"benchmark\(\) takes a function .* Write benchmark\(f, x\)"):
+    with pytest.raises(TypeError, match=r"benchmark\(\): expected a function .* Write benchmark\(f, x\)"):
         jaxmagic.benchmark(x + 1)
-    with pytest.raises(TypeError, match="compare\\(\\) takes the functions by their labels"):
+    with pytest.raises(TypeError, match="compare\\(\\): expected functions by their labels"):
         jaxmagic.compare(len, max)
     with pytest.raises(ValueError, match="budget_s: expected a positive number, got '1s'"):
         jaxmagic.benchmark(len, [], budget_s="1s")
@@ -92,10 +92,10 @@ def test_a_budget_too_small_is_told_in_the_words_of_the_api() -> None:
 @pytest.mark.parametrize(
     ("candidates", "more", "error", "message"),
     [
-        ({1: abs, 2: abs}, {}, ValueError, "labels have to be text; found 1"),
-        ({" ": abs, "b": abs}, {}, ValueError, "labels have to be text; found ' '"),
-        ({"a": abs, "b": 3}, {}, TypeError, "b: a function is wanted; found int"),
-        ({"a": abs, "b": abs}, {"check": "close"}, ValueError, "check: one of allclose, equal, none"),
+        ({1: abs, 2: abs}, {}, ValueError, "labels: expected text, got 1"),
+        ({" ": abs, "b": abs}, {}, ValueError, "labels: expected text, got ' '"),
+        ({"a": abs, "b": 3}, {}, TypeError, "b: expected a function, got int"),
+        ({"a": abs, "b": abs}, {"check": "close"}, ValueError, "check: expected one of allclose, equal, none"),
     ],
 )
 def test_what_cannot_be_compared_is_refused(candidates: Any, more: Any, error: type[Exception], message: str) -> None:
@@ -104,7 +104,7 @@ def test_what_cannot_be_compared_is_refused(candidates: Any, more: Any, error: t
 
 
 def test_a_record_is_compared_with_one_other(benchmark: Any) -> None:
-    with pytest.raises(TypeError, match=r"compare\(old, new\); found 0 others"):
+    with pytest.raises(TypeError, match=r"compare\(old, new\): expected one other record, got 0"):
         jaxmagic.compare(benchmark)
 
 
@@ -217,7 +217,7 @@ def test_what_a_program_would_need_is_known_without_running_it(x: Any) -> None:
         (
             lambda x: jaxmagic.memory(x),
             TypeError,
-            "memory() takes a function and its arguments; found ArrayImpl, which cannot be called. "
+            "memory(): expected a function and its arguments, got ArrayImpl, which cannot be called. "
             "Write memory(f, x), not memory(f(x)).",
         ),
         (
@@ -228,13 +228,13 @@ def test_what_a_program_would_need_is_known_without_running_it(x: Any) -> None:
         (
             lambda x: jaxmagic.memory_requirement(x),
             TypeError,
-            "memory_requirement() takes a function and its arguments; found ArrayImpl, which cannot be called. "
+            "memory_requirement(): expected a function and its arguments, got ArrayImpl, which cannot be called. "
             "Write memory_requirement(f, x), not memory_requirement(f(x)).",
         ),
         (
             lambda x: jaxmagic.live([x]),
             TypeError,
-            "live() takes names and what they hold; found list. "
+            "live(): expected names and what they hold, got list. "
             'Write live({"params": params}), or live() for the names of the caller.',
         ),
     ],

@@ -36,7 +36,7 @@ _MOST_BARS = 12
 @singledispatch
 def chart(record: object) -> Chart:
     """What a picture of `record` shows."""
-    raise TypeError(f"chart() knows records and the history; found a {type(record).__name__}")
+    raise TypeError(f"chart(): expected a record or the history, got {type(record).__name__}")
 
 
 def chart_of(record: object, of: str | None) -> Chart:
@@ -50,7 +50,7 @@ def chart_of(record: object, of: str | None) -> Chart:
     known = PROFILE_PICTURES if isinstance(record, Profile) else {}
     if of not in known:
         names = ", ".join(map(repr, known)) or "no other picture than that without a name"
-        raise ValueError(f"of: a {type(record).__name__} has {names}; found {of!r}")
+        raise ValueError(f"of: expected {names} of a {type(record).__name__}, got {of!r}")
     assert isinstance(record, Profile)
     found = known[of](record)
     if found is None:

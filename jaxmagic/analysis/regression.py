@@ -76,9 +76,7 @@ def against_record(
     """
     put_beside = _BESIDE.get(type(old))
     if put_beside is None or type(new) is not type(old):
-        raise TypeError(
-            f"a record is compared with another of its kind; found a {type(old).__name__} and a {type(new).__name__}"
-        )
+        raise TypeError(f"expected two records of one kind, got {type(old).__name__} and {type(new).__name__}")
     changed = differing(old.environment, new.environment)
     marks = tuple(f"{name} was {before!r} and is {now!r}" for name, (before, now) in changed.items())
     if marks and not anyway:

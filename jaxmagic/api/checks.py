@@ -12,19 +12,19 @@ from ..terminal import printable
 def labels_of(candidates: Mapping[str, Any], check: str) -> list[str]:
     """The labels of functions that can be compared in this way."""
     if check not in get_args(CheckKind):
-        raise ValueError(f"check: one of {', '.join(get_args(CheckKind))} is wanted; found {check!r}")
+        raise ValueError(f"check: expected one of {', '.join(get_args(CheckKind))}, got {check!r}")
     for label, fn in candidates.items():
         if not isinstance(label, str) or not label.strip():
-            raise ValueError(f"labels have to be text; found {label!r}. Write for example {{'f': f}}")
+            raise ValueError(f"labels: expected text, got {label!r}. Write for example {{'f': f}}")
         if not callable(fn):
-            raise TypeError(f"{label}: a function is wanted; found {type(fn).__name__}. Write f, not f(x)")
+            raise TypeError(f"{label}: expected a function, got {type(fn).__name__}. Write f, not f(x)")
     return list(candidates)
 
 
 def values_of(name: str, values: Any) -> tuple[Any, ...]:
     """The values of a variable of a sweep."""
     if isinstance(values, str | bytes) or not isinstance(values, Iterable):
-        raise TypeError(f"{name}: several values are wanted; found {values!r}. Write for example {name}=[{values!r}]")
+        raise TypeError(f"{name}: expected several values, got {values!r}. Write for example {name}=[{values!r}]")
     return tuple(values)
 
 

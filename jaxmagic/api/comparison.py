@@ -120,7 +120,7 @@ def compare(
 
     if isinstance(candidates, Benchmark | Comparison | Sweep):
         if len(args) != 1:
-            raise TypeError(f"a record is compared with one other: compare(old, new); found {len(args)} others")
+            raise TypeError(f"compare(old, new): expected one other record, got {len(args)}")
         given = (baseline, check, strict, rtol, budget_s, tuple(modes), setup, profile)
         if given != (None, "allclose", False, 0.01, None, ("forward",), None, False):
             raise TypeError(
@@ -132,12 +132,12 @@ def compare(
     require_jax()
     if not isinstance(candidates, Mapping):
         raise TypeError(
-            f"compare() takes the functions by their labels, or two records; found {type(candidates).__name__}. "
+            f"compare(): expected functions by their labels, or two records, got {type(candidates).__name__}. "
             'Write for example compare({"f": f, "g": g}, x).'
         )
     moded = in_modes(labels_of(candidates, check), modes, baseline)
     if len(moded) < 2:
-        raise ValueError(f"to compare takes at least two candidates; found {len(moded)}")
+        raise ValueError(f"expected at least two candidates, got {len(moded)}")
     chosen = known_baseline([each.label for each in moded], baseline)
     if setup is not None and args:
         raise TypeError("the arguments come from setup or from args, not from both. Return them all from setup.")
@@ -268,7 +268,7 @@ def _arguments(make_args: Callable[..., Any], values: Mapping[str, Any]) -> tupl
     found = make_args(**values)
     if not isinstance(found, tuple):
         raise TypeError(
-            f"make_args has to return the positional arguments as a tuple; found {type(found).__name__}. "
+            f"make_args: expected the positional arguments as a tuple, got {type(found).__name__}. "
             "Write for example lambda n: (jnp.ones(n),) with the comma."
         )
     return found

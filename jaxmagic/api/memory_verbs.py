@@ -67,7 +67,7 @@ def memory(
 
     if not callable(fn):
         raise TypeError(
-            f"memory() takes a function and its arguments; found {type(fn).__name__}, which cannot be called. "
+            f"memory(): expected a function and its arguments, got {type(fn).__name__}, which cannot be called. "
             "Write memory(f, x), not memory(f(x))."
         )
     namespace = sys._getframe(2).f_globals  # behind what keeps our lines out of tracebacks
@@ -149,7 +149,7 @@ def live(namespace: Mapping[str, Any] | None = None) -> LiveArrays:
         return look(sys._getframe(1).f_globals)  # no copy: a module is known by its own names
     if not isinstance(namespace, Mapping):
         raise TypeError(
-            f"live() takes names and what they hold; found {type(namespace).__name__}. "
+            f"live(): expected names and what they hold, got {type(namespace).__name__}. "
             'Write live({"params": params}), or live() for the names of the caller.'
         )
     return look(namespace if type(namespace) is dict else dict(namespace))
@@ -185,7 +185,7 @@ def memory_requirement(fn: Callable[..., Any], *args: Any, **kwargs: Any) -> Exe
     require_jax()
     if not callable(fn):
         raise TypeError(
-            f"memory_requirement() takes a function and its arguments; found {type(fn).__name__}, which cannot be "
+            f"memory_requirement(): expected a function and its arguments, got {type(fn).__name__}, which cannot be "
             "called. Write memory_requirement(f, x), not memory_requirement(f(x))."
         )
     namespace = sys._getframe(2).f_globals  # behind what keeps our lines out of tracebacks

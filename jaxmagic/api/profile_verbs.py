@@ -80,11 +80,11 @@ def profile(
     """
     if not callable(fn):
         raise TypeError(
-            f"profile() takes a function and its arguments; found {type(fn).__name__}, which cannot be called. "
+            f"profile(): expected a function and its arguments, got {type(fn).__name__}, which cannot be called. "
             "Write profile(f, x), not profile(f(x))."
         )
     if not isinstance(n, int) or isinstance(n, bool) or n < 1:
-        raise ValueError(f"n: a whole number of calls from 1 on is wanted; found {n!r}")
+        raise ValueError(f"n: expected a whole number of calls from 1 on, got {n!r}")
     if most_s is not None and not (isinstance(most_s, int | float) and most_s > 0):
         raise ValueError(f"most_s: expected seconds above 0 or None, got {most_s!r}")
     if most_events is not None:
@@ -160,7 +160,9 @@ def profile_watch(
         OSError: nothing can be written into `logdir`, or where `perfetto` is to be.
     """
     if logdir is None and label is not None:
-        raise ValueError(f"a label names recordings that are kept; found {label!r} without a folder. Give logdir too")
+        raise ValueError(
+            f"label: expected a folder to keep recordings in as well, got {label!r} alone. Give logdir too"
+        )
     kept = None if logdir is None else LogDir(logdir, label)
     file = None if perfetto is None else target_of(perfetto)
 

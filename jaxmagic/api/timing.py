@@ -96,7 +96,7 @@ def benchmark(
     require_jax()
     if not callable(fn):
         raise TypeError(
-            f"benchmark() takes a function and its arguments; found {type(fn).__name__}, which cannot be called. "
+            f"benchmark(): expected a function and its arguments, got {type(fn).__name__}, which cannot be called. "
             "Write benchmark(f, x), not benchmark(f(x))."
         )
     plan = Plan(rtol=share("rtol", rtol), budget_ns=nanoseconds(budget_s))

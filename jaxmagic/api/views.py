@@ -61,7 +61,7 @@ def explore(
         _check_beside(beside)
         return MemoryView(record, *beside, cells=cells())
     if beside:
-        raise TypeError(f"explore() shows memory profiles beside each other; found a {type(record).__name__} first")
+        raise TypeError(f"explore(): expected a memory profile as the first of several, got {type(record).__name__}")
     if record is None or record is history():
         return HistoryView(list(history()))
     if isinstance(record, Timing | History):
@@ -74,7 +74,7 @@ def explore(
     }
     if type(record) not in views:
         raise TypeError(
-            f"explore() takes a record, or nothing for the session's history; found {type(record).__name__}"
+            f"explore(): expected a record, or nothing for the session's history, got {type(record).__name__}"
         )
     return views[type(record)](record)
 
@@ -83,5 +83,5 @@ def _check_beside(beside: Sequence[object]) -> None:
     for each in beside:
         if not isinstance(each, MemoryProfile | Executable):
             raise TypeError(
-                f"explore() shows a memory profile beside another one, or a program; found {type(each).__name__}"
+                f"explore(): expected a memory profile or a program beside the first one, got {type(each).__name__}"
             )

@@ -46,7 +46,7 @@ def in_modes(labels: Sequence[str], modes: Sequence[Mode], baseline: str | None 
     """
     if not modes or len(set(modes)) < len(modes) or not set(modes) <= set(MODES):
         raise ValueError(
-            f"modes: some of {', '.join(MODES)}, each once; found {', '.join(map(str, modes)) or 'none'}"
+            f"modes: expected some of {', '.join(MODES)}, each once, got {', '.join(map(str, modes)) or 'none'}"
         )
 
     def named(label: str, mode: Mode) -> str:

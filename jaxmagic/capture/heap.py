@@ -216,13 +216,13 @@ def _short(text: str) -> str:
 
 def _broken(found: str) -> ValueError:
     return ValueError(
-        f"heap profile: a whole pprof profile of memory is wanted; found {found}. "
+        f"heap profile: expected a whole pprof profile of memory, got {found}. "
         "Pass what jax.profiler.device_memory_profile() returned"
     )
 
 
 def _huge(found: str) -> ValueError:
     return ValueError(
-        f"heap profile: it is too large to be read here; found more than {found}. "
+        f"heap profile: too large to be read here, got more than {found}. "
         "Open it with the pprof tool, or take one while fewer arrays are alive"
     )

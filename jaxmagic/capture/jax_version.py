@@ -30,7 +30,7 @@ def require_jax() -> None:
         ) from error
     if jax.__version_info__ < OLDEST:
         raise JaxNotAvailable(
-            f"jaxmagic needs JAX {oldest} or newer; found {jax.__version__}. It does not upgrade it for you, because "
+            f"jaxmagic needs JAX {oldest} or newer, got {jax.__version__}. It does not upgrade it for you, because "
             "that would separate JAX from the plugin of its accelerator. Upgrade both together: "
             f'pip install -U "jax[cuda12]>={oldest}", or whatever JAX was installed with; on a CPU "jax>={oldest}".'
         )

@@ -29,9 +29,9 @@ class LogDir:
 
     def __init__(self, folder: str | os.PathLike[str], label: str | None = None) -> None:
         if not os.fspath(folder):
-            raise ValueError("a folder is wanted; found an empty name. Write . for the current one")
+            raise ValueError("expected a folder, got an empty name. Write . for the current one")
         if label is not None and (label in ("", ".", "..") or label != Path(label).name or not label.isprintable()):
-            raise ValueError(f"a label is the name of a folder; found {label!r}. Write for example baseline")
+            raise ValueError(f"label: expected the name of a folder, got {label!r}. Write for example baseline")
         self.folder = Path(folder)
         self.label = label
         self._runs = self.folder / (label or "") / _RUNS

@@ -19,7 +19,7 @@ from .peaks import Given, cpu_peaks, given_peaks
 from .source_text import codes_of
 
 _MEASURED_UNDER_LOAD = (
-    "The roof was measured while other processes kept the machine busy: it may be higher, and its shares lower."
+    "Peak rates were measured on a busy machine and may be too low, so '% of roof' may be too high."
 )
 
 

@@ -49,8 +49,8 @@ _MOST_COMPILING = 2
 
 #: What to do about an array that is gone.
 _DONATED = (
-    "The code runs several times, and a run before has used up an array: it was donated or deleted. Assign what it "
-    "is replaced by, as in state = step(state), or record a single run: --cold, or cold=True."
+    "The code runs several times, and an earlier run donated or deleted an input. Reassign it, as in "
+    "state = step(state), or record a single run: --cold, or cold=True."
 )
 
 #: JAX's profiler starts the backends before it records, because a TPU cannot be recorded otherwise.
@@ -389,7 +389,7 @@ class ProfileWatch:
             return found or ([] if cut is None else [cut])
         ended = len(self._recorded)
         if len(found) < ended or (error is None and len(found) != self._runs):
-            raise NotMeasured("The profiler has lost some of the runs: nothing can be said of one.")
+            raise NotMeasured("The profiler dropped some run markers, so per-run results are unavailable.")
         return found if error is None or not ended else found[:ended]
 
     def _told_runs(self, recording: Recording | None, error: BaseException | None) -> int | None:

@@ -260,7 +260,7 @@ def _why_not(done: str, error: Exception) -> str:
 
 def _running_already() -> str:
     if _recording:
-        return "jaxmagic records already, and one recording cannot be within another. Nothing was recorded."
+        return "jaxmagic is already profiling; profiles cannot be nested. Nothing was recorded."
     return (
         "The JAX profiler is running already, and there is one in a process: it was left alone, and nothing was "
         "recorded here. Stop it with jax.profiler.stop_trace() first."

@@ -288,7 +288,7 @@ def runner_of(
         found = setup()
         if not isinstance(found, tuple | list):  # an array would be taken apart
             raise TypeError(
-                f"setup has to return the positional arguments as a tuple; found {type(found).__name__}. "
+                f"setup: expected the positional arguments as a tuple, got {type(found).__name__}. "
                 "Write for example lambda: (jnp.ones(3),) with the comma."
             )
         fresh = tuple(found)

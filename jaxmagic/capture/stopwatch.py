@@ -354,7 +354,7 @@ class Stopwatch:
             if waited.found_work is None and waited.until_ns - done_ns > _SET_ASIDE_NS:
                 aside = units.time(waited.until_ns - done_ns, 2)
                 self._notes.append(
-                    f"Of the wait, {aside} may be no work: the operating system set this thread aside "
+                    f"{aside} of the wait may not be JAX work: the operating system descheduled this thread "
                     "while it looked for some."
                 )
             if dropped_ns is None or waited.until_ns - dropped_ns > _NEAR_NS:
@@ -364,8 +364,8 @@ class Stopwatch:
             held_ns = done_ns = max(rest_ns, done_ns)
         if ready and not at_once and done_ns == looked_ns:
             self._notes.append(
-                f"Of the wait, {units.time(done_ns - dispatched_ns, 2)} may be no work: the look for some came that "
-                "long after the code had returned, and found none."
+                f"{units.time(done_ns - dispatched_ns, 2)} of the wait may not be JAX work: the look for some came "
+                "that long after the code had returned, and found none."
             )
         self._notes += search.notes
         fetched = self._time_fetch(search.arrays) if fetch else (None, None)
@@ -390,8 +390,8 @@ class Stopwatch:
         left_out_ns = waited.until_ns - settled.until_ns
         if left_out_ns > _WORTH_A_NOTE * (waited.until_ns - self.started_ns):
             self._notes.append(
-                f"Up to {units.time(left_out_ns, 2)} may be missing: work over several devices whose result was "
-                "thrown away cannot be told from none when it is that short."
+                f"Up to {units.time(left_out_ns, 2)} of discarded multi-device work may be missing: it is below the "
+                "detection limit."
             )
         return settled
 

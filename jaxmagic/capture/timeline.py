@@ -70,7 +70,9 @@ class MemorySampler:
         wait: Callable[[float], bool] | None = None,
     ) -> None:
         if interval_ns < 1 or most_samples < 4:
-            raise ValueError(f"interval_ns is at least 1 and most_samples 4; found {interval_ns} and {most_samples}")
+            raise ValueError(
+                f"expected interval_ns from 1 on and most_samples from 4 on, got {interval_ns} and {most_samples}"
+            )
         self._interval_ns = interval_ns
         self._read_high_water = read_high_water or high_water_bytes
         self._sampling = _Sampling(
@@ -238,7 +240,7 @@ class _Sampling:
         apart_ns = self.samples.times[-1] / taken
         if self.spared > taken and apart_ns > _WORTH_A_NOTE * self._asked_ns:
             apart, asked = units.time(apart_ns, 2), units.time_short(self._asked_ns)
-            self.notes.append(f"Samples are {apart} apart, not {asked}: to wake for more would slow the code down.")
+            self.notes.append(f"Sampled every {apart}, not {asked}, to limit overhead.")
         if self._interval_ns > self._asked_ns:
             self.notes.append(
                 f"The block was long: of {taken} samples {len(self.samples.times)} are kept, extremes among them."

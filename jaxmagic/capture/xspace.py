@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 
-from .. import units
 from ..analysis.callers import with_own_callers
 from ..analysis.command_buffers import with_ops_of_graphs
 from ..analysis.completion import completed
@@ -158,7 +157,9 @@ def _tracks(name: str, device: str | None, role: Role, events: Events) -> list[T
 def _about_ends(unknown: int) -> list[str]:
     if not unknown:
         return []
-    return [f"The end of {units.count(unknown, 'operation')} was not recorded: what is told is the least."]
+    if unknown == 1:
+        return ["1 operation has no recorded end; its duration is a lower bound."]
+    return [f"{unknown:,} operations have no recorded end; their durations are lower bounds."]
 
 
 def _device_of(plane: str) -> str | None:

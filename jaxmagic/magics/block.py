@@ -180,7 +180,7 @@ class Block:
             return f"expected no compilation; {found}"
         limit_ns = self._arguments.max_time
         if limit_ns is not None and timing.wall_ns > limit_ns:
-            return f"expected at most {units.time(limit_ns)}; found {units.time(timing.wall_ns)}"
+            return f"expected at most {units.time(limit_ns)}, got {units.time(timing.wall_ns)}"
         return None
 
     def _swallow(self, error: BaseException) -> bool:

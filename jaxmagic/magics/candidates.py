@@ -94,5 +94,5 @@ def _works(per: str | None, answers: Sequence[Callable[[], Any]], count: int) ->
     try:
         work = Work(kind=per, amount=float(amount))  # type: ignore[arg-type]
     except (TypeError, ValueError, OverflowError):
-        raise UsageError(f"--per {per}=: a positive number is wanted; found {amount!r:.60}.") from None
+        raise UsageError(f"--per {per}=: expected a positive number, got {amount!r:.60}.") from None
     return [lambda: work] * count

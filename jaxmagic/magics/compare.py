@@ -42,8 +42,8 @@ def run_compare(
     arguments = options.parse(words, parser)
     if not options.only_comment(rest):
         raise UsageError(
-            f"%%jaxcompare takes options only; found {rest.strip()[:60]!r}. Put the code below it, and a value with "
-            "spaces in quotes."
+            f"%%jaxcompare: expected options only, got {rest.strip()[:60]!r}. Put the code below it, and a "
+            "value with spaces in quotes."
         )
     try:
         tree = parse(shell, "jaxcompare", cell, is_line=False)

@@ -85,7 +85,7 @@ def _code(magic: str, statement: str, cell: str | None) -> str:
         return statement
     if not options.only_comment(statement):
         raise UsageError(
-            f"%%{magic} takes options only; found {statement.strip()[:60]!r}. "
+            f"%%{magic}: expected options only, got {statement.strip()[:60]!r}. "
             f"Put the code below it, or write %{magic} with one percent sign."
         )
     if not cell.strip():

@@ -69,7 +69,7 @@ def split_cell(tree: ast.Module, source: str, least: int) -> tuple[Statements, l
             _refuse_assignment(node)
         wanted = "at least two candidates" if least > 1 else "at least one candidate"
         raise UsageError(
-            f"%%jaxcompare takes {wanted}; found {len(candidates)}. "
+            f"%%jaxcompare: expected {wanted}, got {len(candidates)}. "
             "Write each on a line of its own: label: expression"
         )
     return tree.body[:first], candidates

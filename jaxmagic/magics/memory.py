@@ -35,10 +35,10 @@ def run_memory(
         return run_called(shell, "jaxmem", parser, line, cell, local_ns)
     below = [rest] if cell is None else [rest, *cell.splitlines()] if isinstance(cell, str) else None
     if below is None or not all(map(options.only_comment, below)):  # None where code follows a marker
-        raise UsageError("%jaxmem --before runs nothing; found code behind it. Put the code on a line of its own.")
+        raise UsageError("%jaxmem --before: expected no code, got some behind it. Put the code on a line of its own.")
     if unknown := _of_a_run(arguments, parser):
         raise UsageError(
-            f"%jaxmem --before only lists arrays; found {' and '.join(unknown)} beside it, which takes a run. "
+            f"%jaxmem --before: expected no option that needs a run, got {' and '.join(unknown)}. "
             "Leave one of them out."
         )
     local = local_ns if local_ns is not None and local_ns is not shell.user_ns else None

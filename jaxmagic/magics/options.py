@@ -172,11 +172,11 @@ def duration_ns(text: str) -> int:
     found = _DURATION.match(text.strip())
     if not found:
         raise argparse.ArgumentTypeError(
-            f"a time with its unit (ns, us, ms, s, min) is wanted; found {text!r}. Write for example 50ms"
+            f"expected a time with its unit (ns, us, ms, s, min), got {text!r}. Write for example 50ms"
         )
     time_ns = round(float(found[1]) * _NANOSECONDS[found[2]])
     if time_ns == 0:
-        raise argparse.ArgumentTypeError(f"a time above 0 is wanted; found {text!r}")
+        raise argparse.ArgumentTypeError(f"expected a time above 0, got {text!r}")
     return time_ns
 
 
@@ -188,14 +188,14 @@ def only_comment(text: str) -> bool:
 def file(text: str) -> str:
     """The type of an option that names a file."""
     if not text.strip():
-        raise argparse.ArgumentTypeError(f"a file's name is wanted; found {text!r}. Write for example =heap.pb.gz")
+        raise argparse.ArgumentTypeError(f"expected a file's name, got {text!r}. Write for example =heap.pb.gz")
     return text
 
 
 def positive_int(text: str) -> int:
     """The type of an option that is a number of things."""
     if not re.fullmatch(r"\d+", text) or int(text) == 0:
-        raise argparse.ArgumentTypeError(f"a whole number from 1 on is wanted; found {text!r}")
+        raise argparse.ArgumentTypeError(f"expected a whole number from 1 on, got {text!r}")
     return int(text)
 
 
@@ -218,7 +218,7 @@ def work(text: str) -> tuple[str, str]:
     if (kind in ("items", "bytes") and amount) or text.strip() == "flops":
         return kind, amount
     raise argparse.ArgumentTypeError(
-        f"items=N, bytes=N or flops is wanted; found {text!r}. Write for example items=len(x)"
+        f"expected items=N, bytes=N or flops, got {text!r}. Write for example items=len(x)"
     )
 
 
@@ -231,5 +231,5 @@ def share(text: str) -> float:
     found = re.fullmatch(r"(\d+(?:\.\d*)?|\.\d+)\s*(%?)", text.strip())
     value = float(found[1]) / (100 if found[2] else 1) if found else 0.0
     if not 0 < value < 1:
-        raise argparse.ArgumentTypeError(f"a share between 0 and 1 is wanted; found {text!r}. Write for example 1%")
+        raise argparse.ArgumentTypeError(f"expected a share between 0 and 1, got {text!r}. Write for example 1%")
     return value

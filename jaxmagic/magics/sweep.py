@@ -82,7 +82,7 @@ def _read(shell: InteractiveShell, text: str) -> Varied:
     name, equals, values_text = text.partition("=")
     name = name.strip()
     if not equals or not values_text.strip():
-        raise UsageError(f"--sweep {text}: a variable with its values is wanted. Write for example --sweep n=64,256")
+        raise UsageError(f"--sweep {text}: expected a variable with its values. Write for example --sweep n=64,256")
     try:
         name = variable_name(name)
         tree = ast.parse(values_text.strip(), mode="eval")

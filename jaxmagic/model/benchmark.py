@@ -38,9 +38,9 @@ class Trial:
 
     def __post_init__(self) -> None:
         if self.evaluations < 1:
-            raise ValueError(f"a sample has at least one evaluation; found {self.evaluations}")
+            raise ValueError(f"evaluations: expected 1 or more, got {self.evaluations}")
         if any(each < 1 for each in self.samples_ns):
-            raise ValueError(f"a sample takes at least 1 ns; found {min(self.samples_ns)}")
+            raise ValueError(f"samples_ns: expected 1 or more, got {min(self.samples_ns)}")
 
     @property
     def calls_ns(self) -> tuple[float, ...]:

@@ -43,9 +43,9 @@ class Scale:
 
     def __post_init__(self) -> None:
         if not self.low < self.high:
-            raise ValueError(f"an axis runs from low to high; found {self.low} to {self.high}")
+            raise ValueError(f"axis: expected low below high, got {self.low} to {self.high}")
         if self.log and self.low <= 0:
-            raise ValueError(f"a logarithmic axis begins above 0; found {self.low}")
+            raise ValueError(f"logarithmic axis: expected low above 0, got {self.low}")
 
     @property
     def switchable(self) -> bool:
@@ -84,7 +84,7 @@ class Series:
     def __post_init__(self) -> None:
         lengths = {len(each) for each in (self.x, self.y, self.low, self.high) if each is not None}
         if len(lengths) > 1:
-            raise ValueError(f"x, y, low and high have a value for each point; found {sorted(lengths)} values")
+            raise ValueError(f"x, y, low, high: expected a value for each point, got {sorted(lengths)} values")
         if (self.low is None) != (self.high is None):
             raise ValueError("an interval has two ends: give both low and high, or neither")
 

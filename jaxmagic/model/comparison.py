@@ -74,7 +74,7 @@ class Work:
 
     def __post_init__(self) -> None:
         if self.amount is not None and not 0 < self.amount < float("inf"):
-            raise ValueError(f"work is a positive number of {self.kind}; found {self.amount}")
+            raise ValueError(f"work: expected a positive number of {self.kind}, got {self.amount}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -232,7 +232,7 @@ class Comparison(Displayable):
     def __post_init__(self) -> None:
         labels = [each.label for each in self.candidates]
         if len(set(labels)) < len(labels):
-            raise ValueError(f"labels have to differ; found {printable(', '.join(labels))}")
+            raise ValueError(f"labels: expected different ones, got {printable(', '.join(labels))}")
         for name in ("baseline", "twice"):
             if getattr(self, name) not in labels:
                 raise ValueError(
@@ -240,7 +240,7 @@ class Comparison(Displayable):
                 )
         counts = {len(each.latency.samples_ns) for each in self.candidates} | {len(self.again.samples_ns)}
         if len(counts) > 1 or 0 in counts:
-            raise ValueError(f"every candidate has one sample a round; found {sorted(counts)} samples")
+            raise ValueError(f"expected one sample per candidate and round, got {sorted(counts)} samples")
 
     def __getitem__(self, label: str) -> Versus:
         """A candidate beside the baseline.

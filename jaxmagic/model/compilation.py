@@ -104,7 +104,7 @@ class Compilation(Exportable):
             object.__setattr__(self, "eager", True)
         for name in ("tracing_ns", "lowering_ns", "compilation_ns", "cache_retrieval_ns"):
             if getattr(self, name) < 0:
-                raise ValueError(f"{name} is a duration and cannot be negative; found {getattr(self, name)}")
+                raise ValueError(f"{name}: expected a duration of 0 or more, got {getattr(self, name)}")
 
     @property
     def total_ns(self) -> int:

@@ -37,7 +37,7 @@ class HeapSample:
     def __post_init__(self) -> None:
         for name, value in (("size_bytes", self.size_bytes), ("count", self.count)):
             if value < 0:
-                raise ValueError(f"{name} is an amount and cannot be negative; found {value}. Give 0 or more")
+                raise ValueError(f"{name}: expected 0 or more, got {value}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -76,7 +76,7 @@ class History(Displayable):
         try:
             return self._records[index]
         except IndexError:
-            raise IndexError(f"the history holds {len(self)} records; found index {index}") from None
+            raise IndexError(f"the history holds {len(self)} records; got index {index}") from None
 
     def __eq__(self, other: object) -> bool:
         return list(self) == list(other) if isinstance(other, History) else NotImplemented

@@ -123,7 +123,7 @@ class Executable(Displayable):
 
     def __post_init__(self) -> None:
         if (self.steps or 0) > MOST_STEPS:
-            raise ValueError(f"a schedule has {MOST_STEPS} steps at most; found {self.steps}")
+            raise ValueError(f"steps: expected at most {MOST_STEPS}, got {self.steps}")
         lives = ((each.first, each.last) for allocation in self.allocations or () for each in allocation.buffers)
         if self.steps is not None and any(not 0 <= first <= last < (self.steps or 0) for first, last in lives):
             raise ValueError(f"a buffer is needed from a step to a later one of {self.steps}")

@@ -178,9 +178,7 @@ class Sweep(Displayable):
     def __post_init__(self) -> None:
         names = [each.name for each in self.variables]
         if not names or len(set(names)) < len(names):
-            raise ValueError(
-                f"a sweep has variables of different names; found {printable(', '.join(names)) or 'none'}"
-            )
+            raise ValueError(f"expected variables of different names, got {printable(', '.join(names)) or 'none'}")
         if self.baseline not in self.labels:
             raise ValueError(
                 f"baseline: there is no candidate {self.baseline!r}, only {printable(', '.join(self.labels))}"

@@ -71,7 +71,9 @@ class MemoryTimeline:
         columns = {"rss_bytes": self.rss_bytes, "array_bytes": self.array_bytes, **self.device_bytes}
         for name, column in columns.items():
             if len(column) != len(self.times_ns):
-                raise ValueError(f"{name} has an entry for each of {len(self.times_ns)} times; found {len(column)}")
+                raise ValueError(
+                    f"{name}: expected an entry for each of {len(self.times_ns)} times, got {len(column)}"
+                )
 
     @property
     def rss_start_bytes(self) -> int | None:

@@ -73,7 +73,7 @@ class Timing(Displayable):
         for name in _DURATIONS:
             value = getattr(self, name)
             if value is not None and value < 0:
-                raise ValueError(f"{name} is a duration and cannot be negative; found {value}")
+                raise ValueError(f"{name}: expected a duration of 0 or more, got {value}")
         if (self.code_wait_ns or 0) > self.wait_ns:
             raise ValueError(
                 f"code_wait_ns: expected at most {self.wait_ns}, as long as the wait; got {self.code_wait_ns}"

@@ -39,7 +39,7 @@ MOST_IN_NAME = 26
 @singledispatch
 def draw(chart: object) -> Drawing:
     """A chart as a still picture."""
-    raise TypeError(f"draw() knows charts; found a {type(chart).__name__}")
+    raise TypeError(f"draw(): expected a chart, got {type(chart).__name__}")
 
 
 @draw.register

@@ -67,7 +67,7 @@ def to_png(chart: Chart) -> str:
 
 @singledispatch
 def _draw(chart: object, into: Figure) -> None:
-    raise TypeError(f"figure() knows charts; found a {type(chart).__name__}")
+    raise TypeError(f"figure(): expected a chart, got {type(chart).__name__}")
 
 
 @_draw.register

@@ -115,7 +115,7 @@ def to_frame(record: object, of: str | None = None) -> pd.DataFrame:
         record: a record or the history.
         of: which rows; the first of those that the record has if left out.
     """
-    raise TypeError(f"to_frame() knows records; found a {type(record).__name__}")
+    raise TypeError(f"to_frame(): expected a record, got {type(record).__name__}")
 
 
 @to_frame.register
@@ -251,7 +251,7 @@ def _choose(of: str | None, **frames: Callable[[], pd.DataFrame]) -> pd.DataFram
     if of is None:
         of = next(iter(frames))
     if of not in frames:
-        raise ValueError(f"of: expected one of {', '.join(map(repr, frames))}; found {of!r}")
+        raise ValueError(f"of: expected one of {', '.join(map(repr, frames))}, got {of!r}")
     return _nullable(frames[of]())
 
 

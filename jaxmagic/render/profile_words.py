@@ -64,7 +64,7 @@ def headline(profile: Profile) -> str:
         return f"No device time was recorded{'; ' * bool(wall)}{wall}."
     each = profile.device_ns / len(profile.device_uses) / (profile.runs or 1)
     of = profile.recorded_ns / (profile.runs or 1)
-    run = "" if profile.runs is None else " a run"
+    run = "" if profile.runs is None else " per run"
     several = "" if len(profile.device_uses) == 1 else f" in the mean of {len(profile.device_uses)} devices"
     share = units.share(each, max(of, 1))
     told = f"Device time: {units.time(each)}{run}{several}, {share} of what was recorded"
@@ -169,7 +169,7 @@ def about_earlier(profile: Profile) -> list[str]:
     if not names:
         return []
     told = ", ".join(names[:_MOST_NAMES]) + (", …" if len(names) > _MOST_NAMES else "")
-    return [f"Compiled by earlier calls: {told}. Lines outside of jitted functions are those of these calls."]
+    return [f"Compiled by earlier calls: {told}. Source lines outside jitted code refer to those calls."]
 
 
 def about_load(profile: Profile) -> list[str]:
@@ -289,9 +289,14 @@ def about_roof(profile: Profile) -> list[str]:
     if use.recorded_peak_bytes and use.recorded_peak_bytes < _CLEARLY_LESS * peaks.bytes:
         how += f" (the recording says {units.rate(use.recorded_peak_bytes, 'bytes')})"
     if peaks.flops is None:
-        told = [f"Roof: {memory} of memory, {how}; what the device can compute is not known. Rates are of memory."]
+        told = [
+            f"Roof: {memory} of memory, {how}; the peak FLOP/s are not known, so only memory bandwidth is compared."
+        ]
     else:
-        told = [f"Roof: {_flops(profile, peaks)} and {memory}, {how}. A rate is that of what limits the operation."]
+        told = [
+            f"Roof: {_flops(profile, peaks)} and {memory}, {how}. Each rate is FLOP/s for compute-bound and GB/s for "
+            "memory-bound operations."
+        ]
     if any(found.of_roof > 1 for found in placed(profile)):
         told.append(">100 % of the roof: the data were in a cache, or the peak rate is too low.")
     sorting_ns = sum(each.time_ns for each in profile.operation_times if each.category == "sort")
@@ -302,8 +307,7 @@ def about_roof(profile: Profile) -> list[str]:
     if time_ns >= _WORTH_A_WORD * profile.device_ns:
         names = ", ".join(each.name for each in rest[:3]) + (", …" if len(rest) > 3 else "")
         told.append(
-            f"No rate for {units.share(time_ns, profile.device_ns)} of the time: what is done there is not known, or "
-            f"not the device's own ({names})."
+            f"FLOPs or bytes unknown for {units.share(time_ns, profile.device_ns)} of the device time ({names})."
         )
     return told
 

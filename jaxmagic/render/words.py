@@ -72,10 +72,7 @@ def about_time(timing: Timing, digits: int) -> list[str]:
         )
     unreached = report.unreached_ns(timing)
     if unreached is not None:
-        sentences.append(
-            f"{units.time(unreached, digits)} of the wait was for work that no result reached: "
-            "it had been thrown away."
-        )
+        sentences.append(f"{units.time(unreached, digits)} of the wait was for discarded results.")
     if timing.fetch_ns is not None:
         sentences.append(about_fetch(timing, digits))
     if timing.error is not None:

@@ -149,7 +149,7 @@ def test_the_history_is_a_bar_for_each_of_its_last_timings(timing: Any, benchmar
 
 
 def test_what_is_no_record_is_a_type_error() -> None:
-    with pytest.raises(TypeError, match="found a int"):
+    with pytest.raises(TypeError, match="expected a record or the history, got int"):
         chart(3)
 
 

@@ -92,7 +92,7 @@ def test_the_report_tells_rates_what_they_are_compared_with_and_what_is_missing(
     assert "10.0 ms 50 %" in text
     assert "10.0 ms 80 %" in text
     assert "Roof: 100 GFLOP/s and 10.0 GB/s, as the recording tells." in text
-    assert "No rate for 33 % of the time: what is done there is not known, or not the device's own (sort.3)." in text
+    assert "FLOPs or bytes unknown for 33 % of the device time (sort.3)." in text
     html = to_html(profile(PRODUCT, SUM, SORT))
     assert all(each in html for each in ("50.0 GFLOP/s", "8.00 GB/s", "FLOP/s"))
     measured = profile(PRODUCT)
@@ -109,8 +109,9 @@ def test_a_gpu_tells_the_rate_of_its_memory_alone_so_rates_are_of_memory_and_the
     assert (product.by_memory, product.of_roof) == (True, pytest.approx(0.05))
     assert total.of_roof == pytest.approx(0.8)
     assert roofline_chart(gpu) is None
-    assert "Roof: 10.0 GB/s of memory, as the recording tells; what the device can compute is not known." in " ".join(
-        str(gpu).split()
+    assert (
+        "Roof: 10.0 GB/s of memory, as the recording tells; the peak FLOP/s are not known, so only memory bandwidth"
+        in " ".join(str(gpu).split())
     )
 
 

@@ -71,5 +71,5 @@ def test_two_candidates_of_one_name_are_refused() -> None:
 
 @pytest.mark.parametrize("modes", [[], ["backward"], ["grad", "grad"]])
 def test_other_modes_are_refused(modes: Any) -> None:
-    with pytest.raises(ValueError, match="modes: some of forward, grad, value_and_grad, each once; found"):
+    with pytest.raises(ValueError, match="modes: expected some of forward, grad, value_and_grad, each once, got"):
         in_modes(["f"], modes)

@@ -25,7 +25,7 @@ from jaxmagic.capture.heap import read_heap, take_heap
 from jaxmagic.model.frame import Frame
 from jaxmagic.model.heap import HeapChange, HeapProfile
 
-WANTED = "heap profile: a whole pprof profile of memory is wanted; found "
+WANTED = "heap profile: expected a whole pprof profile of memory, got "
 ADVICE = ". Pass what jax.profiler.device_memory_profile() returned"
 
 
@@ -266,17 +266,17 @@ def test_a_gzip_bomb_is_not_unpacked(monkeypatch: pytest.MonkeyPatch) -> None:
     bomb = gzip.compress(bytes(2**24))
     tracemalloc.start()
     try:
-        with pytest.raises(ValueError, match="^heap profile: it is too large to be read here") as caught:
+        with pytest.raises(ValueError, match="^heap profile: too large to be read here") as caught:
             read_heap(bomb)
         _, most = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
     assert most < 2**22
     assert str(caught.value) == (
-        "heap profile: it is too large to be read here; found more than 1000 bytes. "
+        "heap profile: too large to be read here, got more than 1000 bytes. "
         "Open it with the pprof tool, or take one while fewer arrays are alive"
     )
-    with pytest.raises(ValueError, match="found more than 1000 bytes"):
+    with pytest.raises(ValueError, match="got more than 1000 bytes"):
         read_heap(bytes(1001))
 
 
@@ -285,7 +285,7 @@ def test_few_bytes_cannot_become_many_samples(monkeypatch: pytest.MonkeyPatch) -
     message = pprof()
     read(message)
     message.samples.add(values=[1, 1])
-    with pytest.raises(ValueError, match="found more than 2 samples"):
+    with pytest.raises(ValueError, match="got more than 2 samples"):
         read(message)
 
 
@@ -297,9 +297,9 @@ def test_few_bytes_cannot_become_many_calls(monkeypatch: pytest.MonkeyPatch) -> 
     message.samples[0].locations.extend([1] * 40)
     read(message)
     message.samples[0].locations.extend([1] * 40)
-    with pytest.raises(ValueError, match="found more than 10000 calls in its stacks"):
+    with pytest.raises(ValueError, match="got more than 10000 calls in its stacks"):
         read(message)
-    with pytest.raises(ValueError, match="found more than 10000 calls in its stacks"):
+    with pytest.raises(ValueError, match="got more than 10000 calls in its stacks"):
         read(pprof_with_one_long_stack_of_nothing())
 
 
@@ -323,7 +323,7 @@ def read_or_refuse(data: bytes) -> None:
     try:
         read_heap(data)
     except ValueError:
-        with pytest.raises(ValueError, match="^heap profile: .*; found .*[.] [PO].*"):
+        with pytest.raises(ValueError, match="^heap profile: .*, got .*[.] [PO].*"):
             read_heap(data)
 
 
@@ -350,7 +350,7 @@ def test_a_real_profile_with_other_bytes_is_read_or_refused(changes: list[tuple[
 def test_no_part_of_a_real_profile_passes_for_the_whole(share: float) -> None:
     read_heap(real())
     for whole in (real(), gzip.compress(real())):
-        with pytest.raises(ValueError, match="^heap profile: .*; found "):
+        with pytest.raises(ValueError, match="^heap profile: .*, got "):
             read_heap(whole[: int(share * len(whole))])
 
 

@@ -96,7 +96,7 @@ def test_a_broken_profile_is_a_sentence_and_kept_all_the_same(monkeypatch: Any, 
     assert kept == [broken]
     (note,) = notes
     assert note.startswith(
-        "JAX's heap profile could not be read: heap profile: a whole pprof profile of memory is wanted"
+        "JAX's heap profile could not be read: heap profile: expected a whole pprof profile of memory"
     )
 
 

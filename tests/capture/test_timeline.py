@@ -215,7 +215,7 @@ def test_dear_samples_are_spared() -> None:
     apart = [later - earlier for earlier, later in zip(seen.times_ns[1:-2], seen.times_ns[2:-1], strict=True)]
     assert all(each >= 333 * 10**6 for each in apart)
     assert seen.samples_spared > 500
-    assert any("to wake for more would slow the code down" in note for note in seen.notes)
+    assert any("to limit overhead" in note for note in seen.notes)
 
 
 def test_arrays_are_looked_at_less_often_where_there_are_many() -> None:

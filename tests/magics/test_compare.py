@@ -84,8 +84,8 @@ def test_an_error_points_at_the_users_line_and_names_the_candidate(session: Any)
 @pytest.mark.parametrize(
     ("line", "cell", "message"),
     [
-        ("", "one: 1", "at least two candidates; found 1"),
-        ("", "x = 1", "at least two candidates; found 0"),
+        ("", "one: 1", "at least two candidates, got 1"),
+        ("", "x = 1", "at least two candidates, got 0"),
         ("", "one: 1\nx = 3\ntwo: 2", "line 2 is no candidate"),
         ("", "one: 1\none: 2", "two candidates 'one'"),
         ("", "one: 1\ntwo: int = 2", "line 2: behind the label two there is an assignment. .* alone: two: 2"),
@@ -94,7 +94,7 @@ def test_an_error_points_at_the_users_line_and_names_the_candidate(session: Any)
         ("", "one: 1\neager mlp: 2", "line 2: the label eager mlp has to be a name of Python, such as eager_mlp"),
         ("", "'one': 1\ntwo: 2", "the label 'one' has to be a name of Python, such as one"),
         ("--baseline three", "one: 1\ntwo: 2", "no candidate 'three'"),
-        ("f(x)", "one: 1\ntwo: 2", "takes options only"),
+        ("f(x)", "one: 1\ntwo: 2", "expected options only"),
         ("--check maybe", "one: 1\ntwo: 2", "invalid choice"),
         ("", "one: await f()\ntwo: 2", "await cannot be repeated"),
     ],

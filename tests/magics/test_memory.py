@@ -223,7 +223,7 @@ def test_explain_explains(session: Any) -> None:
 
 def test_a_failed_expectation_shows_its_report_once(session: Any) -> None:
     error = session.run("%jaxmem --max-time 1ns f(x)", fails=AssertionError)
-    assert str(error).startswith("expected at most 1 ns; found ")
+    assert str(error).startswith("expected at most 1 ns, got ")
     assert str(error).count("Arrays: ") == 1
     assert session.published == []
     error = session.run("%jaxmem --expect-no-compile jax.jit(lambda x: x + 131)(x)", fails=AssertionError)
@@ -242,19 +242,22 @@ def test_the_next_cell_runs_where_an_error_is_not_to_be_raised(session: Any) -> 
     [
         ("%jaxmem", "%jaxmem has nothing to run. Write the statement behind it: %jaxmem f\\(x\\)"),
         ("%jaxmem # a comment", "only a comment"),
-        ("%%jaxmem f(x)\n1", "takes options only; found 'f\\(x\\)'"),
-        ("%jaxmem --top 0 f(x)", "argument --top: a whole number from 1 on is wanted; found '0'"),
+        ("%%jaxmem f(x)\n1", "expected options only, got 'f\\(x\\)'"),
+        ("%jaxmem --top 0 f(x)", "argument --top: expected a whole number from 1 on, got '0'"),
         ("%jaxmem --top", "--top"),
-        ("%jaxmem --interval soon f(x)", "argument --interval: a time with its unit"),
-        ("%jaxmem --interval 0ms f(x)", "argument --interval: a time above 0 is wanted; found '0ms'"),
+        ("%jaxmem --interval soon f(x)", "argument --interval: expected a time with its unit"),
+        ("%jaxmem --interval 0ms f(x)", "argument --interval: expected a time above 0, got '0ms'"),
         ("%jaxmem --nomap f(x)", "there is no option --nomap. Did you mean --no-map"),
         ("%jaxmem -z f(x)", "no option -z"),
-        ("%jaxmem --before f(x)", "--before runs nothing; found code behind it. Put the code on a line of its own."),
-        ("%jaxmem --before --pprof", "--before only lists arrays; found --pprof beside it, which takes a run."),
-        ("%jaxmem --pprof= f(x)", "argument --pprof: a file's name is wanted; found ''"),
-        ("%%jaxmem --pprof heap.bin\n1", "takes options only; found 'heap.bin'"),
-        ("%%jaxmem --before\nnever = 1", "--before runs nothing; found code behind it"),
-        ("if True:\n    %jaxmem --before f(x)", "--before runs nothing; found code behind it"),
+        (
+            "%jaxmem --before f(x)",
+            "--before: expected no code, got some behind it. Put the code on",
+        ),
+        ("%jaxmem --before --pprof", "--before: expected no option that needs a run, got --pprof"),
+        ("%jaxmem --pprof= f(x)", "argument --pprof: expected a file's name, got ''"),
+        ("%%jaxmem --pprof heap.bin\n1", "expected options only, got 'heap.bin'"),
+        ("%%jaxmem --before\nnever = 1", "--before: expected no code, got some behind it"),
+        ("if True:\n    %jaxmem --before f(x)", "--before: expected no code, got some behind it"),
     ],
 )
 def test_a_wrong_option_says_what_to_write(session: Any, cell: str, message: str) -> None:
@@ -373,7 +376,7 @@ def test_a_broken_profile_costs_nothing_of_the_report(session: Any, tmp_path: An
     monkeypatch.setattr(jax.profiler, "device_memory_profile", lambda *_: b"hello")
     session.run(f"%jaxmem --pprof={tmp_path}/heap.prof f(x);")
     told = " ".join(session.report.split())
-    assert "JAX's heap profile could not be read: heap profile: a whole pprof profile of memory is wanted" in told
+    assert "JAX's heap profile could not be read: heap profile: expected a whole pprof profile of memory" in told
     assert [line.split()[0] for line in session.report.splitlines()[:6]] == [line.split()[0] for line in usual[:6]]
     assert (tmp_path / "heap.prof").read_bytes() == b"hello"
 
@@ -441,7 +444,7 @@ def test_a_look_can_be_had_in_each_way(session: Any) -> None:
 )
 def test_a_look_refuses_what_takes_a_run(session: Any, option: str) -> None:
     error = session.run(f"%jaxmem --before {option}", fails=UsageError)
-    assert f"found {option.split()[0]} beside it" in str(error)
+    assert f"got {option.split()[0]}" in str(error)
     assert session.published == []
 
 

@@ -157,7 +157,7 @@ def test_a_recording_within_a_recording_is_refused_and_the_outer_one_goes_on(ses
         "%%jaxprof --cold -v p\ntry:\n    jaxmagic.profile(jnp.sort, x)\n"
         "except jaxmagic.NotMeasured as error:\n    told = str(error)\njnp.sort(x)"
     )
-    assert session.shell.user_ns["told"].startswith("jaxmagic records already, and one recording cannot be within")
+    assert session.shell.user_ns["told"].startswith("jaxmagic is already profiling; profiles cannot be nested")
     assert profile(session).operation_times
 
 

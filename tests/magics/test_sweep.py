@@ -86,7 +86,7 @@ def test_throughput_counts_what_the_user_says(session: Any) -> None:
     assert one.throughput == pytest.approx(50 / samples["call_ns"].mean() * 1e9)
     assert "items/s" in session.report
     error = session.run("%%jaxcompare --per bytes=-1\none: 1\ntwo: 2", fails=UsageError)
-    assert "--per bytes=: a positive number is wanted; found -1" in str(error)
+    assert "--per bytes=: expected a positive number, got -1" in str(error)
 
 
 def test_operations_are_counted_and_marked_where_the_count_misleads(session: Any) -> None:
@@ -138,8 +138,8 @@ def test_values_are_python_of_the_session(session: Any, text: str, values: tuple
 @pytest.mark.parametrize(
     ("line", "cell", "message"),
     [
-        ("--sweep n", "one: n", "a variable with its values is wanted"),
-        ("--sweep n=", "one: n", "a variable with its values is wanted"),
+        ("--sweep n", "one: n", "expected a variable with its values"),
+        ("--sweep n=", "one: n", "expected a variable with its values"),
         ("--sweep 2n=1", "one: 1", "no variable with values of Python"),
         ("--sweep n=1,,2", "one: n", "no variable with values of Python"),
         ("--sweep n=1,1", "one: n", "n has a value twice"),
@@ -149,8 +149,8 @@ def test_values_are_python_of_the_session(session: Any, text: str, values: tuple
         ("--sweep n=2^4,2^6", "one: n", "a power is \\*\\*, as in 2\\*\\*4"),
         ("--sweep n=1,2", "n = 3\none: n", "the cell assigns n"),
         ("--sweep n=1,2", "z = 3\nn: z", "n is nowhere in the cell"),
-        ("--per items=10**400", "one: 1\ntwo: 2", "a positive number is wanted"),
-        ("--budget 0s", "one: 1\ntwo: 2", "a time above 0 is wanted"),
+        ("--per items=10**400", "one: 1\ntwo: 2", "expected a positive number"),
+        ("--budget 0s", "one: 1\ntwo: 2", "expected a time above 0"),
         ("", "one: (yield 1)\ntwo: 2", "yield cannot be repeated"),
         ("", "yield 3\none: 1\ntwo: 2", "yield cannot be repeated"),
         ("", "return 3\none: 1\ntwo: 2", "return cannot be repeated"),
@@ -161,10 +161,10 @@ def test_values_are_python_of_the_session(session: Any, text: str, values: tuple
         (
             "--modes back",
             "one: f(x)\ntwo: x",
-            "--modes: some of forward, .* found back. Write for example",
+            "--modes: expected some of forward, .* got back. Write for example",
         ),
-        ("--per volts=3", "one: f(x)\ntwo: x", "items=N, bytes=N or flops is wanted"),
-        ("--per items", "one: f(x)\ntwo: x", "items=N, bytes=N or flops is wanted"),
+        ("--per volts=3", "one: f(x)\ntwo: x", "expected items=N, bytes=N or flops"),
+        ("--per items", "one: f(x)\ntwo: x", "expected items=N, bytes=N or flops"),
     ],
 )
 def test_bad_input_says_what_to_write(session: Any, line: str, cell: str, message: str) -> None:

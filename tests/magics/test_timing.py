@@ -359,7 +359,7 @@ def test_explain_adds_five_lines(session: Any) -> None:
         ("%jaxtime", "nothing to run. Write the statement behind it"),
         ("%jaxtime -q", "nothing to run"),
         ("%%jaxtime\n", "empty"),
-        ("%%jaxtime -q f(x)\n1", "takes options only; found 'f\\(x\\)'"),
+        ("%%jaxtime -q f(x)\n1", "expected options only, got 'f\\(x\\)'"),
         ("%jaxtime --bogus f(x)", "no option --bogus"),
         ("%%jaxtime --bogus\nf(x)", "no option --bogus"),
         ("%jaxtime --max-time soon f(x)", "a time with its unit"),

@@ -38,8 +38,8 @@ def test_a_few_samples_have_a_median_and_no_interval(benchmark: Benchmark) -> No
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda b: Trial(samples_ns=(1,), evaluations=0), "at least one evaluation; found 0"),
-        (lambda b: Trial(samples_ns=(0,), evaluations=1), "at least 1 ns; found 0"),
+        (lambda b: Trial(samples_ns=(1,), evaluations=0), "evaluations: expected 1 or more, got 0"),
+        (lambda b: Trial(samples_ns=(0,), evaluations=1), "samples_ns: expected 1 or more, got 0"),
         (lambda b: replace(b, latency=Trial(samples_ns=(), evaluations=1)), "at least one sample"),
         (lambda b: replace(b, pipelined=Trial(samples_ns=(), evaluations=1)), "pipelined.samples_ns is empty"),
         (

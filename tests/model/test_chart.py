@@ -12,9 +12,9 @@ from jaxmagic.model.chart import Bar, Bars, Cell, Flame, Scale, Series
 @pytest.mark.parametrize(
     ("kind", "changes", "message"),
     [
-        (Scale, {"low": 2.0, "high": 2.0}, "an axis runs from low to high; found 2.0 to 2.0"),
-        (Scale, {"low": 0.0, "high": 2.0, "log": True}, "a logarithmic axis begins above 0; found 0.0"),
-        (Series, {"y": (1.0,)}, "have a value for each point; found \\[1, 2\\] values"),
+        (Scale, {"low": 2.0, "high": 2.0}, "axis: expected low below high, got 2.0 to 2.0"),
+        (Scale, {"low": 0.0, "high": 2.0, "log": True}, "logarithmic axis: expected low above 0, got 0.0"),
+        (Series, {"y": (1.0,)}, "expected a value for each point, got \\[1, 2\\] values"),
         (Series, {"low": (1.0, 2.0)}, "give both low and high, or neither"),
     ],
 )

@@ -37,7 +37,7 @@ def test_to_dict_has_the_verdicts(comparison: Comparison) -> None:
     [
         ({"baseline": "jat"}, "baseline: there is no candidate 'jat'"),
         ({"twice": "jat"}, "twice: there is no candidate 'jat'"),
-        ({"again": Trial(samples_ns=(1,), evaluations=1)}, "one sample a round; found \\[1, 60\\]"),
+        ({"again": Trial(samples_ns=(1,), evaluations=1)}, "one sample per candidate and round, got \\[1, 60\\]"),
     ],
 )
 def test_what_cannot_be_is_refused(comparison: Comparison, changes: Any, message: str) -> None:
@@ -47,5 +47,5 @@ def test_what_cannot_be_is_refused(comparison: Comparison, changes: Any, message
 
 def test_labels_differ(comparison: Comparison) -> None:
     one = comparison.candidates[0]
-    with pytest.raises(ValueError, match="labels have to differ"):
+    with pytest.raises(ValueError, match="labels: expected different ones"):
         replace(comparison, candidates=(one, one))

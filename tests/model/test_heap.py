@@ -56,7 +56,7 @@ def test_an_earlier_profile_is_subtracted_from_a_later_one() -> None:
 @pytest.mark.parametrize("name", ["size_bytes", "count"])
 def test_a_negative_amount_is_refused(name: str) -> None:
     replace(sample(1), **{name: 0})
-    with pytest.raises(ValueError, match=f"^{name} is an amount and cannot be negative; found -1. Give 0 or more$"):
+    with pytest.raises(ValueError, match=f"^{name}: expected 0 or more, got -1$"):
         replace(sample(1), **{name: -1})
 
 

@@ -32,8 +32,8 @@ def test_to_dict_is_plain_and_has_what_follows_from_the_points(sweep: Sweep) -> 
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"variables": ()}, "variables of different names; found none"),
-        ({"variables": (Variable(name="n", labels=("1",)),) * 2}, "variables of different names; found n, n"),
+        ({"variables": ()}, "variables of different names, got none"),
+        ({"variables": (Variable(name="n", labels=("1",)),) * 2}, "variables of different names, got n, n"),
         ({"baseline": "jat"}, "baseline: there is no candidate 'jat'"),
         ({"labels": ("numpy",)}, "there is no candidate 'jit', only numpy"),
         ({"points": (Point(at=(9,), comparison=None),)}, r"a point is at \(9,\), of \[9\] values"),

@@ -78,9 +78,9 @@ def test_a_device_that_says_nothing_has_no_peak() -> None:
         ({"times_ns": ()}, "times_ns is empty"),
         ({"times_ns": (0, 2, 1)}, "cannot go back"),
         ({"times_ns": (-1, 2, 3)}, "cannot go back"),
-        ({"rss_bytes": (1,)}, "rss_bytes has an entry for each of 3 times; found 1"),
-        ({"array_bytes": (1,)}, "array_bytes has an entry"),
-        ({"device_bytes": {"gpu:0": (1, 2)}}, "gpu:0 has an entry"),
+        ({"rss_bytes": (1,)}, "rss_bytes: expected an entry for each of 3 times, got 1"),
+        ({"array_bytes": (1,)}, "array_bytes: expected an entry"),
+        ({"device_bytes": {"gpu:0": (1, 2)}}, "gpu:0: expected an entry"),
     ],
 )
 def test_columns_that_do_not_fit_are_refused(fields: Any, message: str) -> None:

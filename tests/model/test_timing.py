@@ -22,7 +22,7 @@ def test_a_record_cannot_be_changed(timing: Any) -> None:
 
 @pytest.mark.parametrize("field", ["wait_ns", "tracing_ns", "cpu_user_ns", "fetch_ns"])
 def test_no_duration_is_negative(timing: Any, field: str) -> None:
-    with pytest.raises(ValueError, match=f"{field} is a duration"):
+    with pytest.raises(ValueError, match=f"{field}: expected a duration"):
         timing(**{field: -1})
 
 

@@ -141,7 +141,7 @@ def test_a_comparison_as_a_frame(comparison: Comparison) -> None:
     assert list(to_frame(comparison, "compilations")["function"]) == ["f"]
     with pytest.raises(
         ValueError,
-        match="expected one of 'candidates', 'samples', 'lines', 'operations', 'compilations'; found 'all'",
+        match="expected one of 'candidates', 'samples', 'lines', 'operations', 'compilations', got 'all'",
     ):
         to_frame(comparison, "all")
 

@@ -154,7 +154,7 @@ def test_a_png_is_what_a_notebook_keeps(benchmark: Benchmark) -> None:
 
 
 def test_what_is_no_chart_is_a_type_error() -> None:
-    with pytest.raises(TypeError, match="found a int"):
+    with pytest.raises(TypeError, match="expected a chart, got int"):
         figure(3)  # type: ignore[arg-type]
 
 

@@ -43,9 +43,9 @@ def test_no_records_are_an_empty_frame_with_all_columns() -> None:
 
 
 def test_wrong_questions_are_refused(timing: Any) -> None:
-    with pytest.raises(ValueError, match="found 'nonsense'"):
+    with pytest.raises(ValueError, match="got 'nonsense'"):
         to_frame(timing(), "nonsense")
-    with pytest.raises(TypeError, match="found a int"):
+    with pytest.raises(TypeError, match="expected a record, got int"):
         to_frame(3)
 
 
@@ -129,7 +129,7 @@ def test_what_a_profile_has_not_is_an_empty_frame_with_all_columns(memory_profil
         frame = to_frame(profile, of)
         assert len(frame) == 0
         assert column in frame.columns
-    with pytest.raises(ValueError, match="found 'points'"):
+    with pytest.raises(ValueError, match="got 'points'"):
         to_frame(profile, "points")
 
 

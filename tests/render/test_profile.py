@@ -30,7 +30,7 @@ def profile() -> Profile:
 
 
 TEXT = """\
-Device time: 15.0 ms a run, 75 % of what was recorded
+Device time: 15.0 ms per run, 75 % of what was recorded
 Whether the host or the device limits a run is not known: no run was timed
   without the profiler, which can be most of the load where operations are
   short. Record without --cold (cold=False) to time one.
@@ -137,7 +137,7 @@ def says(profile: Profile, sentence: str) -> bool:
 @pytest.mark.parametrize(
     ("wall_ms", "timed", "found"),
     [
-        (19, 1, ["Device time: 15.0 ms a run, 75 % of what was recorded; wall time 19.0 ms without the profiler",
+        (19, 1, ["Device time: 15.0 ms per run, 75 % of what was recorded; wall time 19.0 ms without the profiler",
                  "2 runs recorded, 20.0 ms each under the profiler (5.3 % more than without)."]),
         (25, 7, ["2 runs recorded, 20.0 ms each under the profiler (no more than without, the median of 7)."]),
         (8, 1, ["A run took 2.5 times as long under the profiler, so short operations look longer than they are. "
@@ -181,7 +181,7 @@ def test_what_compiles_in_each_run_is_said_with_the_remedy(profile: Profile, tim
 def test_what_an_earlier_call_compiled_is_said(profile: Profile, timing: Make, compilation: Make) -> None:
     caller = Frame(function="<module>", file="/tmp/cell.py", line=9, cell="cell 2")
     outside = tuple(replace(each, stack=(caller, *each.stack)) for each in profile.place_times)
-    sentence = "Compiled by earlier calls: f. Lines outside of jitted functions are those of these calls."
+    sentence = "Compiled by earlier calls: f. Source lines outside jitted code refer to those calls."
     assert says(replace(profile, place_times=outside), sentence)
     assert not says(replace(profile, place_times=outside, warm_up=timing(compilation())), sentence)
     assert not says(profile, sentence)
@@ -206,7 +206,7 @@ def test_several_devices_are_a_table_with_what_was_exposed(profile: Profile) -> 
     text = to_text(replace(profile, device_uses=uses))
     assert "  device  busy     share  computes  exchanges  exposed  idle" in text
     assert "  GPU:0   15.0 ms  75 %   15.0 ms   4.00 ms    1.00 ms  5.00 ms" in text
-    assert "12.5 ms a run in the mean of 2 devices" in text
+    assert "12.5 ms per run in the mean of 2 devices" in text
 
 
 def test_a_device_cannot_work_longer_than_the_recording_is(profile: Profile) -> None:

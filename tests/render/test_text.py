@@ -82,7 +82,7 @@ def test_what_else_is_said(timing: Any, compilation: Any) -> None:
         notes=("A note.",),
     )
     text = " ".join(to_text(record).split())
-    assert "9.00 ms of the wait was for work that no result reached" in text
+    assert "9.00 ms of the wait was for discarded results" in text
     assert "Fetch: 2.00 ms to copy 1.00 MiB to the host, beside the wall time." in text
     assert "The code ended with ValueError; these are the times so far." in text
     assert "1 program compiled meanwhile by another thread (neighbour), in no part of these times." in text

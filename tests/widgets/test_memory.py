@@ -101,9 +101,9 @@ def test_explore_opens_it_for_a_profile_and_for_a_program(memory_profile: Any, e
 
 
 def test_what_cannot_stand_beside_it_is_refused(memory_profile: Any, timing: Any) -> None:
-    with pytest.raises(TypeError, match="found Timing"):
+    with pytest.raises(TypeError, match="got Timing"):
         jaxmagic.explore(memory_profile(), timing())
-    with pytest.raises(TypeError, match="found a Timing first"):
+    with pytest.raises(TypeError, match="first of several, got Timing"):
         jaxmagic.explore(timing(), memory_profile())
 
 
@@ -111,5 +111,5 @@ def test_living_arrays_can_be_explored_alone(live_arrays: Any, memory_profile: A
     view = jaxmagic.explore(live_arrays((4096, ("weights",)), (1024, ("x",))))
     assert "arrays" in view.look_at.options
     assert "weights" in shown(view)
-    with pytest.raises(TypeError, match="found a LiveArrays first"):
+    with pytest.raises(TypeError, match="first of several, got LiveArrays"):
         jaxmagic.explore(live_arrays((8, ("x",))), memory_profile())

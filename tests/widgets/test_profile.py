@@ -18,7 +18,7 @@ def shown(view: Any) -> str:
 def test_the_time_is_shown_by_scope_and_by_call_stack() -> None:
     view = jaxmagic.explore(fabricated())
     assert "device time by scope" in shown(view)
-    assert "Device time: 15.0 ms a run" in shown(view)
+    assert "Device time: 15.0 ms per run" in shown(view)
     view.look_at.value = "device time by call stack"
     assert "device time by call stack" in shown(view)
     assert "device time by scope" not in shown(view)
