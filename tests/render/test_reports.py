@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import subprocess
 import sys
@@ -132,6 +133,14 @@ def test_no_picture_is_drawn_for_text(records: dict[str, Any], monkeypatch: pyte
         to_html(record, Style(picture=False))
     with pytest.raises(AssertionError, match="drawn"):
         to_html(records["Comparison"])
+
+
+def test_a_notebook_of_twenty_reports_takes_less_than_a_megabyte(records: dict[str, Any]) -> None:
+    """Four of each magic; a profile of a training script on two GPUs is the largest of them."""
+    shown = ("Timing", "Benchmark", "Comparison", "MemoryProfile", "Profile")
+    outputs = [records[each]._repr_mimebundle_() for each in shown] * 4
+    assert all({"text/plain", "text/html"} == set(each) for each in outputs)
+    assert len(json.dumps(outputs).encode()) < 1_000_000
 
 
 def test_every_kind_of_block_has_a_writer_in_both_media() -> None:
