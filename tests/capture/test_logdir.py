@@ -69,7 +69,7 @@ def test_a_label_is_the_name_of_a_folder(tmp_path: Path, label: str) -> None:
 
 
 def test_a_label_needs_a_folder(f: Any, x: Any) -> None:
-    with pytest.raises(ValueError, match="without a folder"):
+    with pytest.raises(ValueError, match="expected a folder to keep recordings in"):
         jaxmagic.profile(f, x, label="lcam")
 
 

@@ -607,7 +607,7 @@ def test_where_the_profiler_has_lost_a_run_nothing_is_said_of_one(monkeypatch: A
     monkeypatch.setattr(profile_watch, "windows_of", lambda *_: [])
     found = jaxmagic.profile(jax.jit(lambda x: x * 107), jnp.ones(10), n=2)
     assert found.device_uses == ()
-    assert any("lost some of the runs" in note for note in found.notes)
+    assert any("dropped some run markers" in note for note in found.notes)
 
 
 def test_what_cannot_be_made_of_a_recording_costs_no_record() -> None:

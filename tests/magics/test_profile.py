@@ -165,8 +165,8 @@ def test_a_recording_within_a_recording_is_refused_and_the_outer_one_goes_on(ses
 def test_what_is_donated_and_not_assigned_fails_with_what_to_do(session: Any, options: str) -> None:
     session.run("step = jax.jit(lambda s: s + 1, donate_argnums=0)\ns = jnp.ones(100)")
     error = session.run(f"%jaxprof {options} -v p t = step(s)", fails=Exception)
-    assert "Assign what it is replaced by, as in state = step(state)" in "".join(error.__notes__)
-    assert "Assign what it is replaced by" in " ".join(session.report.split())
+    assert "Reassign it, as in state = step(state)" in "".join(error.__notes__)
+    assert "Reassign it, as in state = step(state)" in " ".join(session.report.split())
     session.run(f"s = jnp.ones(100)\n%jaxprof {options} -v p s = step(s)")
     assert profile(session).error is None
 
