@@ -22,7 +22,7 @@ _LEAST_BYTES = 1024
 
 
 def timeline_chart(profile: MemoryProfile) -> Curves | None:
-    """Memory of the process, of its arrays and of its devices, over the time of a run; ``None`` if nothing changed.
+    """Chart the memory of process, arrays and devices while the code ran; ``None`` if nothing changed.
 
     Each curve counts from its first sample, because the process is a hundred times as large as what a cell adds to
     it. Where compiling went on, there is a band.

@@ -102,10 +102,10 @@ def about_bound(profile: Profile) -> list[str]:
             "is not known. Profile it again."
         ]
     if found.limit == "device":
-        return [f"Device-bound: {device} is busy for {share} of a run."]
+        return [f"Device-bound: {device} is busy for {share} of the run."]
     idle = units.time(found.run_ns - found.busy_ns)
     subject = f"Host-bound: {device}" if found.limit == "host" else _capital(device)
-    return [f"{subject} is busy for {share} of a run and idle for {idle}{_idle_causes(found, profile.runs or 1)}."]
+    return [f"{subject} is busy for {share} of the run and idle for {idle}{_idle_causes(found, profile.runs or 1)}."]
 
 
 def _idle_causes(found: Bound, runs: int) -> str:

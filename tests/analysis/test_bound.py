@@ -24,7 +24,7 @@ from jaxmagic.analysis.bound import bound_of
         (13, 14, 10, "device"),
         (15, 20, 19, "neither"),
         (4, 20, 20, "host"),
-        (1.72, 1.89, 13.2, "host"),  # busy for 91 % of the recording, and for 13 % of a run
+        (1.72, 1.89, 13.2, "host"),  # busy for 91 % of the recording, and for 13 % of the run
         (8, 20, 10, "distorted"),
         (4, 20, 10, "host"),  # the device's time can only be less without the profiler
         (18, 19, 30, "neither"),

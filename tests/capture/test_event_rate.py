@@ -88,3 +88,15 @@ def test_a_run_whose_time_is_told_has_no_moment() -> None:
     rate.start()
     rate._thread.join()
     assert rate.per_s is None
+
+
+def test_what_goes_wrong_in_a_moment_is_not_heard_of(step: Any, monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
+    def refused(*_: object) -> None:
+        raise OSError("the disk is full")
+
+    monkeypatch.setattr("jaxmagic.capture.profiler.read_recording", refused)
+    rate = EventRate(lambda: True, [0.0])
+    rate.start()
+    rate._thread.join()
+    assert rate.per_s is None
+    assert "disk" not in capsys.readouterr().err

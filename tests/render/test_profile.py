@@ -105,9 +105,9 @@ def test_the_name_of_a_library_function_is_no_markup(profile: Profile) -> None:
 @pytest.mark.parametrize(
     ("busy", "sentence"),
     [
-        (38 * MS, "Device-bound: the device is busy for 95 % of a run."),
-        (4 * MS, "Host-bound: the device is busy for 10 % of a run and idle for 18.0 ms."),
-        (30 * MS, "The device is busy for 75 % of a run and idle for 5.00 ms."),
+        (38 * MS, "Device-bound: the device is busy for 95 % of the run."),
+        (4 * MS, "Host-bound: the device is busy for 10 % of the run and idle for 18.0 ms."),
+        (30 * MS, "The device is busy for 75 % of the run and idle for 5.00 ms."),
     ],
 )
 def test_what_a_run_waits_for_is_said_with_its_numbers(

@@ -1,4 +1,4 @@
-"""The reports of a run's memory, and of what a program needs."""
+"""The reports of memory profiles and compiled programs."""
 
 from __future__ import annotations
 
