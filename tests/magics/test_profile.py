@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+from itertools import repeat
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ import pytest
 from IPython.core.error import UsageError
 
 import jaxmagic
+from jaxmagic.capture.event_rate import EventRate
 from jaxmagic.errors import NotMeasured
 from jaxmagic.model.profile import Profile
 
@@ -254,3 +256,19 @@ def test_for_how_long_is_recorded_is_an_option(session: Any, capsys: pytest.Capt
     assert "recordings end after 20.0 ms" in session.run("' '.join(p.notes)")
     session.run("%jaxprof -q --most 1min -v p f(x)")
     assert session.run("p.runs") == 1
+
+
+def test_a_recording_ends_after_so_many_events(session: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    rates: list[EventRate] = []
+
+    def made(allowed: Any) -> EventRate:
+        rates.append(EventRate(allowed, repeat(0.0)))  # as soon as the first run has compiled
+        return rates[-1]
+
+    monkeypatch.setattr("jaxmagic.capture.profile_watch.EventRate", made)
+    session.shell.user_ns["rates"] = rates
+    session.run("import jax, jax.numpy as jnp; f = jax.jit(lambda x: jnp.sort(x @ x)); x = jnp.ones((100, 100))")
+    session.run("from jaxmagic.capture import profiler")
+    until = "rates[-1].per_s is None and rates[-1]._thread.is_alive() or profiler._recording"
+    session.run(f"%%jaxprof -q --most-events 10 -v p\ny = f(x)\nwhile {until}:\n    y = f(x).block_until_ready()")
+    assert "about 10 events of this code, to stay readable" in session.run("' '.join(p.notes)")
