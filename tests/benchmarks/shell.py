@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import io
+import random
 import re
+from collections.abc import Sequence
+from time import perf_counter_ns as clock
 from typing import Any
 
 from IPython.core.interactiveshell import InteractiveShell
@@ -28,6 +31,19 @@ class Shell:
             result = self.ip.run_cell(cell, store_history=False)
         result.raise_error()
         return output.getvalue()
+
+    def take_turns(self, cells: Sequence[str], rounds: int, warm_up: int) -> dict[str, list[int]]:
+        """Run cells in a new order each round; return their durations in nanoseconds, without those to warm up."""
+        chance = random.Random(0)
+        durations: dict[str, list[int]] = {cell: [] for cell in cells}
+        for index in range(rounds + warm_up):
+            for cell in chance.sample(cells, len(cells)):
+                start = clock()
+                self.run(cell)
+                if index >= warm_up:
+                    durations[cell].append(clock() - start)
+                self.forget()
+        return durations
 
     def forget(self) -> None:
         """Let go of displayed values: every sample begins with the same arrays alive."""

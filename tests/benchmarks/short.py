@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import json
-import random
 import sys
 from time import perf_counter_ns as clock
 
@@ -32,20 +31,6 @@ def first(magic: str) -> dict[str, int]:
     return dict(zip(("first", "second"), took, strict=True))
 
 
-def cells(rounds: int) -> dict[str, list[int]]:
-    """Nanoseconds of whole cells, round by round."""
-    shell, chance = _session(), random.Random(0)
-    took: dict[str, list[int]] = {cell: [] for cell in CELLS}
-    for index in range(rounds + 2):
-        for cell in chance.sample(CELLS, len(CELLS)):
-            start = clock()
-            shell.run(cell)
-            if index >= 2:
-                took[cell].append(clock() - start)
-            shell.forget()
-    return took
-
-
 def _session() -> Shell:
     """A session with a function of half a millisecond and twenty arrays."""
     shell = Shell()
@@ -55,5 +40,10 @@ def _session() -> Shell:
     return shell
 
 
+def main(what: str, argument: str) -> object:
+    """Measure the first magic, or so many rounds of cells."""
+    return first(argument) if what == "first" else _session().take_turns(CELLS, int(argument), warm_up=2)
+
+
 if __name__ == "__main__":
-    print(json.dumps(first(sys.argv[2]) if sys.argv[1] == "first" else cells(int(sys.argv[2]))))
+    print(json.dumps(main(*sys.argv[1:])))
