@@ -25,23 +25,23 @@ from .version import __version__ as __version__
 
 #: Public names and the modules they live in. The reference in the docs is generated from this table.
 _PUBLIC = {
-    "stopwatch": "api",
-    "fence": "api",
-    "history": "api",
-    "last": "api",
-    "benchmark": "api",
-    "compare": "api",
-    "sweep": "api",
-    "memory": "api",
-    "live": "api",
-    "memory_requirement": "api",
-    "profile": "api",
-    "profiler": "api",
-    "read_profile": "api",
-    "peaks": "api",
-    "explore": "api",
-    "save": "api",
-    "load": "api",
+    "stopwatch": "api.timing",
+    "fence": "capture.fence",
+    "history": "api.session",
+    "last": "api.session",
+    "benchmark": "api.timing",
+    "compare": "api.comparison",
+    "sweep": "api.comparison",
+    "memory": "api.memory_verbs",
+    "live": "api.memory_verbs",
+    "memory_requirement": "api.memory_verbs",
+    "profile": "api.profile_verbs",
+    "profiler": "api.profile_verbs",
+    "read_profile": "api.profile_verbs",
+    "peaks": "api.profile_verbs",
+    "explore": "api.views",
+    "save": "storage",
+    "load": "storage",
     "Stopwatch": "capture.stopwatch",
     "Timing": "model.timing",
     "Benchmark": "model.benchmark",
@@ -197,24 +197,13 @@ __all__ = [  # noqa: RUF022 - in the order of the table
 ]
 
 if TYPE_CHECKING:
-    from .api import (
-        benchmark,
-        compare,
-        explore,
-        fence,
-        history,
-        last,
-        live,
-        load,
-        memory,
-        memory_requirement,
-        peaks,
-        profile,
-        profiler,
-        read_profile,
-        save,
-        stopwatch,
-    )
+    from .api.comparison import compare
+    from .api.memory_verbs import live, memory, memory_requirement
+    from .api.profile_verbs import peaks, profile, profiler, read_profile
+    from .api.session import history, last
+    from .api.timing import benchmark, stopwatch
+    from .api.views import explore
+    from .capture.fence import fence
     from .capture.stopwatch import Stopwatch
     from .errors import (
         DonatedTwice,
@@ -248,6 +237,7 @@ if TYPE_CHECKING:
     from .model.steps import StepTimes
     from .model.timeline import MemoryTimeline, Peak
     from .model.timing import Timing
+    from .storage import load, save
 
 
 def __getattr__(name: str) -> Any:

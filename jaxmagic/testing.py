@@ -12,12 +12,16 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from . import api, units
+from . import units
+from .api.comparison import compare
+from .api.earlier import put_beside
 from .api.given import not_negative, positive, whole
+from .api.timing import benchmark, stopwatch
 from .model.benchmark import Benchmark
 from .model.comparison import CheckKind
 from .render import comparison_words
 from .render.text import to_text
+from .storage import load
 
 
 @contextmanager
@@ -38,7 +42,7 @@ def assert_max_compiles(most: int) -> Iterator[None]:
     """
     __tracebackhide__ = True
     whole("most", most, least=0)
-    with api.stopwatch() as watch:
+    with stopwatch() as watch:
         yield
     timing = watch.timing
     programs = [each for each in timing.compilations if each.compiled and each.thread is None]
@@ -99,7 +103,7 @@ def assert_faster(
     """
     __tracebackhide__ = True
     positive("at_least", at_least)
-    comparison = api.compare(
+    comparison = compare(
         {"the other one": than, "fn": fn}, *args, check=check, strict=True, budget_s=budget_s, **kwargs
     )
     found = comparison["fn"]
@@ -153,11 +157,11 @@ def assert_no_regression(
     """
     __tracebackhide__ = True
     not_negative("tolerance", tolerance)
-    old = baseline if isinstance(baseline, Benchmark) else api.load(baseline)
+    old = baseline if isinstance(baseline, Benchmark) else load(baseline)
     if not isinstance(old, Benchmark):
         raise TypeError(f"baseline: expected a Benchmark, got a {type(old).__name__}")
     new = _measured(record, processes)
-    (found,) = api.put_beside(old, new, anyway=anyway, measure=measure)
+    (found,) = put_beside(old, new, anyway=anyway, measure=measure)
     if found.ratio is None or found.ratio.high <= 1 + tolerance:
         return
     sentence = (
@@ -180,4 +184,4 @@ def _measured(record: object, processes: int | None) -> Benchmark:
         return record
     if not callable(record):
         raise TypeError(f"record: expected a Benchmark or a function, got a {type(record).__name__}")
-    return api.benchmark(record, processes=processes)
+    return benchmark(record, processes=processes)

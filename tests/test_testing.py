@@ -72,7 +72,7 @@ def compared(monkeypatch: Any, comparison: Comparison) -> Any:
             again=numpy.latency,
             candidates=(replace(numpy, label="the other one"), replace(jit, label="fn", latency=other)),
         )
-        monkeypatch.setattr("jaxmagic.api.compare", lambda *args, **kwargs: found)
+        monkeypatch.setattr("jaxmagic.testing.compare", lambda *args, **kwargs: found)
 
     return comes_to
 
@@ -139,7 +139,7 @@ def test_a_function_is_measured_in_as_many_processes_as_asked_for(benchmark: Ben
         asked.append((fn(), processes))
         return benchmark
 
-    monkeypatch.setattr("jaxmagic.api.benchmark", measured)
+    monkeypatch.setattr("jaxmagic.testing.benchmark", measured)
     assert_no_regression(lambda: 7, benchmark)
     assert_no_regression(lambda: 8, benchmark, processes=5)
     assert asked == [(7, None), (8, 5)]

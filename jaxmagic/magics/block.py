@@ -16,7 +16,7 @@ from IPython.core.getipython import get_ipython
 from IPython.core.interactiveshell import InteractiveShell
 from IPython.display import display
 
-from .. import api, units
+from .. import units
 from ..interrupts import begins, ends
 from ..render.bundle import outputs
 from ..render.style import DEFAULT, Style
@@ -167,7 +167,7 @@ class Block:
         if not self._arguments.q:
             attempt("The report", lambda: show(record, self._style, explain=self._arguments.explain))
         if self._arguments.w:
-            attempt("-w", lambda: display(api.explore(record)))
+            attempt("-w", lambda: view(record))
 
     def _failure(self, timing: Timing) -> str | None:
         """What was expected and not found; the report comes with it."""
@@ -246,6 +246,13 @@ def show(record: Record | LiveArrays, style: Style, *, explain: bool = False) ->
     """Display a record in the user's style: as one output, but for a static report."""
     for bundle in outputs(record, style=style, explain=explain):
         display(bundle, raw=True)
+
+
+def view(record: Record | LiveArrays) -> None:
+    """Display the live view of a record."""
+    from ..api.views import explore  # costs ipywidgets
+
+    display(explore(record))
 
 
 def _source(frame: FrameType, place: Place) -> str | None:

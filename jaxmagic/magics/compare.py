@@ -11,7 +11,7 @@ from typing import Any
 from IPython.core.error import UsageError
 from IPython.core.interactiveshell import InteractiveShell
 
-from .. import api
+from ..api.session import take_and_keep
 from ..capture.contestants import Entry
 from ..capture.jax_version import require_jax
 from ..capture.plan import Plan, default_budget_ns
@@ -81,7 +81,7 @@ def run_compare(
             return make({each.variable.name: each.values[index] for each, index in zip(varied, at, strict=True)})
 
         variables = [each.variable for each in varied]
-        record = api.take_and_keep(lambda: take_sweep(variables, labels, prepare, plan, shown=shown_progress, **how))
+        record = take_and_keep(lambda: take_sweep(variables, labels, prepare, plan, shown=shown_progress, **how))
     else:
 
         def take() -> Comparison:
@@ -89,5 +89,5 @@ def run_compare(
                 unfinished = partial(finish_early, shell, arguments, shell.user_ns)
                 return take_comparison(interruptible(make)({}), plan, progress=progress, unfinished=unfinished, **how)
 
-        record = api.take_and_keep(take)
+        record = take_and_keep(take)
     return finish(shell, arguments, record, shell.user_ns, earlier)

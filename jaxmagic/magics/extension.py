@@ -138,9 +138,9 @@ def _forget_left(*_: object) -> None:
 def _note_memory(result: Any = None) -> None:
     """What arrays take now, for the view of a session's cells; costs nothing where JAX has not been imported."""
     if "jax" in sys.modules and getattr(getattr(result, "info", None), "store_history", False):
-        from .. import api
+        from ..api.session import note_cell
 
-        api.note_cell(result.execution_count)
+        note_cell(result.execution_count)
 
 
 def _let_go(*_: object) -> None:

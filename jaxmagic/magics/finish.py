@@ -8,9 +8,9 @@ from typing import Any, TypeVar
 
 from IPython.core.error import UsageError
 from IPython.core.interactiveshell import InteractiveShell
-from IPython.display import display
 
-from .. import api
+from ..api.earlier import noise_for, put_beside
+from ..api.session import keep, replace_last
 from ..files import target_of
 from ..model.benchmark import Benchmark
 from ..model.comparison import Comparison
@@ -18,9 +18,10 @@ from ..model.records import Record
 from ..model.sweep import Sweep
 from ..model.timing import Timing
 from ..render.comparison_words import about_basis, about_earlier
+from ..storage import load, save
 from ..terminal import printable
 from .attempts import attempt
-from .block import current_style, show
+from .block import current_style, show, view
 
 _Repeated = TypeVar("_Repeated", bound=Benchmark | Comparison | Sweep)
 
@@ -40,7 +41,7 @@ def load_earlier(shell: InteractiveShell, arguments: argparse.Namespace, kind: t
             raise UsageError(f"--save: {error.strerror}: {error.filename}. Nothing was run.") from None
     if arguments.against is None:
         return None
-    found = api.load(shell.var_expand(arguments.against))
+    found = load(shell.var_expand(arguments.against))
     if not isinstance(found, kind):
         raise UsageError(
             f"--against {arguments.against}: this magic makes a {kind.__name__}; the file holds a "
@@ -63,13 +64,13 @@ def finish(
     """
     if arguments.v:
         namespace[arguments.v] = record
-    noise = None if earlier is None else api.noise_for(earlier, record)
+    noise = None if earlier is None else noise_for(earlier, record)
     if isinstance(record, Benchmark) and noise is not None:
         record = replace(record, process_noise=noise)  # saved with it, so that another session need not measure it
-        api.replace_last(record)
+        replace_last(record)
     _deliver(shell, arguments, record, namespace)
     if earlier is not None:
-        found = api.put_beside(earlier, record, anyway=arguments.anyway, measure=False, process_noise=noise)
+        found = put_beside(earlier, record, anyway=arguments.anyway, measure=False, process_noise=noise)
         told = [about_earlier(versus, str(arguments.against)) for versus in found]
         told += about_basis(found)
         if differing := found[0].differing:
@@ -86,7 +87,7 @@ def finish_early(
     record: Timing | Benchmark | Comparison,
 ) -> None:
     """Keep, bind, save and show what was taken before the code raised."""
-    _deliver(shell, arguments, api.keep(record), namespace)
+    _deliver(shell, arguments, keep(record), namespace)
 
 
 def _deliver(
@@ -100,6 +101,6 @@ def _deliver(
         style = replace(style, form="static") if arguments.static else style
         attempt("The report", lambda: show(record, style))
     if arguments.w:
-        attempt("-w", lambda: display(api.explore(record)))
+        attempt("-w", lambda: view(record))
     if arguments.save:
-        attempt("--save", lambda: api.save(record, shell.var_expand(arguments.save)))
+        attempt("--save", lambda: save(record, shell.var_expand(arguments.save)))

@@ -9,11 +9,9 @@ from typing import Any
 
 from IPython.core.error import UsageError
 from IPython.core.interactiveshell import InteractiveShell
-from IPython.display import display
 
-from .. import api
 from . import options
-from .block import current_style, show
+from .block import current_style, show, view
 from .direct import run_called
 
 
@@ -42,13 +40,15 @@ def run_memory(
             "Leave one of them out."
         )
     local = local_ns if local_ns is not None and local_ns is not shell.user_ns else None
-    found = api.live(shell.user_ns if local is None else {**shell.user_ns, **local})
+    from ..api.memory_verbs import live
+
+    found = live(shell.user_ns if local is None else {**shell.user_ns, **local})
     if arguments.v:
         (shell.user_ns if local is None else local)[arguments.v] = found
     if not arguments.q:
         show(found, replace(current_style(shell), rows=arguments.top))
     if arguments.w:
-        display(api.explore(found))
+        view(found)
     return found if arguments.o else None
 
 

@@ -11,7 +11,7 @@ from typing import Any
 from IPython.core.error import UsageError
 from IPython.core.interactiveshell import InteractiveShell
 
-from .. import api
+from ..api.session import take_and_keep
 from ..capture.functions import is_folded
 from ..capture.jax_version import require_jax
 from ..capture.launches import Statement, take_launches
@@ -80,7 +80,7 @@ def run_timeit(
             sent = Statement(partial(_runner, make), _referred_to([*setups, *tree.body], namespace))
             return take_launches(sent, plan, arguments.processes, **shared)
 
-    record = api.take_and_keep(take)
+    record = take_and_keep(take)
     return finish(shell, arguments, record, names, earlier)
 
 

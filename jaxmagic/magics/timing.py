@@ -101,7 +101,7 @@ class JaxMagics(Magics):
 
     @observe("peak_flops", "peak_bytes")
     def _take_peaks(self, _: object) -> None:
-        from ..api import peaks
+        from ..api.profile_verbs import peaks
 
         peaks(flops=self.peak_flops or None, bytes=self.peak_bytes or None)
 

@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING, Any, Protocol
 from IPython.core.error import UsageError
 from IPython.core.interactiveshell import InteractiveShell
 
-from .. import api
-
 if TYPE_CHECKING:
     from ..model.memory import MemoryProfile
     from ..model.profile import Profile
@@ -60,17 +58,21 @@ class RepeatedWatch(Watch, Protocol):
 
 
 def _stopwatch(shell: InteractiveShell, arguments: argparse.Namespace, shown: bool) -> Watch:
-    return api.stopwatch(fetch=arguments.fetch)
+    from ..api.timing import stopwatch
+
+    return stopwatch(fetch=arguments.fetch)
 
 
 def _memory_watch(shell: InteractiveShell, arguments: argparse.Namespace, shown: bool) -> Watch:
+    from ..api.memory_verbs import memory_watch
+
     def value_name() -> str:
         kept = shown and not arguments.o and not silenced(shell)
         return f"Out[{shell.displayhook.prompt_count}]" if kept else "(the value)"  # of which more is not known here
 
     pprof = shell.var_expand(arguments.pprof) if isinstance(arguments.pprof, str) else arguments.pprof
     try:
-        return api.memory_watch(
+        return memory_watch(
             lambda: shell.user_ns,
             value_name=value_name,
             interval_ns=arguments.interval,
@@ -83,10 +85,12 @@ def _memory_watch(shell: InteractiveShell, arguments: argparse.Namespace, shown:
 
 
 def _profile_watch(shell: InteractiveShell, arguments: argparse.Namespace, shown: bool) -> Watch:
+    from ..api.profile_verbs import profile_watch
+
     given = (arguments.logdir, arguments.label, arguments.perfetto)
     logdir, label, perfetto = (None if each is None else shell.var_expand(each) for each in given)
     try:
-        return api.profile_watch(
+        return profile_watch(
             runs=arguments.n,
             cold=arguments.cold,
             fetch=arguments.fetch,

@@ -399,7 +399,8 @@ def code():
         "from jaxmagic.capture.sampler import *\nfound = take_benchmark(Runner(code), Plan(samples=2), device=True)\n"
         "assert 'has not started' in found.device.problem",
         "jaxmagic.compare({'a': code, 'b': code}, profile=True, budget_s=0.01)",
-        "from jaxmagic import api\nwatch = api.profile_watch()\nwatch.start()\ncode()\nwatch.cancel()",
+        "from jaxmagic.api.profile_verbs import profile_watch\n"
+        "watch = profile_watch()\nwatch.start()\ncode()\nwatch.cancel()",
         "with jaxmagic.stopwatch():\n    code()",
         "jaxmagic.memory(code)",
     ],

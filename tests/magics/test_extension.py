@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from jaxmagic import api
+from jaxmagic.api.session import cells
 from jaxmagic.capture import sources
 
 
@@ -97,12 +97,12 @@ def test_a_cell_without_the_magic_is_not_touched(session: Any) -> None:
 def test_what_arrays_take_is_noted_behind_each_cell(session: Any) -> None:
     session.run("big = jnp.ones((256, 1024))")
     session.run("del big")
-    held, freed = api.cells()[-2:]
+    held, freed = cells()[-2:]
     count = session.shell.execution_count
     assert (held.cell, freed.cell) == (count - 2, count - 1)
     assert held.array_bytes - freed.array_bytes == 2**20
     session.shell.run_cell("1 + 1", store_history=False)
-    assert api.cells()[-1] == freed
+    assert cells()[-1] == freed
 
 
 def test_without_the_extension_nothing_is_noted_and_what_fails_is_not_heard_of(
@@ -111,14 +111,14 @@ def test_without_the_extension_nothing_is_noted_and_what_fails_is_not_heard_of(
     def fail() -> None:
         raise RuntimeError("a driver that hangs")
 
-    noted = api.cells()
+    noted = cells()
     with monkeypatch.context() as patch:
         patch.setattr("jaxmagic.capture.memory_use.started_devices", fail)
         session.run("x + 1;")
     assert capsys.readouterr() == ("", "")
     session.run("%unload_ext jaxmagic")
     session.run("x + 1;")
-    assert api.cells() == noted
+    assert cells() == noted
 
 
 def test_peaks_are_a_setting_too(bare: Any) -> None:
