@@ -14,7 +14,20 @@ from ..style import Style
 #: Composes the report of a record in a style; the last argument is whether it explains its terms.
 Compose = Callable[[object, Style, bool], Iterator[Block]]
 
-_RECORDS = f"{__package__.partition('.')[0]}.model."
+#: The module that composes the report of each kind of record.
+_HOMES = {
+    "Timing": "jaxmagic.render.reports.timing",
+    "Benchmark": "jaxmagic.render.reports.benchmark",
+    "Comparison": "jaxmagic.render.reports.comparison",
+    "Sweep": "jaxmagic.render.reports.sweep",
+    "MemoryProfile": "jaxmagic.render.reports.memory",
+    "Executable": "jaxmagic.render.reports.memory",
+    "LiveArrays": "jaxmagic.render.reports.arrays",
+    "HeapDifference": "jaxmagic.render.reports.heap",
+    "HeapProfile": "jaxmagic.render.reports.heap",
+    "Profile": "jaxmagic.render.reports.profile",
+    "History": "jaxmagic.render.reports.history",
+}
 
 
 def compose(record: object, style: Style, *, explain: bool = False) -> Iterator[Block]:
@@ -24,9 +37,8 @@ def compose(record: object, style: Style, *, explain: bool = False) -> Iterator[
         TypeError: it is no record.
     """
     kind = type(record)
-    if kind.__module__.startswith(_RECORDS):
-        home = import_module(f".{kind.__module__.removeprefix(_RECORDS)}", __name__)
-        reports: dict[type, Compose] = home.REPORTS
+    if kind.__name__ in _HOMES:
+        reports: dict[type, Compose] = import_module(_HOMES[kind.__name__]).REPORTS
         if kind in reports:
             return reports[kind](record, style, explain)
     raise TypeError(f"expected a record; got {kind.__name__}")
