@@ -28,9 +28,9 @@ lab: $(VENV)/.installed-lab ## Open the notebooks in JupyterLab
 # --- To check -------------------------------------------------------------------------------------------------
 
 .PHONY: test
-test: $(VENV)/.installed-browser ## Run the tests, those in a browser too
+test: $(VENV)/.installed-browser ## Run the tests, those in a browser too; ONLY=profiling for one subject or room
 	@[ -n "$${CHROMIUM:-}" ] || command -v chromium chromium-browser >/dev/null || $(INSTALL_CHROMIUM)
-	$(BIN)/pytest -n auto
+	$(BIN)/pytest -n auto $(if $(ONLY),tests/$(ONLY))
 
 .PHONY: test-matrix
 test-matrix: $(VENV)/.installed-dev ## Run the tests on each supported corner of Python, JAX and IPython, and the ecosystem

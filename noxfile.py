@@ -26,7 +26,7 @@ def newest_on_oldest_python(session: nox.Session) -> None:
 @nox.session(python="3.12")
 def colab(session: nox.Session) -> None:
     """Python 3.12 with what Colab has, which is the oldest of JAX, IPython and ipywidgets that is supported."""
-    run_tests(session, *COLAB, rooms=["capture", "api", "magics", "widgets", "render"], but=LONG)
+    run_tests(session, *COLAB, rooms=[*MEETING_JAX, *MEETING_PEOPLE], but=LONG)
     session.run("pytest", "tests/test_notebooks.py", "-k", "quickstart")
 
 
@@ -37,7 +37,7 @@ def newest(session: nox.Session) -> None:
     The other rooms see neither of them, as the contracts make sure; ``make test`` and `colab` run those.
     Planted lines are left to `ecosystem`, which has the same JAX and the libraries.
     """
-    run_tests(session, rooms=["capture", "api", "magics", "model"], but=[PLANTED, *DOCUMENTS])
+    run_tests(session, rooms=[*MEETING_JAX, *RECORDS], but=[PLANTED, *DOCUMENTS])
 
 
 @nox.session(python="3.13")
@@ -48,6 +48,20 @@ def ecosystem(session: nox.Session) -> None:
     session.run("pytest", "-n", "auto", *tests, *session.posargs, env={"JAXMAGIC_ECOSYSTEM": "1"})
 
 
+SUBJECTS = "benchmarking", "comparison", "compilation", "memory_use", "overview", "profiling", "timing"
+
+#: Tests of what meets JAX or the shell, of what people see, and of records as they are stored.
+MEETING_JAX = (
+    "*/capture",
+    "runtime",
+    "xla",
+    "magics",
+    "comparison/magic",
+    *(f"{each}/test_*.py" for each in SUBJECTS),
+)
+MEETING_PEOPLE = ("*/report", "report", "drawing", "progress", "*/live_view")
+RECORDS = ("*/record", "records", "session")
+
 COLAB = "jax==0.7.2", "jaxlib==0.7.2", "ipython==7.34.0", "ipywidgets==7.7.1", "ipykernel==6.17.1"
 
 JAX_0_8 = "jax==0.8.0", "jaxlib==0.8.0"
@@ -55,7 +69,7 @@ JAX_0_8 = "jax==0.8.0", "jaxlib==0.8.0"
 LIBRARIES = ("flax", "optax", "equinox", "diffrax", "numpyro", "blackjax", "optimistix")
 
 #: Programs with a planted slow line, some of which take libraries.
-PLANTED = "tests/capture/test_planted_lines.py"
+PLANTED = "tests/profiling/test_planted_lines.py"
 
 #: What documents promise, which takes minutes.
 DOCUMENTS = "tests/test_notebooks.py", "tests/test_promises.py", "tests/test_readme.py"
@@ -134,10 +148,10 @@ def run_tests(session: nox.Session, *pins: str, rooms: Sequence[str] = (), but: 
     Those in a browser, and notebooks that take long, are left to ``make test``: what they look at hardly depends on
     these versions, and all checks together have to stay below thirty minutes. So there are fewer examples, too; and
     where only JAX or IPython is another one, only the `rooms` run that meet it, which the contracts make sure of, and
-    the tests of the whole.
+    the tests of the whole. A room is a pattern below `tests`.
     """
     tests = Path("tests")
-    chosen = [str(tests / room) for room in rooms if (tests / room).is_dir()]
+    chosen = sorted({str(found) for room in rooms for found in tests.glob(room)})
     whole = sorted({*tests.glob("test_*.py")} - {*map(Path, (*_THE_SAME_EVERYWHERE, *but))})
     chosen += map(str, whole) if rooms else []
     install(session, *pins)

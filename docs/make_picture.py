@@ -21,7 +21,7 @@ import jax.numpy as jnp
 from PIL import Image, ImageChops
 
 import jaxmagic
-from jaxmagic.render.html import to_html
+from jaxmagic.report.to_html import to_html
 
 _CELL = "%jaxtime params, loss = train_step(params, last_x, last_y)"
 _IMAGES = Path(__file__).parent / "images"

@@ -25,79 +25,79 @@ from .version import __version__ as __version__
 
 #: Public names and the modules they live in. The reference in the docs is generated from this table.
 _PUBLIC = {
-    "stopwatch": "api.timing",
-    "fence": "capture.fence",
-    "history": "api.session",
-    "last": "api.session",
-    "benchmark": "api.timing",
-    "compare": "api.comparison",
-    "sweep": "api.comparison",
-    "memory": "api.memory_verbs",
-    "live": "api.memory_verbs",
-    "memory_requirement": "api.memory_verbs",
-    "profile": "api.profile_verbs",
-    "profiler": "api.profile_verbs",
-    "read_profile": "api.profile_verbs",
-    "peaks": "api.profile_verbs",
-    "explore": "api.views",
-    "save": "storage",
-    "load": "storage",
-    "Stopwatch": "capture.stopwatch",
-    "Timing": "model.timing",
-    "Benchmark": "model.benchmark",
-    "Trial": "model.benchmark",
-    "Conditions": "model.benchmark",
-    "Launch": "model.benchmark",
-    "Basis": "model.process_noise",
-    "ProcessNoise": "model.process_noise",
-    "ProgramNoise": "model.process_noise",
-    "Comparison": "model.comparison",
-    "Candidate": "model.comparison",
-    "Versus": "model.comparison",
-    "Check": "model.comparison",
-    "Work": "model.comparison",
-    "Sweep": "model.sweep",
-    "Variable": "model.sweep",
-    "Point": "model.sweep",
-    "Failure": "model.sweep",
-    "Curve": "model.sweep",
-    "Growth": "model.sweep",
-    "Crossing": "model.sweep",
-    "DeviceTime": "model.device_time",
-    "MemoryProfile": "model.memory",
-    "Executable": "model.memory",
-    "Allocation": "model.memory",
-    "Buffer": "model.memory",
-    "Suspect": "model.memory",
-    "MemoryTimeline": "model.timeline",
-    "Peak": "model.timeline",
-    "HeapDifference": "model.heap",
-    "HeapProfile": "model.heap",
-    "HeapSample": "model.heap",
-    "Frame": "model.frame",
-    "Profile": "model.profile",
-    "OperationTime": "model.profile",
-    "PlaceTime": "model.profile",
-    "DeviceUse": "model.profile",
-    "KernelTime": "model.kernels",
-    "AllocatorUse": "model.allocators",
-    "Code": "model.profile",
-    "CollectiveTime": "model.exchange",
-    "TransferTime": "model.exchange",
-    "ProgramTime": "model.exchange",
-    "Sharded": "model.exchange",
-    "StepTimes": "model.steps",
-    "ProfileTimeline": "model.profile_timeline",
-    "EventTrack": "model.profile_timeline",
-    "EventLabel": "model.profile_timeline",
-    "LiveArrays": "model.arrays",
-    "HeldArray": "model.arrays",
-    "Estimate": "model.estimate",
-    "Finding": "model.finding",
-    "Compilation": "model.compilation",
-    "Cause": "model.compilation",
-    "Environment": "model.environment",
-    "History": "model.history",
+    "stopwatch": "timing.verbs",
+    "fence": "timing.capture.fence",
+    "history": "session.verbs",
+    "last": "session.verbs",
+    "benchmark": "timing.verbs",
+    "compare": "comparison.verbs.compare",
+    "sweep": "comparison.verbs.compare",
+    "memory": "memory_use.verbs",
+    "live": "memory_use.verbs",
+    "memory_requirement": "memory_use.verbs",
+    "profile": "profiling.verbs",
+    "profiler": "profiling.verbs",
+    "read_profile": "profiling.verbs",
+    "peaks": "profiling.verbs",
+    "explore": "overview.verbs",
+    "save": "records.storage",
+    "load": "records.storage",
+    "Stopwatch": "timing.capture.stopwatch",
+    "Timing": "timing.record",
+    "Benchmark": "benchmarking.record.benchmark",
+    "Trial": "benchmarking.record.benchmark",
+    "Conditions": "benchmarking.record.benchmark",
+    "Launch": "benchmarking.record.benchmark",
+    "Basis": "benchmarking.record.process_noise",
+    "ProcessNoise": "benchmarking.record.process_noise",
+    "ProgramNoise": "benchmarking.record.process_noise",
+    "Comparison": "comparison.record.comparison",
+    "Candidate": "comparison.record.comparison",
+    "Versus": "comparison.record.comparison",
+    "Check": "comparison.record.comparison",
+    "Work": "comparison.record.comparison",
+    "Sweep": "comparison.record.sweep",
+    "Variable": "comparison.record.sweep",
+    "Point": "comparison.record.sweep",
+    "Failure": "comparison.record.sweep",
+    "Curve": "comparison.record.sweep",
+    "Growth": "comparison.record.sweep",
+    "Crossing": "comparison.record.sweep",
+    "DeviceTime": "benchmarking.record.device_time",
+    "MemoryProfile": "memory_use.record.memory_profile",
+    "Executable": "memory_use.record.memory_profile",
+    "Allocation": "memory_use.record.memory_profile",
+    "Buffer": "memory_use.record.memory_profile",
+    "Suspect": "memory_use.record.memory_profile",
+    "MemoryTimeline": "memory_use.record.usage",
+    "Peak": "memory_use.record.usage",
+    "HeapDifference": "memory_use.record.heap",
+    "HeapProfile": "memory_use.record.heap",
+    "HeapSample": "memory_use.record.heap",
+    "Frame": "records.call_stack",
+    "Profile": "profiling.record.profile",
+    "OperationTime": "profiling.record.profile",
+    "PlaceTime": "profiling.record.profile",
+    "DeviceUse": "profiling.record.profile",
+    "KernelTime": "profiling.record.kernels",
+    "AllocatorUse": "profiling.record.allocators",
+    "Code": "profiling.record.profile",
+    "CollectiveTime": "profiling.record.communication",
+    "TransferTime": "profiling.record.communication",
+    "ProgramTime": "profiling.record.communication",
+    "Sharded": "profiling.record.communication",
+    "StepTimes": "profiling.record.steps",
+    "ProfileTimeline": "profiling.record.timeline",
+    "EventTrack": "profiling.record.timeline",
+    "EventLabel": "profiling.record.timeline",
+    "LiveArrays": "memory_use.record.live_arrays",
+    "HeldArray": "memory_use.record.live_arrays",
+    "Estimate": "statistics.estimate",
+    "Finding": "records.finding",
+    "Compilation": "compilation.record.compilation",
+    "Cause": "compilation.record.compilation",
+    "Environment": "records.environment",
+    "History": "session.history",
     "JaxMagicError": "errors",
     "JaxNotAvailable": "errors",
     "RecordError": "errors",
@@ -106,8 +106,8 @@ _PUBLIC = {
     "OutputsDiffer": "errors",
     "NotComparable": "errors",
     "LaunchError": "errors",
-    "load_ipython_extension": "magics.extension",
-    "unload_ipython_extension": "magics.extension",
+    "load_ipython_extension": "extension",
+    "unload_ipython_extension": "extension",
 }
 
 __all__ = [  # noqa: RUF022 - in the order of the table
@@ -197,14 +197,12 @@ __all__ = [  # noqa: RUF022 - in the order of the table
 ]
 
 if TYPE_CHECKING:
-    from .api.comparison import compare
-    from .api.memory_verbs import live, memory, memory_requirement
-    from .api.profile_verbs import peaks, profile, profiler, read_profile
-    from .api.session import history, last
-    from .api.timing import benchmark, stopwatch
-    from .api.views import explore
-    from .capture.fence import fence
-    from .capture.stopwatch import Stopwatch
+    from .benchmarking.record.benchmark import Benchmark, Conditions, Launch, Trial
+    from .benchmarking.record.device_time import DeviceTime
+    from .benchmarking.record.process_noise import Basis, ProcessNoise, ProgramNoise
+    from .comparison.record.comparison import Candidate, Check, Comparison, Versus
+    from .comparison.verbs.compare import compare
+    from .compilation.record.compilation import Cause, Compilation
     from .errors import (
         DonatedTwice,
         JaxMagicError,
@@ -215,29 +213,31 @@ if TYPE_CHECKING:
         OutputsDiffer,
         RecordError,
     )
-    from .magics.extension import load_ipython_extension, unload_ipython_extension
-    from .model.allocators import AllocatorUse
-    from .model.arrays import HeldArray, LiveArrays
-    from .model.benchmark import Benchmark, Conditions, Launch, Trial
-    from .model.comparison import Candidate, Check, Comparison, Versus
-    from .model.compilation import Cause, Compilation
-    from .model.device_time import DeviceTime
-    from .model.environment import Environment
-    from .model.estimate import Estimate
-    from .model.exchange import CollectiveTime, ProgramTime, Sharded, TransferTime
-    from .model.finding import Finding
-    from .model.frame import Frame
-    from .model.heap import HeapDifference, HeapProfile, HeapSample
-    from .model.history import History
-    from .model.kernels import KernelTime
-    from .model.memory import Allocation, Buffer, Executable, MemoryProfile, Suspect
-    from .model.process_noise import Basis, ProcessNoise, ProgramNoise
-    from .model.profile import Code, DeviceUse, OperationTime, PlaceTime, Profile
-    from .model.profile_timeline import EventLabel, EventTrack, ProfileTimeline
-    from .model.steps import StepTimes
-    from .model.timeline import MemoryTimeline, Peak
-    from .model.timing import Timing
-    from .storage import load, save
+    from .extension import load_ipython_extension, unload_ipython_extension
+    from .memory_use.record.heap import HeapDifference, HeapProfile, HeapSample
+    from .memory_use.record.live_arrays import HeldArray, LiveArrays
+    from .memory_use.record.memory_profile import Allocation, Buffer, Executable, MemoryProfile, Suspect
+    from .memory_use.record.usage import MemoryTimeline, Peak
+    from .memory_use.verbs import live, memory, memory_requirement
+    from .overview.verbs import explore
+    from .profiling.record.allocators import AllocatorUse
+    from .profiling.record.communication import CollectiveTime, ProgramTime, Sharded, TransferTime
+    from .profiling.record.kernels import KernelTime
+    from .profiling.record.profile import Code, DeviceUse, OperationTime, PlaceTime, Profile
+    from .profiling.record.steps import StepTimes
+    from .profiling.record.timeline import EventLabel, EventTrack, ProfileTimeline
+    from .profiling.verbs import peaks, profile, profiler, read_profile
+    from .records.call_stack import Frame
+    from .records.environment import Environment
+    from .records.finding import Finding
+    from .records.storage import load, save
+    from .session.history import History
+    from .session.verbs import history, last
+    from .statistics.estimate import Estimate
+    from .timing.capture.fence import fence
+    from .timing.capture.stopwatch import Stopwatch
+    from .timing.record import Timing
+    from .timing.verbs import benchmark, stopwatch
 
 
 def __getattr__(name: str) -> Any:

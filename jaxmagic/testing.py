@@ -13,15 +13,15 @@ from contextlib import contextmanager
 from typing import Any
 
 from . import units
-from .api.comparison import compare
-from .api.earlier import put_beside
-from .api.given import not_negative, positive, whole
-from .api.timing import benchmark, stopwatch
-from .model.benchmark import Benchmark
-from .model.comparison import CheckKind
-from .render import comparison_words
-from .render.text import to_text
-from .storage import load
+from .benchmarking.record.benchmark import Benchmark
+from .comparison.record.comparison import CheckKind
+from .comparison.report import sentences as comparison_words
+from .comparison.verbs.compare import compare
+from .comparison.verbs.earlier import put_beside
+from .records.storage import load
+from .report.to_text import to_text
+from .runtime.given import not_negative, positive, whole
+from .timing.verbs import benchmark, stopwatch
 
 
 @contextmanager

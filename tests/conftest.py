@@ -11,7 +11,7 @@ import re
 import signal
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -35,22 +35,23 @@ import numpy as np
 import pytest
 import reruns
 from hypothesis import settings
+from shells import Session, open_shell
 
 import jaxmagic
-from jaxmagic.capture import waits
-from jaxmagic.capture.internals import MISS_LOGGERS, _explaining_place, wait_points
+from jaxmagic.benchmarking.record.benchmark import Benchmark, Conditions, Trial
+from jaxmagic.comparison.record.comparison import Candidate, Comparison
+from jaxmagic.comparison.record.sweep import Failure, Point, Sweep, Variable
+from jaxmagic.compilation.record.compilation import Cause, Compilation
 from jaxmagic.errors import LaunchError
-from jaxmagic.model.arrays import HeldArray, LiveArrays
-from jaxmagic.model.benchmark import Benchmark, Conditions, Trial
-from jaxmagic.model.comparison import Candidate, Comparison
-from jaxmagic.model.compilation import Cause, Compilation
-from jaxmagic.model.environment import Environment
-from jaxmagic.model.frame import Frame
-from jaxmagic.model.heap import HeapDifference, HeapProfile, HeapSample
-from jaxmagic.model.memory import Allocation, Buffer, Executable, MemoryProfile
-from jaxmagic.model.sweep import Failure, Point, Sweep, Variable
-from jaxmagic.model.timeline import MemoryTimeline
-from jaxmagic.model.timing import Timing
+from jaxmagic.memory_use.record.heap import HeapDifference, HeapProfile, HeapSample
+from jaxmagic.memory_use.record.live_arrays import HeldArray, LiveArrays
+from jaxmagic.memory_use.record.memory_profile import Allocation, Buffer, Executable, MemoryProfile
+from jaxmagic.memory_use.record.usage import MemoryTimeline
+from jaxmagic.records.call_stack import Frame
+from jaxmagic.records.environment import Environment
+from jaxmagic.runtime.private_api import MISS_LOGGERS, _explaining_place, wait_points
+from jaxmagic.timing.capture import waits
+from jaxmagic.timing.record import Timing
 
 # No test depends on how fast a machine is; and where all tests run once more, a few examples are enough.
 settings.register_profile("full", deadline=None)
@@ -75,7 +76,7 @@ def pytest_collection_finish() -> None:
 
 
 #: Modules whose tests have a program as their parameter.
-_PROGRAMS = "tests/capture/test_executables.py", "tests/ecosystem/test_programs.py"
+_PROGRAMS = "tests/memory_use/capture/test_executables.py", "tests/ecosystem/test_programs.py"
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:
@@ -115,9 +116,9 @@ def no_modules_of_tests(request: pytest.FixtureRequest, monkeypatch: pytest.Monk
     That takes longer with every test there is, and the search has a limit. Its own tests do without one.
     """
     if request.path.name != "test_holders.py":
-        monkeypatch.setattr("jaxmagic.capture.references.is_users_module", lambda _: False)
-        monkeypatch.setattr("jaxmagic.capture.imported.is_users_module", lambda _: False)
-        monkeypatch.setattr("jaxmagic.capture.imported._last", {})
+        monkeypatch.setattr("jaxmagic.memory_use.capture.object_graph.is_users_module", lambda _: False)
+        monkeypatch.setattr("jaxmagic.memory_use.capture.imported.is_users_module", lambda _: False)
+        monkeypatch.setattr("jaxmagic.memory_use.capture.imported._last", {})
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -140,8 +141,8 @@ def no_noise_of_this_machine(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: Any) -> None:
         raise LaunchError("no process is started for it in tests")
 
-    monkeypatch.setattr("jaxmagic.capture.machine_noise.measure_noise", refuse)
-    monkeypatch.setattr("jaxmagic.capture.machine_noise._measured", [])
+    monkeypatch.setattr("jaxmagic.benchmarking.capture.machine_noise.measure_noise", refuse)
+    monkeypatch.setattr("jaxmagic.benchmarking.capture.machine_noise._measured", [])
 
 
 @dataclass
@@ -568,3 +569,18 @@ def document(request: pytest.FixtureRequest, compilation: Any, tmp_path: Path) -
         elif callable(record):
             record = record()
     return json.loads(jaxmagic.save(record, tmp_path / "record.json").read_text())
+
+
+@pytest.fixture
+def bare() -> Iterator[Session]:
+    """A shell without the extension."""
+    with open_shell() as session:
+        yield session
+
+
+@pytest.fixture
+def session(bare: Session) -> Session:
+    """A shell with the extension, with JAX imported and a jitted function `f` and an array `x`."""
+    bare.run("%load_ext jaxmagic")
+    bare.run("import jax, jax.numpy as jnp\nf = jax.jit(lambda x: x * 2)\nx = jnp.ones((8, 8))\ny = f(x)")
+    return bare

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
-    from jaxmagic.model.profile import Profile
+    from jaxmagic.profiling.record.profile import Profile
 
 GOLDEN = Path(__file__).parent / "recorded" / "golden"
 

@@ -29,9 +29,11 @@ from IPython.core.getipython import get_ipython
 
 import jaxmagic
 from jaxmagic import interrupts
-from jaxmagic.capture import compilation, profiler, waits
-from jaxmagic.capture.internals import CACHE_LOGGERS, MISS_LOGGERS, _explaining_place, wait_points
-from jaxmagic.render import progress
+from jaxmagic.compilation.capture import compile_log as compilation
+from jaxmagic.profiling.capture import profiler_session as profiler
+from jaxmagic.progress import bar as progress
+from jaxmagic.runtime.private_api import CACHE_LOGGERS, MISS_LOGGERS, _explaining_place, wait_points
+from jaxmagic.timing.capture import waits
 
 #: Whether every line is tried, as `make interrupts` does.
 ALL = bool(os.environ.get("JAXMAGIC_ALL_INTERRUPTS"))

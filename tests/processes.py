@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from jaxmagic.analysis.processes import combined
-from jaxmagic.model.benchmark import Benchmark, Trial
+from jaxmagic.benchmarking.record.benchmark import Benchmark, Trial
+from jaxmagic.benchmarking.record.processes import combined
 
 
 def scaled(benchmark: Benchmark, factor: float) -> Benchmark:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from jaxmagic.model.frame import Frame
-from jaxmagic.model.profile import Code, DeviceUse, OperationTime, PlaceTime, Profile
+from jaxmagic.profiling.record.profile import Code, DeviceUse, OperationTime, PlaceTime, Profile
+from jaxmagic.records.call_stack import Frame
 
 MS = 10**6
 CALLER = Frame(function="f", file="/tmp/cell.py", line=5, cell="cell 3")

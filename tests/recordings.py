@@ -7,9 +7,9 @@ from typing import Any
 
 import jax
 
-from jaxmagic.capture.hlo import read_module
-from jaxmagic.capture.xplane import xspace_messages
-from jaxmagic.model.hlo import HloInstruction, Module
+from jaxmagic.profiling.capture.xplane import xspace_messages
+from jaxmagic.xla.hlo import HloInstruction, Module
+from jaxmagic.xla.read_hlo import read_module
 
 #: Where they lie; one with the notebook that opens it.
 _FOLDERS = Path(__file__).parent / "recorded", Path(__file__).parents[1] / "notebooks" / "recordings"

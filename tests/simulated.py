@@ -16,17 +16,17 @@ from numpy.typing import NDArray
 from scipy.signal import lfilter
 
 import jaxmagic
-from jaxmagic.analysis.comparison import verdict_between
-from jaxmagic.analysis.fastest import fastest
-from jaxmagic.analysis.statistics import is_correlated, median_interval
-from jaxmagic.capture.contestants import Contestants, Entry
-from jaxmagic.capture.plan import Plan
-from jaxmagic.capture.stopping import until_known
-from jaxmagic.capture.turns import Turns
-from jaxmagic.capture.warmup import WarmUp
-from jaxmagic.model.benchmark import Trial
-from jaxmagic.model.comparison import Comparison
-from jaxmagic.model.progress import SILENT
+from jaxmagic.benchmarking.capture.plan import Plan
+from jaxmagic.benchmarking.capture.stopping import until_known
+from jaxmagic.benchmarking.capture.warmup import WarmUp
+from jaxmagic.benchmarking.record.benchmark import Trial
+from jaxmagic.comparison.capture.contestants import Contestants, Entry
+from jaxmagic.comparison.capture.turns import Turns
+from jaxmagic.comparison.record.comparison import Comparison
+from jaxmagic.comparison.record.fastest import fastest
+from jaxmagic.comparison.record.verdict import verdict_between
+from jaxmagic.progress.record import SILENT
+from jaxmagic.statistics.medians import is_correlated, median_interval
 
 Factors = NDArray[np.float64]
 Noise = Callable[[np.random.Generator, int], Factors]
@@ -153,7 +153,7 @@ class Machine:
 
 
 class _Runner:
-    """Takes the place of a :class:`~jaxmagic.capture.runner.Runner` whose samples are single calls."""
+    """Takes the place of a :class:`~jaxmagic.benchmarking.capture.runner.Runner` whose samples are single calls."""
 
     evaluations = 1
     value = None

@@ -62,7 +62,7 @@ def the_wheel_holds_the_package_and_nothing_else(wheel: Path) -> None:
     """``py.typed``, the script and the licence are in; tests, docs and notebooks are not."""
     with zipfile.ZipFile(wheel) as archive:
         names = archive.namelist()
-    assert {"jaxmagic/py.typed", "jaxmagic/render/live.js"} <= set(names), names
+    assert {"jaxmagic/py.typed", "jaxmagic/drawing/scripts/live.js"} <= set(names), names
     assert any(name.endswith(".dist-info/licenses/LICENSE") for name in names), names
     tops = {name.split("/")[0] for name in names}
     assert {top for top in tops if not top.endswith(".dist-info")} == {"jaxmagic"}, tops

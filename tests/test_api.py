@@ -15,8 +15,8 @@ import pytest
 from reports import Reports
 
 import jaxmagic
-from jaxmagic.capture.heap import read_heap
-from jaxmagic.model.history import History
+from jaxmagic.memory_use.capture.pprof import read_heap
+from jaxmagic.session.history import History
 
 
 def test_stopwatch_adds_to_the_history(x: Any) -> None:
@@ -37,7 +37,7 @@ def test_the_history_holds_no_array(x: Any) -> None:
 
 
 def test_last_of_nothing_says_what_to_run(monkeypatch: Any) -> None:
-    monkeypatch.setattr("jaxmagic.api.session._history", History())
+    monkeypatch.setattr("jaxmagic.session.verbs._history", History())
     with pytest.raises(jaxmagic.NotMeasured, match="Run %jaxtime"):
         jaxmagic.last()
 
@@ -293,8 +293,8 @@ def test_what_may_take_long_reports_its_progress_and_ends_it(
     monkeypatch: Any, tmp_path: Any, x: Any, run: Any, texts: list[str]
 ) -> None:
     progress = Reports()
-    monkeypatch.setattr("jaxmagic.api.memory_verbs.shown_progress", lambda: progress)
-    monkeypatch.setattr("jaxmagic.api.profile_verbs.shown_progress", lambda: progress)
+    monkeypatch.setattr("jaxmagic.memory_use.verbs.shown_progress", lambda: progress)
+    monkeypatch.setattr("jaxmagic.profiling.verbs.shown_progress", lambda: progress)
     with jax.profiler.trace(tmp_path):
         jax.block_until_ready(x + 1)
     run(x, tmp_path)

@@ -16,19 +16,19 @@ from injected import ALL, chosen, differences, interrupt_at, session, spots
 from shells import Session, open_shell
 
 import jaxmagic
-from jaxmagic.capture.collector import Collections, held_back
-from jaxmagic.capture.compilation import CompileLog, unheard
-from jaxmagic.capture.copies import unguarded
-from jaxmagic.capture.executables import watch
-from jaxmagic.capture.profiler import Profiler
-from jaxmagic.capture.surroundings import Surroundings
-from jaxmagic.capture.timeline import MemorySampler
-from jaxmagic.capture.waits import WaitLog
+from jaxmagic.benchmarking.capture.conditions import Surroundings
+from jaxmagic.compilation.capture.compile_log import CompileLog, unheard
 from jaxmagic.errors import NotMeasured
-from jaxmagic.files import append_entry, copy_folder, write
-from jaxmagic.magics.extension import load_ipython_extension
-from jaxmagic.render.compiling_line import CompilingLine
-from jaxmagic.render.progress import Display, shown_progress
+from jaxmagic.extension import load_ipython_extension
+from jaxmagic.memory_use.capture.executables import watch
+from jaxmagic.memory_use.capture.usage_sampler import MemorySampler
+from jaxmagic.profiling.capture.profiler_session import Profiler
+from jaxmagic.progress.bar import Display, shown_progress
+from jaxmagic.progress.compiling_line import CompilingLine
+from jaxmagic.records.files import append_entry, copy_folder, write
+from jaxmagic.runtime.copies import unguarded
+from jaxmagic.runtime.gc_pause import Collections, held_back
+from jaxmagic.timing.capture.waits import WaitLog
 
 
 def _started(thing: Any) -> Callable[[Path], None]:

@@ -160,7 +160,7 @@ def test_a_background_thread_and_printing_do_not_disturb(notebook: Notebook) -> 
 
 def test_progress_that_was_shown_is_not_in_the_saved_output(notebook: Notebook) -> None:
     notebook.run(
-        "import ipywidgets, threading\nfrom jaxmagic.render import progress\n"
+        "import ipywidgets, threading\nfrom jaxmagic.progress import bar as progress\n"
         "import os\ndisabled = os.environ.pop('TQDM_DISABLE')\n"
         "delay, progress._DELAY_S = progress._DELAY_S, -1.0"
     )
@@ -175,7 +175,7 @@ _COMPILES_UNTIL_IT_IS_SEEN = """
 import os, threading
 disabled = os.environ.pop("TQDM_DISABLE")
 from jax._src import compiler
-from jaxmagic.render import compiling_line, progress_line
+from jaxmagic.progress import compiling_line; from jaxmagic.progress import line as progress_line
 seen, texts = threading.Event(), []
 tick, draw, real = compiling_line._TICK_S, progress_line._NotebookText.draw, compiler.backend_compile_and_load
 def note(line, text, share):

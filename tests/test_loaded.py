@@ -8,10 +8,10 @@ from typing import Any
 from documents import fields_of, with_value
 
 import jaxmagic
-from jaxmagic import storage
-from jaxmagic.render.frames import to_frame
-from jaxmagic.render.html import to_html
-from jaxmagic.render.text import to_text
+from jaxmagic.records import storage
+from jaxmagic.report.to_frame import to_frame
+from jaxmagic.report.to_html import to_html
+from jaxmagic.report.to_text import to_text
 
 VALUES = (0, -1, 1, 2**59, -(2**59), 0.0, 1e-308, 1e299, -0.5, "", "x", None, [], {}, True)
 

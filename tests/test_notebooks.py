@@ -145,7 +145,7 @@ assert sizes == sorted(sizes, reverse=True) and len(sizes) >= 2 and sizes[1] * 2
 assert [each.path for each in look_3.suspects] == ["Out[*]"]
 assert [each.names[0] for each in held.arrays if "Out[" in "".join(each.names)] == ["_", "__", "___"]
 assert freed >= 3 * batch[0].nbytes
-assert view.look_at.value == "cells of the session" and len(jaxmagic.api.session.cells()) > 10
+assert view.look_at.value == "cells of the session" and len(jaxmagic.session.verbs.cells()) > 10
 """
 
 

@@ -19,9 +19,9 @@ from matplotlib.figure import Figure
 from profiles import fabricated
 
 import jaxmagic
-from jaxmagic.model.compilation import Cause
-from jaxmagic.model.display import Displayable, Exportable
-from jaxmagic.model.history import History
+from jaxmagic.compilation.record.compilation import Cause
+from jaxmagic.report.displayable import Displayable, Exportable
+from jaxmagic.session.history import History
 
 ROOT = Path(__file__).parent.parent
 
@@ -126,7 +126,7 @@ def test_every_class_whose_fields_the_manual_lists_is_public() -> None:
 def test_every_kind_of_finding_is_documented() -> None:
     kinds = {
         keyword.value.value
-        for path in (ROOT / "jaxmagic" / "analysis").glob("*.py")
+        for path in (ROOT / "jaxmagic").rglob("*.py")
         for node in ast.walk(ast.parse(path.read_text("utf-8")))
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "Finding"
         for keyword in node.keywords

@@ -8,10 +8,10 @@ import pytest
 from documents import fields_of, with_value
 
 import jaxmagic
-from jaxmagic import storage
-from jaxmagic.render.html import to_html
-from jaxmagic.render.style import Style
-from jaxmagic.render.text import to_text
+from jaxmagic.records import storage
+from jaxmagic.report.style import Style
+from jaxmagic.report.to_html import to_html
+from jaxmagic.report.to_text import to_text
 from jaxmagic.terminal import printable_lines
 
 EVIL = "a\x1b[2Jb\r\x07\x9b31m\u202e\0"

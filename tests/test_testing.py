@@ -13,8 +13,8 @@ import pytest
 from processes import over_processes, scaled
 
 import jaxmagic
-from jaxmagic.model.benchmark import Benchmark, Trial
-from jaxmagic.model.comparison import Comparison
+from jaxmagic.benchmarking.record.benchmark import Benchmark, Trial
+from jaxmagic.comparison.record.comparison import Comparison
 from jaxmagic.testing import assert_faster, assert_max_compiles, assert_no_compile, assert_no_regression
 
 pytestmark = pytest.mark.clock

@@ -19,14 +19,14 @@ ROOT = Path(__file__).parents[1]
 
 #: What the rates depend on.
 SOURCES = (
-    "jaxmagic/analysis/blocks.py",
-    "jaxmagic/analysis/comparison.py",
-    "jaxmagic/analysis/floors.py",
-    "jaxmagic/analysis/fastest.py",
-    "jaxmagic/analysis/statistics.py",
-    "jaxmagic/capture/plan.py",
-    "jaxmagic/capture/stopping.py",
-    "jaxmagic/capture/turns.py",
+    "jaxmagic/benchmarking/record/in_turns.py",
+    "jaxmagic/comparison/record/verdict.py",
+    "jaxmagic/comparison/record/floors.py",
+    "jaxmagic/comparison/record/fastest.py",
+    "jaxmagic/statistics/medians.py",
+    "jaxmagic/benchmarking/capture/plan.py",
+    "jaxmagic/benchmarking/capture/stopping.py",
+    "jaxmagic/comparison/capture/turns.py",
     "tests/simulated.py",
 )
 

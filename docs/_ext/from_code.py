@@ -30,13 +30,10 @@ from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective
 
 import jaxmagic
-from jaxmagic.magics.timing import JaxMagics
+from jaxmagic.magics.declare import JaxMagics
 
 _PACKAGE = Path(jaxmagic.__file__).parent
 _ROOT = Path(__file__).parent.parent.parent
-
-#: The parts of the reference: where the table's names live, and what people call that.
-_PARTS = {"api": "Verbs", "model": "Records", "errors": "Errors", "magics": "Extension"}
 
 _log = logging.getLogger(__name__)
 
@@ -59,21 +56,26 @@ class PublicNames(FromCode):
     """The reference."""
 
     def lines(self) -> Iterator[str]:
-        """A part for each room, in the order of the table."""
-        table = jaxmagic._PUBLIC.items()
-        for room, names in groupby(table, lambda entry: entry[1].partition(".")[0]):
-            yield from ("", f"## {_PARTS.get(room, room)}", "", "```{eval-rst}")
-            if room == "errors":
+        """A part for each kind of name, in the order of the table."""
+        for part, names in groupby(jaxmagic._PUBLIC.items(), lambda entry: self._part(*entry)):
+            yield from ("", f"## {part}", "", "```{eval-rst}")
+            if part == "Errors":
                 yield from (".. automodule:: jaxmagic.errors", "   :no-members:", "")
             for name, _ in names:
                 kind = "class" if inspect.isclass(getattr(jaxmagic, name)) else "function"
                 yield f".. auto{kind}:: jaxmagic.{name}"
-                if room == "model":
+                if part == "Records":
                     yield from ("   :members:", "   :inherited-members:")
-                elif room == "errors":
+                elif part == "Errors":
                     yield "   :show-inheritance:"
                 yield ""
             yield "```"
+
+    @staticmethod
+    def _part(name: str, module: str) -> str:
+        if module in ("errors", "extension"):
+            return module.capitalize()
+        return "Verbs" if inspect.isfunction(getattr(jaxmagic, name)) else "Records"
 
 
 class MagicOptions(FromCode):
@@ -123,33 +125,26 @@ class SourceFiles(FromCode):
     """Every file of the package."""
 
     def lines(self) -> Iterator[str]:
-        """A table for the package and one for each room, under the room's law."""
-        rooms = [_PACKAGE, *sorted(path.parent for path in _PACKAGE.glob("*/__init__.py"))]
-        for room in rooms:
-            where = "" if room == _PACKAGE else f"{room.name}/"
+        """A table for the package and one for each folder, under what its ``__init__`` says of it."""
+        for folder in sorted(path.parent for path in _PACKAGE.rglob("__init__.py")):
+            where = "" if folder == _PACKAGE else f"{folder.relative_to(_PACKAGE).as_posix()}/"
             yield from ("", f"### `{where or 'jaxmagic/'}`", "")
             if where:
-                _, _, law = _docstring(room / "__init__.py").partition("\n\n")
-                yield from (" ".join(law.split()), "")
-            files = sorted(path for path in room.glob("*.py") if not (where and path.name == "__init__.py"))
-            yield from _table(("File", ""), [(f"`{path.name}`", _first_line(path)) for path in files])
+                yield from (*_docstring(folder / "__init__.py").splitlines(), "")
+            files = sorted(path for path in folder.glob("*.py") if not (where and path.name == "__init__.py"))
+            if files:
+                yield from _table(("File", ""), [(f"`{path.name}`", _first_line(path)) for path in files])
 
 
 class ImportRules(FromCode):
     """The import contract."""
 
     def lines(self) -> Iterator[str]:
-        """The layers as a diagram, and the bans as a list."""
+        """The layers of each contract as a diagram."""
         contracts = tomllib.loads((_ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["importlinter"]["contracts"]
         for contract in contracts:
             if contract["type"] == "layers":
-                yield from ("```text", *"\n  ↓\n".join(contract["layers"]).splitlines(), "```", "")
-                for exception in contract.get("ignore_imports", ()):
-                    yield f"- One exception, upward: `{exception}`."
-        for contract in contracts:
-            if contract["type"] == "forbidden":
-                modules = ", ".join(f"`{each}`" for each in contract["forbidden_modules"])
-                yield f"- {contract['name']}: everywhere else {modules} may not be imported."
+                yield from (f"{contract['name']}:", "", "```text", *contract["layers"], "```", "")
 
 
 def _options(magic: str) -> list[Any]:

@@ -18,20 +18,20 @@ from IPython.display import display
 
 from .. import units
 from ..interrupts import begins, ends
-from ..render.bundle import outputs
-from ..render.style import DEFAULT, Style
-from ..render.text import to_text
+from ..report.mimebundle import outputs
+from ..report.style import DEFAULT, Style
+from ..report.to_text import to_text
 from . import options
 from .attempts import attempt
 from .once import shown_already
-from .watches import WATCHES, RepeatedWatch, Watch
+from .recorder import WATCHES, RepeatedWatch, Watch
 
 if TYPE_CHECKING:
-    from ..model.arrays import LiveArrays
-    from ..model.memory import MemoryProfile
-    from ..model.profile import Profile
-    from ..model.records import Record
-    from ..model.timing import Timing
+    from ..memory_use.record.live_arrays import LiveArrays
+    from ..memory_use.record.memory_profile import MemoryProfile
+    from ..profiling.record.profile import Profile
+    from ..session.kinds import Record
+    from ..timing.record import Timing
 
 #: First line and column of some code in its file, and last line and column; columns in bytes.
 Place = tuple[int, int, int, int]
@@ -226,7 +226,7 @@ def open_block(name: str, magic: str, text: str, place: Place, shown: bool) -> B
         place: where the measured code stands in the cell.
         shown: whether its value is the one that the cell displays.
     """
-    from .timing import JaxMagics
+    from .declare import JaxMagics
 
     shell = get_ipython()
     parser = getattr(JaxMagics, magic).parser
@@ -250,7 +250,7 @@ def show(record: Record | LiveArrays, style: Style, *, explain: bool = False) ->
 
 def view(record: Record | LiveArrays) -> None:
     """Display the live view of a record."""
-    from ..api.views import explore  # costs ipywidgets
+    from ..overview.verbs import explore  # costs ipywidgets
 
     display(explore(record))
 

@@ -13,7 +13,7 @@ from typing import Any
 from IPython.core.error import UsageError
 
 from . import options
-from .calls import LineCall, Parsers, line_call
+from .magic_calls import LineCall, Parsers, line_call
 
 
 def bind_in_functions(tree: ast.Module, parsers: Parsers) -> None:

@@ -17,7 +17,7 @@ from IPython.core.error import UsageError
 from IPython.core.interactiveshell import InteractiveShell
 
 from . import options
-from .calls import Parsers, imported, magic_call
+from .magic_calls import Parsers, imported, magic_call
 
 #: The record whose report has been shown, and which IPython's display hook gets next.
 _shown: object | None = None

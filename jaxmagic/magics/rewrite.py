@@ -4,11 +4,11 @@
 no source in tracebacks, no ``await``, lost assignments in functions. Here IPython runs the cell itself, and the
 magic is a ``with`` block in it. Three steps, each the smallest that does its work:
 
-1. :func:`~jaxmagic.magics.markers.cell_to_marker`, on the text: ``%%jaxtime`` becomes a marker line of the same
-   height, so that every line of the cell keeps its number.
-2. :func:`~jaxmagic.magics.markers.line_in_sight`, on the text: line magics stay the call that IPython made of them,
-   ``get_ipython().run_line_magic('jaxtime', …)``, which works even where step 3 is not applied. But IPython looks in
-   the text for ``await``, and finds one in front of ``%jaxtime await f()``.
+1. :func:`~jaxmagic.magics.text_transforms.cell_to_marker`, on the text: ``%%jaxtime`` becomes a marker line of the
+   same height, so that every line of the cell keeps its number.
+2. :func:`~jaxmagic.magics.text_transforms.line_in_sight`, on the text: line magics stay the call that IPython made of
+   them, ``get_ipython().run_line_magic('jaxtime', …)``, which works even where step 3 is not applied. But IPython
+   looks in the text for ``await``, and finds one in front of ``%jaxtime await f()``.
 3. :class:`BlockRewriter`, on the syntax tree: a marker with what follows it, or such a call, becomes a block.
 
 A marker is a call of ``run_cell_magic`` with ``...`` for the cell: what it is about follows. Where step 3 does not
@@ -26,8 +26,8 @@ from IPython.core.error import InputRejected, UsageError
 
 from . import options
 from .bound import bind_in_functions
-from .calls import LineCall, Parsers, imported, line_call, magic_call, read_marker
 from .leaving import leaving
+from .magic_calls import LineCall, Parsers, imported, line_call, magic_call, read_marker
 from .once import is_displayed
 
 _numbers = count(1)

@@ -1,7 +1,7 @@
 """What an element costs of what a fusion computes: how much longer a program takes with more of it.
 
-``jaxmagic/analysis/weights.py`` has these costs, rounded. Additions in a chain are nearly free beside the memory that
-they read, so an addition is counted with that: as a program of one addition takes.
+``jaxmagic/xla/costs/weights.py`` has these costs, rounded. Additions in a chain are nearly free beside the memory
+that they read, so an addition is counted with that: as a program of one addition takes.
 """
 
 from __future__ import annotations

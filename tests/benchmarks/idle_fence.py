@@ -15,7 +15,7 @@ from typing import Any
 import jax
 from workloads import WORKLOADS, calibrated
 
-from jaxmagic.capture.fence import Fence
+from jaxmagic.timing.capture.fence import Fence
 
 #: Fences that are made in one run: each measures its idle cost anew, and some are luckier than others.
 _FENCES = 10

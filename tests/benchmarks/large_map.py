@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 
-from jaxmagic.model.memory import Allocation, Buffer, Executable
+from jaxmagic.memory_use.record.memory_profile import Allocation, Buffer, Executable
 
 
 def program(buffers: int) -> Executable:

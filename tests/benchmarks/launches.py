@@ -19,12 +19,20 @@ import jax.numpy as jnp
 import numpy as np
 
 import jaxmagic
-from jaxmagic.analysis.launches import Design, Side, compare_sides, judge_records, noise_sd, power, smallest_ratio
-from jaxmagic.analysis.processes import chosen, side_of
-from jaxmagic.analysis.regression import against
-from jaxmagic.capture.machine_noise import measure_noise
-from jaxmagic.model.benchmark import Benchmark
-from jaxmagic.model.process_noise import ProcessNoise
+from jaxmagic.benchmarking.capture.machine_noise import measure_noise
+from jaxmagic.benchmarking.record.benchmark import Benchmark
+from jaxmagic.benchmarking.record.launches import (
+    Design,
+    Side,
+    compare_sides,
+    judge_records,
+    noise_sd,
+    power,
+    smallest_ratio,
+)
+from jaxmagic.benchmarking.record.process_noise import ProcessNoise
+from jaxmagic.benchmarking.record.processes import chosen, side_of
+from jaxmagic.comparison.analysis.regression import against
 
 #: So many pairs of groups are drawn at random.
 _GROUPS = 300

@@ -19,7 +19,7 @@ from lines_table import HEAD, PROFILES, cells
 from planted import Planted, programs
 
 import jaxmagic
-from jaxmagic.analysis.profile_lines import line_times
+from jaxmagic.profiling.analysis.source_lines import line_times
 
 
 def measure(program: Planted, rounds: int) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from jaxmagic.analysis.statistics import sign_interval
+from jaxmagic.statistics.medians import sign_interval
 
 #: So many profiles make an interval of 95 % from the lowest to the highest.
 PROFILES = 6

@@ -11,7 +11,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from jaxmagic.capture.executables import requirement
+from jaxmagic.memory_use.capture.executables import requirement
 
 #: XLA compiles fifty products at once in no time; a thousand loops of so many take as often as long.
 _IN_A_LOOP = 50

@@ -15,13 +15,13 @@ from playwright.sync_api import Page, sync_playwright
 from profiling import record, record_scopes
 
 import jaxmagic
-from jaxmagic.analysis.memory_chart import map_chart
-from jaxmagic.analysis.profile_timeline_chart import profile_timeline_chart
-from jaxmagic.analysis.profile_tree import profile_flame
-from jaxmagic.model.chart import Boxes, Chart
-from jaxmagic.model.lanes import Lanes
-from jaxmagic.model.profile import Profile
-from jaxmagic.render.pictures import chart_to_html
+from jaxmagic.charts.lanes import Lanes
+from jaxmagic.charts.spec import Boxes, Chart
+from jaxmagic.memory_use.charts.buffer_map import map_chart
+from jaxmagic.profiling.analysis.scope_tree import profile_flame
+from jaxmagic.profiling.charts.timeline import profile_timeline_chart
+from jaxmagic.profiling.record.profile import Profile
+from jaxmagic.report.pictures import chart_to_html
 
 #: Times between the frames of a drag, as the browser draws them.
 _DRAG = """async canvas => {

@@ -19,9 +19,9 @@ import jax.numpy as jnp
 import numpy as np
 
 import jaxmagic
-from jaxmagic.analysis.comparison import ratios
-from jaxmagic.analysis.statistics import sign_interval
-from jaxmagic.model.comparison import Comparison
+from jaxmagic.comparison.record.comparison import Comparison
+from jaxmagic.comparison.record.verdict import ratios
+from jaxmagic.statistics.medians import sign_interval
 
 #: Steps beside 1,000.
 STEPS = (1000, 1020, 1050, 1100)

@@ -16,9 +16,9 @@ from shell import Shell
 from workloads import WORKLOADS, calibrated
 
 import jaxmagic
-from jaxmagic.capture.plan import Plan
-from jaxmagic.capture.runner import runner_of
-from jaxmagic.capture.warmup import warm_up
+from jaxmagic.benchmarking.capture.plan import Plan
+from jaxmagic.benchmarking.capture.runner import runner_of
+from jaxmagic.benchmarking.capture.warmup import warm_up
 
 TARGETS_MS = (0.01, 1, 10)
 

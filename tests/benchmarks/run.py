@@ -385,7 +385,7 @@ def elements(rounds: int) -> None:
         f"What an element costs more (ps; a program of one addition takes {addition:.0f} for each)",
         ["operation", "ps", "additions"],
         rows,
-        ["In a chain an addition costs nothing: the memory that it reads does. See analysis/weights.py."],
+        ["In a chain an addition costs nothing: the memory that it reads does. See xla/costs/weights.py."],
     )
 
 

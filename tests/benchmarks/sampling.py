@@ -12,7 +12,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from jaxmagic.capture.timeline import MemorySampler
+from jaxmagic.memory_use.capture.usage_sampler import MemorySampler
 
 STEPS = 300
 

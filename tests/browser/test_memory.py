@@ -13,7 +13,8 @@ from .notebook import Notebook
 REPORT, VIEW, ARRAYS = range(1, 4)
 
 CELLS = (
-    "%load_ext jaxmagic\nimport jaxmagic, jax, jax.numpy as jnp\nfrom jaxmagic.analysis.peak import peak_of\n"
+    "%load_ext jaxmagic\nimport jaxmagic, jax, jax.numpy as jnp\n"
+    "from jaxmagic.memory_use.analysis.peak import peak_of\n"
     "def loss(ws, x):\n    for w in ws:\n        x = jnp.tanh(x @ w)\n    return (x ** 2).mean()\n"
     "step = jax.jit(jax.grad(loss))\nonce_more = jax.jit(jax.grad(jax.checkpoint(loss)))\n"
     "ws, x = [jnp.ones((64, 64)) for _ in range(6)], jnp.ones((256, 64))",

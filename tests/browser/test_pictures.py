@@ -12,13 +12,13 @@ from typing import Any
 
 import pytest
 
-from jaxmagic.analysis.charts import chart
-from jaxmagic.analysis.distributions import latencies
-from jaxmagic.model.comparison import Comparison
-from jaxmagic.render.html import to_html
-from jaxmagic.render.pictures import chart_to_html, picture
-from jaxmagic.render.script import script as live_script
-from jaxmagic.render.script import with_scripts
+from jaxmagic.charts.distribution import latencies
+from jaxmagic.comparison.record.comparison import Comparison
+from jaxmagic.drawing.scripts import script as live_script
+from jaxmagic.drawing.scripts import with_scripts
+from jaxmagic.report.chart_of import chart
+from jaxmagic.report.pictures import chart_to_html, picture
+from jaxmagic.report.to_html import to_html
 
 
 def is_like(path: str, other: str) -> bool:

@@ -11,11 +11,11 @@ from typing import Any
 import jax
 from shells import open_shell
 
-from jaxmagic.model.benchmark import Benchmark
-from jaxmagic.model.comparison import Comparison
-from jaxmagic.model.memory import MemoryProfile
-from jaxmagic.model.profile import Profile
-from jaxmagic.model.timing import Timing
+from jaxmagic.benchmarking.record.benchmark import Benchmark
+from jaxmagic.comparison.record.comparison import Comparison
+from jaxmagic.memory_use.record.memory_profile import MemoryProfile
+from jaxmagic.profiling.record.profile import Profile
+from jaxmagic.timing.record import Timing
 
 from . import by_hand
 from .percent import Program

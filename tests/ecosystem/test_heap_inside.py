@@ -9,8 +9,8 @@ import jax
 import jax.numpy as jnp
 import pytest
 
-from jaxmagic.analysis.heap import owner, stacks
-from jaxmagic.capture.snapshots import HeapWatch
+from jaxmagic.memory_use.analysis.heap import owner, stacks
+from jaxmagic.memory_use.capture.heap_snapshots import HeapWatch
 
 X = jnp.ones((4, 8))
 

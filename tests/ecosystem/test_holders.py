@@ -8,7 +8,7 @@ import jax
 import jax.numpy as jnp
 import pytest
 
-from jaxmagic.capture.holders import find_holders
+from jaxmagic.memory_use.capture.holders import find_holders
 
 
 def shortest(namespace: dict[str, Any]) -> set[str]:

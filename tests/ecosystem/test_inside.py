@@ -11,8 +11,8 @@ import jax.numpy as jnp
 import pytest
 from recordings import module_of
 
-from jaxmagic.analysis.callers import with_own_callers
-from jaxmagic.analysis.inside import inside, line_of
+from jaxmagic.records.inside import inside, line_of
+from jaxmagic.xla.lines.callers import with_own_callers
 
 pytestmark = pytest.mark.skipif(jax.__version_info__ < (0, 10), reason="it tells the innermost line alone")
 

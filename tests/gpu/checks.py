@@ -21,8 +21,8 @@ import numpy as np
 from work import Row, Work, accelerator, quartiles
 
 import jaxmagic
-from jaxmagic.analysis.data_sheets import peak_of
-from jaxmagic.capture.command_buffers import without_command_buffers
+from jaxmagic.profiling.analysis.data_sheets import peak_of
+from jaxmagic.profiling.capture.command_buffers import without_command_buffers
 
 MS = 1e6
 GIB = 2**30

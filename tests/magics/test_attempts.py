@@ -12,15 +12,18 @@ import pytest
 from shells import Session
 
 import jaxmagic
-from jaxmagic.capture import arrays, memory, snapshots
-from jaxmagic.capture.load import Load
-from jaxmagic.capture.runner import Runner
-from jaxmagic.capture.surroundings import Surroundings
-from jaxmagic.magics import block, finish
-from jaxmagic.model.benchmark import Benchmark
-from jaxmagic.model.comparison import Comparison
-from jaxmagic.model.profile import Profile
-from jaxmagic.model.records import Record
+from jaxmagic.benchmarking.capture.conditions import Surroundings
+from jaxmagic.benchmarking.capture.runner import Runner
+from jaxmagic.benchmarking.record.benchmark import Benchmark
+from jaxmagic.comparison.record.comparison import Comparison
+from jaxmagic.magics import block
+from jaxmagic.magics import deliver as finish
+from jaxmagic.memory_use.capture import heap_snapshots as snapshots
+from jaxmagic.memory_use.capture import live_arrays as arrays
+from jaxmagic.memory_use.capture import run as memory
+from jaxmagic.profiling.record.profile import Profile
+from jaxmagic.runtime.machine_load import Load
+from jaxmagic.session.kinds import Record
 
 
 def fail(*_: Any, **__: Any) -> None:

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 import jaxmagic
-from jaxmagic.capture.stopwatch import Stopwatch
 from jaxmagic.magics.block import Block
+from jaxmagic.timing.capture.stopwatch import Stopwatch
 
 HOSTILE = """
 class Hostile:
@@ -89,9 +89,9 @@ def test_a_record_names_what_was_timed_when_the_source_is_gone(session: Any, mon
 @pytest.mark.parametrize(
     "where",
     [
-        "capture.stopwatch.Stopwatch.returned",
+        "timing.capture.stopwatch.Stopwatch.returned",
         "magics.block.Block._result",
-        "capture.stopwatch.Stopwatch._make_record",
+        "timing.capture.stopwatch.Stopwatch._make_record",
     ],
 )
 def test_an_interrupt_in_one_of_our_own_lines_is_an_interrupt(

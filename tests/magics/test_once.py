@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from jaxmagic.magics import once
+from jaxmagic.magics.declare import JaxMagics
 from jaxmagic.magics.once import DisplayOnce, OnceRewriter, is_displayed
-from jaxmagic.magics.timing import JaxMagics
-from jaxmagic.model.display import Displayable
+from jaxmagic.report.displayable import Displayable
 
 pytestmark = pytest.mark.clock
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from IPython.core.error import UsageError
 
 from jaxmagic.magics import options
-from jaxmagic.magics.timing import JaxMagics
+from jaxmagic.magics.declare import JaxMagics
 
 PARSER = JaxMagics.jaxtime.parser
 

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from IPython.core.error import InputRejected
 
+from jaxmagic.magics.declare import JaxMagics
 from jaxmagic.magics.rewrite import BlockRewriter, ends_in_semicolon
-from jaxmagic.magics.timing import JaxMagics
 
 PARSERS = {"jaxtime": JaxMagics.jaxtime.parser}
 

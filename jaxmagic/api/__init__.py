@@ -1,1 +1,0 @@
-"""The verbs, for people without magics: each one captures, analyses, and returns or keeps a record."""

@@ -1,0 +1,1 @@
+"""Samples a call until its median is known."""

@@ -1,0 +1,21 @@
+"""What becomes of a measurement that something has ended early."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from ...comparison.record.comparison import Comparison
+from ...timing.record import Timing
+from ..record.benchmark import Benchmark, StoppedBy
+
+#: Gets the record of what was taken, before the exception goes on its way.
+Unfinished = Callable[[Timing | Benchmark | Comparison], object]
+
+
+def forgotten(_: object) -> None:
+    """Keep nothing of it."""
+
+
+def ended_by(error: BaseException) -> StoppedBy:
+    """What an exception makes of the samples that were taken before it."""
+    return "interrupt" if isinstance(error, KeyboardInterrupt) else "error"

@@ -1,0 +1,43 @@
+"""A benchmark to play with: its distribution, or its calls in their order."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from ..charts.spec import Curves
+from ..comparison.charts.choices import over_time
+from ..report.chart_of import chart
+from ..report.panel import Guard, View, choice, row, screen, show
+from .record.benchmark import Benchmark
+
+_DISTRIBUTION, _ORDER = "distribution", "calls in their order"
+
+
+class BenchmarkView(View):
+    """Controls over a benchmark, and its picture and report below.
+
+    Args:
+        record: what is shown.
+    """
+
+    def __init__(self, record: Benchmark) -> None:
+        self.record = record
+        self.drawn = choice("Show", (_DISTRIBUTION, _ORDER))
+        self.scale = choice("Scale", ("linear", "log"))
+        self.screen = screen()
+        guard = Guard(self.screen)
+        guard.watch([self.drawn, self.scale], self.refresh)
+        super().__init__([row(self.drawn, self.scale), self.screen])
+        guard(self.refresh)(None)
+
+    def refresh(self) -> None:
+        """Show what the controls ask for."""
+        log = self.scale.value == "log"
+        if self.drawn.value == _ORDER:
+            found = over_time(self.record)
+            found = replace(found, y=replace(found.y, log=log and found.y.low > 0))
+        else:
+            drawn = chart(self.record)
+            assert isinstance(drawn, Curves)
+            found = replace(drawn, x=replace(drawn.x, log=log and drawn.x.low > 0))
+        show(self.screen, self.record, found)

@@ -1,0 +1,100 @@
+"""``%jaxtimeit``, called: from its line, its setup and its options to a benchmark that is shown."""
+
+from __future__ import annotations
+
+import argparse
+import ast
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Any
+
+from IPython.core.error import UsageError
+from IPython.core.interactiveshell import InteractiveShell
+
+from ..interrupts import interruptible
+from ..magics import options
+from ..magics.deliver import finish, finish_early, load_earlier
+from ..magics.parsed_source import parse
+from ..magics.repeatable import Repeatable, called_without_arguments, compile_setup
+from ..progress.bar import shown_progress
+from ..runtime.functions import is_folded
+from ..runtime.jax_version import require_jax
+from ..session.verbs import take_and_keep
+from .capture.launches import Statement, take_launches
+from .capture.plan import Plan
+from .capture.runner import Runner
+from .capture.sampler import take_benchmark
+from .record.benchmark import Benchmark
+
+
+def run_timeit(
+    shell: InteractiveShell,
+    parser: argparse.ArgumentParser,
+    line: str,
+    cell: str | None,
+    local_ns: dict[str, Any] | None,
+) -> Benchmark | None:
+    """Measure the statement in `line`, or `cell` with the setup in `line`.
+
+    Raises:
+        UsageError: a wrong option, nothing to run, or an ``await``.
+        SyntaxError: at the user's line.
+    """
+    words, rest = options.split(line, parser)
+    arguments = options.parse(words, parser)
+    statement, setup = (rest, "") if cell is None else (cell, rest)
+    tree = parse(shell, "jaxtimeit", statement, is_line=cell is None)
+    if not tree.body:
+        raise UsageError("%jaxtimeit has nothing to run. Write the statement behind it: %jaxtimeit f(x).")
+    setups = [*_statements(shell, arguments.setup), *_statements(shell, setup)]
+    namespace = shell.user_ns if local_ns is None or local_ns is shell.user_ns else {**shell.user_ns, **local_ns}
+    earlier = load_earlier(shell, arguments, Benchmark)
+    require_jax()
+    function = called_without_arguments(tree.body, namespace)
+    make = compile_setup(
+        [tree.body],
+        setup=setups,
+        each=_statements(shell, arguments.each),
+        namespace=namespace,
+        filename=tree.filename,
+    )
+    plan = Plan(
+        rtol=arguments.rtol,
+        budget_ns=arguments.budget,
+        samples=arguments.r,
+        evaluations=arguments.n,
+    )
+    folded = function is not None and is_folded(function, (), {})
+    how: dict[str, Any] = {"code": statement.strip(), "folded": folded, "device": arguments.device}
+    names = shell.user_ns if local_ns is None else local_ns
+
+    def take() -> Benchmark:
+        with shown_progress() as progress:
+            shared: dict[str, Any] = {
+                "progress": progress,
+                "unfinished": partial(finish_early, shell, arguments, names),
+                **how,
+            }
+            if arguments.processes is None:
+                return take_benchmark(interruptible(_runner)(make), plan, **shared)
+            sent = Statement(partial(_runner, make), _referred_to([*setups, *tree.body], namespace))
+            return take_launches(sent, plan, arguments.processes, **shared)
+
+    record = take_and_keep(take)
+    return finish(shell, arguments, record, names, earlier)
+
+
+def _referred_to(statements: Sequence[ast.stmt], namespace: Mapping[str, Any]) -> dict[str, Any]:
+    """The user's values that the statements name."""
+    names = {node.id for each in statements for node in ast.walk(each) if isinstance(node, ast.Name)}
+    return {name: namespace[name] for name in sorted(names) if name in namespace}
+
+
+def _runner(make: Callable[[], Repeatable]) -> Runner:
+    """The runner of the statement, once the setup has run. Fresh processes call this, too."""
+    (body,), each = make()
+    return Runner(body, each=each)
+
+
+def _statements(shell: InteractiveShell, code: str | None) -> list[ast.stmt]:
+    return parse(shell, "jaxtimeit", code, is_line=True).body if code and code.strip() else []

@@ -1,0 +1,1 @@
+"""Samples, their conditions, and what is wrong with them."""

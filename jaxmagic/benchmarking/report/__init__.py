@@ -1,0 +1,33 @@
+"""The report of a benchmark."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ...report.blocks import Block, Caution, Headline, Picture, Sentence
+from ...report.chart_of import chart
+from ...report.style import Style
+from ..record.benchmark import Benchmark
+from . import sentences as words
+
+
+def report(benchmark: Benchmark, style: Style, explain: bool) -> Iterator[Block]:
+    """Tell the time of a call and its interval, then how the samples lie."""
+    headline = words.headline(benchmark, style.digits)
+    yield Headline(text=headline)
+    yield from (Sentence(text=each, inner=True) for each in words.about_samples(benchmark, style.digits))
+    if len(benchmark.samples_ns) > 1:
+        yield Picture(
+            chart=lambda: chart(benchmark), alt=headline, letters=words.histogram(benchmark, style.digits) or ""
+        )
+    told = (
+        words.about_pipelined(benchmark, style.digits),
+        words.about_device(benchmark, style.digits),
+        words.about_first_call(benchmark, style.digits),
+    )
+    yield from (Sentence(text=each, inner=True) for each in told if each)
+    yield Sentence(text=words.about_end(benchmark, style.digits))
+    yield from (Caution(text=str(each)) for each in benchmark.warnings)
+
+
+REPORTS = {Benchmark: report}

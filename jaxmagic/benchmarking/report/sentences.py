@@ -1,0 +1,160 @@
+"""The sentences about a benchmark, for every medium."""
+
+from __future__ import annotations
+
+from ... import units
+from ...comparison.record.verdict import judge
+from ...statistics import medians as statistics
+from ...statistics.outliers import outliers
+from ..record.benchmark import Benchmark
+from . import processes as launch_words
+
+_BARS = " ▁▂▃▄▅▆▇█"
+
+
+#: Why calls were not pipelined.
+_TOO_FEW = "too few calls fit into the budget"
+_WHY_NOT = {
+    "count": "the number of calls was given",
+    "interrupt": "of the interrupt",
+    "error": "the code raised before that",
+}
+
+
+def headline(benchmark: Benchmark, digits: int) -> str:
+    """The median, and how sure it is."""
+    estimate = benchmark.estimate
+    calls = benchmark.latency.evaluations
+    median = f"{units.time(benchmark.median_ns, digits)} per call{f' (means of {calls} calls)' if calls > 1 else ''}"
+    if estimate is None:
+        count = len(benchmark.samples_ns)
+        return f"{median}   ({'one sample' if count == 1 else f'median of {count} samples'}: too few for an interval)"
+    interval = units.time_range(estimate.low, estimate.high, digits)
+    over = f" over {launch_words.processes(len(benchmark.launches))}" if benchmark.launches else ""
+    return f"{median}   ({interval} with {units.share(estimate.confidence, 1)} confidence{over})"
+
+
+def about_samples(benchmark: Benchmark, digits: int) -> list[str]:
+    """How the samples lie."""
+    calls = benchmark.latency.calls_ns
+    low, high = statistics.quartiles(calls)
+    beyond = outliers(calls)
+    of_calls = f" of {benchmark.latency.evaluations} calls" if benchmark.latency.evaluations > 1 else ""
+    if len(calls) == 1:
+        return [f"One sample{of_calls}."]
+    sentence = (
+        f"{units.count(len(calls), 'sample')}{of_calls}: half of them {units.time_range(low, high, digits)}, "
+        f"min {units.time(min(calls), digits)}"
+    )
+    if beyond.high:
+        sentence += f", {units.count(beyond.high, 'outlier')} above, kept"
+    if beyond.low:
+        sentence += f", {units.count(beyond.low, 'outlier')} below, kept"
+    about = launch_words.about_processes(benchmark) if benchmark.launches else None
+    assumed = _assumed(benchmark) if len(benchmark.launches) < 2 else None
+    return [f"{sentence}.", *(each for each in (about, assumed) if each is not None)]
+
+
+def _assumed(benchmark: Benchmark) -> str | None:
+    """Say that samples are taken to be independent, where they are too few to see it."""
+    count = len(benchmark.samples_ns)
+    if benchmark.estimate is None or count >= statistics.FEWEST_FOR_CORRELATION:
+        return None
+    return f"The interval assumes that these {count} samples do not depend on each other."
+
+
+def histogram(benchmark: Benchmark, digits: int) -> str | None:
+    """The distribution in a line; ``None`` where there is none to speak of."""
+    found = statistics.histogram(benchmark.latency.calls_ns)
+    if found is None:
+        return None
+    most = max(found.counts)
+    # What is there is seen, however rare: only an empty bin is blank.
+    bars = "".join(_BARS[-(-count * (len(_BARS) - 1) // most)] for count in found.counts)
+    beyond = f", {found.beyond} beyond" if found.beyond else ""
+    return f"{units.time(found.low, digits)} {bars} {units.time(found.high, digits)}{beyond}"
+
+
+def about_pipelined(benchmark: Benchmark, digits: int) -> str:
+    """What asynchrony hides."""
+    if benchmark.launches:
+        return launch_words.about_pipelined(benchmark, digits)
+    pipelined = benchmark.pipelined
+    if pipelined is None:
+        fresh = benchmark.conditions.fresh
+        why = "every call needs fresh arguments" if fresh else _WHY_NOT.get(benchmark.stopped_by, _TOO_FEW)
+        if benchmark.conditions.serial is not None:
+            why = launch_words.SERIAL[benchmark.conditions.serial]
+        return f"Pipelined: not measured, because {why}."
+    assert benchmark.pipelined_ns is not None
+    sentence = f"Pipelined: {units.time(benchmark.pipelined_ns, digits)} per call, {pipelined.evaluations} in flight"
+    ratio = benchmark.pipelined_ratio
+    if ratio is None or benchmark.waited is None:
+        return f"{sentence}."
+    waited = units.time(statistics.median(benchmark.waited.calls_ns), digits)
+    if judge(ratio) == "faster":
+        times = f"{units.factor(1 / ratio.value)} ({units.factor_range(1 / ratio.high, 1 / ratio.low)})"
+        return f"{sentence}; {waited} where each of as many is waited for, {times} as long."
+    return f"{sentence}; not waiting for each call spares nothing that can be told."
+
+
+def about_device(benchmark: Benchmark, digits: int) -> str | None:
+    """How long the device worked; ``None`` if nobody asked."""
+    device = benchmark.device
+    if device is None:
+        return None
+    if device.call_ns is None:
+        return f"Device time: not measured. {device.problem or 'No device worked.'}"
+    busiest = device.devices[device.busy_ns.index(max(device.busy_ns))]
+    which = f"{busiest}, the busiest of {len(device.devices)}," if len(device.devices) > 1 else busiest
+    call_ns = device.wall_ns / device.calls
+    return (
+        f"Device time: {which} worked {units.time(device.call_ns, digits)} per call, "
+        f"{units.share(device.call_ns, call_ns)} of the {units.time(call_ns, digits)} that each took "
+        f"in a profile of {units.count(device.calls, 'call')}."
+    )
+
+
+def about_first_call(benchmark: Benchmark, digits: int) -> str:
+    """The first call beside the others."""
+    if benchmark.launches:
+        return launch_words.about_first_call(benchmark, digits)
+    timing = benchmark.first_call
+    sentence = f"First call: {units.time(timing.wall_ns, digits)}"
+    if not timing.compile_ns:
+        return f"{sentence}, nothing compiled."
+    share = units.share(timing.compile_ns, timing.wall_ns)
+    functions = [each.function for each in timing.compilations if each.compiled and not each.eager]
+    names = f" ({', '.join(dict.fromkeys(functions))})" if functions else ""
+    return f"{sentence}, {units.time(timing.compile_ns, digits)} ({share}) of it compiling{names}."
+
+
+def about_end(benchmark: Benchmark, digits: int) -> str:
+    """What ended the sampling, and what was not reached."""
+    if benchmark.launches:
+        return launch_words.about_end(benchmark)
+    estimate = benchmark.estimate
+    wanted = units.percent(benchmark.rtol)
+    budget = units.time_short(benchmark.budget_ns)
+    if benchmark.stopped_by == "precision":
+        return f"Stopped because the interval is within {wanted} of the median."
+    if benchmark.stopped_by == "count":
+        return f"Stopped after {units.count(len(benchmark.samples_ns), 'sample')}, as asked for."
+    if benchmark.stopped_by == "interrupt":
+        return f"Interrupted after {units.count(len(benchmark.samples_ns), 'sample')}."
+    if benchmark.stopped_by == "error":
+        return f"Ended by {benchmark.error} after {units.count(len(benchmark.samples_ns), 'sample')}."
+    if estimate is None and benchmark.conditions.fresh:  # what makes the arguments is in no sample
+        return (
+            f"Stopped by the budget of {budget}: an interval takes six samples. Give it a larger --budget (budget_s)."
+        )
+    if estimate is None:
+        needed = units.time_option(6 * benchmark.median_ns * benchmark.latency.evaluations)
+        return (
+            f"Stopped by the budget of {budget}: an interval takes six samples; --budget {needed} (budget_s) would "
+            "allow them."
+        )
+    if estimate.relative_width <= benchmark.rtol:
+        return f"Stopped by the budget of {budget}; the interval is within {wanted} of the median."
+    found = units.percent(estimate.relative_width)
+    return f"Stopped by the budget of {budget}: the interval reaches {found} from the median, not {wanted}."

@@ -1,0 +1,1 @@
+"""Descriptions of pictures: which values are on which axis, and no pixels."""

@@ -1,0 +1,116 @@
+"""Distributions of samples, thinned to what can be seen: curves and hills."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Sequence
+from math import exp, log
+
+from ..benchmarking.record.benchmark import Trial
+from ..comparison.record.comparison import Comparison
+from ..statistics import medians as statistics
+from ..units import time_unit
+from .spec import Curves, Mark, Scale, Series
+
+#: A distribution is drawn through so many of its quantiles, and a hill at so many places: more would not be seen.
+_POINTS = 100
+_PLACES = 32
+
+_SHARE = Scale(label="share of samples", quantity="share", low=0.0, high=1.0)
+
+
+def latencies(comparison: Comparison) -> Curves:
+    """The distribution of each candidate's time, as curves."""
+    drawn = {each.label: each.latency for each in comparison.candidates}
+    return distributions(drawn, "distribution of each candidate's samples")
+
+
+def share_until(name: str, samples: Sequence[float], *, end: float | None = None, hue: int = 0) -> Series:
+    """The empirical distribution function: for a value, the share of the samples that are no larger.
+
+    Every point of it lies on the function of all samples. Between them it deviates by a hundredth at most.
+
+    Args:
+        name: of the curve.
+        samples: in any order.
+        end: where the axis ends; what lies beyond is not drawn.
+        hue: of the curve.
+
+    >>> found = share_until("f", [3, 1, 2, 2])
+    >>> list(zip(found.x, found.y))
+    [(1, 0.0), (1, 0.25), (2, 0.75), (3, 1.0)]
+    """
+    ordered = sorted(samples)
+    count = len(ordered)
+    ranks = (
+        range(count)
+        if count <= _POINTS
+        else sorted({-(-count * each // _POINTS) - 1 for each in range(1, _POINTS + 1)} | {0})
+    )
+    last = ordered[-1] if end is None else end
+    x, y = [ordered[0]], [0.0]
+    for value in sorted({ordered[rank] for rank in ranks}):
+        if value <= last:
+            x.append(value)
+            y.append(bisect_right(ordered, value) / count)
+    if last > x[-1]:
+        x.append(last)
+        y.append(bisect_right(ordered, last) / count)
+    return Series(name=name, x=tuple(x), y=tuple(y), hue=hue, step=True)
+
+
+def hill(ratios: Sequence[float]) -> tuple[tuple[float, float], ...]:
+    """Where the ratios lie, and how densely: a smoothed histogram of their logarithms, 1 at its highest.
+
+    The outermost fortieth on either side is left out, so that an outlier does not flatten the rest.
+
+    >>> hill([2.0, 2.0, 2.0])
+    ()
+    """
+    logs = sorted(log(each) for each in ratios)
+    low, high = statistics.quantile(logs, 0.025), statistics.quantile(logs, 0.975)
+    if len(logs) < 6 or high - low < 1e-9:
+        return ()
+    counts = [0.0] * _PLACES
+    for each in logs:
+        if low <= each <= high:
+            counts[min(int((each - low) / (high - low) * _PLACES), _PLACES - 1)] += 1
+    for _ in range(3):
+        counts = [(a + 2 * b + c) / 4 for a, b, c in zip([0, *counts], counts, [*counts[1:], 0], strict=False)]
+    most = max(counts)
+    width = (high - low) / _PLACES
+    inner = [(exp(low + width * (index + 0.5)), each / most) for index, each in enumerate(counts)]
+    return ((exp(low - width / 2), 0.0), *inner, (exp(high + width / 2), 0.0))
+
+
+def distributions(trials: dict[str, Trial], title: str, marks: tuple[Mark, ...] = ()) -> Curves:
+    """One curve for each trial, from the smallest sample to where only outliers are left."""
+    calls = {name: trial.calls_ns for name, trial in trials.items()}
+    low = min(min(each) for each in calls.values())
+    high = max(_without_outliers(each) for each in calls.values())
+    if high <= low:
+        low, high = (0.9 * low, 1.1 * low) if low else (0.0, 1.0)
+    beyond = sum(each > high for samples in calls.values() for each in samples)
+    return Curves(
+        title=title,
+        x=Scale(
+            label="time of a call",
+            quantity="time",
+            low=low,
+            high=high,
+            log=low > 0 and high > 20 * low,
+            unit=time_unit(statistics.median(next(iter(calls.values())))),  # that of the headline
+        ),
+        y=_SHARE,
+        series=tuple(
+            share_until(name, samples, end=high, hue=hue) for hue, (name, samples) in enumerate(calls.items())
+        ),
+        marks=marks,
+        note=f"{beyond} beyond" if beyond else "",
+    )
+
+
+def _without_outliers(calls: Sequence[float]) -> float:
+    """Where the samples end but for outliers."""
+    low, high = statistics.quartiles(calls)
+    return min(max(calls), high + 3 * max(high - low, 0.01 * high))

@@ -1,0 +1,1 @@
+"""Which candidate is faster, and how that grows."""

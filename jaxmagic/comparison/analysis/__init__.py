@@ -1,0 +1,1 @@
+"""Puts comparisons beside earlier ones, and profiles beside each other."""

@@ -1,0 +1,1 @@
+"""Measures candidates in shuffled rounds, and checks that their outputs agree."""

@@ -1,0 +1,95 @@
+"""Do two candidates compute the same? Their outputs, leaf by leaf."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...runtime.copies import unguarded
+from ..record.comparison import Check, CheckKind
+
+#: For types that have no rounding: integers, booleans.
+_EXACT = 0.0
+
+
+def check_output(value: Any, reference: Any, kind: CheckKind) -> Check:
+    """Compare two pytrees of arrays and numbers.
+
+    With ``allclose`` a leaf passes where no error is larger than the tolerance: the square root of the coarser type's
+    precision, times the largest magnitude in that leaf of the reference. (The square root is what is left where an
+    algorithm sums in another order.) With ``equal`` structure, types and every bit have to be the same.
+
+    Args:
+        value: what the candidate returned.
+        reference: what the baseline returned.
+        kind: how to compare.
+    """
+    import jax
+
+    try:
+        ours, our_tree = jax.tree_util.tree_flatten_with_path(value)
+        theirs, their_tree = jax.tree_util.tree_flatten_with_path(reference)
+    except Exception as error:
+        return Check(kind=kind, passed=False, problem=f"cannot be compared ({type(error).__name__})")
+    if our_tree != their_tree:
+        return Check(kind=kind, passed=False, problem=f"another structure: {our_tree}, not {their_tree}"[:300])
+    worst = Check(kind=kind, passed=True)
+    for (path, one), (_, other) in zip(ours, theirs, strict=True):
+        found = _check_leaf(one, other, jax.tree_util.keystr(path) or "the output", kind)
+        if (not found.passed and worst.passed) or (
+            found.passed == worst.passed and (found.largest_error or 0) >= (worst.largest_error or 0)
+        ):
+            worst = found
+        if found.problem is not None:
+            return found
+    return worst
+
+
+def _check_leaf(value: Any, reference: Any, path: str, kind: CheckKind) -> Check:
+    import jax
+    import numpy as np
+
+    if isinstance(value, jax.Array) and jax.dtypes.issubdtype(value.dtype, jax.dtypes.prng_key):
+        value, reference = jax.random.key_data(value), jax.random.key_data(reference)
+    try:
+        one, other = (unguarded(np.asarray, each) for each in (value, reference))
+    except Exception as error:
+        return Check(kind=kind, passed=False, leaf=path, problem=f"cannot be read ({type(error).__name__})")
+    if one.shape != other.shape:
+        return Check(kind=kind, passed=False, leaf=path, problem=f"another shape: {one.shape}, not {other.shape}")
+    if kind == "equal" and one.dtype != other.dtype:
+        return Check(kind=kind, passed=False, leaf=path, problem=f"another dtype: {one.dtype}, not {other.dtype}")
+    if one.dtype == object or one.dtype.kind in "USO":
+        same = bool(np.all(one == other))
+        return Check(kind=kind, passed=same, leaf=path, problem=None if same else "another value")
+    # Only NumPy's own types can be subtracted without surprise: booleans, bfloat16 and integers become wide.
+    wide = np.complex128 if "c" in (one.dtype.kind, other.dtype.kind) else np.float64
+    one_wide, other_wide = one.astype(wide), other.astype(wide)
+    both_nan = np.isnan(one_wide) & np.isnan(other_wide)
+    with np.errstate(invalid="ignore", over="ignore"):
+        error_at = np.where(both_nan | (one_wide == other_wide), 0.0, np.abs(one_wide - other_wide))
+    largest = float(np.max(error_at)) if error_at.size else 0.0
+    rtol = max(_tolerance(one.dtype), _tolerance(other.dtype)) if kind == "allclose" else _EXACT
+    finite = np.abs(other_wide[np.isfinite(other_wide)])
+    atol = rtol * float(np.max(finite)) if finite.size else 0.0
+    if not np.isfinite(largest):
+        return Check(kind=kind, passed=False, leaf=path, problem="NaN or infinite where the other is not")
+    if kind == "equal" and largest == 0 and one.tobytes() != other.tobytes():
+        return Check(kind=kind, passed=False, leaf=path, problem="equal values in other bits, such as 0.0 and -0.0")
+    return Check(
+        kind=kind,
+        passed=largest <= atol,
+        leaf=path,
+        largest_error=largest,
+        rtol=rtol,
+        atol=atol,
+        dtype=one.dtype.name,
+        like_dtype=other.dtype.name,
+    )
+
+
+def _tolerance(dtype: Any) -> float:
+    import jax.numpy as jnp
+
+    if not jnp.issubdtype(dtype, jnp.inexact):
+        return _EXACT
+    return float(jnp.finfo(dtype).eps) ** 0.5

@@ -1,0 +1,256 @@
+"""A comparison from its candidates: first calls, their outputs, rounds, and calls in flight."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import NamedTuple
+
+from ...benchmarking.capture.conditions import Surroundings
+from ...benchmarking.capture.pipeline import Pipelined, take_pipelined
+from ...benchmarking.capture.plan import PIPELINED, Plan
+from ...benchmarking.capture.runner import Runner
+from ...benchmarking.capture.sampler import donated_twice
+from ...benchmarking.capture.unfinished import Unfinished, ended_by, forgotten
+from ...benchmarking.capture.warmup import WarmUp
+from ...benchmarking.record.benchmark import Trial
+from ...errors import JaxMagicError, OutputsDiffer
+from ...interrupts import interrupted, interruptible, uninterrupted
+from ...memory_use.capture.executables import Watched, describe, watch
+from ...memory_use.record.memory_profile import Executable
+from ...profiling.record.profile import Profile
+from ...progress.record import SILENT, Progress
+from ...runtime import private_api as internals
+from ...runtime.clock import Clock, now_ns, timestamp
+from ...runtime.environment import probe
+from ...runtime.several import refuse_to_count, spans
+from ...statistics.medians import median
+from ...timing.record import Timing
+from ..record.comparison import Candidate, Check, CheckKind, Comparison, Work
+from .check_outputs import check_output
+from .contestants import Contestants, Entry, Failed
+from .profile_calls import profile_of
+from .remeasure import Again
+from .turns import Rounds, Turns
+
+#: How candidates that donate their arguments get others.
+_FRESH_FOR_ALL = (
+    "--each 'y = x.copy()' with f(y) as a candidate, setup=lambda: (x.copy(),) in jaxmagic.compare(), or fresh=True "
+    "in jaxmagic.sweep()."
+)
+
+
+@uninterrupted
+def take_comparison(
+    entries: Mapping[str, Entry],
+    plan: Plan,
+    *,
+    baseline: str,
+    check: CheckKind = "allclose",
+    strict: bool = False,
+    profiled: bool = False,
+    code: str | None = None,
+    failed: Failed | None = None,
+    progress: Progress = SILENT,
+    clock: Clock = now_ns,
+    seed: int = 0,
+    unfinished: Unfinished = forgotten,
+) -> Comparison:
+    """Measure candidates side by side.
+
+    An interrupt while rounds are taken, or after that, ends the measurement, and what is whole of them is returned.
+
+    Args:
+        entries: the candidates by their labels.
+        plan: how long; its budget is that of all together.
+        baseline: the label of the one that the others are compared with.
+        check: how their outputs are compared with the baseline's.
+        strict: whether to go on only if they are the same.
+        profiled: whether some more calls of each are recorded by JAX's profiler, when all times have been taken.
+        code: the source of all, for the record.
+        failed: told of each candidate that raises, which is left out then; if the baseline does, the first one that
+            is left takes its place. What candidates raise is raised where this is not given.
+        progress: is told what runs, never while a clock does.
+        clock: in nanoseconds.
+        seed: of the order within the rounds.
+        unfinished: gets what was taken before something was raised: a comparison, or the timings of first calls.
+
+    Raises:
+        OutputsDiffer: `strict`, and a candidate computes something else.
+        DonatedTwice: a call after the first met an array that an earlier one had used up.
+        AllFailed: every candidate did.
+        KeyboardInterrupt: before there was a round.
+    """
+    started_at = timestamp()
+    contestants = Contestants(entries, baseline, failed)
+    turns = Turns(contestants, plan, clock=clock, progress=progress, seed=seed)
+    firsts: dict[str, _First] = {}
+    beside, beyond = Surroundings(clock), _Beyond()
+
+    def record(error: BaseException | None = None) -> Comparison:
+        rounds = turns.rounds
+        assert rounds is not None
+        latencies = _latencies(contestants, rounds)
+        ended = rounds.stopped_by if error is None else ended_by(error)
+        return Comparison(
+            code=code,
+            started_at=started_at,
+            baseline=contestants.baseline,
+            candidates=tuple(
+                Candidate(
+                    label=label,
+                    code=entry.code,
+                    first_call=firsts[label].timing,
+                    warmup_ns=warm[label].calls_ns,
+                    latency=latencies[label],
+                    pipelined=pipelined.pipelined if pipelined else None,
+                    waited=pipelined.waited if pipelined else None,
+                    memory=memory[label],
+                    check=checks.get(label),
+                    conditions=beside.conditions_of(entry.runner, folded=entry.folded),
+                    work=beyond.works.get(label),
+                    profile=beyond.profiles.get(label),
+                    like=entry.like,
+                )
+                for label, entry in contestants.items()
+                for pipelined in [beyond.pipelined.get(label)]
+            ),
+            twice=contestants.baseline,
+            again=Trial(samples_ns=tuple(rounds.again), evaluations=latencies[contestants.baseline].evaluations),
+            rtol=plan.rtol,
+            budget_ns=plan.budget_ns,
+            stopped_by="interrupt" if beyond.interrupted else ended,
+            environment=probe(),
+            error=None if error is None else type(error).__name__,
+            values={label: entry.runner.value for label, entry in contestants.items()},
+        )
+
+    try:
+        interruptible(contestants.of_each)(partial(_first_call, progress, unfinished, firsts))
+        refuse_to_count(any(spans(each.programs) for each in firsts.values()))
+        checks = interruptible(_check_outputs)(contestants, check, strict)
+        called_ns = {label: each.timing.wall_ns - each.timing.compile_ns for label, each in firsts.items()}
+        warm = interruptible(turns.warm_up)(called_ns)
+        memory = interruptible(contestants.of_each)(
+            lambda label, entry: _only_program(entry.runner, firsts[label], warm[label])
+        )
+        with beside:
+            rounds = turns.take(warm)
+            beyond.interrupted = rounds.stopped_by == "interrupt"
+            latencies = _latencies(contestants, rounds)
+            beyond.take(partial(_take_pipelined, contestants, latencies, PIPELINED * turns.share.budget_ns))
+        beyond.take(partial(_take_works, contestants))
+        if profiled:
+            beyond.take(partial(_take_profiles, contestants, progress))
+    except BaseException as error:
+        contestants.forget_values()  # the traceback holds the runner, and IPython holds the traceback
+        if turns.rounds is not None:
+            unfinished(record(error))
+        elif not isinstance(error, JaxMagicError):
+            for each in firsts.values():
+                unfinished(each.timing)
+        if contestants.called and internals.met_a_deleted_array(error):
+            raise donated_twice(error, _FRESH_FOR_ALL) from error
+        raise
+    comparison = record()
+    measure = partial(take_comparison, dict(contestants.items()), check=check, profiled=profiled, clock=clock)
+    measure_again = Again(measure, comparison, plan, seed)
+    stopped_by = "interrupt" if interrupted() else comparison.stopped_by
+    return replace(comparison, measure_again=measure_again, stopped_by=stopped_by)
+
+
+def _latencies(contestants: Contestants, rounds: Rounds) -> dict[str, Trial]:
+    return {
+        label: Trial(samples_ns=tuple(rounds.taken[label]), evaluations=entry.runner.evaluations)
+        for label, entry in contestants.items()
+    }
+
+
+class _First(NamedTuple):
+    """The time of a first call, and the programs that it ran."""
+
+    timing: Timing
+    programs: Watched
+
+
+def _first_call(
+    progress: Progress, unfinished: Unfinished, firsts: dict[str, _First], label: str, entry: Entry
+) -> None:
+    progress.stage(f"first call of {label}")
+    with watch() as programs:
+        timing = entry.runner.first_call(entry.code, unfinished)
+    firsts[label] = _First(timing, programs)
+
+
+def _only_program(runner: Runner, first: _First, warm: WarmUp) -> Executable | None:
+    """The program that a call runs, if it is one: of several the largest says nothing about all of them together.
+
+    A long call is not made once more for that. But a first call may run programs that later ones do not, and so does
+    what makes fresh arguments for each call.
+    """
+    once_more = warm.sample_ns is None or not runner.repeatable
+    programs = runner.call_within(watch()) if once_more else first.programs
+    ran = [each for each in describe(programs, mapped=False) if each.ran]
+    return ran[0] if len(ran) == 1 else None
+
+
+@dataclass
+class _Beyond:
+    """Measurements that follow the rounds, for each candidate; an interrupt ends them, and the rounds are kept."""
+
+    interrupted: bool = False
+    pipelined: dict[str, Pipelined | None] = field(default_factory=dict)
+    works: dict[str, Work] = field(default_factory=dict)
+    profiles: dict[str, Profile] = field(default_factory=dict)
+
+    def take(self, measure: Callable[[_Beyond], None]) -> None:
+        """Let `measure` fill in its part, unless there was an interrupt."""
+        if not self.interrupted:
+            try:
+                interruptible(measure)(self)
+            except KeyboardInterrupt:
+                self.interrupted = True
+
+
+def _take_pipelined(
+    contestants: Contestants, latencies: Mapping[str, Trial], budget_ns: float, beyond: _Beyond
+) -> None:
+    for label, entry in contestants.items():
+        with suppress(Exception):  # a candidate that fails by now has been measured
+            beyond.pipelined[label] = take_pipelined(entry.runner, median(latencies[label].calls_ns), budget_ns)
+
+
+def _take_works(contestants: Contestants, beyond: _Beyond) -> None:
+    for label, entry in contestants.items():
+        if entry.work is not None:
+            with contestants.named(label):
+                beyond.works[label] = entry.work()
+
+
+def _take_profiles(contestants: Contestants, progress: Progress, beyond: _Beyond) -> None:
+    for label, entry in contestants.items():
+        progress.stage(f"recording {label}")
+        with contestants.named(label):
+            beyond.profiles[label] = profile_of(entry.runner, entry.code)
+
+
+def _check_outputs(contestants: Contestants, kind: CheckKind, strict: bool) -> dict[str, Check]:
+    if kind == "none":
+        return {}
+    checks = {}
+    for label, entry in contestants.items():
+        like = entry.like or contestants.baseline
+        if label == like or like not in contestants:
+            continue
+        found = replace(check_output(entry.runner.value, contestants[like].runner.value, kind), like=like)
+        checks[label] = found
+        if strict and not found.passed:
+            what = found.problem or f"the largest error is {found.largest_error:.3g}, {found.atol:.3g} is allowed"
+            where = f" at {found.leaf}" if found.leaf else ""
+            raise OutputsDiffer(
+                f"{label} does not compute what {like} does{where}: {what}. "
+                'Nothing was timed. Where outputs need not agree, give check="none" (--check none).'
+            )
+    return checks

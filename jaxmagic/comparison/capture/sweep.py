@@ -1,0 +1,151 @@
+"""A comparison at every combination of some variables' values.
+
+What fails at a point, by running out of memory or else, is written down, and the sweep goes on. An interrupt ends it,
+and keeps what was measured.
+"""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from itertools import product
+from typing import Any
+
+from ...benchmarking.capture.plan import Plan
+from ...errors import JaxMagicError, message_of
+from ...interrupts import interrupted, interruptible, uninterrupted
+from ...progress.record import SILENT, Progress
+from ...runtime import private_api as internals
+from ...runtime.clock import Clock, now_ns, timestamp
+from ...runtime.environment import probe
+from ..record.comparison import CheckKind
+from ..record.sweep import Failure, Point, Sweep, SweepEnd, Variable
+from .contestants import AllFailed, Entry
+from .rounds import take_comparison
+
+#: Which of its values each variable has.
+Position = tuple[int, ...]
+
+#: Makes the candidates of a point.
+Prepare = Callable[[Position], Mapping[str, Entry]]
+
+#: Characters of an error's message that are kept.
+_LONGEST = 300
+
+
+def _show_nothing() -> AbstractContextManager[Progress]:
+    return nullcontext(SILENT)
+
+
+@uninterrupted
+def take_sweep(
+    variables: Sequence[Variable],
+    labels: Sequence[str],
+    prepare: Prepare,
+    plan: Plan,
+    *,
+    baseline: str,
+    check: CheckKind = "allclose",
+    strict: bool = False,
+    profiled: bool = False,
+    code: str | None = None,
+    shown: Callable[[], AbstractContextManager[Progress]] = _show_nothing,
+    clock: Clock = now_ns,
+) -> Sweep:
+    """Measure candidates side by side at each point of a grid.
+
+    Args:
+        variables: what varies; the last one first.
+        labels: of the candidates.
+        prepare: makes them for a point; what it raises is that point's failure.
+        plan: how precisely; its budget is for the samples of all points together, and divided among them. First
+            calls, with what they compile, are not in it: all points are measured.
+        baseline: the label of the one that the others are compared with.
+        check: how their outputs are compared with the baseline's.
+        strict: whether to go on only if they are the same.
+        profiled: whether some more calls of each are recorded by JAX's profiler.
+        code: the source, for the record.
+        shown: makes what shows progress: of all points, and within it of each.
+        clock: in nanoseconds.
+
+    Raises:
+        OutputsDiffer: `strict`, and a candidate computes something else.
+        DonatedTwice: a call after the first met an array that an earlier one had used up.
+        KeyboardInterrupt: before anything was measured.
+        Exception: what the first point failed with, where all of them did.
+    """
+    started_at = timestamp()
+    grid = list(product(*(range(len(each.labels)) for each in variables)))
+    points: list[Point] = []
+    stopped_by: SweepEnd = "end"
+    first_error: Exception | None = None
+    measured = False
+    share = plan._replace(budget_ns=max(plan.budget_ns // len(grid), 1))
+    how = {"baseline": baseline, "check": check, "strict": strict, "profiled": profiled, "clock": clock}
+    try:
+        with shown() as progress:
+            progress.stage("points", len(grid))
+            for at in grid:
+                progress.advance(len(points))
+                with shown() as within:
+                    point, error = _take_point(at, prepare, share, progress=within, **how)
+                points.append(point)
+                measured = measured or point.comparison is not None
+                first_error = None if measured else first_error or error
+                if point.comparison is not None and point.comparison.stopped_by == "interrupt":
+                    raise KeyboardInterrupt
+    except (KeyboardInterrupt, SystemExit):
+        if not measured:
+            raise
+        stopped_by = "interrupt"
+    if measured and interrupted():
+        stopped_by = "interrupt"
+    if first_error is not None:
+        first_error.add_note("Every point of the sweep failed; this is the first one's error.")
+        raise first_error
+    return Sweep(
+        code=code,
+        started_at=started_at,
+        variables=tuple(variables),
+        labels=tuple(labels),
+        baseline=baseline,
+        points=tuple(points),
+        budget_ns=plan.budget_ns,
+        stopped_by=stopped_by,
+        environment=probe(),
+    )
+
+
+def _take_point(at: Position, prepare: Prepare, plan: Plan, **how: Any) -> tuple[Point, Exception | None]:
+    """One point of the grid, and its first error, of which nothing but words is kept for the record."""
+    errors: dict[str | None, Exception] = {}
+    comparison = None
+    try:
+        comparison = take_comparison(
+            interruptible(prepare)(at), plan, failed=errors.__setitem__, **how
+        ).without_values()
+    except JaxMagicError:
+        raise
+    except AllFailed:
+        pass
+    except Exception as error:
+        errors[None] = error
+    failures = tuple(Failure(label=label, error=in_words(error)) for label, error in errors.items())
+    first = next(iter(errors.values()), None)
+    if any(internals.ran_out_of_memory(each) for each in errors.values()):
+        for each in errors.values():
+            each.__traceback__ = each.__context__ = None  # its frames hold arrays, and the next point needs the room
+        gc.collect()
+    return Point(at=at, comparison=comparison, failures=failures), first if comparison is None else None
+
+
+def in_words(error: BaseException) -> str:
+    r"""An exception in a line.
+
+    >>> in_words(ValueError("too\n  large"))
+    'ValueError: too large'
+    """
+    message = " ".join(message_of(error).split())
+    text = f"{type(error).__name__}: {message}" if message else type(error).__name__
+    return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"

@@ -1,0 +1,122 @@
+"""A comparison to play with: another baseline, another metric, without a candidate, and measured again."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import ipywidgets
+
+from ...charts.distribution import latencies
+from ...charts.spec import Chart, Curves
+from ...report.panel import Guard, View, choice, row, screen, show, tick
+from ..charts.choices import METRICS, STATISTICS, ratios_chart, times_chart, without_series
+from ..charts.memory_time import tradeoff
+from ..record.comparison import Comparison
+
+#: What is drawn.
+_RATIOS, _TIMES, _DISTRIBUTIONS = "ratios", "times", "distributions"
+_MEMORY = "memory against time"
+
+
+class ComparisonView(View):
+    """Controls over a comparison, and its picture and report below.
+
+    Args:
+        record: what is shown first.
+
+    Attributes:
+        record: what is shown: the last one that was measured.
+    """
+
+    def __init__(self, record: Comparison) -> None:
+        self.record = record
+        labels = list(record)
+        self.baseline = choice("Baseline", labels, record.baseline)
+        drawn = [_RATIOS, _TIMES, _DISTRIBUTIONS]
+        self.drawn = choice("Show", [*drawn, _MEMORY] if tradeoff(record) is not None else drawn)
+        self.metric = choice("Metric", METRICS)
+        self.statistic = choice("Statistic", list(STATISTICS))
+        self.scale = choice("Scale", ("log", "linear"))
+        self.shown = {label: tick(label) for label in labels}
+        self.budget = ipywidgets.BoundedFloatText(
+            value=2 * record.budget_ns / 1e9,
+            min=0.01,
+            max=3600,
+            step=1,
+            description="Budget (s)",
+            style={"description_width": "initial"},
+            layout=ipywidgets.Layout(width="11em"),
+        )
+        self.again = ipywidgets.Button(description="Measure again", disabled=record.measure_again is None)
+        self.again.tooltip = (
+            "This record was loaded, or comes from the history: what it measured is not there any more."
+            if record.measure_again is None
+            else "Take new samples of the same candidates"
+        )
+        self.progress = ipywidgets.FloatProgress(max=1.0, layout=ipywidgets.Layout(width="10em", visibility="hidden"))
+        self.screen = screen()
+        guard = Guard(self.screen)
+        controls = [self.baseline, self.drawn, self.metric, self.statistic, self.scale]
+        guard.watch([*controls, *self.shown.values()], self.refresh)
+        self.again.on_click(guard(self._measure_again))
+        super().__init__(
+            [
+                row(*controls),
+                row(
+                    ipywidgets.Label("Candidates", layout=ipywidgets.Layout(margin="2px 10px 2px 0")),
+                    *self.shown.values(),
+                ),
+                row(self.budget, self.again, self.progress),
+                self.screen,
+            ]
+        )
+        guard(self.refresh)(None)
+
+    def refresh(self) -> None:
+        """Show what the controls ask for."""
+        drawn, metric = self.drawn.value, self.metric.value
+        self.metric.disabled = drawn in (_DISTRIBUTIONS, _MEMORY)
+        self.statistic.disabled = self.metric.disabled or metric in ("first call", "compile")
+        self.scale.disabled = drawn == _TIMES
+        based = replace(self.record, baseline=self.baseline.value)
+        show(self.screen, based, self._chart(based))
+
+    def _chart(self, based: Comparison) -> Chart:
+        hidden = [label for label, each in self.shown.items() if not each.value]
+        if len(hidden) == len(self.shown):
+            raise ValueError("every candidate is left out. Tick one")
+        found: Chart
+        if self.drawn.value == _DISTRIBUTIONS:
+            found = without_series(latencies(based), hidden)
+        elif self.drawn.value == _MEMORY:
+            found = without_series(_known(tradeoff(based)), hidden)
+        elif self.drawn.value == _TIMES:
+            found = times_chart(based, self.metric.value, self.statistic.value, hidden)
+        else:
+            found = ratios_chart(based, self.metric.value, self.statistic.value, hidden)
+        return replace(found, x=replace(found.x, log=self.scale.value == "log" and found.x.low > 0))
+
+    def _measure_again(self) -> None:
+        measure = self.record.measure_again
+        if measure is None:
+            raise ValueError("this record was loaded, or comes from the history: it cannot be measured again")
+        self.again.disabled = True
+        self.progress.layout.visibility = "visible"
+        try:
+            self.record = measure(self.budget.value, self._tell)
+        finally:
+            self.again.disabled = False
+            self.progress.layout.visibility = "hidden"
+            self.progress.value = 0.0
+        self.refresh()
+
+    def _tell(self, share: float) -> Any:
+        self.progress.value = share
+
+
+def _known(found: Curves | None) -> Curves:
+    """Measured again, what was known may be known no longer."""
+    if found is None:
+        raise ValueError("of fewer than two candidates it is known what memory they need")
+    return found

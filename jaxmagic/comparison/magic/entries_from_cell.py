@@ -1,0 +1,98 @@
+"""From labelled expressions to candidates that can be measured."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Any
+
+from IPython.core.error import UsageError
+from IPython.core.interactiveshell import InteractiveShell
+
+from ...benchmarking.capture.runner import Runner
+from ...magics.parsed_source import Tree, parse
+from ...magics.repeatable import Statements, called_without_arguments, compile_setup
+from ...runtime.functions import is_folded
+from ..capture.contestants import Entry
+from ..capture.count_flops import count_operations
+from ..capture.derivatives import Differentiated
+from ..record.comparison import Work
+from .labels import Labelled, called, differentiated
+
+#: Makes the candidates, given values for the variables of a sweep: runs the setup each time.
+Make = Callable[[Mapping[str, Any]], Mapping[str, Entry]]
+
+
+def compile_candidates(
+    shell: InteractiveShell,
+    arguments: argparse.Namespace,
+    tree: Tree,
+    setup: Statements,
+    candidates: Sequence[Labelled],
+    variables: Sequence[str],
+) -> Make:
+    """What makes the candidates.
+
+    Args:
+        shell: in whose session they run.
+        arguments: of the magic.
+        tree: the cell.
+        setup: its lines above the first label.
+        candidates: below.
+        variables: names that the setup and the candidates are given values for.
+    """
+    modes = {f"__jaxmagic_{number}__": each.mode for number, each in enumerate(candidates) if each.mode != "forward"}
+    named = iter(modes)
+    timed = [each if each.mode == "forward" else differentiated(each, next(named)) for each in candidates]
+    per, amount = arguments.per or (None, "")
+    asked: list[Statements] = []
+    if per == "flops":
+        asked = [called(each) for each in timed]
+    elif per is not None:
+        asked = [parse(shell, "jaxcompare", amount, is_line=True).body]
+    functions = [called_without_arguments(each.body, shell.user_ns) for each in candidates]
+    compiled = compile_setup(
+        [*(each.body for each in timed), *asked],
+        setup=setup,
+        each=parse(shell, "jaxcompare", arguments.each, is_line=True).body if arguments.each else [],
+        namespace=shell.user_ns,
+        filename=tree.filename,
+        parameters=[*variables, *modes],
+    )
+
+    def make(values: Mapping[str, Any]) -> Mapping[str, Entry]:
+        found = compiled(**values, **{name: Differentiated(mode) for name, mode in modes.items()})
+        bodies, answers = found.bodies[: len(candidates)], found.bodies[len(candidates) :]
+        works = _works(per, answers, len(candidates))
+        return {
+            candidate.label: Entry(
+                runner=Runner(body, each=found.each),
+                code=candidate.code,
+                folded=function is not None and is_folded(function, (), {}),
+                like=candidate.like,
+                work=work,
+            )
+            for candidate, body, function, work in zip(candidates, bodies, functions, works, strict=True)
+        }
+
+    return make
+
+
+def _count(answer: Callable[[], Any]) -> Work:
+    function, args, kwargs = answer()
+    return count_operations(function, args, kwargs)
+
+
+def _works(per: str | None, answers: Sequence[Callable[[], Any]], count: int) -> Sequence[Callable[[], Work] | None]:
+    """For each candidate what says how much a call of it does."""
+    if per is None:
+        return [None] * count
+    if per == "flops":
+        return [partial(_count, answer) for answer in answers]
+    amount = answers[0]()
+    try:
+        work = Work(kind=per, amount=float(amount))  # type: ignore[arg-type]
+    except (TypeError, ValueError, OverflowError):
+        raise UsageError(f"--per {per}=: expected a positive number, got {amount!r:.60}.") from None
+    return [lambda: work] * count

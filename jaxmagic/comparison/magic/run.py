@@ -1,0 +1,93 @@
+"""``%%jaxcompare``, called: from a cell with labels to a comparison, or a sweep of comparisons, that is shown."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Mapping, Sequence
+from functools import partial
+from math import prod
+from typing import Any
+
+from IPython.core.error import UsageError
+from IPython.core.interactiveshell import InteractiveShell
+
+from ...benchmarking.capture.plan import Plan, default_budget_ns
+from ...interrupts import interruptible
+from ...magics import options
+from ...magics.deliver import finish, finish_early, load_earlier
+from ...magics.parsed_source import parse
+from ...progress.bar import shown_progress
+from ...runtime.jax_version import require_jax
+from ...session.verbs import take_and_keep
+from ..capture.contestants import Entry
+from ..capture.rounds import take_comparison
+from ..capture.sweep import take_sweep
+from ..record.comparison import Comparison
+from ..record.sweep import Sweep
+from .entries_from_cell import compile_candidates
+from .labels import explain_label, split_cell, with_modes
+from .sweep_option import read_sweep, require_used
+
+
+def run_compare(
+    shell: InteractiveShell, parser: argparse.ArgumentParser, line: str, cell: str
+) -> Comparison | Sweep | None:
+    """Measure the candidates of `cell` side by side.
+
+    Raises:
+        UsageError: a wrong option, or a cell without two candidates.
+        SyntaxError: at the user's line.
+    """
+    words, rest = options.split(line, parser)
+    arguments = options.parse(words, parser)
+    if not options.only_comment(rest):
+        raise UsageError(
+            f"%%jaxcompare: expected options only, got {rest.strip()[:60]!r}. Put the code below it, and a "
+            "value with spaces in quotes."
+        )
+    try:
+        tree = parse(shell, "jaxcompare", cell, is_line=False)
+    except SyntaxError as error:
+        explain_label(error)
+        raise
+    alone = len(arguments.modes) == 1 and not arguments.sweep
+    setup, given = split_cell(tree, cell, least=2 if alone else 1)
+    baseline = arguments.baseline or given[0].label
+    candidates = with_modes(given, arguments.modes, baseline)
+    labels = [each.label for each in candidates]
+    if baseline not in labels:
+        raise UsageError(f"there is no candidate {baseline!r} to be the baseline, only {', '.join(labels)}.")
+    varied = read_sweep(shell, arguments.sweep)
+    require_used(varied, [tree])
+    earlier = load_earlier(shell, arguments, Sweep if varied else Comparison)
+    require_jax()
+    make = compile_candidates(shell, arguments, tree, setup, candidates, [each.variable.name for each in varied])
+    budget_ns = arguments.budget
+    if budget_ns is None:
+        points = prod(len(each.values) for each in varied) if varied else None
+        budget_ns = default_budget_ns(len(candidates), points)
+    plan = Plan(rtol=arguments.rtol, budget_ns=budget_ns, samples=arguments.r)
+    how: dict[str, Any] = {
+        "baseline": baseline,
+        "check": arguments.check,
+        "strict": arguments.strict,
+        "profiled": arguments.profile,
+        "code": cell.strip(),
+    }
+    record: Comparison | Sweep
+    if varied:
+
+        def prepare(at: Sequence[int]) -> Mapping[str, Entry]:
+            return make({each.variable.name: each.values[index] for each, index in zip(varied, at, strict=True)})
+
+        variables = [each.variable for each in varied]
+        record = take_and_keep(lambda: take_sweep(variables, labels, prepare, plan, shown=shown_progress, **how))
+    else:
+
+        def take() -> Comparison:
+            with shown_progress() as progress:
+                unfinished = partial(finish_early, shell, arguments, shell.user_ns)
+                return take_comparison(interruptible(make)({}), plan, progress=progress, unfinished=unfinished, **how)
+
+        record = take_and_keep(take)
+    return finish(shell, arguments, record, shell.user_ns, earlier)

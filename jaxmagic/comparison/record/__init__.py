@@ -1,0 +1,1 @@
+"""Candidates side by side, sweeps, and their verdicts."""

@@ -1,0 +1,239 @@
+"""Which is faster, by how much, and how sure is that? From rounds to a ratio, and from a ratio to a verdict.
+
+Samples of one round were taken within the same moment, so what slows one down slows the others down as well. So
+candidates are compared round by round, and the median of the ratios is what counts, never the ratio of the medians.
+The baseline is in each round twice, and a candidate is put beside each of its two samples.
+
+A verdict holds for all candidates together: with several of them each interval is wider, so that in at most one of
+twenty comparisons any of them misses the truth.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from math import ceil, exp, log
+
+import numpy as np
+
+from ... import units
+from ...benchmarking.record.in_turns import blocked_median, blocked_ratio
+from ...records.finding import Finding
+from ...records.other_load import folded, loaded, recompiled
+from ...statistics.estimate import Estimate
+from ...statistics.medians import CONFIDENCE, sign_interval
+from .comparison import Candidate, Comparison, Verdict, Versus
+from .floors import LEAST_DIFFERENCE, floor_between, withheld
+
+#: Ratios within this of one are the same, for all that people decide by them.
+SAME = 0.03
+
+#: How sure it has to be that the baseline differs from itself before that is worth a warning.
+_ALARM = 0.999
+
+
+def ratio(times: Sequence[float], others: Sequence[float], confidence: float = CONFIDENCE) -> Estimate | None:
+    """The median of the ratios of each round, with its interval; ``None`` where rounds are too few for one.
+
+    In logarithms, so that the ratio the other way round is one over this, ends of the interval exchanged. The order
+    within a round is shuffled, so which of two equals takes longer is a throw of a coin, and rounds are independent
+    even where noise is not.
+
+    >>> found = ratio([2, 4, 6, 8, 10, 12], [1, 2, 3, 4, 5, 6])
+    >>> found.value, found.low, found.high
+    (2.0, 2.0, 2.0)
+    """
+    if min(times) <= 0 or min(others) <= 0:  # a clock that did not move: no ratio follows from that
+        return None
+    found = sign_interval(np.log(np.divide(times, others)), confidence)
+    if found is None:
+        return None
+    return Estimate(value=exp(found.value), low=exp(found.low), high=exp(found.high), confidence=confidence)
+
+
+def family_confidence(others: int) -> float:
+    """The confidence of each interval, so that all of them hold with 95 %: for five other candidates, 99 %.
+
+    >>> family_confidence(1), round(family_confidence(5), 6)
+    (0.95, 0.99)
+    """
+    return 1 - (1 - CONFIDENCE) / max(others, 1)
+
+
+def judge(found: Estimate | None, floor: float = LEAST_DIFFERENCE, same: float = SAME) -> Verdict:
+    """The verdict on a ratio of times.
+
+    Faster or slower where the whole interval lies farther from one than the floor. No difference where all of it
+    lies within `same` of one.
+
+    Args:
+        found: time over the baseline's time.
+        floor: a difference up to this is not told apart from none.
+        same: how far from one is still the same.
+    """
+    if found is None:
+        return "too noisy to tell"
+    low, high = log(found.low), log(found.high)
+    if low > log(1 + floor):
+        return "slower"
+    if high < -log(1 + floor):
+        return "faster"
+    return "no difference" if max(abs(low), abs(high)) <= log(1 + same) else "too noisy to tell"
+
+
+def known(times: Sequence[Sequence[float]], again: Sequence[float], rtol: float) -> bool:
+    """Whether the ratios of all candidates to the baseline are known well enough.
+
+    Args:
+        times: of each candidate in each round, the baseline first.
+        again: of the baseline once more.
+        rtol: how far the intervals may reach from their medians, as a share of these.
+    """
+    first, *others = times
+    confidence = family_confidence(len(others))
+    estimates = [blocked_ratio(each, first, again, confidence) for each in others]
+    return all(each is not None and each.relative_width <= rtol for each in estimates)
+
+
+def noise(comparison: Comparison, confidence: float = CONFIDENCE) -> Estimate | None:
+    """The candidate that was measured twice, beside itself."""
+    first = comparison.candidate(comparison.twice).latency
+    return ratio(comparison.again.calls_ns, first.calls_ns, confidence)
+
+
+def ratios(comparison: Comparison, label: str) -> list[float]:
+    """A candidate's time over the baseline's, for each round; two for each where the baseline was measured twice."""
+    times = comparison.candidate(label).latency.calls_ns
+    baseline = comparison.candidate(comparison.baseline).latency.calls_ns
+    others = [baseline, comparison.again.calls_ns] if comparison.baseline == comparison.twice else [baseline]
+    return [one / other for each in others for one, other in zip(times, each, strict=True)]
+
+
+def ratio_between(comparison: Comparison, label: str, other: str) -> Estimate | None:
+    """The time of one candidate over that of another, with the confidence that so many candidates ask for."""
+    confidence = family_confidence(len(comparison) - 1)
+    times, others = (comparison.candidate(each).latency.calls_ns for each in (label, other))
+    again = comparison.again.calls_ns
+    if other == comparison.twice:
+        return blocked_ratio(times, others, again, confidence)
+    if label == comparison.twice:
+        found = blocked_ratio(others, times, again, confidence)
+        return None if found is None else found.inverse
+    return ratio(times, others, confidence)
+
+
+def verdict_between(comparison: Comparison, label: str, other: str) -> tuple[Estimate | None, Verdict]:
+    """The ratio of two candidates' times, and what it comes to."""
+    found = ratio_between(comparison, label, other)
+    return found, judge(found, floor_between(comparison.candidate(label), comparison.candidate(other)))
+
+
+def counterpart(comparison: Comparison, candidate: Candidate) -> Versus:
+    """A candidate beside what it is an alternative to: the baseline's same derivative; else the baseline."""
+    like = candidate.like
+    if like is None or like == candidate.label or like not in list(comparison):
+        return versus(comparison, candidate)
+    beside = replace(comparison, baseline=like)
+    return versus(beside, beside.candidate(candidate.label))
+
+
+def findings(comparison: Comparison) -> tuple[Finding, ...]:
+    """Everything that makes the ratios less than they seem, the gravest first."""
+    # What went on beside the rounds went on beside all candidates.
+    shared = comparison.candidates[0].conditions
+    empty = [each.label for each in comparison.candidates if each.conditions.folded]
+    found = [folded(f"The jitted call of {label}") for label in empty]
+    return (
+        *found,
+        *recompiled(shared),
+        *(each for one in comparison.candidates for each in withheld(comparison, counterpart(comparison, one))),
+        *_differs_from_itself(comparison),
+        *loaded(shared.other_load, comparison.environment),
+    )
+
+
+def _differs_from_itself(comparison: Comparison) -> list[Finding]:
+    """An alarm: two samples of one thing in the same rounds differ by more than chance."""
+    found = noise(comparison, _ALARM)
+    if found is None or judge(found) not in ("faster", "slower"):
+        return []
+    low, high = (max(each, 1 / each) for each in (found.low, found.high))
+    return [
+        Finding(
+            kind="unstable baseline",
+            text=f"{comparison.twice} differs from itself in the same rounds, by "
+            f"{units.percent(min(low, high) - 1)} or more: something favours one of two equal loops.",
+            remedy="Do not rely on differences of that size; measure again in a fresh session.",
+        )
+    ]
+
+
+def agrees(comparison: Comparison, candidate: Candidate) -> bool | None:
+    """Whether a candidate computes what the baseline does; ``None`` where that is not known.
+
+    Outputs were compared with that of one candidate, which need not be the baseline any more.
+    """
+    beside = counterpart(comparison, candidate).baseline
+    other = comparison.candidate(beside)
+    passed = [each.check is None or each.check.passed for each in (candidate, other)]
+    compared = candidate.check is not None or other.check is not None
+    if candidate is other or not compared:
+        return None if candidate is not other else True
+    return True if all(passed) else False if any(passed) else None
+
+
+def versus(comparison: Comparison, candidate: Candidate) -> Versus:
+    """A candidate beside the baseline."""
+    baseline = comparison.candidate(comparison.baseline)
+    if candidate is baseline:
+        found = Estimate(value=1.0, low=1.0, high=1.0, confidence=1.0)
+        return Versus(
+            label=candidate.label,
+            baseline=baseline.label,
+            ratio=found,
+            verdict="no difference",
+            break_even_calls=0,
+        )
+    found_ratio, verdict = verdict_between(comparison, candidate.label, baseline.label)
+    break_even = _break_even(comparison, candidate, baseline, verdict)
+    return Versus(
+        label=candidate.label,
+        baseline=baseline.label,
+        ratio=found_ratio,
+        verdict=verdict,
+        break_even_calls=None if break_even is None else break_even[0],
+        break_even_interval=None if break_even is None else break_even[1:],
+    )
+
+
+def _break_even(
+    comparison: Comparison, candidate: Candidate, baseline: Candidate, verdict: Verdict
+) -> tuple[int, int, int] | None:
+    """After how many calls the time that it compiled longer is won back, at least and at most.
+
+    What a call wins is estimated from the same rounds as the ratio, with the same ranks. So where the verdict is
+    *faster*, all of its interval is above zero.
+    """
+    longer_ns = candidate.first_call.compile_ns - baseline.first_call.compile_ns
+    if longer_ns <= 0:
+        return (0, 0, 0) if verdict != "slower" else None
+    if verdict != "faster":
+        return None
+    won_ns = _won_ns(comparison, candidate, baseline)
+    if won_ns is None or won_ns.low <= 0:
+        return None
+    return ceil(longer_ns / won_ns.value), ceil(longer_ns / won_ns.high), ceil(longer_ns / won_ns.low)
+
+
+def _won_ns(comparison: Comparison, candidate: Candidate, baseline: Candidate) -> Estimate | None:
+    """By how much a call of the candidate is shorter than one of the baseline, from round to round."""
+    confidence = family_confidence(len(comparison) - 1)
+    times, others = candidate.latency.calls_ns, baseline.latency.calls_ns
+    again = comparison.again.calls_ns
+    if baseline.label == comparison.twice:
+        won = [other - one for each in (others, again) for one, other in zip(times, each, strict=True)]
+        return blocked_median(won, confidence)
+    if candidate.label == comparison.twice:
+        won = [other - one for each in (times, again) for one, other in zip(each, others, strict=True)]
+        return blocked_median(won, confidence)
+    return sign_interval([other - one for one, other in zip(times, others, strict=True)], confidence)

@@ -1,0 +1,38 @@
+"""The report of a sweep."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ...report.blocks import Block, Caution, Headline, Picture, Sentence, Table
+from ...report.chart_of import chart
+from ...report.style import Style
+from ..record.sweep import Sweep
+from . import sweep_sentences as words
+from . import tradeoff_chart
+from .profile_diff import scaling_table
+from .sentences import cut
+
+
+def report(sweep: Sweep, style: Style, explain: bool) -> Iterator[Block]:
+    """Tell how times grow, then the time at each point."""
+    headline = words.headline(sweep)
+    yield Headline(text=headline)
+    if sweep.curves:
+        yield Picture(chart=lambda: chart(sweep), alt=headline)
+    shown = sweep.points[: words.MOST_POINTS]
+    rows = [words.heads(sweep), *(words.cells(sweep, point, style.digits) for point in shown)]
+    yield Table(rows=rows, there_are=len(sweep.points), noun="point", numbers=True)
+    yield Picture(chart=lambda: tradeoff_chart(sweep))
+    if scaled := scaling_table(sweep):
+        yield Table(rows=scaled, there_are=len(scaled) - 1)
+    yield from (Sentence(text=cut(each, sweep)) for each in words.about_outputs(sweep))
+    yield from (Sentence(text=each, faint=True) for each in words.about_work(sweep))
+    told = (*words.about_growth(sweep), *words.about_crossings(sweep))
+    yield from (Sentence(text=cut(each, sweep)) for each in told)
+    yield from (Sentence(text=cut(each, sweep), faint=True) for each in words.about_compiling(sweep, style.digits))
+    yield from (Sentence(text=cut(each, sweep)) for each in words.about_end(sweep, style.digits))
+    yield from (Caution(text=cut(each, sweep)) for each in words.about_conditions(sweep))
+
+
+REPORTS = {Sweep: report}

@@ -1,0 +1,274 @@
+"""Measuring side by side: at one point, or for each value of a variable."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
+from math import prod
+from typing import TYPE_CHECKING, Any, overload
+
+from ...benchmarking.record.benchmark import Benchmark
+from ...runtime.functions import name_of
+from ...runtime.given import nanoseconds, share
+from ...runtime.jax_version import require_jax
+from ...runtime.tracebacks import of_the_user
+from ...session.verbs import keep, take_and_keep
+from ..record.comparison import CheckKind, Comparison, Versus
+from ..record.sweep import Sweep
+from .checks import known_baseline, labels_of, values_of
+from .earlier import put_beside
+
+if TYPE_CHECKING:
+    from ..capture.contestants import Entry
+    from ..capture.derivatives import Mode
+
+
+@overload
+def compare(candidates: Benchmark, new: Benchmark, /, *, anyway: bool = False, measure: bool = True) -> Versus: ...
+@overload
+def compare(
+    candidates: Comparison, new: Comparison, /, *, anyway: bool = False, measure: bool = True
+) -> dict[str, Versus]: ...
+@overload
+def compare(candidates: Sweep, new: Sweep, /, *, anyway: bool = False, measure: bool = True) -> dict[str, Versus]: ...
+@overload
+def compare(
+    candidates: Mapping[str, Callable[..., Any]],
+    /,
+    *args: Any,
+    baseline: str | None = None,
+    check: CheckKind = "allclose",
+    strict: bool = False,
+    rtol: float = 0.01,
+    budget_s: float | None = None,
+    modes: Sequence[Mode] = ("forward",),
+    setup: Callable[[], Iterable[Any]] | None = None,
+    profile: bool = False,
+    **kwargs: Any,
+) -> Comparison: ...
+@of_the_user
+def compare(
+    candidates: Mapping[str, Callable[..., Any]] | Benchmark | Comparison | Sweep,
+    /,
+    *args: Any,
+    baseline: str | None = None,
+    check: CheckKind = "allclose",
+    strict: bool = False,
+    rtol: float = 0.01,
+    budget_s: float | None = None,
+    modes: Sequence[Mode] = ("forward",),
+    setup: Callable[[], Iterable[Any]] | None = None,
+    profile: bool = False,
+    **kwargs: Any,
+) -> Comparison | Versus | dict[str, Versus]:
+    """Measure functions side by side, on the same arguments: which is faster, by how much, and how sure is that?
+
+    They are called in turns, in rounds whose order is shuffled and with the baseline twice in each. What counts is
+    the median of the ratios to both of its samples.
+
+    With two records of a kind in the place of functions, ``compare(old, new)``, the new one is put beside the old
+    one. That is refused where they are from different environments, unless ``anyway=True``. A verdict on records of
+    fewer than three processes takes the noise between processes of this machine. It is measured once in a session,
+    which takes some 15 s, if both records are from this environment; otherwise, and with ``measure=False``, 2 % is
+    assumed. ``basis`` says which.
+
+    Args:
+        candidates: the functions by their labels.
+        args: their positional arguments.
+        baseline: the label of the one that the others are compared with; the first one if left out.
+        check: how the outputs are compared with the baseline's: ``"allclose"``, ``"equal"`` or ``"none"``.
+        strict: raise instead of timing functions that compute something else.
+        rtol: stop when the intervals of all ratios reach no farther than this share of them to either side.
+        budget_s: or when this many seconds have been spent, first calls aside; one for each candidate if left out.
+            The rounds that a verdict takes are finished if that costs no more than the budget again. An interrupt
+            ends the rounds, and what was measured is returned.
+        modes: what of each function is called: ``"forward"``, ``"grad"`` or ``"value_and_grad"``, the derivatives
+            with respect to the first argument, and jitted where the function is. With several of them each function
+            is there once for each, under labels such as ``"f grad"``.
+        setup: called before every sample, outside the clock; it returns the positional arguments, in place of `args`.
+        profile: record a few more calls of each with JAX's profiler, when all times have been taken, and compare them
+            line by line and operation by operation.
+        kwargs: keyword arguments of all.
+
+    Returns:
+        The record: ``comparison["label"]`` has ``ratio``, ``interval``, ``verdict`` and ``break_even_calls``. Of two
+        benchmarks what the new one is beside the old one, of two comparisons or sweeps that for each label.
+
+    Raises:
+        NotComparable: two records are from different environments.
+        NotMeasured: two records have too few samples to compare.
+        ValueError: fewer than two candidates, a label that is no text, an unknown baseline, check or mode, or a
+            number that is not positive, or an `rtol` that is no share between 0 and 1.
+        TypeError: a candidate that cannot be called; both `args` and `setup`; or two records that are not of one
+            kind, or with options that say how to measure.
+        OutputsDiffer: `strict`, and a candidate computes something else.
+        DonatedTwice: a function donates its arguments, and there is no `setup`.
+        JaxNotAvailable: JAX is not installed or too old.
+
+    >>> import jax, jax.numpy as jnp, jaxmagic
+    >>> def f(x):
+    ...     return jnp.sin(jnp.sin(jnp.sin(x)))
+    >>> comparison = jaxmagic.compare({"eager": f, "jit": jax.jit(f)}, jnp.ones(1000), budget_s=0.2)
+    >>> comparison["jit"].verdict in ("faster", "slower", "no difference", "too noisy to tell")
+    True
+    """
+    from ...benchmarking.capture.plan import Plan, default_budget_ns
+    from ...progress.bar import shown_progress
+    from ..capture.derivatives import in_modes
+    from ..capture.entries_from_functions import entries_of
+    from ..capture.rounds import take_comparison
+
+    if isinstance(candidates, Benchmark | Comparison | Sweep):
+        if len(args) != 1:
+            raise TypeError(f"compare(old, new): expected one other record, got {len(args)}")
+        given = (baseline, check, strict, rtol, budget_s, tuple(modes), setup, profile)
+        if given != (None, "allclose", False, 0.01, None, ("forward",), None, False):
+            raise TypeError(
+                "two records have been measured already: compare(old, new) takes anyway and measure only. "
+                "Leave out the options that say how to measure."
+            )
+        beside = put_beside(candidates, *args, **kwargs)
+        return beside[0] if isinstance(candidates, Benchmark) else {each.label: each for each in beside}
+    require_jax()
+    if not isinstance(candidates, Mapping):
+        raise TypeError(
+            f"compare(): expected functions by their labels, or two records, got {type(candidates).__name__}. "
+            'Write for example compare({"f": f, "g": g}, x).'
+        )
+    moded = in_modes(labels_of(candidates, check), modes, baseline)
+    if len(moded) < 2:
+        raise ValueError(f"expected at least two candidates, got {len(moded)}")
+    chosen = known_baseline([each.label for each in moded], baseline)
+    if setup is not None and args:
+        raise TypeError("the arguments come from setup or from args, not from both. Return them all from setup.")
+    budget_ns = default_budget_ns(len(moded)) if budget_s is None else nanoseconds(budget_s)
+    plan = Plan(rtol=share("rtol", rtol), budget_ns=budget_ns)
+    entries = entries_of(candidates, moded, args, kwargs, setup)
+
+    def take() -> Comparison:
+        with shown_progress() as progress:
+            return take_comparison(
+                entries,
+                plan,
+                baseline=chosen,
+                check=check,
+                strict=strict,
+                profiled=profile,
+                progress=progress,
+                unfinished=keep,
+            )
+
+    return take_and_keep(take)
+
+
+@of_the_user
+def sweep(
+    candidates: Mapping[str, Callable[..., Any]] | Callable[..., Any],
+    make_args: Callable[..., tuple[Any, ...]] | None = None,
+    /,
+    *,
+    fresh: bool = False,
+    baseline: str | None = None,
+    check: CheckKind = "allclose",
+    strict: bool = False,
+    rtol: float = 0.01,
+    budget_s: float | None = None,
+    modes: Sequence[Mode] = ("forward",),
+    profile: bool = False,
+    **variables: Iterable[Any],
+) -> Sweep:
+    """Measure functions side by side for several sizes, types or settings.
+
+    What fails somewhere, by running out of memory or else, is recorded with its error, and the sweep goes on. An
+    interrupt ends it, and what was measured is returned.
+
+    Args:
+        candidates: one function, or several by their labels.
+        make_args: is given a value of each variable, by name, and returns the positional arguments as a tuple. The
+            values are the functions' own keyword arguments if left out.
+        fresh: make the arguments before every sample, outside the clock, and not once for each point: for functions
+            that donate theirs.
+        baseline: the label of the one that the others are compared with; the first one if left out.
+        check: how the outputs are compared with the baseline's: ``"allclose"``, ``"equal"`` or ``"none"``.
+        strict: raise instead of timing functions that compute something else.
+        rtol: a point is done when the intervals of all ratios reach no farther than this share of them.
+        budget_s: or when its share of these seconds is spent; half a second for each candidate and point if left out.
+            First calls, with what they compile, are not in it, and all points are measured.
+        modes: what of each function is called, as in :func:`compare`.
+        profile: as in :func:`compare`, at each point. Where the number of devices varies, the report has the
+            speed-up, the efficiency and the share of exchange.
+        variables: the values of each; several variables make a grid.
+
+    Returns:
+        The record: ``points`` has a :class:`~jaxmagic.Comparison` each, ``sweep["label"]`` the curves, and
+        ``crossings`` where functions overtake each other.
+
+    Raises:
+        ValueError: no variable, one without values or with one twice, a label that is no text, or an unknown
+            baseline, check or mode.
+        TypeError: a candidate that cannot be called, a variable with one value, or `make_args` does not return a
+            tuple.
+        OutputsDiffer: `strict`, and a candidate computes something else.
+        DonatedTwice: a function donates its arguments, and they are not `fresh`.
+        KeyboardInterrupt: before anything was measured.
+        Exception: what the first point failed with, where all of them did.
+        JaxNotAvailable: JAX is not installed or too old.
+
+    >>> import jax, jax.numpy as jnp, jaxmagic
+    >>> f = jax.jit(lambda x: jnp.sin(x) ** 2)
+    >>> sweep = jaxmagic.sweep({"sin": f}, lambda n: (jnp.ones(n),), n=[10, 1000, 100_000], budget_s=0.3)
+    >>> sweep.variables[0].numbers, sweep.points[0].comparison.candidate("sin").first_call.compile_ns > 0
+    ((10.0, 1000.0, 100000.0), True)
+    """
+    from ...benchmarking.capture.plan import Plan, default_budget_ns
+    from ...progress.bar import shown_progress
+    from ..analysis.sweep_variables import variable
+    from ..capture.derivatives import in_modes
+    from ..capture.entries_from_functions import entries_of
+    from ..capture.sweep import take_sweep
+
+    require_jax()
+    if callable(candidates):
+        candidates = {name_of(candidates): candidates}
+    functions = candidates
+    moded = in_modes(labels_of(functions, check), modes, baseline)
+    labels = [each.label for each in moded]
+    chosen = known_baseline(labels, baseline)
+    values = {name: values_of(name, each) for name, each in variables.items()}
+    if not values:
+        raise ValueError("a sweep takes a variable with its values: n=[64, 256]")
+    varied = [variable(name, each) for name, each in values.items()]
+    points = prod(map(len, values.values()))
+    budget_ns = default_budget_ns(len(labels), points) if budget_s is None else nanoseconds(budget_s)
+
+    def prepare(at: Sequence[int]) -> Mapping[str, Entry]:
+        here = {name: each[index] for (name, each), index in zip(values.items(), at, strict=True)}
+        if make_args is None:
+            return entries_of(functions, moded, (), here)
+        make = partial(_arguments, make_args, here)
+        return entries_of(functions, moded, (), {}, make) if fresh else entries_of(functions, moded, make(), {})
+
+    plan = Plan(rtol=share("rtol", rtol), budget_ns=budget_ns)
+    return take_and_keep(
+        lambda: take_sweep(
+            varied,
+            labels,
+            prepare,
+            plan,
+            baseline=chosen,
+            check=check,
+            strict=strict,
+            profiled=profile,
+            shown=shown_progress,
+        )
+    )
+
+
+def _arguments(make_args: Callable[..., Any], values: Mapping[str, Any]) -> tuple[Any, ...]:
+    found = make_args(**values)
+    if not isinstance(found, tuple):
+        raise TypeError(
+            f"make_args: expected the positional arguments as a tuple, got {type(found).__name__}. "
+            "Write for example lambda n: (jnp.ones(n),) with the comma."
+        )
+    return found

@@ -1,0 +1,1 @@
+"""What JAX compiled, and why."""

@@ -1,0 +1,1 @@
+"""Finds the cause of each compilation, and what would avoid it."""

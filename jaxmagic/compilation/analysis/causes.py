@@ -1,0 +1,223 @@
+"""Why did it compile? From the call, earlier calls and JAX's explanation to one line of cause and one of remedy.
+
+Three witnesses are heard: the call as it stood on the stack, earlier calls of the same function that were measured
+in this session, and the explanation that JAX logs. What none of them says is ``unknown``; nothing is guessed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from ..record.compilation import Cause
+from ..record.events import Call, Miss
+from . import jax_explanations as explanations
+from .call_diff import differences, most_alike, placement_difference
+from .held import changes, new_function
+from .operations import operation_cause
+from .remedies import cause, combined
+from .static_values import own_equality, shown
+
+#: Functions of a session that are remembered, and calls of each.
+_MOST_FUNCTIONS = 1000
+_MOST_CALLS = 8
+
+
+@dataclass(slots=True)
+class Memory:
+    """Earlier calls of a session, without their data: what a new call is compared with.
+
+    Attributes:
+        calls: the last calls of each function object and each eager operation that compiled something, oldest first.
+        sources: the last calls of each name and source, of whichever function object.
+        call_sites: which function JAX saw last on a line.
+    """
+
+    calls: dict[Hashable, list[Call]] = field(default_factory=dict)
+    sources: dict[tuple[str, int | None], list[Call]] = field(default_factory=dict)
+    call_sites: dict[str, tuple[str, int | None]] = field(default_factory=dict)
+
+    def recall(self, call: Call) -> list[Call]:
+        """Calls of the same function object, under the same transformation; or of the same eager operation."""
+        return self.calls.get(_key(call), [])
+
+    def of_source(self, call: Call) -> list[Call]:
+        """Calls of functions that have the same name and source, whichever objects they are."""
+        return self.sources.get((call.name, call.source_id), [])
+
+    def remember(self, call: Call) -> None:
+        """Add a call; what was not used for the longest time is forgotten when there is too much."""
+        if call.passed is not None and (call.internal or call.function_id is not None):
+            calls = self.calls.pop(_key(call), [])
+            self.calls[_key(call)] = [*calls, call][-_MOST_CALLS:]
+        if call.source_id is not None and not call.internal:
+            calls = self.sources.pop((call.name, call.source_id), [])
+            self.sources[call.name, call.source_id] = [*calls, call][-_MOST_CALLS:]
+        _forget_oldest(self.calls)
+        _forget_oldest(self.sources)
+        _forget_oldest(self.call_sites)
+
+
+def _key(call: Call) -> Hashable:
+    """Primitives that are run by themselves have a function object for each set of parameters, and one name."""
+    if call.internal:
+        return "operation", call.name, call.transformation
+    return call.function_id, call.transformation
+
+
+def _forget_oldest(known: dict[Any, Any]) -> None:
+    if len(known) > _MOST_FUNCTIONS:
+        del known[next(iter(known))]
+
+
+def find_cause(call: Call | None, miss: Miss | None, *, traced: bool, memory: Memory) -> Cause:
+    """Find why a function or an eager operation compiled.
+
+    Args:
+        call: the call that led to it, where it could be seen.
+        miss: JAX's explanation, where there was one.
+        traced: whether the function was traced; if not, JAX knew its types already.
+        memory: earlier calls; this one is added.
+    """
+    found = _find(call, "" if miss is None else miss.text, traced, memory)
+    if call is not None:
+        memory.remember(call)
+    return found
+
+
+def _find(call: Call | None, text: str, traced: bool, memory: Memory) -> Cause:
+    if call is None:
+        return _from_explanation(text, None, memory) or _unknown()
+    if call.internal:
+        return operation_cause(call, memory.recall(call))
+    if call.ahead_of_time:
+        if call.while_tracing:
+            return cause("ahead of time", "traced by .lower(), .trace() or jax.eval_shape")
+        return cause("ahead of time", "compiled ahead of time, with .lower().compile()")
+    earlier = memory.recall(call)
+    if call.transformed:
+        return _of_transformed(call, earlier, text, memory)
+    return _of_call(call, earlier, text, memory) if traced or text else _placement(call, earlier)
+
+
+def _of_call(call: Call, earlier: Sequence[Call], text: str, memory: Memory) -> Cause:
+    alike = most_alike(call, earlier)
+    differing = [] if alike is None else differences(call, alike)
+    setting = explanations.context(text)
+    named = setting is not None and setting.now is not None
+    if setting is not None and alike is not None and call.settings.get(setting.argument or "") is not None:
+        named = False  # JAX compared with another call: what differs from the nearest one is known
+    seen = [each.argument for each in differing if each.kind == "context"]
+    if setting is not None and named and not seen and (alike is None or alike.context != call.context):
+        return combined([setting, *differing])
+    if differing:
+        return combined(differing)
+    if alike is not None and explanations.never_seen(text):
+        return Cause(kind="first call", reason="compiled before, but gone from JAX's caches (jax.clear_caches()?)")
+    if call.wrapped:
+        return _of_wrapped(call, text, earlier, memory)
+    explained = _from_explanation(text, call, memory)
+    if alike is not None and (explained is None or explained.kind == "static value"):
+        explained = _own_equality(call, alike, told_by_jax=explained is not None) or explained
+    if explained:
+        return explained
+    return _unknown(call) if text or earlier else _not_explained(call, memory)
+
+
+def _own_equality(call: Call, alike: Call, *, told_by_jax: bool) -> Cause | None:
+    """Two calls that differ in nothing, except that a class of the user's may tell two static values apart."""
+    for name, text in call.statics.items():
+        if name in alike.statics:
+            held, before = (each.static_contents.get(name, {}) for each in (call, alike))
+            if found := own_equality(name, text, held, before, told_by_jax=told_by_jax):
+                return found
+    return None
+
+
+def _new_function(call: Call, memory: Memory) -> Cause | None:
+    """Another function object of a source that was compiled before, and what else differs from its calls.
+
+    To make the function once avoids a compilation only where it was called like this before, with the same options.
+    """
+    earlier = memory.of_source(call)
+    if not earlier:
+        return None
+    fewest = min(len(changes(call.held, each.held)) for each in earlier)
+    nearest = [each for each in earlier if len(changes(call.held, each.held)) == fewest]
+    alike = most_alike(call, [each for each in nearest if each.transformation == call.transformation])
+    found = new_function(call.held, (alike or nearest[-1]).held)
+    differing = [] if alike is None else differences(call, alike)
+    options = [each for each in differing if each.kind == "options"]
+    return combined([*options, found, *(each for each in differing if each not in options)])
+
+
+def _of_wrapped(call: Call, text: str, earlier: Sequence[Call], memory: Memory) -> Cause:
+    """JAX's explanation is about the library's function, which many of the user's may share."""
+    if earlier:
+        return _unknown(call)
+    return _not_explained(call, memory, never_seen=explanations.never_seen(text))
+
+
+def _not_explained(call: Call, memory: Memory, *, never_seen: bool = False) -> Cause:
+    """The first measured call of a function of which JAX says nothing, as of its own in ``jax.jit(jnp.sum)``."""
+    if found := _new_function(call, memory):
+        return found
+    if call.function_id is None or call.passed is None:  # its calls are not remembered: there may have been others
+        return _unknown(call)
+    known = "" if never_seen else ", as far as calls were measured"
+    return Cause(kind="first call", reason=f"first call{known}")
+
+
+def _of_transformed(call: Call, earlier: Sequence[Call], text: str, memory: Memory) -> Cause:
+    """A part of a transformation is compared with earlier ones under the same transformation."""
+    alike = most_alike(call, earlier)
+    if alike is not None and (differing := differences(call, alike)):
+        return combined(differing)
+    if explanations.never_seen(text):
+        _never_seen(text, call, memory)  # the next call from there is to be told from this one
+    if call.transformation:
+        return cause("transformation", f"a part of {call.transformation}, around {call.name}")
+    return cause("transformation", f"a part of a transformation, such as jax.grad or jax.vmap, around {call.name}")
+
+
+def _from_explanation(text: str, call: Call | None, memory: Memory) -> Cause | None:
+    if explanations.never_seen(text):
+        return _never_seen(text, call, memory)
+    return explanations.read(text, call)
+
+
+def _never_seen(text: str, call: Call | None, memory: Memory) -> Cause:
+    site = explanations.call_site(text)
+    here = ("", None) if call is None else (call.name, call.source_id)
+    seen_here = memory.call_sites.pop(site, None)
+    memory.call_sites[site] = here
+    if call is not None and (found := _new_function(call, memory)):
+        return found
+    # JAX's hint is about the line of the call: two different functions called from it get the hint as well.
+    if explanations.hints_at_new_function(text) and seen_here in (None, here):
+        reason = "a new function object, called from a line that called one before"
+        advice = "define and jit the function once, if it is the same and closes over the same"
+        return Cause(kind="new function", reason=reason, remedy=advice)
+    return Cause(kind="first call", reason="first call")
+
+
+def _placement(call: Call, earlier: Sequence[Call]) -> Cause:
+    """JAX did not trace, so it knew types, statics and nesting: what differs may be where the arguments lie."""
+    if found := placement_difference(call, earlier):
+        return found
+    alike = most_alike(call, earlier)
+    told = [] if alike is None else differences(call, alike)
+    if told and all(each.kind in ("options", "context") for each in told):
+        return combined(told)
+    where = next((leaf.placement for leaf in call.leaves.values() if leaf.placement), None)
+    return Cause(
+        kind="unknown",
+        reason="traced before with the same types: compiled by itself for the first time, or for another "
+        + f"device, sharding, commitment or options of jax.jit than earlier{f' (now {where})' if where else ''}",
+    )
+
+
+def _unknown(call: Call | None = None) -> Cause:
+    statics = "" if call is None else ", ".join(f"{name}={shown(value)}" for name, value in call.statics.items())
+    return Cause(kind="unknown", reason="JAX gave no reason" + (f"; static arguments: {statics}" if statics else ""))

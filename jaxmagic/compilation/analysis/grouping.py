@@ -1,0 +1,137 @@
+"""From spans and explanations to compilations: which stages belong together, and why it happened."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+from ..record.compilation import Cause, Compilation
+from ..record.events import Call, Miss, Span
+from .advice import with_advice
+from .causes import Memory, find_cause
+from .self_times import self_times
+from .waits import Interval, touching
+
+#: Spans report their length by another clock than ours: an inner one may seem to begin this much too early.
+_JITTER_NS = 2_000
+
+
+def group(
+    spans: Sequence[Span],
+    misses: Sequence[Miss],
+    memory: Memory,
+    *,
+    start_ns: int,
+    end_ns: int,
+    main_thread: int,
+    threads: Collection[int],
+    waits: Sequence[Interval] = (),
+) -> tuple[Compilation, ...]:
+    """The compilations of a window, in the order in which they ended.
+
+    Args:
+        spans: stages as JAX reported them, in the order of their ends.
+        misses: JAX's explanations, in the order in which they were logged.
+        memory: earlier calls of the session, to compare with; this window's calls are added to it.
+        start_ns: the start of the window.
+        end_ns: its end, when the code had returned.
+        main_thread: the thread that ran the measured code.
+        threads: the threads that belong to the measured code; compilations of others are listed with the
+            name of their thread and their full times.
+        waits: when the measured code itself waited for results: in no stage.
+    """
+    own = self_times(spans, start_ns, end_ns, main_thread=main_thread, threads=threads, waits=touching(waits, spans))
+    unclaimed = list(misses)
+    compilations = []
+    for last, members in _programs(spans).items():
+        ours = spans[last].thread in threads
+        stages = {"tracing": 0, "lowering": 0, "compilation": 0, "cache retrieval": 0}
+        for index in members:
+            span = spans[index]
+            stages[span.stage] += own[index] if ours else span.end_ns - span.start_ns
+        call = _call(spans, members, last)
+        traced = any(spans[index].stage == "tracing" for index in members)
+        miss = _claim(unclaimed, spans, members, last)
+        try:
+            cause = find_cause(call, miss, traced=traced, memory=memory)
+        except Exception as error:  # a cause that cannot be found must not cost the times
+            cause = Cause(kind="unknown", reason=f"the cause could not be found out ({type(error).__name__})")
+        compilations.append(
+            Compilation(
+                function=call.name if call is not None and call.wrapped else spans[last].function,
+                location=None if call is None or call.internal else call.location,
+                tracing_ns=stages["tracing"],
+                lowering_ns=stages["lowering"],
+                compilation_ns=stages["compilation"],
+                cache_retrieval_ns=stages["cache retrieval"],
+                cache=spans[last].cache,
+                saved_ns=spans[last].saved_ns,
+                last_stage=spans[last].stage,
+                cause=cause,
+                thread=None if ours else spans[last].thread_name,
+                began_ns=min(spans[index].start_ns for index in members) - start_ns,
+                ended_ns=max(spans[index].end_ns for index in members) - start_ns,
+                eager=call is not None and call.internal,
+            )
+        )
+    return with_advice(compilations)
+
+
+def _programs(spans: Sequence[Span]) -> dict[int, list[int]]:
+    """The spans of each program, under the one that ends it.
+
+    In a thread the stages of one program follow each other: tracing, lowering, compilation. A function that is
+    traced inside another's tracing or lowering belongs to that one. A trace whose next stage never comes
+    (``jax.eval_shape``) is a program of its own, without the last stage.
+    """
+    owner = list(range(len(spans)))
+    waiting: dict[int, list[int]] = {}  # by thread: spans that no later span has taken yet, in order
+    for index, span in enumerate(spans):
+        stack = waiting.setdefault(span.thread, [])
+        while stack and spans[stack[-1]].start_ns >= span.start_ns - _JITTER_NS:
+            owner[stack.pop()] = index  # it lies inside this one
+        if span.stage != "tracing":
+            for position in range(len(stack) - 1, -1, -1):
+                earlier = spans[stack[position]]
+                if earlier.function == span.function and earlier.stage != span.stage:
+                    owner[stack.pop(position)] = index  # it is the stage before this one
+                    break
+        if span.stage in ("tracing", "lowering"):
+            stack.append(index)
+    programs: dict[int, list[int]] = {}
+    for index in reversed(range(len(spans))):
+        owner[index] = owner[owner[index]]
+    for index, last in enumerate(owner):
+        programs.setdefault(last, []).append(index)
+    return dict(sorted(programs.items()))
+
+
+def _call(spans: Sequence[Span], members: Sequence[int], last: int) -> Call | None:
+    """The call that all of this was for: seen from any stage that bears the function's name."""
+    calls = [spans[i].call for i in members if spans[i].function == spans[last].function]
+    return next((call for call in reversed(calls) if call is not None), None)
+
+
+def _claim(unclaimed: list[Miss], spans: Sequence[Span], members: Sequence[int], last: int) -> Miss | None:
+    """The explanation of this compilation; those of functions traced inside it are used up with it."""
+    found = None
+    # JAX traces what a transformation evaluates without saying for how long.
+    untraced = all(spans[index].stage != "tracing" for index in members)
+    latest_ns = max(spans[index].end_ns for index in members) + _JITTER_NS
+    for index in members:
+        span = spans[index]
+        if span.stage != "tracing" and not untraced:
+            continue
+        for miss in unclaimed:
+            if miss.thread == span.thread and miss.at_ns <= latest_ns and _is_about(miss, span.function):
+                unclaimed.remove(miss)
+                if span.function == spans[last].function:
+                    found = miss
+                break
+    return found
+
+
+def _is_about(miss: Miss, function: str) -> bool:
+    return any(
+        line.strip().startswith((f"for {function} defined at", f"{function} id=", f"for {function} "))
+        for line in miss.text.splitlines()[1:3]
+    )

@@ -1,0 +1,1 @@
+"""Listens to JAX, and describes the calls that compile."""

@@ -1,0 +1,153 @@
+"""Read what an object is compared by and what a class of the user's holds, without running any code of theirs."""
+
+from __future__ import annotations
+
+import struct
+import sys
+from contextlib import suppress
+from types import FunctionType, MemberDescriptorType, ModuleType
+from typing import Any
+
+from ...memory_use.analysis.heap import is_users
+from ...records.call_stack import Frame
+from ...runtime.around import attributes, classes, inherits, is_a, is_exactly, member, members, of_type
+
+#: A class with more methods is compared by so many of them.
+_MOST_METHODS = 50
+
+_POINTER_BYTES = struct.calcsize("P")
+
+
+def attributes_of(value: Any) -> dict[str, Any] | None:
+    """Return the attributes and slots of an object; ``None`` where they cannot be read.
+
+    >>> class Model:
+    ...     def __init__(self): self.rate = 0.5
+    ...     @property
+    ...     def loud(self): raise RuntimeError("do not run")
+    >>> attributes_of(Model()), attributes_of(3)
+    ({'rate': 0.5}, None)
+    """
+    held = attributes(value)
+    readable = held is not None
+    found = {name: each for name, each in (held or {}).items() if is_exactly(name, str)}
+    for each in classes(value):
+        if "__slots__" not in each:
+            continue
+        readable = True
+        for name, slot in each.items():
+            if is_exactly(slot, MemberDescriptorType):
+                with suppress(AttributeError):  # it is not set
+                    found.setdefault(name, slot.__get__(value))
+    return found if readable else None
+
+
+def compared_fields(value: Any) -> dict[str, Any] | None:
+    """Return what a named tuple or a dataclass is compared by; ``None`` if its class compares in a way of its own.
+
+    >>> from dataclasses import dataclass, field
+    >>> @dataclass
+    ... class Point:
+    ...     x: int
+    ...     note: str = field(default="", compare=False)
+    >>> compared_fields(Point(3))
+    {'x': 3}
+    """
+    kind, compare = type(value), member(type(value), "__eq__")
+    if inherits(kind, tuple):
+        names = member(kind, "_fields")
+        plain = type(names) is tuple and compare is tuple.__eq__
+        return dict(zip(names, tuple.__iter__(value), strict=False)) if plain else None
+    fields = member(kind, "__dataclass_fields__")
+    generated = type(compare) is FunctionType and compare.__code__.co_filename == "<string>"
+    held = attributes_of(value)
+    if type(fields) is not dict or not generated or held is None:
+        return None
+    names = [name for name, field in fields.items() if field.compare and field._field_type.name == "_FIELD"]
+    return {name: held[name] for name in names if name in held}
+
+
+def holds_more(kind: type) -> bool:
+    """Say whether objects of a class hold something beside attributes and slots, which only C code can read.
+
+    >>> holds_more(type("Model", (), {})), holds_more(type("Rate", (float,), {}))
+    (False, True)
+    """
+    while kind is not object:
+        base, own = of_type("__base__", kind), members(kind)
+        known = sum(is_exactly(each, MemberDescriptorType) for each in own.values())
+        known += ("__dict__" in own) + ("__weakref__" in own)
+        size = of_type("__basicsize__", kind) - of_type("__basicsize__", base)
+        if size > known * _POINTER_BYTES or of_type("__itemsize__", kind):
+            return True
+        kind = base
+    return False
+
+
+def is_users_class(kind: type) -> bool:
+    """Say whether a class is the user's own, and neither Python's nor an installed package's.
+
+    >>> import fractions
+    >>> is_users_class(type("Own", (), {"__module__": "__main__"})), is_users_class(fractions.Fraction)
+    (True, False)
+    """
+    name = members(kind).get("__module__")
+    if type(name) is not str:
+        return False  # it was made by C code
+    module = sys.modules.get(name)
+    if name == "__main__" or not is_a(module, ModuleType):
+        return True
+    file = object.__getattribute__(module, "__dict__").get("__file__")
+    return type(file) is str and is_users_file(file)
+
+
+def is_written(kind: type) -> bool:
+    """Say whether a class is made by a statement, which may run again, and is none of Python's own types.
+
+    >>> is_written(dict), is_written(type("Own", (), {"__module__": "__main__"}))
+    (False, True)
+    """
+    return type(members(kind).get("__module__")) is str
+
+
+def is_users_file(file: str) -> bool:
+    """Say whether the user has written the code of a file."""
+    return is_users(Frame(function="", file=file, line=0))
+
+
+def methods_of(kind: type) -> list[FunctionType]:
+    """Return the methods and properties of a class that the user has written, inherited ones as well."""
+    written = [each for base in of_type("__mro__", kind) if is_users_class(base) for each in members(base).values()]
+    inside = (_function_of(each) for each in written)
+    return [each for each in inside if type(each) is FunctionType][:_MOST_METHODS]
+
+
+def _function_of(value: Any) -> Any:
+    """The function of a method, a property or what was decorated with ``jax.jit``."""
+    kind = type(value)
+    if kind is FunctionType:
+        return value
+    if kind is property:
+        return value.fget
+    return (attributes_of(value) or {}).get("__wrapped__")
+
+
+def class_values(kind: type) -> dict[str, Any]:
+    """Return what the user's classes of an object hold that is no code, such as ``rate = 0.5``.
+
+    >>> class_values(type("Model", (), {"__module__": "__main__", "rate": 0.5, "step": lambda self: 1}))
+    {'rate': 0.5}
+    """
+    found: dict[str, Any] = {}
+    for each in of_type("__mro__", kind):
+        for name, value in members(each).items() if is_users_class(each) else ():
+            if name.startswith("__") or member(type(value), "__get__") is not None or name == "_abc_impl":
+                continue
+            found.setdefault(name, value)
+    return found
+
+
+def name_of_class(kind: type) -> str:
+    """Return the name that a class bears, without the function that it was made in."""
+    name = of_type("__qualname__", kind)
+    return name.rpartition("<locals>.")[2] if type(name) is str else "?"

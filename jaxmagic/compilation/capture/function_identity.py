@@ -1,0 +1,166 @@
+"""Tell whether two function objects are one, or were made from the same source, without running any of their code."""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import os
+import re
+import weakref
+from collections.abc import Iterator
+from contextlib import suppress
+from types import CodeType, FunctionType, MethodType
+from typing import Any
+
+from ...runtime.around import attribute, is_a, is_exactly, member, of_type
+from .attributes import is_users_file, name_of_class
+
+#: Every function object that was seen, by its address, with a number that no other one gets.
+_functions: dict[int, tuple[weakref.ref[Any], int]] = {}
+_numbers = itertools.count(1)
+
+#: Files that stand for cells and for text that was executed.
+_CELL = re.compile(r"^<|ipykernel_\d+[/\\]")
+
+#: How many functions within functions are compared.
+_DEEPEST = 20
+
+#: Values that are compared by what they are; of all others only the type is.
+_PLAIN = (bool, int, float, complex, str, bytes, type(None))
+
+
+def function_id(function: Any) -> int | None:
+    """A number for this very object; unlike its address, none that a later object could have."""
+    address = id(function)
+    known = _functions.get(address)
+    if known is not None and known[0]() is function:
+        return known[1]
+    try:
+        reference = weakref.ref(function, lambda dead: _forget(address, dead))
+    except TypeError:
+        return None
+    _functions[address] = reference, next(_numbers)
+    return _functions[address][1]
+
+
+def _forget(address: int, dead: weakref.ref[Any]) -> None:
+    if address in _functions and _functions[address][0] is dead:
+        del _functions[address]
+
+
+def source_id(function: Any) -> int | None:
+    """Equal for two functions made from the same source in one file or in cells; ``None`` if it has none in Python.
+
+    What a function closes over is no part of it: ``compilation/capture/contents.py`` compares that. A callable object
+    is its class's ``__call__``, and what a library makes of a function includes the library's plain values.
+    """
+    found = list(_layers(function))
+    return hash(tuple(found)) if found and found[-1] is not None else None
+
+
+def name_of(function: Any) -> str | None:
+    """The name that a function or a callable object bears, read without running its code; ``None`` if it has none."""
+    for name in ("__qualname__", "__name__"):
+        if is_exactly(function, FunctionType):
+            found = getattr(function, name)
+        else:
+            found = of_type(name, function) if is_a(function, type) else attribute(function, name)
+        if is_exactly(found, str):
+            return str(found)
+    return None
+
+
+def defined_at(function: Any) -> str:
+    """``"train.py:12"``; ``""`` for what is not written in Python."""
+    code = code_of(innermost(function))
+    return "" if code is None else f"{os.path.basename(code.co_filename)}:{code.co_firstlineno}"
+
+
+def code_of(function: Any) -> CodeType | None:
+    """The code of a function, or of a callable object's class; ``None`` for what is not written in Python."""
+    called = function if is_exactly(function, FunctionType) else call_of(function)
+    return called.__code__ if is_exactly(called, FunctionType) else None
+
+
+def innermost(function: Any) -> Any:
+    """The function inside of partials, methods and wrappers."""
+    for _ in range(_DEEPEST):
+        further = inner(function)
+        if further is None:
+            break
+        function = further
+    return function
+
+
+def enclosed(function: FunctionType) -> dict[str, Any]:
+    """What a function closes over, by name."""
+    found = {}
+    for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
+        with suppress(ValueError):  # an empty cell
+            found[name] = cell.cell_contents
+    return found
+
+
+def _layers(function: Any) -> Iterator[object]:
+    """What `function` consists of, from outside; the last one is ``None`` if something cannot be compared."""
+    for _ in range(_DEEPEST):
+        if is_exactly(function, FunctionType):
+            yield code_content(function.__code__)
+            if not is_users_file(function.__code__.co_filename):
+                # jax.vmap and jax.grad return the same code: what it closes over tells them apart.
+                yield from map(_plain, enclosed(function).values())
+        elif is_a(function, functools.partial):
+            yield len(of_partial("args", function)), tuple(of_partial("keywords", function))
+        elif is_exactly(function, MethodType):
+            yield name_of_class(type(function.__self__))
+        elif is_exactly(call := call_of(function), FunctionType):
+            yield name_of_class(type(function))
+            yield code_content(call.__code__)
+        further = inner(function)
+        if further is None:
+            if code_of(function) is None:
+                yield None
+            return
+        function = further
+
+
+def inner(function: Any) -> Any:
+    """The function inside of a partial, a method or a wrapper; ``None`` if there is none."""
+    if is_exactly(function, MethodType):
+        return function.__func__
+    if is_a(function, functools.partial):
+        return of_partial("func", function)
+    if is_exactly(function, FunctionType):
+        return dict.get(function.__dict__, "__wrapped__")
+    further = attribute(function, "__wrapped__")
+    return None if is_a(further, property) else further
+
+
+def of_partial(name: str, function: Any) -> Any:
+    """The arguments, keywords or function of a partial, also where a class derived from it has a property instead."""
+    return vars(functools.partial)[name].__get__(function)
+
+
+def call_of(value: Any) -> Any:
+    """The ``__call__`` of an object's class."""
+    return member(type(value), "__call__")
+
+
+def code_content(code: CodeType) -> object:
+    """What makes it this code, on whichever line of its file. Its own hash leaves the instructions out on 3.11."""
+    # An edited cell has another file name and is still the place where the function was defined before.
+    file = "" if _CELL.search(code.co_filename) else code.co_filename
+    constants = tuple(
+        code_content(each) if isinstance(each, CodeType) else (type(each), each) for each in code.co_consts
+    )
+    return file, code.co_name, code.co_code, constants, code.co_names, code.co_varnames
+
+
+def _plain(value: Any) -> object:
+    """A value if it is plain, the code of a function, and else a type."""
+    if is_exactly(value, FunctionType):
+        return code_content(value.__code__)
+    if is_exactly(value, tuple):
+        return tuple(_plain(each) for each in value[:100])
+    # A class in what is hashed would run the __hash__ of its metaclass.
+    return (type(value), value) if is_exactly(value, *_PLAIN) else ("of the class", function_id(type(value)))

@@ -1,0 +1,1 @@
+"""Compilations, their causes, and what JAX said of them."""

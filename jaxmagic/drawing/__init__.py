@@ -1,0 +1,1 @@
+"""Charts as SVG, on a canvas, and as figures."""

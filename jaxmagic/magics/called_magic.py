@@ -1,0 +1,109 @@
+"""A magic that was *called*: ``ip.run_line_magic('jaxtime', 'f(x)')``, or where cells are not rewritten.
+
+In a cell the magic becomes a block and the cell runs it. Here nobody runs it but we, so the same block is made,
+compiled as IPython compiles a cell, and executed: source lines, assignments and errors are those of a cell.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import inspect
+from types import EllipsisType
+from typing import Any
+
+from IPython.core.error import UsageError
+from IPython.core.interactiveshell import InteractiveShell
+
+from . import options
+from .block import Block, open_block
+from .parsed_source import parse
+from .rewrite import BlockRewriter, ends_in_semicolon
+
+_ANYWHERE = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
+
+
+def run_called(
+    shell: InteractiveShell,
+    magic: str,
+    parser: argparse.ArgumentParser,
+    line: str,
+    cell: str | EllipsisType | None,
+    local_ns: dict[str, Any] | None,
+) -> Any:
+    """Run `line`, or `cell` with the options in `line`, and return what the magic evaluates to.
+
+    Raises:
+        UsageError: a wrong option, nothing to run, or an ``await`` inside a running event loop.
+        SyntaxError: at the user's line.
+    """
+    if isinstance(cell, EllipsisType):  # a marker, and nobody has made a block of it and what follows
+        raise UsageError(
+            f"%%{magic} has to be the outermost magic of its cell: here another one runs the cell, "
+            "and what follows would go unmeasured. Put it on top."
+        )
+    words, statement = options.split(line, parser)
+    options.parse(words, parser)
+    code = _code(magic, statement, cell)
+    tree = parse(shell, magic, code, is_line=cell is None)
+    if not tree.body:
+        raise UsageError(f"%{magic} has nothing to run: there is only a comment. Write a statement before it.")
+    rewriter = BlockRewriter({magic: parser}, shell.transform_cell, lambda: "last_expr")
+    given = line[: len(line) - len(statement)] if statement else line
+    statements = rewriter.block(tree.body[0], magic, given, tree.body, [], displayable=False)
+    block, name = _outside(shell, statements[0], magic, given)
+    tree.body = statements[:-1]  # the last one takes the value: that is done below
+    ast.fix_missing_locations(tree)
+    namespace = shell.user_ns if cell is not None or local_ns is None else local_ns
+    try:
+        shell.user_ns[name] = block
+        _execute(shell, compile(tree, tree.filename, "exec", _ANYWHERE), namespace)
+        return block.take(ends_in_semicolon(code))
+    finally:
+        shell.user_ns.pop(name, None)
+
+
+def _outside(shell: InteractiveShell, statement: ast.stmt, magic: str, given: str) -> tuple[Block, str]:
+    """Make the block here, and let the code find it among the globals: the caller's locals stay as they are."""
+    assert isinstance(statement, ast.With)
+    (item,) = statement.items
+    assert isinstance(item.context_expr, ast.Call)
+    assert isinstance(item.optional_vars, ast.Name)
+    name = item.optional_vars.id
+    place = ast.literal_eval(item.context_expr.args[3])
+    statement.items = [ast.withitem(ast.copy_location(ast.Name(name, ast.Load()), item.context_expr))]
+    return open_block(name, magic, given, place, shown=False), name
+
+
+def _code(magic: str, statement: str, cell: str | None) -> str:
+    if cell is None:
+        if not statement.strip():
+            raise UsageError(
+                f"%{magic} has nothing to run. Write the statement behind it: %{magic} f(x), "
+                f"or put %%{magic} on top of a cell."
+            )
+        return statement
+    if not options.only_comment(statement):
+        raise UsageError(
+            f"%%{magic}: expected options only, got {statement.strip()[:60]!r}. "
+            f"Put the code below it, or write %{magic} with one percent sign."
+        )
+    if not cell.strip():
+        raise UsageError(f"%%{magic} has nothing to run: the cell is empty. Put the code below it.")
+    return cell
+
+
+def _execute(shell: InteractiveShell, code: Any, namespace: dict[str, Any]) -> None:
+    if not code.co_flags & inspect.CO_COROUTINE:
+        exec(code, shell.user_ns, namespace)
+        return
+    import asyncio  # 15 ms, in shells that have not needed it yet
+
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        asyncio.run(eval(code, shell.user_ns, namespace))
+    else:
+        raise UsageError(
+            "await works where the magic stands in a cell; here it was called while an event loop is running."
+        )

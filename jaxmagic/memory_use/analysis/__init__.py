@@ -1,0 +1,1 @@
+"""Places allocations in time and memory, and suspects what grows."""

@@ -1,0 +1,1 @@
+"""Runs code with all that looks at memory."""

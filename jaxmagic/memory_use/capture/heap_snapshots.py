@@ -1,0 +1,77 @@
+"""Heap profiles before and after some code. What stands in the way is told, and stops nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from ...records.call_stack import Frame
+from ...records.cell_names import known_as
+from ...runtime.clock import timestamp
+from ..analysis.heap import without_internals
+from ..record.heap import HeapDifference, HeapProfile
+from .library_calls import with_inside
+from .pprof import heap_data, read_heap
+
+
+class HeapWatch:
+    """Takes a profile before the code and one behind it; both outside of its clock.
+
+    Args:
+        keep: told of the later profile, as ``pprof`` reads it.
+
+    Attributes:
+        notes: what could not be done, and why; a sentence each.
+    """
+
+    def __init__(self, keep: Callable[[bytes], object] | None = None) -> None:
+        self.notes: list[str] = []
+        self._keep = keep
+        self._before: tuple[bytes, str, tuple[str, ...]] | None = None
+
+    def start(self) -> None:
+        """Take the earlier one. It is read later: what Python needs for that would be in the timeline."""
+        self._before = self._take("before the code")
+
+    def stop(self) -> HeapDifference | None:
+        """Take the later one, keep it, and read both; ``None`` if that one could not be had."""
+        taken, before = self._take("after the code"), self._before
+        self._before = None
+        if taken is None:
+            return None
+        if self._keep is not None:
+            try:
+                self._keep(taken[0])
+            except Exception as error:
+                self.notes.append(f"The raw heap profile could not be written: {error}.")
+        after = self._read(*taken)
+        return None if after is None else HeapDifference(before=before and self._read(*before), after=after)
+
+    def _take(self, when: str) -> tuple[bytes, str, tuple[str, ...]] | None:
+        now = timestamp()
+        try:
+            data, notes = heap_data()
+        except Exception as error:  # whatever a backend raises that has none
+            self.notes.append(f"JAX gave no heap profile {when}: {type(error).__name__}: {error}.")
+            return None
+        return data, now, notes
+
+    def _read(self, data: bytes, started_at: str, notes: tuple[str, ...]) -> HeapProfile | None:
+        """The profile, of the user's own calls: those of JAX are not the same whenever a line runs."""
+        try:
+            return replace(_named(without_internals(with_inside(read_heap(data, started_at)))), notes=notes)
+        except Exception as error:
+            self.notes.append(f"JAX's heap profile could not be read: {error}.")
+            return None
+
+
+def _named(profile: HeapProfile) -> HeapProfile:
+    """The same, with the cells that the session knows."""
+    stacks = {each.stack for each in profile.samples}
+    names = {file: known_as(file) for file in {frame.file for stack in stacks for frame in stack}}
+
+    def named(frame: Frame) -> Frame:
+        return frame if names[frame.file] == frame.file else replace(frame, cell=names[frame.file])
+
+    known = {stack: tuple(map(named, stack)) for stack in stacks}
+    return replace(profile, samples=tuple(replace(each, stack=known[each.stack]) for each in profile.samples))

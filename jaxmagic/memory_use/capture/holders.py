@@ -1,0 +1,226 @@
+"""Who holds an array? A search from the names of a session, which runs no code of the user's.
+
+An array is kept alive by what refers to it: a variable, a cell's output, a closure, the frame of the last traceback.
+The search goes breadth first from the names, and writes each way down as one would type it. Nothing of the user's is
+called, not even ``__eq__`` or a property: what an object holds is read with the descriptors of Python's own types.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from heapq import heappop, heappush
+from itertools import chain
+from typing import Any, NamedTuple
+
+from ...records.attribute_names import Step
+from ...runtime.around import of_type
+from ...runtime.clock import Clock, now_ns
+from .imported import imported, is_module
+from .object_graph import PLAIN, Part, Reader, reader_of, roots
+
+#: Elements that are looked at in one container; the namespace itself is no container.
+_MOST_ITEMS = 100_000
+
+#: Steps from a name. What lies deeper has no path that a person would read.
+_DEEPEST = 60
+
+#: Names of one array, ways that are tried to find them, and holders that are remembered of one object.
+_MOST_NAMES = 5
+_MOST_TRIES = 300
+_MOST_HOLDERS = 8
+
+#: Objects that are looked at between two looks at the clock.
+_BETWEEN = 256
+
+#: Characters of a key, and of a whole path.
+_LONGEST_KEY = 40
+_LONGEST_PATH = 120
+
+
+class Holders(NamedTuple):
+    """Where arrays were found.
+
+    Attributes:
+        names: by ``id(array)``, Python as one would type it, shortest first; an array that was not found is left out.
+        complete: whether all was looked at. Not where the time was up, or a container was cut or changed meanwhile.
+    """
+
+    names: dict[int, list[str]]
+    complete: bool
+
+
+def find_holders(
+    arrays: Iterable[Any],
+    namespace: dict[str, Any],
+    *,
+    beside: dict[str, Any] | None = None,
+    limit_s: float = 0.5,
+    clock: Clock = now_ns,
+    everywhere: bool = True,
+) -> Holders:
+    """Where `arrays` can be found from `namespace`, from the last traceback and from the modules of the user's.
+
+    Args:
+        arrays: JAX arrays. Nothing refers to them any more when this has returned.
+        namespace: names and values, such as a notebook's.
+        beside: other values, by how each can be found.
+        limit_s: of the whole search. What was found until then is named.
+        clock: another one in a test.
+        everywhere: whether to look into the last traceback and into modules as well.
+
+    >>> import jax.numpy as jnp
+    >>> w = jnp.ones(3)
+    >>> find_holders([w], {"model": {"layers": [w]}}).names[id(w)]
+    ["model['layers'][0]"]
+    """
+    search = _Search(frozenset(map(id, arrays)), limit_s, clock)
+    search.run(namespace, beside or {}, everywhere)
+    return Holders(search.names(), search.complete)
+
+
+class _Search:
+    """One search: what was met, how deep, and who holds it."""
+
+    def __init__(self, wanted: frozenset[int], limit_s: float, clock: Clock) -> None:
+        self.complete = True
+        self._wanted = wanted
+        self._clock = clock
+        self._end_ns = clock() + round(limit_s * 1e9)
+        self._looked_at = 0
+        self._over = False
+        self._queue: list[Any] = []  # nothing is taken from it: an address stays that of one object
+        self._depths: dict[int, int] = {}
+        self._holders: dict[int, list[tuple[int, Step]]] = {}
+        self._readers: dict[int, tuple[type, Reader | None]] = {}
+        self._modules = imported().addresses
+
+    def run(self, namespace: dict[str, Any], beside: dict[str, Any], everywhere: bool) -> None:
+        """Look at all that the namespace leads to, nearest first."""
+        self._depths[id(namespace)] = 0
+        begin = chain(roots(namespace, everywhere=everywhere), ((("name", name), beside[name]) for name in beside))
+        self._meet(_NOBODY, 0, begin, most=sys.maxsize)
+        for node in self._queue:  # it grows meanwhile
+            if self._over:
+                break
+            depth = self._depths[id(node)] + 1
+            reader = self._reader(type(node))
+            if reader is None:
+                continue
+            if depth > _DEEPEST:
+                self.complete = False
+                break
+            with suppress(Exception):
+                self._meet(id(node), depth, reader(node) if is_module(node) else self._but_modules(reader(node)))
+        self.complete = self.complete and not self._over
+        self._queue.clear()
+        self._readers.clear()
+
+    def _reader(self, kind: type) -> Reader | None:
+        known = self._readers.get(id(kind))
+        if known is None:  # with the type itself, so that its address stays its own
+            known = self._readers[id(kind)] = kind, reader_of(kind)
+        return known[1]
+
+    def _but_modules(self, parts: Iterable[Part]) -> Iterator[Part]:
+        """The parts of an object that is no module: what is in its module it does not hold."""
+        return (each for each in parts if id(each[1]) not in self._modules)
+
+    def _meet(self, holder: int, depth: int, parts: Iterable[Part], most: int = _MOST_ITEMS) -> None:
+        try:
+            for number, (step, part) in enumerate(parts):
+                self._looked_at += 1
+                if self._looked_at % _BETWEEN == 0 and self._clock() >= self._end_ns:
+                    self._over = True
+                    return
+                if number >= most:
+                    self.complete = False
+                    return
+                if id(type(part)) not in PLAIN:
+                    self._add(holder, depth, step, part)
+        except Exception:  # a container that another thread changes
+            self.complete = False
+
+    def _add(self, holder: int, depth: int, step: Step, part: Any) -> None:
+        address = id(part)
+        if address not in self._depths:
+            self._depths[address] = depth
+            if address not in self._wanted:
+                self._queue.append(part)
+        holders = self._holders.setdefault(address, [])
+        if len(holders) < _MOST_HOLDERS:
+            holders.append((holder, step))
+
+    def names(self) -> dict[int, list[str]]:
+        """The names of every array that was found."""
+        return {array: self._names_of(array) for array in self._wanted if array in self._holders}
+
+    def _names_of(self, array: int) -> list[str]:
+        """Its shortest paths: one for each name that they begin with, before a second one for any."""
+        tried = 0
+        ways: list[tuple[int, int, tuple[int, ...], tuple[Step, ...]]] = [(self._depths[array], 0, (array,), ())]
+        found: dict[str, str] = {}
+        while ways and tried < _MOST_TRIES and len(found) < 2 * _MOST_NAMES:
+            _, _, nodes, steps = heappop(ways)
+            for holder, step in reversed(self._holders.get(nodes[0], ())):  # of equal ones the last is taken next
+                tried += 1
+                if holder == _NOBODY:
+                    found.setdefault(_text((step, *steps)), step[1])
+                elif holder not in nodes:  # not in circles
+                    length = len(nodes) + self._depths[holder]
+                    heappush(ways, (length, -tried, (holder, *nodes), (step, *steps)))
+        return _choose(found)
+
+
+#: In the place of a holder's address: it is a name.
+_NOBODY = 0
+
+
+def _choose(found: dict[str, str]) -> list[str]:
+    """A few of the paths in `found`, whose values are the names that they begin with."""
+    paths = sorted(found, key=len)
+    first = {found[path]: path for path in reversed(paths)}
+    others = [path for path in paths if first[found[path]] != path]
+    return sorted([*sorted(first.values(), key=len), *others][:_MOST_NAMES], key=len)
+
+
+def _text(steps: Iterable[Step]) -> str:
+    """A path as one would type it; what no expression leads to is said in words behind it."""
+    outer, text, parentheses = "", "", 0
+    for kind, key in steps:
+        if kind == "name":
+            text = key
+        elif kind == "attribute":
+            text += f".{key}"
+        elif kind == "item":
+            text += f"[{_key_text(key)}]"
+        elif kind == "nth":
+            text = f"list({text})[{key}]"
+        elif kind == "type":
+            text = f"type({text})"
+        elif kind == "frame":
+            outer, text = f"{outer}{text}: frame {key[0]}, variable ", key[1]
+        elif kind == "inside":
+            text += f" ({key})"
+        elif kind != "same":
+            outer, text, parentheses = f"{outer}{text} ({kind}: ", key, parentheses + 1
+    return _cut(outer + text + ")" * parentheses, _LONGEST_PATH)
+
+
+def _key_text(key: Any) -> str:
+    """A key as in Python, where that is short and runs nothing of the user's."""
+    if type(key) is tuple and len(key) <= 5:
+        inner = ", ".join(map(_key_text, key))
+        return _cut(f"({inner},)" if len(key) == 1 else f"({inner})", _LONGEST_KEY)
+    if type(key) is int and key.bit_length() > 128:  # Python refuses to write thousands of digits
+        return "<int>"
+    if type(key) is str:
+        return repr(_cut(key, _LONGEST_KEY))
+    if key is None or type(key) in (int, bool, float):
+        return repr(key)
+    return f"<{of_type('__name__', type(key))}>"
+
+
+def _cut(text: str, most: int) -> str:
+    return text if len(text) <= most else f"{text[: most // 2]}…{text[len(text) - most // 2 + 1 :]}"

@@ -1,0 +1,311 @@
+"""What does an object refer to? Read with the descriptors of Python's own types: nothing of the user's is called.
+
+A reader yields the steps from an object, and what they lead to.
+"""
+
+from __future__ import annotations
+
+import functools
+import gc
+import inspect
+import sys
+import types
+import weakref
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
+from typing import Any
+
+from ...records.attribute_names import Step, aliases, field_names, step_to
+from ...runtime.around import of_type
+from .imported import SHELL, dict_of, imported, is_module, is_users_module
+
+Part = tuple[Step, Any]
+Reader = Callable[[Any], Iterable[Part]]
+
+
+def roots(namespace: dict[str, Any], *, everywhere: bool = True) -> Iterator[Part]:
+    """What a search begins with: names; and, `everywhere`, the last traceback and result and the user's modules."""
+    names = {name: value for name, value in dict.items(namespace) if type(name) is str}
+    outputs = names.get("Out")
+    cells = dict.items(outputs) if type(outputs) is dict else ()
+    numbers = {key: id(value) for key, value in cells if type(key) is int}
+    for name in sorted(names, key=lambda name: name.startswith("_")):
+        value = names[name]
+        again = name == "_oh" and value is outputs
+        again |= name[:1] == "_" and name[1:].isdecimal() and numbers.get(int(name[1:])) == id(value)
+        if not again and name not in _INPUTS | _IMPORTED and not name.startswith("__jaxmagic"):
+            yield ("name", name), value
+    if not everywhere:
+        return
+    for last in ("last_exc", "last_value", "last_traceback"):
+        yield ("name", "last traceback"), getattr(sys, last, None)
+    yield from _of_shell(names)
+    for name in imported().of_the_user:
+        module = sys.modules.get(name)
+        if module is not None and is_module(module) and dict_of(module) is not namespace:
+            yield ("name", name), module
+
+
+def _of_shell(names: dict[str, Any]) -> Iterator[Part]:
+    """What IPython holds by itself: the result of the last cell, and the last three values after ``%reset out``."""
+    get_ipython = names.get("get_ipython")
+    if type(get_ipython) is not types.MethodType:
+        return
+    shell = get_ipython.__self__
+    read = _attributes_of(type(shell))
+    for (_, name), value in read(shell) if read is not None else ():
+        if name == "last_execution_result":
+            yield ("name", "get_ipython().last_execution_result"), value
+        elif name == "user_ns_hidden" and type(value) is dict:
+            hidden = [(key, each) for key, each in dict.items(value) if type(key) is str and key in _LAST_VALUES]
+            for key, each in hidden:
+                if each is not names.get(key):
+                    yield ("name", f"get_ipython().user_ns_hidden[{key!r}]"), each
+
+
+def reader_of(kind: type) -> Reader | None:
+    """How to read objects of this type; ``None`` where there is nothing to be found behind them."""
+    top = _module_of(kind).partition(".")[0]
+    if top in SHELL or issubclass(kind, _NOT_READ):
+        return None
+    own = [read for base, read in _READERS if issubclass(kind, base)]
+    fields = field_names(_members_of(kind)) if issubclass(kind, tuple) else ()
+    if fields:
+        own[0] = _of_fields(fields)
+    if issubclass(kind, _ALONE):
+        return own[0]
+    attributes = _attributes_of(kind)
+    if attributes is not None:
+        own.append(attributes)
+    elif not own and top in ("builtins", "itertools"):  # an iterator, a view, a cell
+        own.append(_unnamed)
+    if _is_users_class(kind):
+        own.append(lambda node: [(("type", None), kind)])
+    return lambda node: (part for read in own for part in read(node))
+
+
+def _attributes_of(kind: type) -> Reader | None:
+    """Reads attributes and slots, around whatever the class has in the place of ``__dict__`` and ``__getattr__``.
+
+    ``None`` where objects of the class have none.
+    """
+    members = _members_of(kind)
+    library = not _is_users_class(kind)
+    mapping, sequence = any(base is Mapping for base in of_type("__mro__", kind)), "__getitem__" in members
+    dictionary = members.pop("__dict__", None)
+    slots = [(name, each) for name, each in members.items() if type(each) is types.MemberDescriptorType]
+    if dictionary is None and not slots:
+        return None
+
+    def read(node: Any) -> Iterator[Part]:
+        if type(dictionary) in _DESCRIPTORS:
+            held = dictionary.__get__(node)
+            for key, value in dict.items(held) if type(held) is dict else ():
+                yield ("attribute", key) if type(key) is str else _INSIDE, value
+        elif dictionary is not None:
+            yield from _unnamed(node)
+        for name, member in slots:
+            with suppress(AttributeError):  # not set
+                yield ("attribute", name), member.__get__(node)
+
+    def read_library(node: Any) -> Iterator[Part]:
+        parts = list(read(node))
+        held = {key: value for (step, key), value in parts if step == "attribute"}
+        hidden = aliases(held)
+        for (step, key), value in parts:
+            if step != "attribute":
+                yield (step, key), value
+            elif key not in hidden:
+                yield step_to(key, value, held, mapping=mapping, sequence=sequence), value
+
+    return read_library if library else read
+
+
+def _members_of(kind: type) -> dict[str, Any]:
+    """The attributes of a class, with those that it inherits."""
+    members: dict[str, Any] = {}
+    for base in reversed(of_type("__mro__", kind)):
+        members.update(of_type("__dict__", base).items())
+    return members
+
+
+def _of_fields(names: tuple[str, ...]) -> Reader:
+    """Reads a named tuple."""
+    return lambda node: ((("attribute", name), each) for name, each in zip(names, tuple.__iter__(node), strict=False))
+
+
+def _of_dict(node: Any) -> Iterator[Part]:
+    for number, (key, value) in enumerate(dict.items(node)):
+        yield ("item", key), value
+        if id(type(key)) not in PLAIN:
+            yield ("nth", number), key
+
+
+def _of_sequence(base: Any) -> Reader:
+    return lambda node: ((("item", n), each) for n, each in enumerate(base.__iter__(node)))
+
+
+def _of_set(base: Any) -> Reader:
+    return lambda node: ((("nth", n), each) for n, each in enumerate(base.__iter__(node)))
+
+
+def _of_function(function: types.FunctionType) -> Iterator[Part]:
+    code = function.__code__
+    for name, cell in zip(code.co_freevars, function.__closure__ or (), strict=False):
+        with suppress(ValueError):  # an empty cell
+            yield ("closure", name), cell.cell_contents
+    defaults = function.__defaults__ or ()
+    names = code.co_varnames[: code.co_argcount]
+    for name, value in zip(names[len(names) - len(defaults) :], defaults, strict=False):
+        yield ("default", name), value
+    for name, value in (function.__kwdefaults__ or {}).items():
+        yield ("default", name), value
+    yield from _named(function.__dict__)
+
+
+def _of_module(module: types.ModuleType) -> Iterator[Part]:
+    held = dict_of(module)
+    return (part for part in _named(held) if part[0][1] not in _IMPORTED) if is_users_module(held) else iter(())
+
+
+def _of_class(kind: type) -> Iterator[Part]:
+    if _is_users_class(kind):
+        yield from _named(of_type("__dict__", kind))
+        for base in of_type("__mro__", kind)[1:]:
+            yield ("same", None), base
+
+
+def _of_exception(error: BaseException) -> Iterator[Part]:
+    for name in ("__cause__", "__context__", "args"):
+        yield ("attribute", name), BaseException.__dict__[name].__get__(error)
+    yield from _of_traceback(BaseException.__dict__["__traceback__"].__get__(error))
+
+
+def _of_traceback(traceback: types.TracebackType | None) -> Iterator[Part]:
+    while traceback is not None:
+        frame = traceback.tb_frame
+        for name, value in () if _is_the_shells(frame) else _variables(frame, frame):
+            yield ("frame", (frame.f_code.co_name, name)), value
+        traceback = traceback.tb_next
+
+
+def _is_the_shells(frame: types.FrameType) -> bool:
+    """Whether it is one of IPython's or of a magic: from those all names of the session can be reached once more."""
+    name = dict.get(frame.f_globals, "__name__")
+    return type(name) is str and (name.partition(".")[0] in _AROUND_MAGICS or name.startswith("jaxmagic.magics."))
+
+
+def _of_frame(frame: types.FrameType) -> Iterator[Part]:
+    return ((("local", name), value) for name, value in _variables(frame, frame))
+
+
+def _of_generator(prefix: str) -> Reader:
+    def read(node: Any) -> Iterator[Part]:
+        frame = getattr(node, f"{prefix}_frame")
+        for name, value in _variables(frame, node) if frame is not None else ():
+            yield ("local", name), value
+
+    return read
+
+
+def _variables(frame: types.FrameType, owner: Any) -> Iterable[tuple[str, Any]]:
+    """The variables of a function's frame; those of a module's are its names.
+
+    Before Python 3.13 to read them leaves a copy in the frame, which would keep their values alive. It is emptied
+    again, but for one that was there already, which somebody may have got from ``locals()``. Where that cannot be
+    told, because the frame is running, nothing is read.
+
+    Args:
+        frame: what it is of.
+        owner: the generator of a frame that is to go on, or else the frame.
+    """
+    if not frame.f_code.co_flags & inspect.CO_OPTIMIZED:
+        return []
+    if sys.version_info >= (3, 13):
+        return list(frame.f_locals.items())
+    before = gc.get_referents(owner)
+    if not before:
+        return []
+    held = frame.f_locals
+    found = list(held.items())
+    if not any(each is held for each in before):
+        held.clear()
+    return found
+
+
+def _unnamed(node: Any) -> Iterator[Part]:
+    """What Python's garbage collector would follow, where nothing says how it is called."""
+    return ((_INSIDE, each) for each in gc.get_referents(node))
+
+
+def _of_cache(function: Any) -> Iterator[Part]:
+    """Of :func:`functools.lru_cache`: nothing but the garbage collector sees it."""
+    return ((("inside", "cache"), each) for each in gc.get_referents(function))
+
+
+def _named(held: Any) -> Iterator[Part]:
+    return ((("attribute", name), value) for name, value in held.items() if type(name) is str)
+
+
+def _module_of(kind: type) -> str:
+    name = of_type("__module__", kind)
+    return name if type(name) is str else ""
+
+
+def _is_users_class(kind: type) -> bool:
+    name = _module_of(kind)
+    module = sys.modules.get(name)
+    if module is None or not issubclass(type(module), types.ModuleType):
+        return name != ""
+    return is_users_module(dict_of(module))
+
+
+_AROUND_MAGICS = SHELL | {"decorator"}  # with which IPython 7 makes them
+#: What IPython calls the last values; it keeps them beside the namespace, too.
+_LAST_VALUES = ("_", "__", "___")
+_INPUTS = frozenset(("In", "_ih", "_dh", "_i", "_ii", "_iii"))
+
+#: Behind what a module was loaded with lies whoever loaded it: under pytest, everything.
+_IMPORTED = frozenset(("__builtins__", "__loader__", "__spec__"))
+
+_INSIDE: Step = ("inside", "inside")
+_DESCRIPTORS = (types.GetSetDescriptorType, types.MemberDescriptorType)
+_NOT_READ = (weakref.ref, weakref.ProxyType, weakref.CallableProxyType)
+
+#: By address: a class of the user's may have a metaclass that refuses to be hashed or compared.
+PLAIN = frozenset(
+    map(id, (type(None), bool, int, float, complex, str, bytes, bytearray, range, types.CodeType, type(...)))
+)
+
+_READERS: tuple[tuple[type, Reader], ...] = (
+    (dict, _of_dict),
+    (list, _of_sequence(list)),
+    (tuple, _of_sequence(tuple)),
+    (deque, _of_sequence(deque)),
+    (set, _of_set(set)),
+    (frozenset, _of_set(frozenset)),
+    (types.FunctionType, _of_function),
+    (types.ModuleType, _of_module),
+    (type, _of_class),
+    (BaseException, _of_exception),
+    (types.TracebackType, _of_traceback),
+    (types.FrameType, _of_frame),
+    (types.GeneratorType, _of_generator("gi")),
+    (types.CoroutineType, _of_generator("cr")),
+    (types.AsyncGeneratorType, _of_generator("ag")),
+    (functools._lru_cache_wrapper, _of_cache),
+    (types.BuiltinFunctionType, lambda method: [(("attribute", "__self__"), method.__self__)]),
+)
+
+#: Of these all is said by their reader. Behind a function's globals lies the whole session.
+_ALONE = (
+    types.FunctionType,
+    types.ModuleType,
+    type,
+    types.TracebackType,
+    types.FrameType,
+    types.GeneratorType,
+    types.CoroutineType,
+    types.AsyncGeneratorType,
+)

@@ -1,0 +1,254 @@
+"""A run of some code, with everything that tells where its memory goes.
+
+What is looked at before and after stands outside the clock of the stopwatch; while the code runs, a thread samples,
+and JAX tells which programs it runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext, suppress
+from dataclasses import replace
+from typing import Any, TypeVar
+
+from ...interrupts import begins, ends, interruptible
+from ...progress.record import SILENT, CompileProgress, Progress
+from ...runtime.jax_version import about_lines, require_jax
+from ...timing.capture.fence import shared
+from ...timing.capture.stopwatch import Stopwatch
+from ...timing.record import Timing
+from ..analysis.leaks import suspects
+from ..record.heap import HeapDifference
+from ..record.live_arrays import LiveArrays
+from ..record.memory_profile import Executable, MemoryProfile
+from ..record.usage import MemoryTimeline
+from .executables import Watched, describe, watch
+from .heap_snapshots import HeapWatch
+from .live_arrays import Snapshot, look, snapshot
+from .usage_sampler import MemorySampler
+
+_T = TypeVar("_T")
+
+
+class MemoryWatch:
+    """Runs like a :class:`~jaxmagic.Stopwatch`, and makes a :class:`~jaxmagic.MemoryProfile`.
+
+    Args:
+        namespace: names and what they hold, where arrays are looked for.
+        value_name: how the value of the code can be found later, where no variable holds it.
+        interval_ns: how far apart samples of the timeline lie.
+        mapped: whether to read where the buffers of each program lie, and for how long.
+        fetch: as of the stopwatch.
+        earlier: the looks of this session, the newest last: what grew in all of them is suspected to leak.
+        heap: takes heap profiles, before and after; none are taken without.
+        record: told of the record.
+        progress: shows what is done after the run; during the run it would be part of what is measured.
+        compiling: shows long compilations during the run.
+
+    Attributes:
+        value: the value of the code, for its name; forgotten at the end.
+    """
+
+    def __init__(
+        self,
+        namespace: Callable[[], dict[str, Any]],
+        *,
+        value_name: Callable[[], str] = lambda: "(the value, not kept)",
+        interval_ns: int = 1_000_000,
+        mapped: bool = True,
+        fetch: bool = False,
+        earlier: Sequence[LiveArrays] = (),
+        heap: HeapWatch | None = None,
+        record: Callable[[MemoryProfile], None] | None = None,
+        progress: AbstractContextManager[Progress] | None = None,
+        compiling: CompileProgress | None = None,
+    ) -> None:
+        self.value: Any = None
+        self._namespace = namespace
+        self._value_name = value_name
+        self._mapped = mapped
+        self._earlier = earlier
+        self._heap = heap
+        self._record = record
+        self._shown = progress or nullcontext(SILENT)
+        self._progress = SILENT
+        self._stopwatch = Stopwatch(fetch=fetch, compiling=compiling)
+        self._sampler = MemorySampler(interval_ns=interval_ns)
+        self._sampling = False
+        self._programs: AbstractContextManager[Watched] | None = None
+        self._watched = Watched()
+        self._before: Snapshot | None = None
+        self._error: BaseException | None = None
+        self._profile: MemoryProfile | None = None
+        self._interrupt: KeyboardInterrupt | None = None
+
+    @property
+    def done(self) -> bool:
+        """Whether there is a record."""
+        return self._profile is not None
+
+    @property
+    def timing(self) -> Timing:
+        """Of the same run."""
+        return self._stopwatch.timing
+
+    @property
+    def record(self) -> MemoryProfile:
+        """The record, once the code has ended."""
+        assert self._profile is not None
+        return self._profile
+
+    @property
+    def result(self) -> Any:
+        """As of the stopwatch."""
+        return self._stopwatch.result
+
+    @result.setter
+    def result(self, value: Any) -> None:
+        self._stopwatch.result = self.value = value
+
+    @property
+    def dropped(self) -> Any:
+        """As of the stopwatch."""
+        return self._stopwatch.dropped
+
+    @dropped.setter
+    def dropped(self, value: Any) -> None:
+        self._stopwatch.dropped = value
+
+    @begins("cancel")
+    def start(self) -> None:
+        """Look at what there is, and begin to watch.
+
+        Raises:
+            JaxNotAvailable: JAX is not installed or too old.
+        """
+        require_jax()
+        self._progress = self._shown.__enter__()
+        self._progress.stage("running", ticking=False)
+        with suppress(Exception):  # the stopwatch says what stands in the way
+            interruptible(shared.prepare)()  # here, or else the timeline has what that takes
+        if self._heap is not None:
+            self._heap.start()
+        self._before = snapshot()
+        programs = watch()
+        self._watched = programs.__enter__()
+        self._programs = programs  # where it was not entered, there is nothing to leave
+        self._sampler.start()
+        self._sampling = True
+        self._stopwatch.start()
+
+    def returned(self, value: Any = None) -> int:
+        """As of the stopwatch."""
+        return self._stopwatch.returned(value)
+
+    @ends
+    def stop(self, *, error: BaseException | None = None, code: str | None = None) -> Timing:
+        """Wait for all work, and make the record.
+
+        Raises:
+            Exception: what the computation itself raised while it was waited for, or an interrupt; the record has
+                been made by then.
+        """
+        __tracebackhide__ = True
+        self._error = error
+        try:
+            return self._stopwatch.stop(error=error, code=code)
+        finally:
+            try:
+                timeline = self._end()
+                if self._stopwatch.done:
+                    self._profile = self._make_record(timeline)
+                    if self._record is not None:
+                        self._record(self._profile)
+            finally:
+                self.cancel()
+            interrupt, self._interrupt = self._interrupt, None
+            if interrupt is not None:
+                raise interrupt
+
+    @ends
+    def cancel(self) -> None:
+        """Watch no longer, without a record; does nothing where the block has ended."""
+        self.value = self._error = None
+        self._stopwatch.cancel()
+        try:
+            self._end()
+        finally:
+            shown, self._shown, self._progress = self._shown, nullcontext(SILENT), SILENT
+            shown.__exit__(None, None, None)
+        self._watched = Watched()
+        self._before = None
+
+    def _end(self) -> MemoryTimeline | None:
+        """Let the thread end, and JAX tell nobody any more."""
+        programs, self._programs = self._programs, None
+        sampling, self._sampling = self._sampling, False
+        try:
+            return self._sampler.stop() if sampling else None
+        finally:
+            if programs is not None:
+                programs.__exit__(None, None, None)
+
+    def _make_record(self, timeline: MemoryTimeline | None) -> MemoryProfile:
+        """Make the record of what could be read: Ctrl-C, or an error, costs no more than the part that it meets."""
+        notes: list[str] = []
+        executables = self._part("what the programs need", notes, self._executables)
+        arrays = self._part("who holds the arrays", notes, self._arrays)
+        heap = None if self._heap is None else self._part("what each call stack holds", notes, self._difference)
+        if timeline is not None:
+            timeline = replace(timeline, clock_ns=self._stopwatch.started_ns - self._sampler.started_ns)
+        if self._heap is not None:
+            notes += self._heap.notes
+        if self._watched.ran is None:
+            notes.append("Which programs ran is not known on this JAX: those that were compiled are listed.")
+        if any(each.allocations for each in executables or ()):
+            notes += about_lines()
+        return MemoryProfile(
+            timing=self._stopwatch.timing,
+            before_bytes=() if self._before is None else self._before.device_bytes,
+            arrays=look({}, before=self._before, limit_s=0) if arrays is None else arrays,
+            executables=executables or (),
+            timeline=timeline,
+            suspects=() if arrays is None else suspects([*self._earlier, arrays]),
+            heap=heap,
+            notes=tuple(notes),
+        )
+
+    def _part(self, what: str, notes: list[str], read: Callable[[], _T]) -> _T | None:
+        """Read a part of the record, which may take long; ``None`` where that failed, and after Ctrl-C."""
+        if self._interrupt is None:
+            try:
+                return interruptible(read)()
+            except KeyboardInterrupt as interrupt:
+                self._interrupt = interrupt
+            except Exception as problem:
+                notes.append(f"Not known: {what} ({type(problem).__name__}: {problem}).")
+                return None
+        notes.append(f"Interrupted while the record was made: {what} is not known.")
+        return None
+
+    def _executables(self) -> tuple[Executable, ...]:
+        self._progress.stage("reading memory maps" if self._mapped else "reading the programs")
+        return describe(self._watched, mapped=self._mapped, namespace=self._namespace())
+
+    def _arrays(self) -> LiveArrays:
+        self._progress.stage("searching for the names of arrays")
+        value_name = self._value_name()
+        beside = {} if self.value is None else {value_name: self.value}
+        if self._error is not None:  # nobody has stored its traceback yet
+            beside[f"this {type(self._error).__name__}"] = self._error
+        return _named(look(self._namespace(), before=self._before, beside=beside), value_name)
+
+    def _difference(self) -> HeapDifference | None:
+        self._progress.stage("reading the heap profile")
+        return None if self._heap is None else self._heap.stop()
+
+
+def _named(arrays: LiveArrays, value_name: str) -> LiveArrays:
+    """Where a variable holds an array of the value, that is its name."""
+
+    def names(found: tuple[str, ...]) -> tuple[str, ...]:
+        return tuple(each for each in found if not each.startswith(value_name)) or found
+
+    return replace(arrays, arrays=tuple(replace(each, names=names(each.names)) for each in arrays.arrays))

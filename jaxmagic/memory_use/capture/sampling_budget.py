@@ -1,0 +1,89 @@
+"""Looks at the memory: what each kind takes of the time, and what they found."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ...runtime.clock import Clock
+
+#: What a kind of look may take of the time, in processor time.
+_SHARE = 0.001
+
+
+class Look:
+    """One kind of look: what it takes, when the next one is due, and what became of it."""
+
+    def __init__(self, what: str, read: Callable[[], Any], cpu_clock: Clock) -> None:
+        self.problem: str | None = None
+        self.spent_ns = self.due_ns = 0
+        self._what, self._read, self._cpu_clock = what, read, cpu_clock
+
+    def read(self) -> Any:
+        """What there is to see; ``None`` from the first failure on."""
+        if self.problem is None:
+            try:
+                return self._read()
+            except Exception as error:
+                self.problem = (
+                    f"The look at {self._what} failed ({type(error).__name__}): there is nothing more of it."
+                )
+        return None
+
+    def take(self) -> Any:
+        """The same, and make the next one due when it keeps to its share of the time."""
+        before_ns = self._cpu_clock()
+        found = self.read()
+        took_ns = self._cpu_clock() - before_ns
+        self.spent_ns += took_ns
+        self._make_due(took_ns)
+        return found
+
+    def begin(self) -> None:
+        """What was taken so far was outside of the window: it has shown what a look takes."""
+        self.spent_ns = 0
+        self._make_due(self._took_ns)
+
+    def _make_due(self, took_ns: int) -> None:
+        self._took_ns = took_ns
+        self.due_ns = round((self.spent_ns + took_ns) / _SHARE)
+
+
+class Samples:
+    """What has been sampled, of each kind one entry for each time."""
+
+    def __init__(self, most: int) -> None:
+        self.times: list[int] = []
+        self.rss: list[int | None] = []
+        self.arrays: list[int | None] = []
+        self.devices: dict[str, list[int | None]] = {}
+        self.taken = 0
+        self._most = most
+
+    @property
+    def full(self) -> bool:
+        """Whether one more, the last, is all that there is room for."""
+        return len(self.times) >= self._most - 1
+
+    def add(self, time_ns: int, rss: int | None, arrays: int | None, in_use: dict[str, int] | None) -> None:
+        """Append a sample."""
+        if in_use:
+            for name in in_use.keys() - self.devices.keys():  # started meanwhile
+                self.devices[name] = [None] * len(self.times)
+        self.times.append(time_ns)
+        self.rss.append(rss)
+        self.arrays.append(arrays)
+        for name, column in self.devices.items():
+            column.append(in_use.get(name) if in_use else None)
+        self.taken += 1
+
+    def thin(self) -> None:
+        """Drop every second sample, but none that is the first, the largest or the smallest of its kind."""
+        columns: list[list[Any]] = [self.rss, self.arrays, *self.devices.values()]
+        kept = set(range(0, len(self.times), 2))
+        for column in columns:
+            known = [each for each in column if each is not None]
+            if known:
+                kept |= {column.index(max(known)), column.index(min(known))}
+        for column in [self.times, *columns]:
+            column[:] = [column[index] for index in sorted(kept)]

@@ -1,0 +1,146 @@
+"""The memory map as a picture: the schedule to the right, memory upwards, a rectangle for each buffer."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Literal
+
+from ... import units
+from ...charts.spec import Box, Boxes, Mark, Scale, Series
+from ...records.paths import short_source
+from ...xla.program import Kind
+from ..analysis.buffer_map import held, live_bytes, planned
+from ..record.memory_profile import Allocation, Buffer, Executable, MemoryProfile
+
+#: Kinds of allocations, from below to above. What the caller holds is the ground.
+KINDS: tuple[Kind, ...] = ("argument", "output", "temporary")
+
+#: Rectangles and points of a curve, the largest ones: in a still picture more are not seen. Of a map that can be
+#: zoomed a report holds some more, so that notebooks stay small, and a view as many as a page draws in no time.
+_MOST_STILL = 400
+MOST_IN_REPORT = 2_000
+MOST_IN_VIEW = 10_000
+
+#: What tells rectangles apart by colour.
+Colour = Literal["kind", "source line"]
+
+#: Source lines that get a colour of their own; the others share one.
+_MOST_SOURCES = 6
+_OTHERS = "other lines"
+
+
+def map_chart(
+    program: Executable, colour: Colour = "kind", *, unit: str | None = None, most: int = _MOST_STILL
+) -> Boxes | None:
+    """The memory map of a program; ``None`` where its allocations are not known, or it needs nothing.
+
+    Args:
+        program: whose.
+        colour: what tells rectangles apart.
+        unit: of memory, such as ``"MiB"``; one that fits if left out.
+        most: rectangles, the largest ones, and points of the curve.
+    """
+    if not has_map(program) or program.allocations is None or program.steps is None:
+        return None
+    allocations = sorted(planned(program.allocations), key=lambda each: (KINDS.index(each.kind), -each.size_bytes))
+    total = sum(each.size_bytes for each in allocations)
+    kinds = KINDS if colour == "kind" else _sources(allocations)
+    boxes = sorted(_boxes(allocations, kinds), key=_area, reverse=True)
+    curve = live_bytes(program.allocations, program.steps)
+    peak_bytes = max(curve)
+    left_out = len(boxes) - most
+    return Boxes(
+        title=f"memory map of {program.name}",
+        x=Scale(label="step of the schedule", quantity="number", low=0.0, high=float(program.steps)),
+        y=Scale(label="memory", quantity="size", low=0.0, high=float(total), unit=unit),
+        kinds=tuple(kinds),
+        boxes=tuple(boxes[:most]),
+        curve=_curve(curve, most),
+        mark=Mark(label=f"peak {_size(peak_bytes, unit)} at step", at=float(curve.index(peak_bytes) + 1)),
+        note=f"{units.count(left_out, 'smaller buffer')} not drawn" if left_out > 0 else "",
+    )
+
+
+def has_map(program: Executable) -> bool:
+    """Whether it is known where its buffers lie, and it has any."""
+    return bool(program.steps) and any(each.size_bytes for each in planned(program.allocations or ()))
+
+
+def mapped(profile: MemoryProfile) -> Executable | None:
+    """The hungriest program that has a map."""
+    return next(filter(has_map, profile.executables), None)
+
+
+def still(chart: Boxes) -> Boxes:
+    """A map as a picture that stays as it is: of its rectangles those that are seen in it."""
+    note = chart.note if len(chart.boxes) <= _MOST_STILL else "small buffers are not drawn"
+    return replace(chart, boxes=chart.boxes[:_MOST_STILL], curve=_thinned(chart.curve), note=note)
+
+
+def _sources(allocations: Sequence[Allocation]) -> list[str]:
+    """The lines whose buffers take most, for longest, and a name for the rest."""
+    taken: Counter[str] = Counter()
+    for allocation in allocations:
+        for each in allocation.buffers:
+            taken[_source(each)] += each.size_bytes * (each.last - each.first + 1)
+    return [*(name for name, _ in taken.most_common(_MOST_SOURCES) if name != _OTHERS), _OTHERS]
+
+
+def _source(buffer: Buffer) -> str:
+    return short_source(buffer.source) if buffer.source else _OTHERS
+
+
+def _boxes(allocations: list[Allocation], kinds: Sequence[str]) -> Iterator[Box]:
+    ground = 0
+    for allocation in allocations:
+        for buffer in held(allocation):
+            low = ground + buffer.offset_bytes
+            yield Box(
+                x=(float(buffer.first), float(buffer.last + 1)),
+                y=(float(low), float(low + buffer.size_bytes)),
+                kind=_number(kinds, allocation, buffer),
+                lines=tuple(_lines(allocation, buffer)),
+            )
+        ground += allocation.size_bytes
+
+
+def _number(kinds: Sequence[str], allocation: Allocation, buffer: Buffer) -> int:
+    if kinds is KINDS:
+        return KINDS.index(allocation.kind)
+    source = _source(buffer)
+    return kinds.index(source) if source in kinds else len(kinds) - 1
+
+
+def _lines(allocation: Allocation, buffer: Buffer) -> Iterator[str]:
+    yield f"{buffer.instruction}  {buffer.shape}"
+    yield " or ".join(buffer.captured) or buffer.op_name
+    yield " in ".join(filter(None, (short_source(buffer.source or ""), buffer.inside)))
+    yield "donated argument" if allocation.aliased else allocation.kind
+
+
+def _area(box: Box) -> float:
+    return (box.x[1] - box.x[0]) * (box.y[1] - box.y[0])
+
+
+def _size(size_bytes: int, unit: str | None) -> str:
+    return units.size(size_bytes) if unit is None else units.size_in(size_bytes, unit)
+
+
+def _curve(live: Sequence[int], most_points: int) -> Series:
+    """The curve of live bytes, which stays level during a step."""
+    x = (*(float(at) for at in range(len(live))), float(len(live)))
+    whole = Series(name="live", x=x, y=(*map(float, live), float(live[-1])), hue=7, step=True)
+    return _thinned(whole, most_points)
+
+
+def _thinned(curve: Series, most_points: int = _MOST_STILL) -> Series:
+    """A curve with steps; where it has more than are seen, the most of each stretch."""
+    steps = len(curve.x) - 1
+    width = -(-steps // most_points)
+    if width <= 1:
+        return curve
+    places = range(0, steps, width)
+    most = tuple(max(each for each in curve.y[at : min(at + width, steps)] if each is not None) for at in places)
+    return replace(curve, x=(*(curve.x[at] for at in places), curve.x[-1]), y=(*most, most[-1]))

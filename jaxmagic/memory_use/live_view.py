@@ -1,0 +1,113 @@
+"""Memory profiles to play with: maps to zoom into, by themselves or two beside each other, and what else there is."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from .. import units
+from ..charts.spec import Boxes, Chart
+from ..report.html_parts import beside_to_html
+from ..report.panel import Guard, View, choice, row, screen, show_html
+from ..report.pictures import chart_to_html
+from ..report.style import Style
+from ..report.to_html import to_html
+from .charts.buffer_map import MOST_IN_VIEW, has_map, map_chart
+from .charts.cells import cells_chart
+from .charts.live_arrays import arrays_chart
+from .charts.usage import timeline_chart
+from .record.cells import CellMemory
+from .record.live_arrays import LiveArrays
+from .record.memory_profile import Executable, MemoryProfile
+
+#: What the choice of a unit says for one that fits.
+_FITTING = "fitting"
+
+
+class MemoryView(View):
+    """Controls over the programs of profiles, with their maps below; or what was used, what is alive, and all cells.
+
+    Args:
+        record: what is shown.
+        beside: others to compare it with.
+        cells: what arrays took after each cell of the session.
+    """
+
+    def __init__(
+        self,
+        record: MemoryProfile | Executable | LiveArrays,
+        *beside: MemoryProfile | Executable,
+        cells: Sequence[CellMemory] = (),
+    ) -> None:
+        self.records: tuple[MemoryProfile | Executable | LiveArrays, ...] = (record, *beside)
+        self._cells = cells
+        named = _programs(self.records)
+        shown = [name for name, found in self._others().items() if found]
+        self.look_at = choice("Show", ([_MAPS] if named else []) + shown or [_REPORT])
+        self.program = choice("Program", named)
+        self.beside = choice("Beside", [("nothing", None), *named], _first_of_another(self.records, named))
+        self.colour = choice("Colour", ("kind", "source line"))
+        self.unit = choice("Unit", (_FITTING, *reversed(units.SIZE_UNITS)))
+        self.screen = screen()
+        guard = Guard(self.screen)
+        of_maps = [self.program, self.beside, self.colour, self.unit]
+        guard.watch([self.look_at, *of_maps], self.refresh)
+        super().__init__([row(self.look_at, *(of_maps if named else ())), self.screen])
+        guard(self.refresh)(None)
+
+    def refresh(self) -> None:
+        """Show what the controls ask for."""
+        of_maps = self.look_at.value == _MAPS
+        for each in (self.program, self.beside, self.colour, self.unit):
+            each.disabled = not of_maps
+        charts: Sequence[Chart] = self._maps() if of_maps else self._others().get(self.look_at.value, ())
+        reports = [to_html(each, Style(picture=False)) for each in self.records]
+        pictures = beside_to_html([chart_to_html(each) for each in charts]) if charts else ""
+        show_html(self.screen, pictures + beside_to_html(reports))
+
+    def _maps(self) -> list[Chart]:
+        """Of the programs that are chosen, on axes of the same height, so that areas can be compared."""
+        unit = None if self.unit.value == _FITTING else self.unit.value
+        found: list[Boxes] = []
+        for program in (self.program.value, self.beside.value):
+            if program is not None:
+                drawn = map_chart(program, self.colour.value, unit=unit, most=MOST_IN_VIEW)
+                assert drawn is not None
+                found.append(drawn)
+        high = max(each.y.high for each in found)
+        return [replace(each, y=replace(each.y, high=high)) for each in found]
+
+    def _others(self) -> dict[str, list[Chart]]:
+        """What there is beside maps, by what the choice calls it."""
+        profiles = [each for each in self.records if isinstance(each, MemoryProfile)]
+        alive = [each for each in self.records if isinstance(each, LiveArrays)] + [each.arrays for each in profiles]
+        found: dict[str, list[Chart | None]] = {
+            "while it ran": [timeline_chart(each) for each in profiles],
+            "arrays": [arrays_chart(each) for each in alive],
+            "cells of the session": [cells_chart(self._cells)],
+        }
+        return {name: [each for each in charts if each is not None] for name, charts in found.items()}
+
+
+_MAPS = "memory map"
+_REPORT = "report"
+
+
+def _programs(records: Sequence[MemoryProfile | Executable | LiveArrays]) -> list[tuple[str, Executable]]:
+    """The programs that have a map, with names that differ."""
+    found = []
+    for of, record in enumerate(records, 1):
+        if isinstance(record, LiveArrays):
+            continue
+        programs = (record,) if isinstance(record, Executable) else record.executables
+        for number, program in enumerate(programs, 1):
+            if has_map(program):
+                found.append((f"{f'{of}.' if len(records) > 1 else ''}{number}: {program.name}", program))
+    return found
+
+
+def _first_of_another(
+    records: Sequence[MemoryProfile | Executable | LiveArrays], named: Sequence[tuple[str, Executable]]
+) -> Executable | None:
+    """The hungriest program of the second record, where there is one: that is what two are compared for."""
+    return next((program for name, program in named if name.startswith("2.")), None) if len(records) > 1 else None

@@ -1,0 +1,1 @@
+"""Programs, live arrays, usage over time and heap profiles."""

@@ -1,0 +1,71 @@
+"""The session's timings to look through: which runs, which of their parts, and what one of them compiled."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import ipywidgets
+
+from .. import units
+from ..report.panel import Guard, View, choice, row, screen, show, show_chart
+from ..session.kinds import Record
+from .analysis import ORDERS, STAGES, UNITS, Run, choose, functions, runs, runs_chart
+
+#: Runs that fit into one picture.
+_MOST = 15
+
+_ALL = "all functions"
+
+
+class HistoryView(View):
+    """Controls over the runs of a session, their bars, and the report of the one that is chosen.
+
+    Args:
+        records: of the session, oldest first.
+    """
+
+    def __init__(self, records: Sequence[Record]) -> None:
+        self._runs = runs(records)
+        self.text = ipywidgets.Text(
+            placeholder="part of the code",
+            description="Cell",
+            continuous_update=False,
+            style={"description_width": "initial"},
+            layout=ipywidgets.Layout(width="16em"),
+        )
+        self.function = choice("Function", [_ALL, *functions(self._runs)])
+        self.stage = choice("Stage", STAGES)
+        self.unit = choice("Unit", UNITS)
+        self.order = choice("Sort", ORDERS)
+        self.run = ipywidgets.Select(
+            options=[],
+            description="Run",
+            rows=6,
+            style={"description_width": "initial"},
+            layout=ipywidgets.Layout(width="100%", max_width="52em"),
+        )
+        self.bars, self.report = screen(), screen()
+        guard = Guard(self.bars)
+        controls = [self.text, self.function, self.stage, self.unit, self.order]
+        guard.watch(controls, self.refresh)
+        Guard(self.report).watch([self.run], self.open_run)
+        super().__init__([row(*controls), self.bars, self.run, self.report])
+        guard(self.refresh)(None)
+
+    def refresh(self) -> None:
+        """Draw the runs that the controls ask for."""
+        function = None if self.function.value == _ALL else self.function.value
+        found = choose(self._runs, text=self.text.value, function=function, order=self.order.value)[:_MOST]
+        self.run.options = [(_name(each), each) for each in found]
+        show_chart(self.bars, runs_chart(found, stage=self.stage.value, function=function, unit=self.unit.value))
+
+    def open_run(self) -> None:
+        """Show the report of the run that was chosen: its parts, what compiled, and why."""
+        if self.run.value is None:
+            self.report.outputs = ()
+        else:
+            show(self.report, self.run.value.timing)
+
+
+def _name(run: Run) -> str:
+    return f"[{run.number}] {units.time(run.timing.wall_ns)}  {run.name}"[:100]

@@ -1,0 +1,1 @@
+"""From a recording to device time by line, operation and scope."""

@@ -1,0 +1,237 @@
+"""When operations of the CPU were really done: many go on in other threads after their events have ended.
+
+The CPU's events tell how long the thread was busy that began an operation. Products of matrices, and kernels that are
+divided among threads, are then worked on elsewhere, and no event says so. But the thread that does the last part
+goes on with what has waited for it, and then marks the end: ``end: dot.4``, tied to the operation by a number. So an
+operation was done when that thread began the first of the operations that it ran one after the other up to the mark,
+or else at the mark; and in any case before anything began that takes its result.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...xla.hlo import Module
+from ..record.recording import EventKind, ProgramKey, Track
+from .attribution import Ints
+from .classify_ops import is_ours
+from .op_users import dependents
+
+#: What a mark is called before the name of its operation.
+MARK = "end: "
+
+#: Operations that follow each other on a thread as fast as this were begun by one another.
+_AT_ONCE_PS = 100 * 10**6
+
+#: What an operation took longer than its event, for that to count.
+_WORTH_PS = 10**6
+
+
+class Completed(NamedTuple):
+    """Threads of one host, with what is known of the ends of their operations.
+
+    Attributes:
+        tracks: the same; operations that went on longer than their events lie on one of their own.
+        unknown: of how many operations no mark tells the end, as at the edges of a recording: these stay as they are.
+    """
+
+    tracks: tuple[Track, ...]
+    unknown: int
+
+
+def completed(tracks: Sequence[Track], kinds: Sequence[EventKind], modules: Mapping[ProgramKey, Module]) -> Completed:
+    """When operations were done.
+
+    Args:
+        tracks: the threads of one host.
+        kinds: of all events of the recording.
+        modules: its programs, as far as they are known.
+    """
+    mine = [each for each in tracks if each.device is not None]
+    threads = {name: number for number, name in enumerate(dict.fromkeys(each.name for each in tracks))}
+    devices = list(dict.fromkeys(each.device for each in mine))
+    operations, marks = (_events(each, threads, devices) for each in (mine, _marks(tracks, kinds)))
+    mark = _mark_of_each(operations, marks)
+    ours = np.array([is_ours(each) for each in kinds], bool)
+    unknown = int(((mark < 0) & (operations.flow != 0) & ~ours[operations.kind]).sum()) if len(mark) else 0
+    end = _ends(operations, marks, mark)
+    if not (end - operations.end > _WORTH_PS).any():
+        return Completed(tuple(tracks), unknown)
+    end = _bounded(end, operations, kinds, modules)
+    longer = end - operations.end > _WORTH_PS
+    parts = np.split(~longer, np.cumsum([len(each.kinds) for each in mine])[:-1])
+    kept = (_chosen(each, part) for each, part in zip(mine, parts, strict=True))
+    found = (
+        *(each for each in tracks if each.device is None),
+        *(each for each in kept if len(each.kinds)),
+        *_apart(operations, end, longer, devices),
+    )
+    return Completed(found, unknown)
+
+
+class _Events(NamedTuple):
+    """Events in columns: thread, device, kind, the number of what it begins or ends, its execution, and its time."""
+
+    thread: Ints
+    device: Ints
+    kind: Ints
+    flow: Ints
+    execution: Ints
+    start: Ints
+    end: Ints
+
+    def where(self, chosen: NDArray[np.integer] | NDArray[np.bool_]) -> _Events:
+        return _Events(*(each[chosen] for each in self))
+
+
+def _marks(tracks: Sequence[Track], kinds: Sequence[EventKind]) -> list[Track]:
+    is_mark = np.array([each.name.startswith(MARK) for each in kinds], bool)
+    return [_chosen(each, is_mark[each.kinds]) for each in tracks if each.device is None]
+
+
+def _events(tracks: Sequence[Track], threads: dict[str, int], devices: Sequence[str | None]) -> _Events:
+    columns = [
+        (
+            np.full(len(each.kinds), threads[each.name]),
+            np.full(len(each.kinds), -1 if each.device is None else devices.index(each.device)),
+            each.kinds,
+            np.zeros(len(each.kinds), np.int64) if each.flows is None else each.flows,
+            np.zeros(len(each.kinds), np.int64) if each.executions is None else each.executions,
+            each.start_ps,
+            each.end_ps,
+        )
+        for each in tracks
+    ]
+    return _Events(*(np.concatenate(each) for each in zip(*columns, strict=True))) if columns else _NONE
+
+
+_NONE = _Events(*(np.zeros(0, np.int64) for _ in _Events._fields))
+
+
+def _chosen(track: Track, mask: NDArray[np.bool_]) -> Track:
+    return replace(
+        track,
+        kinds=track.kinds[mask],
+        start_ps=track.start_ps[mask],
+        end_ps=track.end_ps[mask],
+        flows=None if track.flows is None else track.flows[mask],
+        executions=None if track.executions is None else track.executions[mask],
+        launches=None if track.launches is None else track.launches[mask],
+        held_bytes=None if track.held_bytes is None else track.held_bytes[mask],
+    )
+
+
+def _apart(
+    operations: _Events, end: Ints, longer: NDArray[np.bool_], devices: Sequence[str | None]
+) -> Iterator[Track]:
+    for number, device in enumerate(devices):
+        here = np.flatnonzero(longer & (operations.device == number))
+        here = here[np.lexsort((-end[here], operations.start[here]))]
+        if len(here):
+            yield Track(
+                name="several threads",
+                device=device,
+                role="operations",
+                kinds=operations.kind[here],
+                start_ps=operations.start[here],
+                end_ps=end[here],
+            )
+
+
+def _ends(operations: _Events, marks: _Events, mark: Ints) -> Ints:
+    """When each operation was done, or before its event ended where that is all that is known."""
+    done = operations.end.copy()
+    late = np.flatnonzero(mark >= 0)
+    late = late[marks.start[mark[late]] > operations.end[late]]
+    marks = marks.where(mark[late])
+    ran = _by_thread(operations)
+    for key, mine in _by_thread(marks._replace(device=operations.device[late])).items():
+        of, at = late[mine], marks.start[mine]
+        here = ran.get(key)
+        if here is None:
+            done[of] = at
+            continue
+        start, end = operations.start[here], operations.end[here]
+        # What began on another thread was begun before, what began on this one has to be over.
+        since = np.where(operations.thread[of] == marks.thread[mine], operations.end[of], operations.start[of] + 1)
+        first = np.maximum(_first_of_run(start, end, at), np.searchsorted(start, since))
+        begun = np.where(first < len(start), start[np.minimum(first, len(start) - 1)], at)
+        done[of] = np.minimum(at, begun)
+    return done
+
+
+def _bounded(
+    done: Ints, operations: _Events, kinds: Sequence[EventKind], modules: Mapping[ProgramKey, Module]
+) -> Ints:
+    """The same ends, but none behind the beginning of what had to wait for it in the same execution."""
+    end = done.copy()
+    late = np.flatnonzero(done > operations.end)
+    by_kind = _parts(late, operations.kind[late])
+    waiting = dependents(kinds, modules, by_kind)
+    wanted = np.zeros(len(kinds), bool)
+    wanted[[each for found in waiting.values() for each in found]] = True
+    events = np.flatnonzero(wanted[operations.kind])
+    order, execution = _in_executions(operations, np.concatenate([late, events]))
+    begun = _parts(events, operations.kind[events])
+    for kind, mine in by_kind.items():
+        for waited in (begun[each] for each in waiting[kind] if each in begun):
+            waited = waited[np.argsort(order[waited])]
+            at = np.searchsorted(order[waited], order[mine], side="right")
+            there = at < len(waited)
+            there[there] = execution[waited[at[there]]] == execution[mine[there]]
+            of = mine[there]
+            end[of] = np.minimum(end[of], operations.start[waited[at[there]]])
+    return end
+
+
+def _in_executions(operations: _Events, chosen: Ints) -> tuple[Ints, Ints]:
+    """Of the chosen operations: their places when sorted by execution and then by start, and their executions."""
+    _, execution = np.unique(operations.execution[chosen], return_inverse=True)
+    _, start = np.unique(operations.start[chosen], return_inverse=True)
+    order, executions = np.zeros(len(operations.start), np.int64), np.zeros(len(operations.start), np.int64)
+    order[chosen] = execution * (len(chosen) + 1) + start
+    executions[chosen] = execution
+    return order, executions
+
+
+def _mark_of_each(operations: _Events, marks: _Events) -> Ints:
+    """The number of the mark of each operation, or -1."""
+    order = np.argsort(marks.flow, kind="stable")
+    flows = marks.flow[order]
+    at = np.searchsorted(flows, operations.flow)
+    there = np.flatnonzero((operations.flow != 0) & (at < len(flows)))
+    there = there[flows[at[there]] == operations.flow[there]]
+    found = np.full(len(operations.flow), -1)
+    found[there] = order[at[there]]
+    return found
+
+
+def _parts(numbers: Ints, keys: Ints) -> dict[int, Ints]:
+    """Numbers in the order they have, by their keys."""
+    order = np.argsort(keys, kind="stable")
+    values, first = np.unique(keys[order], return_index=True)
+    return dict(zip(values.tolist(), np.split(numbers[order], first[1:]), strict=True)) if len(numbers) else {}
+
+
+def _by_thread(events: _Events) -> dict[tuple[int, int], Ints]:
+    """The numbers of events, by when they started, of each thread and device."""
+    order = np.lexsort((events.start, events.device, events.thread))
+    thread, device = events.thread[order], events.device[order]
+    first = np.flatnonzero((np.diff(thread) != 0) | (np.diff(device) != 0)) + 1
+    parts = (each for each in np.split(order, first) if len(each))
+    return {(int(events.thread[each[0]]), int(events.device[each[0]])): each for each in parts}
+
+
+def _first_of_run(start: Ints, end: Ints, at: Ints) -> Ints:
+    """Which event begins the run, one behind the other, that ends at a moment; the next one if none does."""
+    latest = np.maximum.accumulate(end)
+    begins = np.concatenate([[True], start[1:] - latest[:-1] > _AT_ONCE_PS])
+    first = np.maximum.accumulate(np.where(begins, np.arange(len(start)), 0))
+    last = np.searchsorted(start, at, side="right") - 1
+    there = (last >= 0) & (latest[np.maximum(last, 0)] >= at - _AT_ONCE_PS)
+    return np.where(there, first[np.maximum(last, 0)], last + 1)

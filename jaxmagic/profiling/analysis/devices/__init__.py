@@ -1,0 +1,1 @@
+"""What each device did: steps, kernels, communication, idle time, memory."""

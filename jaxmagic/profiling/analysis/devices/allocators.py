@@ -1,0 +1,109 @@
+"""Memory over time, from what the allocators told the profiler."""
+
+from __future__ import annotations
+
+import re
+from itertools import pairwise
+
+import numpy as np
+
+from ....charts.spec import Curves, Scale, Series
+from ...record.allocators import AllocatorUse
+from ...record.profile import Profile
+from ...record.recording import Recording, Track
+from ..attribution import Ints
+
+#: What events of allocators are called.
+_EVENTS = ("MemoryAllocation", "MemoryDeallocation")
+
+#: So many points of a curve are kept: of each stretch the last and the highest.
+_MOST_POINTS = 400
+
+#: Less than this is not drawn beside more.
+_WORTH_A_CURVE = 0.01
+
+_DISPATCHED = re.compile(r"PjitFunction\((?P<name>.*)\)")
+
+
+def allocator_uses(recording: Recording, base_ps: int) -> tuple[AllocatorUse, ...]:
+    """Return the memory in use of each allocator over time, largest peak first.
+
+    Args:
+        recording: it.
+        base_ps: from when on times count.
+    """
+    numbers: dict[str, list[int]] = {}
+    for number, kind in enumerate(recording.kinds):
+        if kind.name in _EVENTS:
+            name = f"{kind.host} {kind.facts.get('allocator_name', '')!s}".strip()
+            numbers.setdefault(name, []).append(number)
+    found = [_use(name, each, recording, base_ps) for name, each in numbers.items()]
+    return tuple(sorted(filter(None, found), key=lambda each: -each.peak_bytes))
+
+
+def _use(name: str, numbers: list[int], recording: Recording, base_ps: int) -> AllocatorUse | None:
+    tracks = [each for each in recording.tracks if each.held_bytes is not None and np.isin(each.kinds, numbers).any()]
+    if not tracks:
+        return None
+    parts = [(np.isin(each.kinds, numbers), each) for each in tracks]
+    time = np.concatenate([track.start_ps[chosen] for chosen, track in parts])
+    held = np.concatenate([track.held_bytes[chosen] for chosen, track in parts if track.held_bytes is not None])
+    order = np.argsort(time, kind="stable")
+    time, held = time[order], held[order]
+    first = max(int(np.searchsorted(time, base_ps, side="right")) - 1, 0)  # what was held when the device began
+    time, held = np.maximum(time[first:], base_ps), held[first:]
+    peak = int(np.argmax(held))
+    kept = _thinned(held)
+    return AllocatorUse(
+        allocator=name,
+        peak_bytes=int(held[peak]),
+        peak_ns=(int(time[peak]) - base_ps) // 1000,
+        program=_during(tracks, int(time[peak]), recording),
+        time_ns=tuple(((time[kept] - base_ps) // 1000).tolist()),
+        held_bytes=tuple(held[kept].tolist()),
+    )
+
+
+def _thinned(held: Ints) -> Ints:
+    """Choose the samples to keep: the highest and the last of each interval."""
+    if len(held) <= _MOST_POINTS:
+        return np.arange(len(held))
+    edges = np.linspace(0, len(held), _MOST_POINTS // 2 + 1).astype(np.int64)
+    highest = [low + int(np.argmax(held[low:high])) for low, high in pairwise(edges)]
+    return np.unique(np.concatenate([highest, edges[1:] - 1]))
+
+
+def _during(tracks: list[Track], at: int, recording: Recording) -> str:
+    """Return the jitted function that was being dispatched at a time; empty if none was recorded."""
+    for track in tracks:
+        around = np.flatnonzero((track.start_ps <= at) & (track.end_ps >= at))
+        names = (recording.kinds[number].name for number in track.kinds[around].tolist())
+        dispatched = next(filter(None, map(_DISPATCHED.fullmatch, names)), None)
+        if dispatched is not None:
+            return dispatched["name"]
+    return ""
+
+
+def memory_chart(profile: Profile) -> Curves | None:
+    """Chart the memory in use of each allocator; ``None`` if the recording has no allocator events."""
+    most = max((each.peak_bytes for each in profile.allocator_uses), default=0)
+    shown = [each for each in profile.allocator_uses if each.peak_bytes >= _WORTH_A_CURVE * most > 0]
+    if not shown:
+        return None
+    low = float(min(each.time_ns[0] for each in shown))
+    high = float(max(each.time_ns[-1] for each in shown))
+    return Curves(
+        title="memory that programs were given",
+        x=Scale(label="time", quantity="time", low=low, high=max(high, low + 1)),
+        y=Scale(label="memory", quantity="size", low=0.0, high=1.05 * most),
+        series=tuple(
+            Series(
+                name=each.allocator,
+                x=tuple(map(float, each.time_ns)),
+                y=tuple(map(float, each.held_bytes)),
+                hue=number,
+                step=True,
+            )
+            for number, each in enumerate(shown)
+        ),
+    )

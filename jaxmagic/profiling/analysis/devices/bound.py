@@ -1,0 +1,75 @@
+"""Decide whether a run is host-bound or device-bound, unless the profiler itself may have made the difference."""
+
+from __future__ import annotations
+
+from typing import Literal, NamedTuple
+
+from ...record.profile import DeviceUse, Profile
+
+#: A run is device-bound if a device is busy for at least this share of it, and host-bound if for at most this share.
+_DEVICE_BOUND = 0.9
+_HOST_BOUND = 0.5
+
+#: Runs that take more than this many times as long under the profiler say little about how busy a device is.
+_DISTORTED = 1.5
+
+#: Runs that were timed without the profiler: of fewer, their median may be that of a disturbed one.
+_STEADY = 3
+
+#: ``"host"`` and ``"device"`` are verdicts. ``"neither"``: the device is busy for a part of the run.
+#: ``"distorted"``: the profiler made the run much longer. ``"unsteady"``: the run without it took much longer, which
+#: the profiler does not explain. ``"not timed"``: no run is known without it.
+Limit = Literal["host", "device", "neither", "distorted", "unsteady", "not timed"]
+
+
+class Bound(NamedTuple):
+    """The verdict on a run, and the times that it follows from.
+
+    Attributes:
+        limit: the verdict, or why there is none.
+        use: the busiest device.
+        busy_ns: the busy time of that device per recorded run.
+        run_ns: the duration of a run, with or without the profiler, whichever is longer; without it where the
+            profiler made the run much longer, of the recorded one where the two contradict each other.
+        slower: how many times as long a run took under the profiler; ``None`` if not known.
+    """
+
+    limit: Limit
+    use: DeviceUse
+    busy_ns: float
+    run_ns: float
+    slower: float | None
+
+
+def bound_of(profile: Profile) -> Bound | None:
+    """Judge the busiest device of a profile; ``None`` where no device worked or there are no runs.
+
+    The profiler slows the host down, and on the CPU short operations look longer than they are. So the busy time
+    without the profiler is assumed to lie between the recorded busy time and that time minus the whole slowdown.
+    """
+    if not profile.device_uses or not profile.runs or not profile.recorded_ns:
+        return None
+    use = max(profile.device_uses, key=lambda each: each.busy_ns)
+    recorded_ns, busy_ns = profile.recorded_ns / profile.runs, use.busy_ns / profile.runs
+    wall_ns, slower = profile.wall_ns, slowed_down(profile)
+    if not wall_ns or slower is None:
+        return Bound("not timed", use, busy_ns, recorded_ns, None)
+    least_ns = busy_ns - max(recorded_ns - wall_ns, 0)
+    longer_ns = max(recorded_ns, wall_ns)
+    disturbed = wall_ns > _DISTORTED * recorded_ns and profile.timed_runs < _STEADY
+    if disturbed and busy_ns > _HOST_BOUND * recorded_ns:
+        return Bound("unsteady", use, busy_ns, recorded_ns, slower)
+    if busy_ns <= _HOST_BOUND * wall_ns:
+        return Bound("host", use, busy_ns, wall_ns if slower > _DISTORTED else longer_ns, slower)
+    if slower > _DISTORTED:
+        return Bound("distorted", use, busy_ns, recorded_ns, slower)
+    if least_ns >= _DEVICE_BOUND * wall_ns:
+        return Bound("device", use, busy_ns, longer_ns, slower)
+    return Bound("neither", use, busy_ns, longer_ns, slower)
+
+
+def slowed_down(profile: Profile) -> float | None:
+    """Return how many times as long a run takes under the profiler; ``None`` if that was not measured."""
+    if not profile.wall_ns or not profile.runs or not profile.recorded_ns:
+        return None
+    return profile.recorded_ns / profile.runs / profile.wall_ns

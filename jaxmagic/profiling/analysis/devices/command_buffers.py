@@ -1,0 +1,132 @@
+"""Kernels of CUDA graphs, which the profiler files under their graph and not under their HLO op.
+
+XLA for NVIDIA GPUs groups ops into command buffers, which run as CUDA graphs. The events of their kernels then have
+``hlo_op=command_buffer`` or ``command_buffer.1``, whichever op they belong to. The name of a kernel is that of its op
+with an underscore for all but letters, digits and underscores: ``loop_add_fusion_1`` of ``loop_add_fusion.1``. Those
+of libraries have names of their own: they are known by their place between others, because a graph runs its ops in
+the order of the module's schedule.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from ....xla.hlo import Module
+from ...record.recording import EventKind, Recording
+
+_NOTE = (
+    "Kernels ran in CUDA graphs (XLA's command buffers), where the trace names the graph and not the HLO op. Kernels "
+    "were matched to ops by name and order; those with no match have no line. Exact lines of a jitted function f: "
+    "jaxmagic.profile(f, x, command_buffers=False). Of a whole process: set the environment variable XLA_FLAGS to "
+    "--xla_gpu_enable_command_buffer= before JAX starts."
+)
+
+
+def in_command_buffer(kind: EventKind) -> bool:
+    """Whether an event is a kernel that the profiler files under a command buffer."""
+    return str(kind.facts.get("hlo_op", "")).startswith("command_buffer")
+
+
+def op_of_kernel(kernel: str, module: Module | None) -> str:
+    """The name of the HLO op that a kernel was compiled from, or the kernel's name where that is not certain.
+
+    Without a module, a number at the end is taken for that of an op.
+
+    >>> op_of_kernel("loop_add_fusion_1", None), op_of_kernel("ampere_sgemm_128x64_tn", None)
+    ('loop_add_fusion.1', 'ampere_sgemm_128x64_tn')
+    """
+    if module is None:
+        return re.sub(r"_(\d+)$", r".\1", kernel)
+    if kernel in module.named:
+        return kernel
+    found = [name for name in module.named if sanitized(name) == kernel]
+    return found[0] if len(found) == 1 else kernel
+
+
+def with_ops_of_graphs(recording: Recording) -> Recording:
+    """The same, where kernels of libraries in CUDA graphs know their op, as far as their place tells it.
+
+    Between two kernels whose ops are known lie the calls of libraries that the schedule has between these ops. If
+    that is one call, all kernels there are of it; if there are as many as kernels, each is of one.
+    """
+    graphs = {number for number, kind in enumerate(recording.kinds) if in_command_buffer(kind)}
+    if not graphs:
+        return recording
+    kinds, known = list(recording.kinds), dict[tuple[int, str], int]()
+    tracks = []
+    for track in recording.tracks:
+        if track.role == "operations" and graphs & set(np.unique(track.kinds).tolist()):
+            numbers = track.kinds.copy()
+            for program in {recording.kinds[each].program for each in graphs} - {None}:
+                module = recording.modules.get(program) if program else None
+                if module is not None:
+                    here = [
+                        at
+                        for at, number in enumerate(track.kinds.tolist())
+                        if number in graphs and recording.kinds[number].program == program
+                    ]
+                    found = _ops_by_place([recording.kinds[int(track.kinds[at])].name for at in here], module)
+                    for at, op in zip(here, found, strict=True):
+                        if op is not None:
+                            key = int(track.kinds[at]), op
+                            if key not in known:
+                                known[key] = len(kinds)
+                                kinds.append(_filed(kinds[key[0]], op))
+                            numbers[at] = known[key]
+            track = replace(track, kinds=numbers)
+        tracks.append(track)
+    return replace(recording, tracks=tuple(tracks), kinds=tuple(kinds))
+
+
+def _filed(kind: EventKind, op: str) -> EventKind:
+    return kind._replace(facts={**kind.facts, "hlo_op": op, "command_buffer": kind.facts.get("hlo_op", "")})
+
+
+def _ops_by_place(kernels: Sequence[str], module: Module) -> list[str | None]:
+    """The op of each kernel whose name is that of none, in the order of their runs; ``None`` where not certain."""
+    order = {module.instructions[number].name: at for at, number in enumerate(_schedule(module))}
+    calls = [each for each in order if module.instructions[module.named[each]].opcode == "custom-call"]
+    places = [order.get(op_of_kernel(each, module)) for each in kernels]
+    found: list[str | None] = [None] * len(kernels)
+    begin = 0
+    while begin < len(kernels):
+        if places[begin] is not None:
+            begin += 1
+            continue
+        end = next((at for at in range(begin, len(kernels)) if places[at] is not None), len(kernels))
+        low = places[begin - 1] if begin else -1
+        high = places[end] if end < len(kernels) else len(order)
+        between = [each for each in calls if (low or 0) < order[each] < (high or 0)] if _in_order(low, high) else []
+        if len(between) == 1:
+            found[begin:end] = between * (end - begin)
+        elif len(between) == end - begin:
+            found[begin:end] = between
+        begin = end
+    return found
+
+
+def _in_order(low: int | None, high: int | None) -> bool:
+    """Whether one place is before the other: the next run of a graph begins anew."""
+    return low is not None and high is not None and low < high
+
+
+def _schedule(module: Module) -> Iterator[int]:
+    """The instructions that no other one calls, in order."""
+    called = {each for one in module.instructions.values() for each in one.called}
+    for number, instructions in module.computations.items():
+        if number not in called:
+            yield from instructions
+
+
+def about_graphs(kinds: Iterable[EventKind]) -> list[str]:
+    """Say that kernels ran in CUDA graphs, and how to profile without these."""
+    return [_NOTE] if any(in_command_buffer(each) or "command_buffer" in each.facts for each in kinds) else []
+
+
+def sanitized(name: str) -> str:
+    """Return the kernel name that XLA derives from the name of an op."""
+    return re.sub(r"\W", "_", name)

@@ -1,0 +1,219 @@
+"""What devices moved: between each other, and from and to the host."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Container, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from ...record.communication import CollectiveTime, Direction, TransferTime
+from ...record.recording import EventKind, Recording, Role, Track
+from ..attribution import Ints, union_of
+from ..classify_ops import Recorded, whole_number
+
+#: The kinds of collective operations, with what the names of instructions and of kernels have of them.
+_KINDS = (
+    ("ragged-all-to-all", r"ragged.?all.?to.?all"),
+    ("all-to-all", r"all.?to.?all"),
+    ("all-reduce", r"all.?reduce|psum"),
+    ("all-gather", r"all.?gather"),
+    ("reduce-scatter", r"reduce.?scatter"),
+    ("collective-permute", r"collective.?permute|ppermute"),
+    ("collective-broadcast", r"broadcast"),
+    ("send", r"send"),
+    ("recv", r"recv"),
+)
+
+#: What the names of copies have, and the directions that they tell.
+_DIRECTIONS: tuple[tuple[str, Direction], ...] = (
+    (r"h(ost)?(2|to)d(evice)?|transfertodevice$", "host to device"),
+    (r"d(evice)?(2|to)h(ost)?|transferfromdevice$", "device to host"),
+    (r"p(eer)?(2|to)p|memcpypeer", "device to device"),
+    (r"d(evice)?(2|to)d(evice)?", "on the device"),
+)
+
+#: In which the profiler of a GPU tells the size of a copy, and in which XLA tells the host's memory.
+_SIZE = re.compile(r"\bsize:(\d{1,18})")
+_DESTINATION = re.compile(r"\bdest:(\d+)")
+_HOST_MEMORY = "S(5)"
+
+
+def kind_of(name: str, opcode: str) -> str:
+    """Of a collective operation: what it does, in XLA's words.
+
+    >>> kind_of("psum_invariant.7", "all-reduce-start"), kind_of("ncclDevKernel_AllGather_RING_LL", "")
+    ('all-reduce', 'all-gather')
+    """
+    text = (opcode or name).lower()
+    return next((kind for kind, pattern in _KINDS if re.search(pattern, text)), opcode or "collective")
+
+
+class Collectives:
+    """The collective operations of a recording, device by device."""
+
+    def __init__(self) -> None:
+        self._found: dict[tuple[object, ...], _Collective] = {}
+
+    def add(self, device: str, work: Recorded, times: tuple[int, float, float], spans: tuple[Ints, Ints]) -> None:
+        """One operation of one device.
+
+        Args:
+            device: its name.
+            work: what the operation is.
+            times: how often it ran, how long that took, and what of the device's time is its own, in picoseconds.
+            spans: when it began and ended.
+        """
+        one = work.module, work.name, work.payload_bytes, work.groups
+        found = self._found.setdefault(one, _Collective(work))
+        found.count += times[0]
+        found.total_ps += times[1]
+        found.exposed_ps += times[2]
+        found.spans.setdefault(device, []).append(spans)
+
+    def times(self) -> tuple[CollectiveTime, ...]:
+        """What took longest first."""
+        rows = sorted(self._found.values(), key=lambda each: -each.total_ps)
+        return tuple(each.time() for each in rows)
+
+
+@dataclass(slots=True)
+class _Collective:
+    work: Recorded
+    count: int = 0
+    total_ps: float = 0.0
+    exposed_ps: float = 0.0
+    spans: dict[str, list[tuple[Ints, Ints]]] = field(default_factory=dict)
+
+    def time(self) -> CollectiveTime:
+        return CollectiveTime(
+            name=self.work.name,
+            kind=kind_of(self.work.name, self.work.opcode),
+            module=self.work.module,
+            devices=len(self.spans),
+            count=self.count,
+            payload_bytes=self.work.payload_bytes,
+            total_ns=round(self.total_ps / 1000),
+            exposed_ns=round(self.exposed_ps / 1000),
+            wait_ns=_waited_ns(list(self.spans.values())) if self.work.groups == 1 else None,
+        )
+
+
+def _waited_ns(spans: Sequence[Sequence[tuple[Ints, Ints]]]) -> int | None:
+    """How much later the last device began, over all runs: the first of each device belong together, and so on."""
+    starts = [np.sort(np.concatenate([start for start, _ in parts])) for parts in spans]
+    ends = [np.sort(np.concatenate([end for _, end in parts])) for parts in spans]
+    if len(starts) < 2 or len({len(each) for each in starts}) > 1:
+        return None
+    last = np.max(starts, axis=0)
+    if (last > np.min(ends, axis=0)).any():  # one had ended before another began: these are not the same run
+        return None
+    return int((last - np.stack(starts)).sum()) // 1000
+
+
+def transfers(recording: Recording, windows: Iterable[tuple[int, int]]) -> tuple[TransferTime, ...]:
+    """The copies of a recording that began in some windows, what took longest first."""
+    low, high = np.array(list(windows), np.int64).reshape(-1, 2).T
+    names = [name.rpartition(":")[2] for name in recording.devices]
+    found: dict[tuple[Direction, str | None], _Transfers] = {}
+    for track in recording.tracks if len(low) else ():
+        at = np.searchsorted(low, track.start_ps, side="right") - 1
+        here = (at >= 0) & (track.start_ps < high[np.maximum(at, 0)])
+        own = (track.device or "").rpartition(":")[2]
+        others = {each for each in names if each != own}
+        present = np.unique(track.kinds[here]).tolist()
+        copies = {each: _copy(recording.kinds[each], track.role, others) for each in present}
+        for kind, copy in copies.items():
+            if copy is not None:
+                _add(found, track, here & (track.kinds == kind), copy)
+    rows = (
+        TransferTime(
+            direction=direction,
+            device=device,
+            count=each.count,
+            size_bytes=each.size_bytes if each.sized else None,
+            total_ns=each.total_ps // 1000,
+            time_ns=each.time_ps // 1000,
+        )
+        for (direction, device), each in found.items()
+    )
+    return tuple(sorted(rows, key=lambda each: -each.time_ns))
+
+
+@dataclass(slots=True)
+class _Transfers:
+    count: int = 0
+    size_bytes: int = 0
+    sized: bool = True
+    spans: list[tuple[Ints, Ints]] = field(default_factory=list)
+
+    @property
+    def total_ps(self) -> int:
+        return sum(int((end - start).sum()) for start, end in self.spans)
+
+    @property
+    def time_ps(self) -> int:
+        start, end, _ = union_of(*(np.concatenate(each) for each in zip(*self.spans, strict=True)))
+        return int((end - start).sum())
+
+
+def _add(
+    found: dict[tuple[Direction, str | None], _Transfers],
+    track: Track,
+    chosen: Ints,
+    copy: tuple[Direction, int | None],
+) -> None:
+    direction, size_bytes = copy
+    row = found.setdefault((direction, track.device), _Transfers())
+    count = int(chosen.sum())
+    row.count += count
+    row.size_bytes += (size_bytes or 0) * count
+    row.sized &= size_bytes is not None
+    row.spans.append((track.start_ps[chosen], track.end_ps[chosen]))
+
+
+def _copy(kind: EventKind, role: Role, others: Container[str]) -> tuple[Direction, int | None] | None:
+    """Where a copy goes and how large it is; ``None`` for what is none.
+
+    The profiler of a GPU tells copies as events of the device, or a kernel of AMD's by what the driver was called
+    for; that of a TPU as functions of the host; what XLA moves within a program goes on beside the operations, from
+    or to the memory of the host.
+
+    Args:
+        kind: what may be a copy.
+        role: of its track.
+        others: the numbers of the other devices of the recording.
+    """
+    if role == "asynchronous":
+        return _moved(kind.facts)
+    details = kind.facts.get("memcpy_details")
+    size = whole_number(kind.facts.get("size"))
+    api = kind.facts.get("api")
+    is_copy = role == "operations" and (isinstance(details, str) or isinstance(api, str))
+    is_copy |= role == "host" and size is not None
+    name = str(api or kind.name).lower()
+    direction = next((way for pattern, way in _DIRECTIONS if re.search(pattern, name)), None)
+    if direction is None or not is_copy:
+        return None
+    to = _DESTINATION.search(str(details))
+    if direction == "on the device" and to and to[1] in others:
+        direction = "device to device"
+    if size is not None:
+        return direction, size
+    told = _SIZE.search(str(details))
+    return direction, whole_number(int(told[1])) or None if told else None
+
+
+def _moved(facts: Mapping[str, object]) -> tuple[Direction, int | None] | None:
+    """Of a copy that goes on beside the operations: its shape is ``(where to, where from, context)``."""
+    shape, size = facts.get("shape_with_layout"), whole_number(facts.get("bytes_accessed"))
+    if facts.get("hlo_category") != "copy-start" or not isinstance(shape, str):
+        return None
+    parts = re.findall(r"\w+\[[^\]]*\](?:\{[^}]*\})?", shape)[:2]
+    if len(parts) < 2:
+        return None
+    to, source = (_HOST_MEMORY in each for each in parts)
+    if to == source:
+        return None
+    return "device to host" if to else "host to device", size or None

@@ -1,0 +1,103 @@
+"""Why a device computes nothing: it exchanges data, it copies, or it waits for what the host does meanwhile."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from functools import cache
+
+import numpy as np
+
+from ...record.recording import Recording
+from ...record.timeline import Activity
+from ..attribution import COLLECTIVE, COMPUTE, CONTROL, Ints, Segments, joined, overlap, union_of
+
+#: What the functions of the host are called that compile, and those that move data; the first that fits.
+_HOST: tuple[tuple[Activity, re.Pattern[str]], ...] = (
+    ("compilation", re.compile(r"compil|lower_sharding|lower_jaxpr|to_mlir|deserialize_executable", re.IGNORECASE)),
+    (
+        "transfer",
+        re.compile(
+            r"np\.asarray|memcpy|copy_?(array_)?to_?(host|device|literal)|copywithsharding|deviceput|device_put"
+            r"|transfer(to|from|literal)|toliteral|bufferfromhost|copyraw|batchedcopy",
+            re.IGNORECASE,
+        ),
+    ),
+)
+
+#: What a device waits for, in the order in which a moment counts for one of them.
+CAUSES: tuple[Activity, ...] = ("collective", "copy", "compilation", "transfer", "host")
+
+
+@cache
+def host_activity(name: str) -> Activity:
+    """What a function of the host does, by its name.
+
+    >>> [host_activity(each) for each in ("PjRtCpuClient::Compile", "np.asarray(jax.Array)", "PjitFunction(f)")]
+    ['compilation', 'transfer', 'host']
+    """
+    if name.startswith("PjitFunction("):  # what stands in the brackets is the user's
+        return "host"
+    return next((activity for activity, pattern in _HOST if pattern.search(name)), "host")
+
+
+def host_stretches(recording: Recording) -> Mapping[Activity, Segments]:
+    """When any thread of the host compiled, or moved data."""
+    kinds: dict[Activity, set[int]] = {"compilation": set(), "transfer": set()}
+    found: dict[Activity, list[Segments]] = {activity: [] for activity in kinds}
+    activities: dict[int, Activity] = {}
+    for track in recording.tracks:
+        if track.role != "host":
+            continue
+        here = np.unique(track.kinds).tolist()
+        activities |= {each: host_activity(recording.kinds[each].name) for each in here if each not in activities}
+        for activity, parts in found.items():
+            chosen = np.isin(track.kinds, [each for each in here if activities[each] == activity])
+            parts.append(Segments(track.start_ps[chosen], track.end_ps[chosen], np.flatnonzero(chosen)))
+    return {activity: _union(parts) for activity, parts in found.items()}
+
+
+def gaps(
+    segments: Segments, ranks: Ints, recorded: Segments, host: Mapping[Activity, Segments]
+) -> dict[Activity, Segments]:
+    """When a device computed nothing, by what it waited for; these stretches do not overlap.
+
+    Args:
+        segments: what the device did.
+        ranks: of each, as in :mod:`jaxmagic.profiling.analysis.attribution`.
+        recorded: when that counts, without overlaps and in order.
+        host: when the host compiled, or moved data.
+    """
+    rest = overlap(recorded, _of(segments, ranks == COMPUTE), inside=False)
+    found: dict[Activity, Segments] = {}
+    busy: tuple[tuple[Activity, Ints], ...] = (
+        ("collective", ranks == COLLECTIVE),
+        ("copy", (ranks != COMPUTE) & (ranks != COLLECTIVE) & (ranks != CONTROL)),
+        ("control flow", ranks == CONTROL),
+    )
+    for activity, chosen in busy:
+        mine = _of(segments, chosen)
+        found[activity] = overlap(rest, mine, inside=True)
+        rest = overlap(rest, mine, inside=False)
+    del found["control flow"]  # the device is at work
+    for activity in ("compilation", "transfer"):
+        found[activity] = overlap(rest, host[activity], inside=True)
+        rest = overlap(rest, host[activity], inside=False)
+    return found | {"host": rest}
+
+
+def length_ps(segments: Segments) -> int:
+    """How long all of them are, one added to the other."""
+    return int((segments.end - segments.start).sum())
+
+
+def _of(segments: Segments, chosen: Ints) -> Segments:
+    return union_of(segments.start[chosen], segments.end[chosen])
+
+
+def _union(parts: Sequence[Segments]) -> Segments:
+    if not parts:
+        nothing = np.zeros(0, np.int64)
+        return Segments(nothing, nothing, nothing)
+    every = joined(parts)
+    return union_of(every.start, every.end)

@@ -1,0 +1,69 @@
+"""The kernels of a GPU: how often and how long each ran, how large it was, and how long it took to begin."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+
+from ...record.kernels import KernelTime
+from ...record.recording import EventKind
+from ..attribution import Ints
+from .activity import DeviceWork, Kinds
+from .kernel_names import kernel_function
+
+#: Of a kernel's details: a name and numbers, such as ``grid:1280,1,1``.
+_DETAIL = re.compile(r"(\w+):([\d,]+)")
+
+#: More registers no thread has: the recording is wrong.
+_MOST_REGISTERS = 1024
+
+
+def kernels_of(device: str, work: DeviceWork, kinds: Kinds) -> list[KernelTime]:
+    """Summarize the kernels on the streams of a device; different launch sizes are separate rows."""
+    found: dict[tuple[object, ...], list[int]] = {}
+    for number in work.on_streams():
+        mine, name = kinds.of(number), kinds.kernel(number)
+        found.setdefault((mine.identity, name, _details(kinds.kind(number))), []).append(number)
+    return [_row(device, numbers, work, kinds) for numbers in found.values()]
+
+
+def _row(device: str, numbers: list[int], work: DeviceWork, kinds: Kinds) -> KernelTime:
+    first = numbers[0]
+    mine, full_name = kinds.of(first), kinds.kernel(first)
+    columns = [work.launched(each) for each in numbers]
+    start, end, launches = (np.concatenate(each) for each in zip(*columns, strict=True))
+    times = (end - start) // 1000
+    details = dict(_details(kinds.kind(first)))
+    registers = details.get("regs", (0,))[0]
+    return KernelTime(
+        name=kernel_function(full_name),
+        full_name=full_name,
+        operation=mine.name,
+        module=mine.module,
+        device=device,
+        count=len(times),
+        total_ns=int((end - start).sum()) // 1000,
+        min_ns=int(times.min()),
+        median_ns=int(np.median(times)),
+        max_ns=int(times.max()),
+        grid=details.get("grid", ()),
+        block=details.get("block", ()),
+        registers=registers if 0 < registers <= _MOST_REGISTERS else None,
+        launch_ns=_latency_ns(start, kinds.calls.starts(launches)),
+    )
+
+
+def _latency_ns(start: Ints, called: Ints) -> int | None:
+    """Return the median launch latency; ``None`` if unknown, or negative because the clocks disagree."""
+    known = called >= 0
+    if not known.any():
+        return None
+    median = int(np.median(start[known] - called[known])) // 1000
+    return median if median >= 0 else None
+
+
+def _details(kind: EventKind) -> tuple[tuple[str, tuple[int, ...]], ...]:
+    told = _DETAIL.findall(str(kind.facts.get("kernel_details", "")))
+    wanted = [(name, numbers) for name, numbers in told if name in ("grid", "block", "regs")]
+    return tuple((name, tuple(int(each) for each in numbers.split(",") if each)) for name, numbers in wanted)

@@ -1,0 +1,260 @@
+"""Steps: how long from one to the next, and what a device did and waited for meanwhile.
+
+A step is what the profiler marks as one; else what lies between the beginnings of two runs of the program that took
+most time of all that ran three times or more; else what the code marked with ``jax.profiler.StepTraceAnnotation``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from ...record.recording import ProgramKey, Recording, Track
+from ...record.steps import KnownBy, StepTimes
+from ..attribution import Ints, Segments, overlap, union_of
+from ..run_windows import SKEW_PS, Window
+from ..timeline import Gaps, is_main
+from .activity import DeviceWork, Kinds
+
+#: So many runs of a program make steps; of so many steps a device's are kept, the first ones.
+_LEAST_RUNS = 3
+MOST_STEPS = 500
+
+#: Operations of a program that ran at most so many times as often as another one may have run as often.
+_LITTLE_MORE = 1.5
+
+#: What fetches the next of an iterator, as Python's functions are recorded.
+_NEXT = re.compile(r"\$.*(\b__next__|builtins next|\bnext_batch)$")
+
+#: Marks of our own, around each run.
+_OURS = "jaxmagic: "
+
+_NUMBER = re.compile(r"\(-?\d+\)$")
+
+
+class _Steps(NamedTuple):
+    """The start and end times of the steps of one device."""
+
+    name: str
+    known_by: KnownBy
+    start: Ints
+    end: Ints
+
+
+class Executions:
+    """The executions of programs on each device."""
+
+    def __init__(self, recording: Recording) -> None:
+        self._recording = recording
+        self._starts: dict[str, dict[object, Ints]] = {}
+        self._called: dict[ProgramKey, set[int]] = {}
+        self._names: dict[object, str] = {}
+        self._time_ps: dict[object, float] = {}
+
+    def add(self, device: str, work: DeviceWork, kinds: Kinds) -> None:
+        """The programs that ran on a device: as its profiler tells, or by their operations."""
+        tracks = [each for each in self._recording.tracks if each.device == device and each.role == "programs"]
+        if tracks:
+            self._add_recorded(device, tracks)
+        else:
+            self._add_by_operations(device, work, kinds)
+
+    def _add_recorded(self, device: str, tracks: Iterable[Track]) -> None:
+        for track in tracks:
+            for number in np.unique(track.kinds).tolist():
+                chosen = track.kinds == number
+                name = self._recording.kinds[number].name
+                taken_ps = float((track.end_ps - track.start_ps)[chosen].sum())
+                self._note(device, name, _NUMBER.sub("", name), track.start_ps[chosen], taken_ps)
+
+    def _add_by_operations(self, device: str, work: DeviceWork, kinds: Kinds) -> None:
+        """Take executions from operations outside loops and branches, which run once per execution.
+
+        Without the module, the least frequent operations are taken. Events may be lost, so their number is
+        the most common count among the operations that ran nearly as rarely.
+        """
+        programs: dict[object, dict[object, list[int]]] = {}
+        for number in np.flatnonzero(work.count).tolist():
+            program, mine = self._recording.kinds[number].program, kinds.of(number)
+            if program is not None and mine.module and not mine.asynchronous and self._is_outside(program, mine.name):
+                programs.setdefault(program, {}).setdefault(mine.identity, []).append(number)
+        for each, operations in programs.items():
+            began = [np.sort(_starts(work, numbers)) for numbers in operations.values()]
+            runs = [int(work.runs[numbers].sum()) for numbers in operations.values()]
+            whole = [at for at, each in enumerate(began) if runs[at] >= _LEAST_RUNS and len(each) % runs[at] == 0]
+            if not whole:
+                continue
+            few = [runs[at] for at in whole if runs[at] <= _LITTLE_MORE * min(runs[each] for each in whole)]
+            usual = max(sorted(set(few)), key=few.count)
+            first = min((at for at in whole if runs[at] == usual), key=lambda at: began[at][0])
+            starts = began[first][:: len(began[first]) // runs[first]]
+            taken_ps = sum(float(work.time_ps[numbers].sum()) for numbers in operations.values())
+            title = kinds.of(next(iter(operations.values()))[0]).module
+            self._note(device, each, title, starts, taken_ps)
+
+    def _is_outside(self, program: ProgramKey, name: str) -> bool:
+        """Whether an operation is in no computation that another one calls, as far as that is known."""
+        module = self._recording.modules.get(program)
+        number = None if module is None else module.named.get(name)
+        if module is None or number is None:
+            return module is None
+        if program not in self._called:
+            instructions = module.instructions.values()
+            numbers = {
+                each for one in instructions for called in one.called for each in module.computations.get(called, ())
+            }
+            self._called[program] = numbers
+        return number not in self._called[program]
+
+    def _note(self, device: str, program: object, name: str, starts: Ints, taken_ps: float) -> None:
+        self._starts.setdefault(device, {})[program] = np.sort(starts)
+        self._names[program] = name
+        self._time_ps[program] = self._time_ps.get(program, 0.0) + taken_ps
+
+    def steps(self, windows: Sequence[Window]) -> Mapping[str, _Steps]:
+        """Return the steps of each device, all of the same program."""
+        for program in sorted(self._time_ps, key=lambda each: -self._time_ps[each]):
+            found = {
+                device: _Steps(self._names[program], "program", start, end)
+                for device, programs in self._starts.items()
+                if program in programs
+                for start, end in [_between(programs[program], windows)]
+                if len(start)
+            }
+            if found:
+                return found
+        return {}
+
+
+def _starts(work: DeviceWork, numbers: Sequence[int]) -> Ints:
+    return np.concatenate([work.spans(each)[0] for each in numbers])
+
+
+def _between(starts: Ints, windows: Sequence[Window]) -> tuple[Ints, Ints]:
+    """From each beginning to the next in the same window, of windows with enough of them."""
+    found: list[tuple[Ints, Ints]] = []
+    for low, high in windows:
+        mine = np.maximum(starts[(starts >= low - SKEW_PS) & (starts < high)], low)
+        if len(mine) >= _LEAST_RUNS:
+            found.append((mine[:-1], mine[1:]))
+    nothing = np.zeros(0, np.int64)
+    start, end = (np.concatenate(each) for each in zip(*found, strict=True)) if found else (nothing, nothing)
+    return start, end
+
+
+def step_times(
+    recording: Recording, executions: Executions, gaps: Sequence[Gaps], windows: Sequence[Window]
+) -> tuple[StepTimes, ...]:
+    """The steps of each device that has any.
+
+    Args:
+        recording: it.
+        executions: when programs ran.
+        gaps: of each device that worked.
+        windows: what counts.
+    """
+    if not windows:
+        return ()
+    by_program, annotated = executions.steps(windows), _annotated(recording)
+    fetching, known = _fetching(recording), _known(recording)
+    found = []
+    for each in gaps:
+        steps = _marked(recording, each.device) or by_program.get(each.device) or annotated
+        if steps is not None:
+            found.append(_times(each, steps, fetching, known, windows))
+    return tuple(found)
+
+
+def _marked(recording: Recording, device: str) -> _Steps | None:
+    """Return the steps of the profiler's own "Steps" line."""
+    for track in recording.tracks:
+        if track.device == device and track.role == "steps" and len(track.kinds) > 1:
+            return _Steps("steps", "steps", track.start_ps, track.end_ps)
+    return None
+
+
+def _annotated(recording: Recording) -> _Steps | None:
+    """Return the steps of StepTraceAnnotation; each lasts until the next one starts."""
+    marks = [number for number, kind in enumerate(recording.kinds) if "step_num" in kind.facts]
+    numbers = [number for number in marks if not recording.kinds[number].name.startswith(_OURS)]
+    for track in recording.tracks if numbers else ():
+        chosen = np.isin(track.kinds, numbers) & (track.role == "host")
+        if chosen.sum() > 1:
+            start, end = track.start_ps[chosen], track.end_ps[chosen]
+            name = recording.kinds[int(track.kinds[chosen][0])].name
+            return _Steps(name, "annotation", start, np.concatenate([start[1:], end[-1:]]))
+    return None
+
+
+def _fetching(recording: Recording) -> Segments:
+    """Return the times in which Python fetched the next item of an iterator."""
+    numbers = [number for number, kind in enumerate(recording.kinds) if _NEXT.search(kind.name)]
+    return _when(recording, numbers)
+
+
+def _known(recording: Recording) -> Segments:
+    """Return the times in which any activity of the Python thread was recorded."""
+    return _when(recording, None)
+
+
+def _when(recording: Recording, numbers: Sequence[int] | None) -> Segments:
+    parts = [
+        (track.start_ps[chosen], track.end_ps[chosen])
+        for track in recording.tracks
+        if track.role == "host" and is_main(track, recording)
+        for chosen in [np.full(len(track.kinds), True) if numbers is None else np.isin(track.kinds, numbers)]
+    ]
+    nothing = np.zeros(0, np.int64)
+    start, end = (np.concatenate(each) for each in zip(*parts, strict=True)) if parts else (nothing, nothing)
+    return union_of(start, end)
+
+
+def _times(gaps: Gaps, steps: _Steps, fetching: Segments, known: Segments, windows: Sequence[Window]) -> StepTimes:
+    """Divide each step, clipped to the recorded windows, outside of which device activity is unknown."""
+    base, over = windows[0].start_ps, windows[-1].end_ps
+    start, end = (np.clip(each, base, over) for each in (steps.start, steps.end))
+    there = np.flatnonzero(end > start)[:MOST_STEPS]
+    start, end = start[there], end[there]
+    waits = gaps.by_cause
+    fetched = overlap(waits["host"], fetching, inside=True)
+    rest = overlap(waits["host"], fetching, inside=False)
+    parts = {
+        "collective_ns": _within(waits["collective"], start, end),
+        "copy_ns": _within(waits["copy"], start, end),
+        "input_ns": _within(waits["transfer"], start, end) + _within(fetched, start, end),
+        "host_ns": _within(waits["compilation"], start, end) + _within(overlap(rest, known, inside=True), start, end),
+        "idle_ns": _within(overlap(rest, known, inside=False), start, end),
+    }
+    whole = {name: each // 1000 for name, each in parts.items()}
+    time_ns = (end - start) // 1000
+    return StepTimes(
+        device=gaps.device,
+        name=steps.name,
+        known_by=steps.known_by,
+        start_ns=_numbers((start - base) // 1000),
+        time_ns=_numbers(time_ns),
+        compute_ns=_numbers(time_ns - sum(whole.values())),
+        **{name: _numbers(each) for name, each in whole.items()},
+    )
+
+
+def _within(segments: Segments, start: Ints, end: Ints) -> Ints:
+    """Return the time that sorted, disjoint segments cover in each interval."""
+    lengths: Ints = np.concatenate([np.zeros(1, np.int64), np.cumsum(segments.end - segments.start)])
+
+    def before(times: Ints) -> Ints:
+        at = np.searchsorted(segments.start, times, side="right")
+        last = np.maximum(at - 1, 0)
+        if not len(segments.end):
+            return np.zeros(len(times), np.int64)
+        over = np.where(at > 0, np.maximum(segments.end[last] - times, 0), 0)
+        return (lengths[at] - over).astype(np.int64)
+
+    return before(end) - before(start)
+
+
+def _numbers(values: Ints) -> tuple[int, ...]:
+    return tuple(values.tolist())

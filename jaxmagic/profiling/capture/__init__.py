@@ -1,0 +1,1 @@
+"""Starts the profiler, and reads what it writes."""

@@ -1,0 +1,74 @@
+"""Keeps recordings in a folder that TensorBoard and XProf read, with a list of what was run."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from ...records.files import append_entry, copy_folder
+from ...records.storage import encode
+from ..record.profile import Profile
+
+#: Where both look for recordings, below the folder that they are given; each run has a folder of its own there.
+_RUNS = Path("plugins", "profile")
+
+_RESULTS = "results.json"
+
+
+class LogDir:
+    """A folder for recordings.
+
+    Args:
+        folder: it; made if it is not there.
+        label: the name of a folder in it, for recordings that belong together; none if left out.
+
+    Raises:
+        ValueError: there is no name, or the label cannot be the name of a folder.
+        OSError: nothing can be written there.
+    """
+
+    def __init__(self, folder: str | os.PathLike[str], label: str | None = None) -> None:
+        if not os.fspath(folder):
+            raise ValueError("expected a folder, got an empty name. Write . for the current one")
+        if label is not None and (label in ("", ".", "..") or label != Path(label).name or not label.isprintable()):
+            raise ValueError(f"label: expected the name of a folder, got {label!r}. Write for example baseline")
+        self.folder = Path(folder)
+        self.label = label
+        self._runs = self.folder / (label or "") / _RUNS
+        self._runs.mkdir(parents=True, exist_ok=True)
+        if not os.access(self._runs, os.W_OK):
+            raise PermissionError(f"Nothing can be written into the folder {self._runs}")
+
+    def keep(self, recorded: Path) -> Path:
+        """Copy what the profiler has written below a folder; where it is now.
+
+        Raises:
+            OSError: it cannot be written; then nothing of it stays.
+        """
+        (run,) = (recorded / _RUNS).iterdir()
+        return copy_folder(run, self._runs)
+
+    def note(self, record: Profile) -> None:
+        """Add a run to the list.
+
+        Raises:
+            OSError: the list cannot be written.
+            RecordError: the file of the list is something else.
+        """
+        kept = None if record.kept is None else Path(record.kept)
+        append_entry(
+            self.folder / _RESULTS,
+            {
+                "label": self.label,
+                "started_at": record.started_at,
+                "code": record.code,
+                "execution_time_ns": record.wall_ns,
+                "recorded_ns": record.recorded_ns,
+                "device_ns": record.device_ns,
+                "runs": record.runs,
+                "success": record.error is None,
+                "error": record.error,
+                "recording": None if kept is None else kept.relative_to(self.folder).as_posix(),
+                "environment": encode(record.environment),
+            },
+        )

@@ -1,0 +1,67 @@
+"""Opens recordings that were made by somebody else, perhaps on another machine."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from google.protobuf.message import DecodeError
+
+from ...errors import NotMeasured
+from ...records.files import RecordingFile, recordings
+from ..analysis.summarize import summarize
+from ..record.profile import Profile
+from .make_record import make_profile
+from .xspace import parsed, read_recording
+
+#: The first bytes of a file that is compressed with gzip.
+_GZIP = b"\x1f\x8b"
+
+
+def open_recording(path: Path) -> Profile:
+    """The profile in a file, or in a folder.
+
+    Raises:
+        FileNotFoundError: there is no recording.
+        NotMeasured: it cannot be read.
+    """
+    files = recordings(path)
+    if any(each.data.startswith(_GZIP) for each in files):
+        raise NotMeasured(
+            f"{path} is compressed: unpack it first if it is a .xplane.pb.gz. A .trace.json.gz is no recording: it "
+            "was made of one, the .xplane.pb that lies beside it."
+        )
+    try:
+        recording = read_recording((each.host, each.data) for each in files)
+    except DecodeError:
+        raise NotMeasured(_about_broken(next(filter(_is_broken, files)))) from None
+    if not recording.tracks:
+        raise NotMeasured(f"{path} is empty: no event was recorded in it.")
+    return make_profile(summarize(recording), recording, here=False)
+
+
+def _is_broken(file: RecordingFile) -> bool:
+    try:
+        parsed(file.data)
+    except DecodeError:
+        return True
+    return False
+
+
+def _about_broken(file: RecordingFile) -> str:
+    if replaced := _replaced(file.data):
+        return (
+            f"{file.path}: {replaced:,} UTF-8 replacement characters, so it was saved as text. "
+            "Copy it again in binary mode."
+        )
+    return (
+        f"{file.path} is no recording of the JAX profiler, or not a whole one. "
+        "Give a file that ends in .xplane.pb, or the folder that start_trace() was given."
+    )
+
+
+def _replaced(data: bytes) -> int:
+    """How many characters stand for bytes that were no text, where all of the rest is text; a recording never is."""
+    try:
+        return data.decode().count("\N{REPLACEMENT CHARACTER}")
+    except UnicodeDecodeError:
+        return 0

@@ -1,0 +1,193 @@
+"""Reads what the JAX profiler writes: ``XSpace`` messages, whole hosts with their planes, lines and events.
+
+``jax.profiler.ProfileData`` reads the events of such a file as well, but neither the compiled modules in it nor what
+operations have in common.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Container, Iterable, Mapping
+from typing import Any
+
+import numpy as np
+
+from ...runtime.gc_pause import held_back
+from ...xla.hlo import Module
+from ...xla.hlo_proto import text
+from ...xla.lines.callers import with_own_callers
+from ...xla.lines.inherited import without_inherited
+from ...xla.read_hlo import read_module
+from ..analysis.cpu_completion import completed
+from ..analysis.devices.command_buffers import with_ops_of_graphs
+from ..analysis.devices.driver_calls import with_calls_of_copies
+from ..record.recording import EventKind, Fact, ProgramKey, Recording, Role, Track
+from .wire import Ints
+from .xplane import Events, Plane, xspace_messages
+
+#: Times that are larger do not count from the beginning of the recording; 52 days.
+_LONGEST_NS = 2**52
+
+#: Lines of a device's plane, and what is on them.
+_LINES: Mapping[str, Role] = {
+    "XLA Ops": "operations",
+    "Async XLA Ops": "asynchronous",
+    "XLA Modules": "programs",
+    "Steps": "steps",
+    "XLA TraceMe": "waits",
+}
+
+
+def read_recording(files: Iterable[tuple[str, bytes]]) -> Recording:
+    """All that was recorded, of one host or of several.
+
+    Args:
+        files: a name for each host, empty where there is one alone, and the bytes of its file.
+
+    Raises:
+        google.protobuf.message.DecodeError: a file is none of the profiler's, or its end is missing.
+    """
+    with held_back():
+        reader = _Reader()
+        for host, data in files:
+            reader.read(host, parsed(data))
+        return reader.recording()
+
+
+def parsed(data: bytes) -> Any:
+    """The message in a file.
+
+    Raises:
+        google.protobuf.message.DecodeError: it is none of the profiler's, or its end is missing.
+    """
+    space = xspace_messages()["XSpace"]()
+    space.ParseFromString(data)
+    return space
+
+
+class _Reader:
+    def __init__(self) -> None:
+        self._tracks: list[Track] = []
+        self._hosts: list[list[Track]] = []
+        self._kinds: list[EventKind] = []
+        self._devices: dict[str, Mapping[str, Fact]] = {}
+        self._modules: dict[ProgramKey, bytes] = {}
+        self._notes: list[str] = []
+        self._base_ns = 0
+
+    def recording(self) -> Recording:
+        modules, unread = _parsed(self._modules, {each.program for each in self._kinds})
+        hosts = [completed(each, self._kinds, modules) for each in self._hosts]
+        found = Recording(
+            tracks=(*self._tracks, *(each for one in hosts for each in one.tracks)),
+            kinds=tuple(self._kinds),
+            devices=self._devices,
+            modules=modules,
+            unread=unread,
+            notes=(*self._notes, *_about_ends(sum(each.unknown for each in hosts))),
+        )
+        return with_ops_of_graphs(with_calls_of_copies(found))
+
+    def read(self, host: str, space: Any) -> None:
+        self._notes += [f"The profiler said: {text(each)}" for each in (*space.errors, *space.warnings)]
+        if self._base_ns == 0:
+            self._base_ns = _base_of(space)
+        accelerators = any(_device_of(text(plane.name)) for plane in space.planes)
+        for message in space.planes:
+            plane = Plane(message, host, self._kinds, self._base_ns)
+            device = _device_of(plane.name)
+            if plane.name == "/host:metadata":
+                self._modules |= {(host, number): module for number, module in plane.modules().items()}
+            elif device is not None:
+                self._read_device(f"{host} {device}".strip(), plane)
+            elif plane.name == "/host:CPU":
+                self._read_host(host, plane, operations=not accelerators)
+
+    def _read_device(self, device: str, plane: Plane) -> None:
+        self._devices[device] = plane.facts() | dict(self._devices.get(device, {}))
+        names = [text(line.name) for line in plane.lines]
+        streams = any(name.startswith("Stream") for name in names)
+        for name, line in zip(names, plane.lines, strict=True):
+            role = "operations" if name.startswith("Stream") else _LINES.get(name)
+            if role is not None and not (streams and name == "XLA Ops"):  # which is made of what is on the streams
+                self._tracks += _tracks(name, device, role, plane.events(line))
+
+    def _read_host(self, host: str, plane: Plane, *, operations: bool) -> None:
+        """Threads. Where there is no accelerator they run the operations, for one device or for several."""
+        found: list[Track] = []
+        for line in plane.lines:
+            if not len(line.events):
+                continue
+            name = text(line.display_name or line.name)
+            events = plane.events(line)
+            devices = self._ordinals(events.kinds) if operations else np.full(len(events.kinds), -1)
+            for ordinal in np.unique(devices).tolist():
+                mine = events.where(devices == ordinal)
+                if ordinal < 0:
+                    found += _tracks(name, None, "host", mine)
+                else:
+                    device = f"{host} CPU:{ordinal}".strip()
+                    self._devices.setdefault(device, {})
+                    found += _tracks(name, device, "operations", mine.where(mine.end > mine.start))
+        if found:
+            self._hosts.append(found)
+
+    def _ordinals(self, kinds: Ints) -> Ints:
+        """For which device of the host each event is an operation, by its kind; -1 if for none."""
+        if len(kinds) < len(self._kinds):  # many short lines: no step takes as long as there are kinds
+            present, which = np.unique(kinds, return_inverse=True)
+            return np.array([_ordinal(self._kinds[kind]) for kind in present.tolist()], np.int64)[which]
+        ordinals = np.full(len(self._kinds), -1)
+        for kind in np.flatnonzero(np.bincount(kinds)).tolist():
+            ordinals[kind] = _ordinal(self._kinds[kind])
+        return ordinals[kinds]
+
+
+def _base_of(space: Any) -> int:
+    """The earliest start of a line, where times count from 1970: picoseconds would not fit into 64 bits."""
+    starts = [line.start_ns for plane in space.planes for line in plane.lines if len(line.events)]
+    return base_ns if (base_ns := min(starts, default=0)) > _LONGEST_NS else 0
+
+
+def _tracks(name: str, device: str | None, role: Role, events: Events) -> list[Track]:
+    """One, if there are any events."""
+    return [Track(name, device, role, *events)] if len(events.kinds) else []
+
+
+def _about_ends(unknown: int) -> list[str]:
+    if not unknown:
+        return []
+    if unknown == 1:
+        return ["1 operation has no recorded end; its duration is a lower bound."]
+    return [f"{unknown:,} operations have no recorded end; their durations are lower bounds."]
+
+
+def _device_of(plane: str) -> str | None:
+    """``"GPU:0"`` for ``"/device:GPU:0"``; ``None`` for what is no device that computes.
+
+    A SparseCore is a part of its chip: ``"TPU:0"`` for ``"/device:TPU:0 SparseCore 1"``.
+    """
+    found = re.fullmatch(r"/device:(\w+:\d+.*?)(?: SparseCore \d+)?", plane)
+    return None if found is None or found[1].startswith("CUSTOM") else found[1]
+
+
+def _ordinal(kind: EventKind) -> int:
+    """For which device of the host it is an operation; -1 if it is none."""
+    if "hlo_op" not in kind.facts or kind.name.startswith("end: ") or "::" in kind.name:
+        return -1
+    found = kind.facts.get("device_ordinal", 0)
+    return found if isinstance(found, int) and found >= 0 else -1
+
+
+def _parsed(
+    modules: Mapping[ProgramKey, bytes], wanted: Container[ProgramKey | None]
+) -> tuple[dict[ProgramKey, Module], dict[ProgramKey, str]]:
+    """Those that ran, and why others of them could not be read."""
+    found, unread = {}, {}
+    for key, data in modules.items():
+        if key in wanted:
+            try:
+                found[key] = with_own_callers(without_inherited(read_module(data)))
+            except Exception as error:  # another compiler's: the rest is worth to be seen
+                unread[key] = type(error).__name__
+    return found, unread

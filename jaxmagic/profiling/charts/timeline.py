@@ -1,0 +1,108 @@
+"""The timeline of a profile as a picture: a lane for each stream and thread, and one for what a device waits for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from ... import units
+from ...charts.lanes import Called, Lane, Lanes
+from ...charts.spec import Scale
+from ..record.profile import Profile
+from ..record.timeline import Activity, EventTrack, ProfileTimeline
+
+#: The colours of activities, by their numbers, in the order of the legend.
+_HUES: Mapping[Activity, int] = {
+    "computation": 0,
+    "control flow": 5,
+    "collective": 3,
+    "copy": 1,
+    "transfer": 6,
+    "compilation": 4,
+    "host": 7,
+    "run": 2,
+}
+
+#: What lanes are called that have no thread's name.
+_NAMES: Mapping[str, str] = {"gaps": "not computing", "runs": "runs"}
+
+#: Calls within calls that are drawn: what lies deeper is nowhere else and not seen either.
+_MOST_ROWS = 12
+
+
+def profile_timeline_chart(record: Profile) -> Lanes | None:
+    """What ran when; ``None`` where nothing was recorded."""
+    timeline = record.timeline
+    if timeline is None or not timeline.tracks or timeline.end_ns <= 0:
+        return None
+    present = {timeline.labels[each].activity for track in timeline.tracks for each in set(track.labels)}
+    kinds = [each for each in _HUES if each in present]
+    if not kinds:
+        return None
+    numbers = {each: number for number, each in enumerate(kinds)}
+    lanes, deeper = [], 0
+    for track in timeline.tracks:
+        lane, hidden = _lane(track)
+        lanes.append(lane)
+        deeper += hidden
+    return Lanes(
+        title="what ran when",
+        x=Scale(label="time", quantity="time", low=0.0, high=float(timeline.end_ns)),
+        kinds=tuple((each, _HUES[each]) for each in kinds),
+        called=tuple(
+            Called(name=each.name, kind=numbers.get(each.activity, 0), lines=_lines(each.detail))
+            for each in timeline.labels
+        ),
+        lanes=tuple(lanes),
+        note="; ".join(_left_out(timeline, deeper)),
+    )
+
+
+def _lines(detail: str) -> tuple[str, ...]:
+    return tuple(detail.split(" · ")) if detail else ()
+
+
+def _left_out(timeline: ProfileTimeline, deeper: int) -> Sequence[str]:
+    told = []
+    if timeline.left_out:
+        shortest = units.time(timeline.shortest_ns)
+        told.append(f"{units.count(timeline.left_out, 'event')} of {shortest} or less not drawn")
+    if timeline.gaps_left_out:
+        told.append(f"{units.count(timeline.gaps_left_out, 'shorter gap')} not drawn")
+    if timeline.threads_left_out:
+        told.append(f"{units.count(timeline.threads_left_out, 'thread')} that did least not drawn")
+    if deeper:
+        told.append(f"{units.count(deeper, 'call')} deep within others not drawn")
+    return told
+
+
+def _lane(track: EventTrack) -> tuple[Lane, int]:
+    """A track in rows; and how many of its events lie too deep within others."""
+    rows = _rows(track.start_ns, track.length_ns)
+    kept = [place for place, row in enumerate(rows) if row < _MOST_ROWS]
+    lane = Lane(
+        name=_NAMES.get(track.shows, track.name),
+        owner=track.device or ("host" if track.shows == "host" else ""),
+        rows=1 + max((rows[place] for place in kept), default=0),
+        row=tuple(rows[place] for place in kept),
+        start=tuple(track.start_ns[place] for place in kept),
+        length=tuple(track.length_ns[place] for place in kept),
+        called=tuple(track.labels[place] for place in kept),
+        faint=track.shows == "gaps",
+    )
+    return lane, len(rows) - len(kept)
+
+
+def _rows(starts: Sequence[int], lengths: Sequence[int]) -> list[int]:
+    """For each event the first row that is free when it starts: what lies within another one lies below it.
+
+    >>> _rows([0, 1, 2, 5, 9], [8, 3, 1, 1, 1])
+    [0, 1, 2, 1, 0]
+    """
+    ends: list[int] = []
+    found = []
+    for start, length in zip(starts, lengths, strict=True):
+        row = next((number for number, end in enumerate(ends) if end <= start), len(ends))
+        if row < _MOST_ROWS:  # what lies deeper is not drawn
+            ends[row : row + 1] = [start + max(length, 1)]
+        found.append(row)
+    return found

@@ -1,0 +1,37 @@
+"""A profile to play with: when what ran, or its time by scope or by call stack, above its report."""
+
+from __future__ import annotations
+
+from ..report.chart_of import PROFILE_PICTURES
+from ..report.panel import Guard, View, choice, row, screen, show
+from .record.profile import Profile
+
+_PICTURES = {
+    "device time by scope": "scopes",
+    "device time by call stack": "stacks",
+    "timeline": "timeline",
+    "roofline": "roofline",
+    "steps": "steps",
+    "memory": "memory",
+}
+
+
+class ProfileView(View):
+    """Controls over a profile, and its picture and report below.
+
+    Args:
+        record: what is shown.
+    """
+
+    def __init__(self, record: Profile) -> None:
+        self.record = record
+        self.look_at = choice("Show", tuple(_PICTURES))
+        self.screen = screen()
+        guard = Guard(self.screen)
+        guard.watch([self.look_at], self.refresh)
+        super().__init__([row(self.look_at), self.screen])
+        guard(self.refresh)(None)
+
+    def refresh(self) -> None:
+        """Show what the controls ask for."""
+        show(self.screen, self.record, PROFILE_PICTURES[_PICTURES[self.look_at.value]](self.record))

@@ -1,0 +1,1 @@
+"""Device time by line, operation, scope and device."""

@@ -1,0 +1,103 @@
+"""The report of a profile: a listing with the time of each line, pictures, and tables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from ...report.blocks import Block, Headline, Listing, Picture, Sentence, SourceLine, Table
+from ...report.inside_words import inside_of
+from ...report.style import Style
+from ..analysis.devices.allocators import memory_chart
+from ..analysis.devices.step_parts import steps_chart
+from ..analysis.operations import over_devices
+from ..analysis.roofline import roofline_chart
+from ..analysis.scope_tree import profile_flame
+from ..analysis.source_lines import Listed, line_times, listings
+from ..analysis.source_lines import Listing as Lines
+from ..charts.timeline import profile_timeline_chart
+from ..record.profile import Profile
+from . import devices as device_words
+from . import sentences as words
+from .kernels import kernel_table
+from .steps import about_steps, step_table
+
+#: Functions that are listed; the rest is in ``lines()``.
+_MOST_LISTINGS = 5
+
+
+def report(profile: Profile, style: Style, explain: bool) -> Iterator[Block]:
+    """Tell what bounds the code and which lines are slow, then operations, devices and memory."""
+    yield Headline(text=words.headline(profile))
+    yield from _told(words.about_error(profile), words.about_bound(profile), about_steps(profile))
+    yield Picture(chart=lambda: steps_chart(profile))
+    lines = line_times(profile)
+    listed = listings(profile, lines)[:_MOST_LISTINGS]
+    yield from (_listing(each, profile) for each in listed)
+    yield from _told(words.about_unlisted(lines, listed, profile), words.about_nowhere(lines, profile))
+    yield from _told(words.about_labels(lines, profile))
+    yield Picture(chart=lambda: profile_flame(profile))
+    yield Picture(chart=lambda: profile_timeline_chart(profile))
+    yield from _operations(profile, style)
+    yield from _told(words.about_roof(profile), faint=True)
+    yield Picture(chart=lambda: roofline_chart(profile))
+    if steps := step_table(profile, style.rows):
+        yield Table(rows=steps, there_are=len(profile.step_times), noun="device", where="steps()")
+    yield from device_words.device_tables(profile, style.rows)
+    yield from _told(device_words.about_devices(profile), device_words.about_allocators(profile))
+    yield Picture(chart=lambda: memory_chart(profile))
+    yield from _told(
+        words.about_profiler(profile),
+        words.about_copy(profile, style.digits),
+        words.about_warm_up(profile),
+        words.about_earlier(profile),
+        words.about_load(profile),
+        words.about_kept(profile),
+        profile.notes,
+        words.EXPLANATION if explain else (),
+        faint=True,
+    )
+
+
+def _told(*about: Iterable[str], faint: bool = False) -> Iterator[Sentence]:
+    return (Sentence(text=each, faint=faint) for sentences in about for each in sentences)
+
+
+def _operations(profile: Profile, style: Style) -> Iterator[Table]:
+    operations = over_devices(profile.operation_times)
+    shown = operations[: style.rows]
+    yield Table(
+        rows=words.operation_table(shown, profile),
+        there_are=len(operations),
+        noun="operation",
+        where="operations()",
+        narrow=words.operation_table(shown, profile, narrow=True),
+    )
+    rows, there_are = kernel_table(profile, style.rows)
+    if rows:
+        narrow, _ = kernel_table(profile, style.rows, narrow=True)
+        yield Table(rows=rows, there_are=there_are, noun="kernel", where="kernels()", narrow=narrow)
+
+
+def _listing(listing: Lines, profile: Profile) -> Listing:
+    lines = tuple(_line(each, profile) for each in listing.lines)
+    return Listing(place=listing.place, heads=words.LINE_HEADS, lines=lines)
+
+
+def _line(listed: Listed, profile: Profile) -> SourceLine:
+    time = listed.time
+    if time is None:
+        return SourceLine(
+            number=listed.number, text=listed.text, cells=("",) * len(words.LINE_HEADS),
+            share=0.0, inside="", operations="",
+        )  # fmt: skip
+    return SourceLine(
+        number=listed.number,
+        text=listed.text,
+        cells=words.line_cells(time, profile),
+        share=time.time_ns / profile.device_ns if profile.device_ns else 0.0,
+        inside=inside_of(time),
+        operations=words.operations_of(time, 8),
+    )
+
+
+REPORTS = {Profile: report}

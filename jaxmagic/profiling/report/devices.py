@@ -1,0 +1,189 @@
+"""What is said about the devices of a profile: their load, and what they moved."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from ... import units
+from ...report.blocks import Table
+from ..record.communication import CollectiveTime, ProgramTime, Sharded, TransferTime
+from ..record.profile import DeviceUse, Profile
+from .sentences import whole
+
+#: The share of the device time from which on copies and exchange are told of.
+_WORTH_A_TABLE = 0.01
+
+#: Arrays of a program that are named; the rest is in ``to_frame("programs")``.
+_MOST_ARRAYS = 6
+
+#: A difference in load that is worth to be said: the busiest device computes so much longer than the mean.
+_UNEVEN = 1.05
+
+Rows = list[tuple[str, ...]]
+
+
+def device_tables(profile: Profile, most: int) -> Iterator[Table]:
+    """Tabulate devices, the exchange between them, and transfers."""
+    if _has_more_than_computation(profile):
+        rows, there_are = _devices(profile.device_uses[:most], profile), len(profile.device_uses)
+        yield Table(rows=rows, there_are=there_are, noun="device", where="devices()")
+    if profile.collectives:
+        rows, there_are = _collectives(profile.collectives[:most], profile), len(profile.collectives)
+        yield Table(rows=rows, there_are=there_are, noun="collective", where='to_frame("collectives")')
+    if profile.transfers:
+        rows, there_are = _transfers(profile.transfers[:most], profile), len(profile.transfers)
+        yield Table(rows=rows, there_are=there_are, noun="transfer", where='to_frame("transfers")')
+
+
+def about_devices(profile: Profile) -> list[str]:
+    """How evenly several devices work, and how the arrays of what they run are divided."""
+    told = [f"No events of {_devices_named(profile.idle_devices)}."] if profile.idle_devices else []
+    if len(profile.device_uses) < 2:
+        return told
+    computed = [each for each in profile.device_uses if each.compute_ns]
+    moved = [each.device for each in profile.device_uses if not each.compute_ns]
+    if moved and computed:
+        told.append(f"{_devices_named(moved)} computed nothing.")
+    times = [each.compute_ns / (profile.runs or 1) for each in computed]
+    mean = sum(times) / max(len(times), 1)
+    shared = all("CPU:" in each.device for each in computed)  # a device works when a processor is free
+    if not shared and mean and max(times) >= _UNEVEN * mean:
+        busiest = max(computed, key=lambda each: each.compute_ns)
+        told.append(
+            f"Uneven load: devices compute for {units.time(min(times))} to {units.time(max(times))}; "
+            f"{busiest.device} does {units.percent(max(times) / mean - 1)} more than the mean."
+        )
+    return told + [line for each in profile.programs[:1] if (line := _about_program(each))]
+
+
+def about_allocators(profile: Profile) -> list[str]:
+    """The most that was given away of the memory of devices, and which function JAX was dispatching then."""
+    found = [each for each in profile.allocator_uses if each.peak_bytes and "host" not in each.allocator]
+    if not found:
+        return []
+    most, least = found[0], found[-1]
+    when = f", while {most.program} was dispatched" if most.program else ""
+    if len(found) == 1:
+        return [f"Memory given to programs: {units.size(most.peak_bytes)} at most ({most.allocator}){when}."]
+    sizes = [units.size(each.peak_bytes) for each in (least, most)]
+    told = sizes[0] if sizes[0] == sizes[1] else f"{sizes[0]} to {sizes[1]}"
+    return [f"Memory given to programs: {told} at most, on each of {len(found)} devices{when}."]
+
+
+def _devices_named(devices: Sequence[str]) -> str:
+    """Names, those of numbers in a row as from and to.
+
+    >>> _devices_named(["GPU:0", "GPU:2", "GPU:3", "GPU:4", "TPU:1"])
+    'GPU:0, GPU:2 to GPU:4, TPU:1'
+    """
+    ordered = sorted(devices, key=_place)
+    rows: list[list[str]] = []
+    for each in ordered:
+        if rows and _place(rows[-1][-1]) == (_place(each)[0], _place(each)[1] - 1):
+            rows[-1].append(each)
+        else:
+            rows.append([each])
+    return ", ".join(f"{row[0]} to {row[-1]}" if len(row) > 2 else ", ".join(row) for row in rows)
+
+
+def _place(device: str) -> tuple[str, int]:
+    kind, _, number = device.rpartition(":")
+    return (kind, int(number)) if number.isdecimal() else (device, 0)
+
+
+def _about_program(program: ProgramTime) -> str:
+    divided = [each for each in (*program.inputs, *program.outputs) if each.pieces is not None]
+    if program.devices < 2 or not divided:
+        return ""
+    takes = _arrays(program.inputs)
+    gives = _arrays(program.outputs)
+    return f"{program.name}, on each of {program.devices} devices: {takes or 'nothing'} → {gives or 'nothing'}."
+
+
+def _arrays(arrays: Iterable[Sharded]) -> str:
+    found = list(arrays)
+    told = [f"{each.name} {each.shape}{_pieces(each)}".strip() for each in found[:_MOST_ARRAYS]]
+    return ", ".join(told) + (f", and {len(found) - len(told)} more" if len(found) > len(told) else "")
+
+
+def _pieces(array: Sharded) -> str:
+    if array.pieces is None:
+        return ""
+    return f" (1 of {'×'.join(map(str, array.pieces))})" if any(each > 1 for each in array.pieces) else " (all)"
+
+
+def _has_more_than_computation(profile: Profile) -> bool:
+    """Whether there is something to tell of devices: of several, or of copies or exchange that take their time."""
+    least = _WORTH_A_TABLE * profile.device_ns
+    moved = sum(each.copy_ns + each.collective_ns for each in profile.device_uses)
+    return len(profile.device_uses) > 1 or moved > least
+
+
+def _devices(devices: Iterable[DeviceUse], profile: Profile) -> Rows:
+    """A column that would be empty is left out."""
+    found = tuple(devices)
+    runs = profile.runs or 1
+    kinds = [
+        (name, field)
+        for name, field in (
+            ("computes", "compute_ns"),
+            ("exchanges", "collective_ns"),
+            ("exposed", "exposed_collective_ns"),
+            ("copies", "copy_ns"),
+            ("exposed", "exposed_copy_ns"),
+            ("at barriers", "barrier_ns"),
+        )
+        if any(getattr(each, field) for each in found) or field == "compute_ns"
+    ]
+    heads = ("device", "busy", "share", *(name for name, _ in kinds), "idle")
+    rows = [
+        (
+            each.device,
+            units.time(each.busy_ns / runs),
+            units.share(each.busy_ns, max(profile.recorded_ns, 1)),
+            *(units.time(getattr(each, field) / runs) for _, field in kinds),
+            units.time(each.idle_ns / runs),
+        )
+        for each in found
+    ]
+    return [heads, *rows]
+
+
+def _collectives(found: Iterable[CollectiveTime], profile: Profile) -> Rows:
+    """Of a run on a device, in the mean."""
+    runs = profile.runs or 1
+    rows = [
+        (
+            each.name,
+            each.kind,
+            "" if each.payload_bytes is None else units.size(each.payload_bytes),
+            units.time(each.total_ns / each.devices / runs),
+            units.time(each.exposed_ns / each.devices / runs),
+            "" if each.wait_ns is None else units.time(each.wait_ns / each.devices / runs),
+            whole(each.count, each.devices * runs),
+        )
+        for each in found
+    ]
+    return _filled([("exchange", "kind", "payload", "time", "exposed", "waits for the last", "runs"), *rows])
+
+
+def _transfers(found: Iterable[TransferTime], profile: Profile) -> Rows:
+    runs = profile.runs or 1
+    rows = [
+        (
+            each.direction,
+            each.device or "",
+            whole(each.count, runs),
+            "" if each.size_bytes is None else units.size(each.size_bytes / runs),
+            units.time(each.time_ns / runs),
+            "" if each.bytes_per_s is None else units.rate(each.bytes_per_s, "bytes"),
+        )
+        for each in found
+    ]
+    return _filled([("transfer", "device", "copies", "size", "time", "rate"), *rows])
+
+
+def _filled(rows: Rows) -> Rows:
+    """The same without columns in which nothing is said."""
+    kept = [number for number, column in enumerate(zip(*rows[1:], strict=True)) if any(column)]
+    return [tuple(row[number] for number in kept) for row in rows]

@@ -1,0 +1,83 @@
+"""Words and tables for the steps of a profile."""
+
+from __future__ import annotations
+
+from ... import units
+from ...statistics.medians import median
+from ..analysis.devices.step_parts import PARTS, StepParts, mean_parts, step_parts
+from ..analysis.devices.steps import MOST_STEPS
+from ..record.profile import Profile
+
+#: Shares of a step from which on a part is worth a word, and a column.
+_WORTH_A_WORD = 0.05
+
+_BOUND = {
+    "computes": "bound by computation",
+    "exchanges": "bound by exchange between devices that no computation hides",
+    "copies": "bound by copies that no computation hides",
+    "input": "bound by its input: the host moves data or fetches the next of an iterator, and the device waits",
+    "host": "bound by the host: the device waits for what it does",
+    "idle": "mostly waiting, for what the recording does not tell",
+}
+
+_DOES = {
+    "computes": "computes for {}",
+    "exchanges": "exchanges data for {}",
+    "copies": "copies for {}",
+    "input": "waits for input for {}",
+    "host": "waits for the host for {}",
+    "idle": "waits for {} for what the recording does not tell",
+}
+
+
+def about_steps(profile: Profile) -> list[str]:
+    """Describe step times, their parts, and the part that bounds them."""
+    found = step_parts(profile.step_times)
+    if found is None:
+        return []
+    first = profile.step_times[0]
+    of = {
+        "steps": "as the profiler marks them",
+        "program": f"from one run of {first.name} to the next",
+        "annotation": f"as {first.name} marks them",
+    }[first.known_by]
+    kept = f" (the first {MOST_STEPS:,} are told)" if found.steps >= MOST_STEPS else ""
+    spread = "" if found.steps == 1 else f", {units.time(found.low_ns)} to {units.time(found.high_ns)}"
+    told = f"{units.count(found.steps, 'step')}, {of}{kept}: {units.time(found.median_ns)} in the median{spread}."
+    return [told, _bound(found, own=profile.runs is not None)]
+
+
+def _bound(found: StepParts, *, own: bool) -> str:
+    """The evidence, and the verdict where a recording was made elsewhere: a profile of our own has one of its run."""
+    shares = sorted(found.shares.items(), key=lambda each: -each[1])
+    does = [
+        _DOES[name].format(units.percent(share))
+        for name, share in shares
+        if share >= _WORTH_A_WORD or name == found.bound
+    ]
+    device = f"In a step the device {' and '.join(filter(None, (', '.join(does[:-1]), does[-1])))}"
+    if own:
+        return f"{device}."
+    slow = " The profiler slows the host down." if found.bound in ("host", "input", "idle") else ""
+    return f"{device}: {_BOUND[found.bound]}.{slow}" if found.bound else f"{device}; nothing bounds it alone."
+
+
+def step_table(profile: Profile, most: int) -> list[tuple[str, ...]]:
+    """A row a device: how long a step takes in the median, and the parts of the mean one; empty without steps."""
+    steps = [each for each in profile.step_times if each.time_ns]
+    if not steps:
+        return []
+    parts = [mean_parts(each) for each in steps]
+    shown = [name for name, _ in PARTS if any(each[name] for each in parts)]
+    heads = ("device", "steps", "median", "mean", *shown)
+    rows = [
+        (
+            each.device,
+            f"{len(each.time_ns):,}",
+            units.time(median(each.time_ns)),
+            units.time(sum(each.time_ns) / len(each.time_ns)),
+            *(units.time(mean[name]) for name in shown),
+        )
+        for each, mean in zip(steps[:most], parts, strict=False)
+    ]
+    return [heads, *rows]

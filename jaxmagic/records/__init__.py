@@ -1,0 +1,1 @@
+"""What all records share: facts, names, files. Nothing here sees JAX."""

@@ -1,0 +1,52 @@
+"""Under which versions, devices and settings a record is true."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ..report.displayable import Exportable
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Environment(Exportable):
+    """Versions, devices and settings at the end of a measurement.
+
+    What was not known is ``None``: the device fields where no backend had been started yet.
+
+    Attributes:
+        jaxmagic: version of this package.
+        jax: version of JAX.
+        jaxlib: version of jaxlib.
+        python: version of Python.
+        ipython: version of IPython, ``None`` outside of it.
+        platform: operating system and machine, as ``platform.platform()``.
+        cpu_count: logical processors.
+        backend: JAX's default backend (``cpu``, ``gpu``, ``tpu``).
+        device_kinds: the kinds of the default backend's devices, each once.
+        device_count: devices of the default backend over all processes.
+        local_device_count: those of this process.
+        process_count: JAX processes.
+        x64: whether 64-bit types are enabled.
+        matmul_precision: ``jax_default_matmul_precision``.
+        xla_flags: the environment variable ``XLA_FLAGS``.
+        cpu_async_dispatch: whether the CPU backend dispatches asynchronously.
+        cache_directory: of the persistent compilation cache.
+    """
+
+    jaxmagic: str
+    jax: str
+    jaxlib: str
+    python: str
+    ipython: str | None
+    platform: str
+    cpu_count: int | None
+    backend: str | None
+    device_kinds: tuple[str, ...]
+    device_count: int | None
+    local_device_count: int | None
+    process_count: int | None
+    x64: bool
+    matmul_precision: str | None
+    xla_flags: str | None
+    cpu_async_dispatch: bool | None
+    cache_directory: str | None

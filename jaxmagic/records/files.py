@@ -1,0 +1,292 @@
+"""Reads and writes the files that the user names.
+
+A file is written whole or not at all: the new content is written beside it and takes its place by a rename. Symbolic
+links are followed, hard links keep pointing to one file, and a device, a pipe or a socket is refused.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import stat
+import tempfile
+from collections.abc import Mapping
+from contextlib import suppress
+from errno import EACCES, EEXIST, EINVAL, EISDIR, ELOOP, ENOENT, ENOTEMPTY
+from itertools import count
+from pathlib import Path
+from typing import IO, Any, NamedTuple
+
+from ..errors import RecordError
+from ..interrupts import begins, ends, interruptible, uninterrupted
+
+#: How the files end that the JAX profiler writes.
+RECORDING = ".xplane.pb"
+
+#: The largest file that is read.
+_MOST_BYTES = 4 * 2**30
+
+#: So many characters of a file's name are in that of its temporary one, which may have 255 bytes.
+_MOST_OF_A_NAME = 50
+
+#: How long another process may keep a list locked.
+_LOCK_S = 30.0
+
+_KINDS = {
+    stat.S_ISCHR: "a character device",
+    stat.S_ISBLK: "a block device",
+    stat.S_ISFIFO: "a named pipe",
+    stat.S_ISSOCK: "a socket",
+    stat.S_ISDIR: "a folder",
+}
+
+
+def read(path: Path, most_bytes: int = _MOST_BYTES) -> bytes:
+    """Read a regular file.
+
+    Raises:
+        OSError: it cannot be read, is no regular file, or is larger than `most_bytes`.
+    """
+    with open(path, "rb", opener=_open_at_once) as file:
+        status = os.fstat(file.fileno())
+        if not stat.S_ISREG(status.st_mode):
+            raise OSError(EINVAL, f"Expected a regular file, got {_kind(status.st_mode)}", str(path))
+        if status.st_size > most_bytes:
+            raise OSError(EINVAL, f"Expected at most {most_bytes} bytes, got {status.st_size}", str(path))
+        return file.read(most_bytes)
+
+
+def _open_at_once(path: str, flags: int) -> int:
+    """Open a file without waiting for somebody to write into it, as a pipe would."""
+    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
+
+
+class RecordingFile(NamedTuple):
+    """A file that the JAX profiler wrote.
+
+    Attributes:
+        host: the name of its host; empty where it is the only one.
+        data: its content.
+        path: where it is.
+    """
+
+    host: str
+    data: bytes
+    path: Path
+
+
+def recordings(path: Path) -> list[RecordingFile]:
+    """The recordings of the JAX profiler in a file, or anywhere below a folder; of several runs the newest.
+
+    Raises:
+        FileNotFoundError: there is none.
+        OSError: a recording cannot be read, or is no regular file.
+    """
+    if not path.exists():
+        raise FileNotFoundError(ENOENT, os.strerror(ENOENT), str(path))
+    files = sorted(path.rglob(f"*{RECORDING}")) if path.is_dir() else [path]
+    if not files:
+        raise FileNotFoundError(ENOENT, f"no file that ends in {RECORDING} lies below", str(path))
+    newest = max((each.parent for each in files), key=lambda folder: (folder.stat().st_mtime, folder))
+    files = [each for each in files if each.parent == newest]
+    return [
+        RecordingFile(each.name.removesuffix(RECORDING) if len(files) > 1 else "", read(each), each) for each in files
+    ]
+
+
+@uninterrupted
+def copy_folder(source: Path, into: Path) -> Path:
+    """Copy a folder into another one, whole or not at all; where it is now. A name that is taken gets a number.
+
+    Raises:
+        OSError: it cannot be written.
+    """
+    with tempfile.TemporaryDirectory(prefix=".", suffix=".tmp", dir=into, ignore_cleanup_errors=True) as temporary:
+        copied = interruptible(shutil.copytree)(source, Path(temporary) / source.name)
+        for number in count(1):
+            target = into / (source.name if number == 1 else f"{source.name}_{number}")
+            if target.exists():
+                continue
+            try:
+                return copied.rename(target)
+            except OSError as error:  # another process has taken the name meanwhile
+                if error.errno not in (EEXIST, ENOTEMPTY):
+                    raise
+    raise AssertionError
+
+
+@uninterrupted
+def append_entry(path: Path, entry: Mapping[str, Any]) -> None:
+    """Add an entry to the list in a JSON file, which begins as an empty one; several processes may do so at once.
+
+    Raises:
+        RecordError: the file is there, and is no list.
+        OSError: it cannot be read or written, or another process keeps it locked.
+    """
+    from filelock import FileLock
+
+    lock = FileLock(path.with_name(f".{path.name}.lock"), timeout=_LOCK_S)
+    try:
+        interruptible(lock.acquire)()
+        entries = _entries_of(path)
+        with replacing(path, "w", encoding="utf-8") as file:
+            json.dump([*entries, entry], file, indent=1)
+            file.write("\n")
+    finally:
+        lock.release(force=True)
+
+
+def write(data: bytes, path: str | os.PathLike[str]) -> Path:
+    """Write `data` to `path` as they are; a file that is there is replaced, whole or not at all.
+
+    Raises:
+        OSError: the file cannot be written.
+    """
+    target = target_of(path)
+    with replacing(target, "wb") as file:
+        file.write(data)
+    return target
+
+
+def target_of(path: str | os.PathLike[str]) -> Path:
+    """The path of a file that is to be written, as far as can be told beforehand.
+
+    Raises:
+        OSError: it is a folder or no regular file, or its folder is missing or cannot be written into.
+    """
+    target = Path(path)
+    folder = target.parent
+    if not folder.is_dir():  # the system's own error would name the temporary file
+        raise FileNotFoundError(ENOENT, "There is no such folder", str(folder))
+    if target.is_dir():
+        raise IsADirectoryError(EISDIR, "This is a folder; name a file in it", str(target))
+    real = _regular(target)
+    if not real.parent.is_dir():
+        raise FileNotFoundError(ENOENT, "The link leads to a folder that is not there", str(target))
+    if not os.access(real.parent, os.W_OK):
+        raise PermissionError(EACCES, "Nothing can be written into this folder", str(real.parent))
+    return target
+
+
+class replacing:
+    """A block with a file to write into, which becomes the one at `target` when the block has ended without an error.
+
+    Raises:
+        OSError: it cannot be written, or `target` is no regular file.
+    """
+
+    _temporary: str | None = None
+    _file: IO[Any] | None = None
+
+    def __init__(self, target: Path, mode: str, encoding: str | None = None) -> None:
+        self._real = _regular(target)
+        self._how = mode, encoding
+
+    @begins("_cancel")
+    def __enter__(self) -> IO[Any]:
+        mode, encoding = self._how
+        # In the same directory, so that the last step is a rename within one file system.
+        handle, self._temporary = tempfile.mkstemp(
+            prefix=f".{self._real.name[:_MOST_OF_A_NAME]}.", suffix=".tmp", dir=self._real.parent
+        )
+        self._file = os.fdopen(handle, mode, encoding=encoding)
+        return self._file
+
+    @ends
+    def __exit__(self, kind: object, *_: object) -> None:
+        try:
+            if kind is None:
+                self._take_the_place()
+        finally:
+            self._cancel()
+
+    def _take_the_place(self) -> None:
+        assert self._file is not None
+        assert self._temporary is not None
+        self._file.close()
+        if _is_linked(self._real):
+            _overwrite(self._real, self._temporary)  # a rename would part it from its other names
+        else:
+            _take_permissions(self._temporary, self._real)
+            os.replace(self._temporary, self._real)
+
+    @ends
+    def _cancel(self) -> None:
+        if self._file is not None:
+            with suppress(OSError):  # a full disk, once more
+                self._file.close()
+        if self._temporary is not None:
+            with suppress(FileNotFoundError):
+                os.unlink(self._temporary)
+
+
+def _entries_of(path: Path) -> list[Any]:
+    """The list in a JSON file; an empty one where there is no file."""
+    if not path.exists():
+        return []
+    try:
+        entries = json.loads(read(path))
+    except (ValueError, RecursionError) as error:
+        raise RecordError(f"{path}: expected JSON, got something else ({error}). Move the file away.") from error
+    if not isinstance(entries, list):
+        raise RecordError(f"{path}: expected a list of runs, got {short(entries)}. Move the file away.")
+    return entries
+
+
+def _regular(target: Path) -> Path:
+    """The file that `target` leads to, through all links; it need not be there yet.
+
+    Raises:
+        OSError: it is something else than a regular file.
+    """
+    real = Path(os.path.realpath(target))
+    if real.is_symlink():
+        raise OSError(ELOOP, os.strerror(ELOOP), str(target))
+    if real.exists() and not real.is_file():
+        found = _kind(real.stat().st_mode)
+        raise OSError(EINVAL, f"Expected a regular file or a new name, got {found}", str(target))
+    return real
+
+
+def _kind(mode: int) -> str:
+    return next((words for is_kind, words in _KINDS.items() if is_kind(mode)), "something else")
+
+
+def _is_linked(path: Path) -> bool:
+    return path.exists() and path.stat().st_nlink > 1
+
+
+def _overwrite(target: Path, source: str) -> None:
+    """Write the content of `source` over that of `target`, once the disk has promised the room for it.
+
+    Raises:
+        OSError: there is no room, and `target` is as it was.
+    """
+    with open(target, "r+b") as file, open(source, "rb") as new:
+        before, after = os.fstat(file.fileno()).st_size, os.fstat(new.fileno()).st_size
+        try:
+            if after and hasattr(os, "posix_fallocate"):
+                os.posix_fallocate(file.fileno(), 0, after)
+        except OSError:
+            file.truncate(before)
+            raise
+        shutil.copyfileobj(new, file)
+        file.truncate()
+
+
+def _take_permissions(temporary: str, target: Path) -> None:
+    """A new file gets what the user's umask says, a replaced one keeps what it had."""
+    try:
+        mode = target.stat().st_mode & 0o777
+    except FileNotFoundError:
+        umask = os.umask(0)
+        os.umask(umask)
+        mode = 0o666 & ~umask
+    os.chmod(temporary, mode)
+
+
+def short(value: object) -> str:
+    """A value of a JSON document, for an error message."""
+    text = json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= 60 else text[:57] + "…"

@@ -1,0 +1,64 @@
+"""What went on beside samples and makes them less than they seem, of a benchmark as of a comparison."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from .. import units
+from ..benchmarking.record.benchmark import Conditions
+from .environment import Environment
+from .finding import Finding
+
+#: The share of the machine's processors, and their number, above which the load of other processes is reported. The
+#: number decides from eight processors on: XLA divides an operation among all CPUs and waits for the slowest part, so
+#: that a few busy ones delay the whole, however many there are. Two leave room for the services of a large machine.
+_LOAD_SHARE = 0.25
+_LOAD_COUNT = 2.0
+
+
+def folded(who: str = "The jitted call") -> Finding:
+    """A program without an argument."""
+    return Finding(
+        kind="folded",
+        text=f"{who} gets no array: XLA may have computed its result while compiling, and then nothing is measured.",
+        remedy="Pass the data as arguments.",
+    )
+
+
+def recompiled(conditions: Conditions) -> Iterator[Finding]:
+    """Programs that compiled while samples were taken."""
+    compiled = [each for each in conditions.compilations if each.compiled]
+    if not compiled:
+        return
+    last = compiled[-1]
+    total = units.time(sum(each.total_ns for each in compiled))
+    yield Finding(
+        kind="recompiled",
+        text=f"{units.count(len(compiled), 'program')} compiled while samples were taken, {total}, the last one "
+        f"{last.function}: {last.cause.reason}.",
+        remedy=f"{last.cause.remedy[0].upper()}{last.cause.remedy[1:]}." if last.cause.remedy else "See first_call.",
+    )
+
+
+def is_loaded(other_load: float | None, processors: int) -> bool:
+    """Whether other processes keep more than a quarter of the processors, or more than two of them, busy.
+
+    Args:
+        other_load: how many processors, on average; ``None`` if unknown.
+        processors: how many the machine has.
+
+    >>> is_loaded(0.4, 2), is_loaded(0.6, 2), is_loaded(1.9, 64), is_loaded(3.1, 64), is_loaded(None, 64)
+    (False, True, False, True, False)
+    """
+    return other_load is not None and other_load > min(_LOAD_SHARE * processors, _LOAD_COUNT)
+
+
+def loaded(other_load: float | None, environment: Environment) -> Iterator[Finding]:
+    """Other processes that kept so many processors busy."""
+    processors = environment.cpu_count or 1
+    if other_load is not None and is_loaded(other_load, processors):
+        yield Finding(
+            kind="load",
+            text=f"Other processes kept {units.number(other_load, 2)} of {processors} CPUs busy.",
+            remedy="Stop them, or measure when the machine is quiet.",
+        )

@@ -1,0 +1,263 @@
+"""Saves records as versioned JSON, and loads them.
+
+A loaded record is data, never code: the file names a kind of record out of a fixed table, and every field is
+checked against the type that the record declares. The format is described in ``docs/records.md``.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import types
+from collections.abc import Mapping
+from dataclasses import MISSING, Field, fields, is_dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
+
+from ..errors import RecordError
+from ..memory_use.record.heap import HeapDifference, HeapProfile
+from ..memory_use.record.live_arrays import LiveArrays
+from ..memory_use.record.memory_profile import Executable
+from ..session.history import CAPACITY, History
+from ..session.kinds import Record
+from .files import read, replacing, short, target_of
+
+#: Raised by one when a field changes its meaning, so that an old program refuses a new file.
+VERSION = 1
+
+_FORMAT = "jaxmagic"
+_ENVELOPE = {"format", "version", "kind", "record"}
+
+#: What a file can hold.
+Saved = Record | LiveArrays | HeapProfile | HeapDifference | Executable | History
+
+_KINDS: dict[str, type] = {each.__name__: each for each in get_args(Saved)}
+_MOST_BYTES = 256 * 2**20
+
+#: Amounts and durations are not negative, except for differences; counts begin at one.
+_AMOUNTS = ("_ns", "_ps", "_bytes")
+_DIFFERENCES = {"saved_ns", "change_bytes"}
+_LEAST = {"count": 1, "devices": 1, "runs": 0, "peak_flops": 1, "peak_bytes": 1}
+
+
+def save(record: Saved, path: str | os.PathLike[str]) -> Path:
+    """Write `record` to `path` as JSON; a file that is there is replaced, whole or not at all.
+
+    A symbolic link is followed. A device, a pipe or a socket is refused.
+
+    Args:
+        record: a record of any kind: what a magic or a verb returns, an :class:`~jaxmagic.Executable`, a
+            :class:`~jaxmagic.HeapProfile`, a :class:`~jaxmagic.HeapDifference`, or the whole
+            :class:`~jaxmagic.History`. Its file may have 256 MiB, or :func:`load` refuses it.
+        path: where to. Its directory must exist.
+
+    Returns:
+        The path.
+
+    Raises:
+        TypeError: `record` is not a record.
+        OSError: the file cannot be written.
+
+    >>> import jaxmagic, tempfile, os
+    >>> with jaxmagic.stopwatch() as t:
+    ...     pass
+    >>> path = jaxmagic.save(t.timing, os.path.join(tempfile.mkdtemp(), "timing.json"))
+    >>> jaxmagic.load(path) == t.timing
+    True
+    """
+    kind = type(record).__name__
+    if _KINDS.get(kind) is not type(record):
+        raise TypeError(
+            f"save() expected a record or the history, got {kind}. "
+            "Pass a record, such as jaxmagic.last() or the timing of a stopwatch."
+        )
+    document = {"format": _FORMAT, "version": VERSION, "kind": kind, "record": encode(record)}
+    target = target_of(path)
+    with replacing(target, "w", encoding="utf-8") as file:
+        json.dump(document, file, indent=1)  # in ASCII: a path need not be valid Unicode
+        file.write("\n")
+    return target
+
+
+def load(path: str | os.PathLike[str]) -> Saved:
+    """Read a record that :func:`save` wrote.
+
+    Raises:
+        RecordError: the file is not a record, is broken, or was written by a newer jaxmagic; the message names
+            the field.
+        OSError: the file cannot be read.
+
+    >>> import jaxmagic, tempfile, os
+    >>> with jaxmagic.stopwatch() as t:
+    ...     pass
+    >>> path = jaxmagic.save(t.timing, os.path.join(tempfile.mkdtemp(), "timing.json"))
+    >>> jaxmagic.load(path).wall_ns == t.timing.wall_ns
+    True
+    """
+    source = Path(path)
+    try:
+        document = json.loads(read(source, _MOST_BYTES))
+    except (ValueError, RecursionError) as error:
+        raise RecordError(
+            f"{source}: not a record of jaxmagic, because it is not JSON ({error}). "
+            "Load a file that jaxmagic.save() wrote."
+        ) from None
+    try:
+        return _decode_document(document)
+    except RecordError as error:
+        raise RecordError(f"{source}: {error}") from None
+    except RecursionError:
+        raise RecordError(f"{source}: not a record of jaxmagic, because it is nested too deeply") from None
+
+
+def encode(value: Any) -> Any:
+    """A record as dictionaries and lists, without what is not saved: the value of the user's that it may hold."""
+    if isinstance(value, History):
+        return {"records": [{"kind": type(each).__name__, "record": encode(each)} for each in value]}
+    if is_dataclass(value):
+        return {each.name: encode(getattr(value, each.name)) for each in _saved(value)}
+    if isinstance(value, tuple):
+        return [encode(each) for each in value]
+    if isinstance(value, dict):
+        return {key: encode(each) for key, each in value.items()}
+    return value
+
+
+def _saved(kind: Any) -> list[Field[Any]]:
+    return [each for each in fields(kind) if each.metadata.get("saved", True)]
+
+
+def _decode_document(document: object) -> Saved:
+    if not isinstance(document, dict) or document.get("format") != _FORMAT:
+        raise RecordError(
+            'not a record of jaxmagic: there is no field "format" that says "jaxmagic". '
+            "Load a file that jaxmagic.save() wrote."
+        )
+    version = document.get("version")
+    if type(version) is not int or version < 1:
+        raise _wrong("version", "a whole number from 1 on", version)
+    if version > VERSION:
+        raise RecordError(
+            f'field "version": expected at most {VERSION}, which this jaxmagic reads, got {version}. '
+            "Update jaxmagic to read the file."
+        )
+    for name in document:
+        if name not in _ENVELOPE:
+            raise _unknown(name, "a file of jaxmagic")
+    record: Saved = _decode_kind(document, _KINDS, "")
+    return record
+
+
+def _decode_kind(document: Mapping[str, object], kinds: Mapping[str, type], where: str) -> Any:
+    """The record of a document, or of an entry of a history, as the kind that it names."""
+    kind = document.get("kind")
+    if not isinstance(kind, str) or kind not in kinds:
+        raise RecordError(f'field "{where}kind": expected one of {", ".join(kinds)}, got {short(kind)}')
+    if kinds[kind] is History:
+        return _decode_history(document.get("record"))
+    return _decode(document.get("record"), kinds[kind], f"{where}record")
+
+
+def _decode_history(value: object) -> History:
+    entries = value.get("records") if isinstance(value, Mapping) else None
+    if not isinstance(entries, list):
+        raise _wrong("record.records", "a list", entries)
+    history = History(capacity=max(CAPACITY, len(entries)))
+    kinds = {each.__name__: each for each in get_args(Record)}
+    for index, entry in enumerate(entries):
+        where = f"record.records[{index}]"
+        if not isinstance(entry, Mapping):
+            raise _wrong(where, "an object", entry)
+        history.append(_decode_kind(entry, kinds, f"{where}."))
+    return history
+
+
+def _decode(value: object, wanted: Any, where: str) -> Any:
+    """`value`, as JSON gave it, as the type that a record declares; `where` is its place in the file."""
+    origin = get_origin(wanted)
+    if origin in (Union, types.UnionType):
+        options = get_args(wanted)
+        if value is None and type(None) in options:
+            return None
+        (only,) = (option for option in options if option is not type(None))
+        return _decode(value, only, where)
+    if origin is Literal:
+        if value not in get_args(wanted):
+            raise _wrong(where, "one of " + ", ".join(map(repr, get_args(wanted))), value)
+        return value
+    if origin is tuple:
+        if not isinstance(value, list):
+            raise _wrong(where, "a list", value)
+        item, *others = get_args(wanted)
+        if others != [...]:
+            return _decode_fixed(value, (item, *others), where)
+        return tuple(_decode(each, item, f"{where}[{index}]") for index, each in enumerate(value))
+    if origin is dict:
+        if not isinstance(value, Mapping):
+            raise _wrong(where, "an object", value)
+        return {key: _decode(each, get_args(wanted)[1], f"{where}[{short(key)}]") for key, each in value.items()}
+    if is_dataclass(wanted):
+        return _decode_record(value, wanted, where)
+    if wanted is float and type(value) in (int, float) and abs(value) < 1e300:  # type: ignore[arg-type]
+        return float(value)  # type: ignore[arg-type]
+    if type(value) is not wanted or wanted is float:  # a bool is not an integer here
+        raise _wrong(where, _IN_WORDS[wanted], value)
+    if isinstance(value, int) and not -(2**60) <= value < 2**60:  # their sums have to fit into 64 bits
+        raise _wrong(where, "a whole number of less than 60 bits", value)
+    return value
+
+
+def _decode_fixed(value: list[object], wanted: tuple[Any, ...], where: str) -> tuple[Any, ...]:
+    if len(value) != len(wanted):
+        raise _wrong(where, f"a list of {len(wanted)}", value)
+    return tuple(
+        _decode(each, kind, f"{where}[{index}]") for index, (each, kind) in enumerate(zip(value, wanted, strict=True))
+    )
+
+
+_IN_WORDS = {int: "a whole number", float: "a finite number", str: "a string", bool: "true or false"}
+
+
+def _decode_record(value: object, wanted: Any, where: str) -> Any:
+    if not isinstance(value, Mapping):
+        raise _wrong(where, "an object", value)
+    hints = get_type_hints(wanted)
+    known = {each.name: each for each in _saved(wanted)}
+    for name in value:
+        if name not in known:
+            raise _unknown(f"{where}.{name}", f"a {wanted.__name__}")
+    arguments = {}
+    for name, each in known.items():
+        if name in value:
+            arguments[name] = _decode(value[name], hints[name], f"{where}.{name}")
+            _check(name, arguments[name], f"{where}.{name}")
+        elif each.default is MISSING:
+            raise RecordError(f'field "{where}.{name}": missing')
+    try:
+        return wanted(**arguments)
+    except ValueError as error:
+        raise RecordError(f'field "{where}": {error}') from None
+
+
+def _check(name: str, value: Any, where: str) -> None:
+    """Refuse what the name does not allow: a time that is none, or a number, or one in a list, below the least."""
+    if name == "started_at" and value is not None:
+        try:
+            datetime.fromisoformat(value)
+        except ValueError:
+            raise _wrong(where, "a time as in ISO 8601", value) from None
+    least = _LEAST.get(name, 0 if name.endswith(_AMOUNTS) and name not in _DIFFERENCES else None)
+    if least is None:
+        return
+    for number in value if isinstance(value, tuple) else (value,):
+        if isinstance(number, int | float) and number < least:
+            raise _wrong(where, f"at least {least}", number)
+
+
+def _unknown(where: str, kind: str) -> RecordError:
+    return RecordError(f'field "{short(where)[1:-1]}": there is no such field in {kind}')
+
+
+def _wrong(where: str, expected: str, found: object) -> RecordError:
+    return RecordError(f'field "{where}": expected {expected}, got {short(found)}')

@@ -1,0 +1,59 @@
+"""Says which library function a line called, for time and for memory, in every medium."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from .. import units
+from ..profiling.analysis.source_lines import LineTime
+from ..records.paths import short_source
+
+#: Library functions that are told of a line, and the share of its time from which on one is all of it.
+_MOST_INSIDE = 2
+_ALL_INSIDE = 0.95
+
+
+def inside_of(line: LineTime) -> str:
+    """The library functions that a line called, and how much of its time, where that is not all.
+
+    >>> inside_of(LineTime(None, time_ns=100, inside={"flax.linen.Dense": 98}))
+    'in flax.linen.Dense'
+    >>> inside_of(LineTime(None, time_ns=100, inside={"flax.linen.Dense": 30, "flax.linen.BatchNorm": 60}))
+    'in flax.linen.BatchNorm 60 %, flax.linen.Dense 30 %'
+    """
+    return inside_shares(line.inside, line.time_ns)
+
+
+def inside_shares(inside: Mapping[str, int], whole: int) -> str:
+    """Name the library functions with the largest parts of a whole, of time or of memory.
+
+    >>> inside_shares({"flax.linen.Dense": 1000, "flax.linen.BatchNorm": 1}, 1001), inside_shares({}, 1001)
+    ('in flax.linen.Dense', '')
+    """
+    found = sorted(inside.items(), key=lambda each: -each[1])
+    if not found or not whole:
+        return ""
+    shown = found[:_MOST_INSIDE]
+    if shown[0][1] > _ALL_INSIDE * whole:
+        return f"in {shown[0][0]}"
+    names = [f"{name} {units.share(part, whole)}" for name, part in shown]
+    return f"in {', '.join(names)}" + (", …" if len(found) > len(shown) else "")
+
+
+def last_names(function: str) -> str:
+    """A library function where there is no room for its modules.
+
+    >>> last_names("flax.linen.BatchNorm"), last_names("numpyro.infer.HMC.sample"), last_names("optax.chain")
+    ('BatchNorm', 'HMC.sample', 'chain')
+    """
+    *modules, name = function.split(".")
+    return f"{modules[-1]}.{name}" if modules and modules[-1][:1].isupper() else name
+
+
+def place_and_inside(source: str | None, inside: str | None) -> str:
+    """A line in short, and the library function that it called.
+
+    >>> place_and_inside("/home/me/train.py:17", "flax.linen.Dense"), place_and_inside("cell 3:2", None)
+    ('train.py:17 in flax.linen.Dense', 'cell 3:2')
+    """
+    return " in ".join(filter(None, (short_source(source or ""), inside)))

@@ -1,0 +1,59 @@
+"""One record as the bundle of media that Jupyter asks for."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from .style import DEFAULT, Style
+from .to_html import to_html
+from .to_text import to_text
+
+
+def mimebundle(
+    record: object,
+    *,
+    include: Collection[str] | None = None,
+    exclude: Collection[str] | None = None,
+    style: Style = DEFAULT,
+    explain: bool = False,
+) -> dict[str, str]:
+    """``text/plain`` and ``text/html`` (or ``image/png``, in base64) of `record`, as far as they are asked for.
+
+    A medium that fails is left out of the bundle rather than raised from a display.
+    """
+    bundle: dict[str, str] = {}
+    drawn = {"rich": {"text/html": _draw_html}, "static": {"image/png": _draw_png}}.get(style.form, {})
+    for mime, draw in {"text/plain": _draw_text, **drawn}.items():
+        if (include and mime not in include) or (exclude and mime in exclude):
+            continue
+        try:
+            bundle[mime] = draw(record, style, explain)
+        except Exception as error:
+            if mime == "text/plain":
+                bundle[mime] = f"<{type(record).__name__}: cannot be shown ({type(error).__name__})>"
+    return bundle
+
+
+def outputs(record: object, *, style: Style = DEFAULT, explain: bool = False) -> list[dict[str, str]]:
+    """The bundles to display one after the other: one, but for a static report its text and then its picture.
+
+    Of a bundle, a page shows the richest medium that it knows and hides the others. A PNG has no numbers to copy, and
+    beside HTML it would never be seen; so each becomes an output of its own, and both are shown everywhere.
+    """
+    bundle = mimebundle(record, style=style, explain=explain)
+    return [{mime: data} for mime, data in bundle.items()] if style.form == "static" else [bundle]
+
+
+def _draw_text(record: object, style: Style, explain: bool) -> str:
+    return to_text(record, style, explain=explain)
+
+
+def _draw_html(record: object, style: Style, explain: bool) -> str:
+    return to_html(record, style, explain=explain)
+
+
+def _draw_png(record: object, style: Style, explain: bool) -> str:
+    from ..drawing.to_matplotlib import to_png  # costs matplotlib
+    from .chart_of import chart
+
+    return to_png(chart(record))

@@ -1,0 +1,167 @@
+"""Writes reports as HTML, put together of the pieces in ``tags``.
+
+What is drawn here is saved in notebooks, reopened without a kernel and untrusted, and shown in light and dark.
+So there is no ``<style>``, no class and no outside address: only inline styles that JupyterLab's sanitiser keeps, no
+colour of the text's own, and hues of middle lightness that read on white and on black. Behind the pictures there is a
+script that makes them live; whatever removes the script leaves the pictures.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from html import escape
+from typing import Any
+
+from ..drawing.colours import GREY_PARTS, PARTS
+from ..drawing.scripts import with_scripts
+from ..records.names import shortened
+from ..terminal import printable
+from . import html_parts as tags
+from .blocks import (
+    Block,
+    Caution,
+    Entries,
+    Entry,
+    Fold,
+    Headline,
+    Lines,
+    Listing,
+    Picture,
+    Sentence,
+    SourceLine,
+    Split,
+    Table,
+)
+from .compose import compose
+from .html_parts import CELL, FAINT, NUMBER, safe, short
+from .style import DEFAULT, Style
+
+#: Letters of the widest name of an entry, of a headline, and of a line of source.
+_WIDEST_NAME = 40
+_LONGEST_HEADLINE = 400
+_WIDEST_SOURCE = 160
+
+_CODE = "font-family:monospace;white-space:pre;text-align:left;padding-left:9px"
+
+
+def to_html(record: object, style: Style = DEFAULT, *, explain: bool = False) -> str:
+    """Write a record as HTML that needs no kernel and no network, and without scripts is still there."""
+    inside = "".join(map(_writer(style), compose(record, style, explain=explain)))
+    return with_scripts(f'<div style="line-height:1.5;max-width:60em;overflow-wrap:break-word">{inside}</div>')
+
+
+def _writer(style: Style) -> Callable[[Block], str]:
+    return lambda block: _WRITERS[type(block)](block, style)
+
+
+def _headline(block: Headline, style: Style) -> str:
+    return f"<div><b>{safe(short(block.text, _LONGEST_HEADLINE))}</b></div>"
+
+
+def _split(block: Split, style: Style) -> str:
+    """Write a stacked bar of the parts, and a legend that gives their numbers: the bar alone measures nothing."""
+    colours = PARTS if style.colour else GREY_PARTS
+    segments, legend = [], []
+    for part in block.parts:
+        label, colour = f"{part.name} {part.told}", colours[part.name]
+        segments.append(
+            f'<div title="{safe(label)}" style="width:{100 * part.share:.2f}%;background:{colour};height:12px"></div>'
+        )
+        swatch = f'<span style="color:{colour}">&#9632;</span>'
+        legend.append(f'<span style="margin-right:1.2em;white-space:nowrap">{swatch} {safe(label)}</span>')
+    remark = f", {safe(block.remark)}" if block.remark else ""
+    return (
+        f"<div><b>{safe(block.total)}</b> {safe(block.label.lower())}{remark}</div>"
+        f'<div style="display:flex;width:100%;margin:3px 0">{"".join(segments)}</div><div>{" ".join(legend)}</div>'
+    )
+
+
+def _sentence(block: Sentence, style: Style) -> str:
+    return tags.line(block.text, FAINT if block.faint else "")
+
+
+def _caution(block: Caution, style: Style) -> str:
+    return tags.line(f"⚠ {block.text}")
+
+
+def _entries(block: Entries, style: Style) -> str:
+    names = shortened([printable(each.name) for each in block.rows], _WIDEST_NAME)
+    rows = "".join(_entry(each, name) for each, name in zip(block.rows, names, strict=True))
+    return f'<table style="border-collapse:collapse;margin:4px 0">{_heads(block)}{rows}</table>'
+
+
+def _heads(block: Entries) -> str:
+    if not block.heads:
+        return ""
+    styles = [CELL, *(NUMBER for _ in block.heads[1:-1]), CELL]
+    return f"<tr>{''.join(map(tags.head, block.heads, styles))}</tr>"
+
+
+def _entry(entry: Entry, name: str) -> str:
+    where = f' title="{safe(short(entry.place, 80))}"' if entry.place else ""
+    cells = "".join(f'<td style="{NUMBER};white-space:nowrap">{safe(cell)}</td>' for cell in entry.cells)
+    below = [*entry.details, *([f"→ {entry.advice}"] if entry.advice else [])]
+    more = "".join(f'<br><span style="{FAINT}">{safe(each)}</span>' for each in below)
+    return (
+        f'<tr style="vertical-align:top"><td style="{CELL}"><code{where}>{safe(name)}</code></td>{cells}'
+        f'<td style="{CELL}">{safe(short(entry.remark, 130))}{more}</td></tr>'
+    )
+
+
+def _table(block: Table, style: Style) -> str:
+    return tags.table(block.rows, block.there_are, block.noun, block.where, NUMBER if block.numbers else CELL)
+
+
+def _listing(block: Listing, style: Style) -> str:
+    heads = "".join(tags.head(name, NUMBER) for name in block.heads)
+    place = tags.head(short(block.place, 80), "padding-left:9px;text-align:left")
+    rows = "".join(_source(each, style) for each in block.lines)
+    return (
+        '<div style="overflow-x:auto"><table style="border-collapse:collapse;margin:4px 0">'
+        f"<tr>{heads}<th></th>{place}</tr>{rows}</table></div>"
+    )
+
+
+def _source(line: SourceLine, style: Style) -> str:
+    """Write a line; the more time it took, the stronger the colour of its margin."""
+    hue = "214,90,60" if style.colour else "128,128,128"
+    heat = f";background:rgba({hue},{0.08 + 0.6 * line.share:.2f})" if line.share else ""
+    what = f' title="{safe(line.operations)}"' if line.share and line.operations else ""
+    numbers = "".join(f'<td style="{NUMBER};white-space:nowrap{heat}">{safe(each)}</td>' for each in line.cells)
+    number = f'<td style="{NUMBER};{FAINT};padding-left:9px">{line.number or ""}</td>'
+    inside = safe(short(line.inside, _WIDEST_SOURCE))
+    library = f'<span style="{FAINT};padding-left:18px">{inside}</span>' if inside else ""
+    source = safe(short(line.text, _WIDEST_SOURCE))
+    return f'<tr{what}>{numbers}{number}<td style="{_CODE}">{source}{library}</td></tr>'
+
+
+def _picture(block: Picture, style: Style) -> str:
+    if not style.picture or (found := block.chart()) is None:
+        return ""
+    from .pictures import picture  # NumPy and all that draws: most timings have no picture
+
+    return picture(found, block.alt)
+
+
+def _lines(block: Lines, style: Style) -> str:
+    text = "\n".join(map(printable, block.lines))
+    return f"<pre>{escape(text)}</pre>"
+
+
+def _fold(block: Fold, style: Style) -> str:
+    inside = "".join(map(_writer(style), block.blocks))
+    return f"<details open><summary>{safe(block.title)}</summary>{inside}</details>"
+
+
+_WRITERS: dict[type, Callable[[Any, Style], str]] = {
+    Headline: _headline,
+    Split: _split,
+    Sentence: _sentence,
+    Caution: _caution,
+    Entries: _entries,
+    Table: _table,
+    Listing: _listing,
+    Picture: _picture,
+    Lines: _lines,
+    Fold: _fold,
+}

@@ -1,0 +1,157 @@
+"""Writes reports as text, in the columns of a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from itertools import islice
+from typing import Any
+
+from ..records.names import shortened
+from ..terminal import printable, printable_lines
+from .blocks import (
+    Block,
+    Caution,
+    Entries,
+    Entry,
+    Fold,
+    Headline,
+    Lines,
+    Listing,
+    Picture,
+    Sentence,
+    SourceLine,
+    Split,
+    Table,
+)
+from .compose import compose
+from .style import DEFAULT, Style
+from .text_table import more, table, wrapped
+
+#: Columns of the widest name of an entry.
+_WIDEST_NAME = 24
+
+#: Columns of the figures beside a line of source: the same in all listings, so that they are below each other.
+_FIGURES = (9, 6, 10, 6)
+
+
+def to_text(record: object, style: Style = DEFAULT, *, explain: bool = False) -> str:
+    """Write a record as plain text of at most ``style.width`` columns, without any control characters."""
+    blocks = compose(record, style, explain=explain)
+    if style.form == "line":
+        return printable_lines(next(filter(None, (_first_line(each, style) for each in blocks)), ""))
+    return printable_lines("\n".join(line for block in blocks for line in _WRITERS[type(block)](block, style)))
+
+
+def _first_line(block: Block, style: Style) -> str:
+    match block:
+        case Headline(text=text) | Fold(title=text):
+            return printable(text)
+        case _:
+            return "".join(islice(_WRITERS[type(block)](block, style), 1))
+
+
+def _headline(block: Headline, style: Style) -> list[str]:
+    return wrapped(printable(block.text), style, "", "  ")
+
+
+def _split(block: Split, style: Style) -> list[str]:
+    return ["   ".join((f"{block.label}: {block.total}", *block.summary))]
+
+
+def _sentence(block: Sentence, style: Style) -> list[str]:
+    first = "  " if block.inner else ""
+    return wrapped(printable(block.text), style, first, f"{first}  ")
+
+
+def _caution(block: Caution, style: Style) -> list[str]:
+    return wrapped(printable(f"Warning: {block.text}"), style, "", "  ")
+
+
+def _entries(block: Entries, style: Style) -> Iterator[str]:
+    names = shortened([printable(each.name) for each in block.rows], _WIDEST_NAME)
+    widest = max(map(len, names))
+    between, indent = ("   ", "    ") if block.heads else ("  ", "    " + " " * widest)
+    for each, name, cells in zip(block.rows, names, _cells(block), strict=True):
+        yield from _entry(each, between.join((f"  {name.ljust(widest)}", *cells)), between, indent, style)
+
+
+def _cells(block: Entries) -> list[list[str]]:
+    """Write the cells of each row: behind their heads, or below each other where there are none."""
+    heads = block.heads[1:-1]
+    if block.heads:
+        return [[f"{head} {cell}" for head, cell in zip(heads, row.cells, strict=True) if cell] for row in block.rows]
+    columns = zip(*(row.cells for row in block.rows), strict=True)
+    aligned = [[cell.rjust(max(map(len, column))) for cell in column] for column in columns]
+    return [list(row) for row in zip(*aligned, strict=True)]
+
+
+def _entry(entry: Entry, told: str, between: str, indent: str, style: Style) -> Iterator[str]:
+    """Write a row: its remark on the same line if there is room, its details and advice below."""
+    remark = printable(entry.remark)
+    if len(told) + len(between) + len(remark) <= style.width and not entry.advice:
+        yield f"{told}{between}{remark}"
+    else:
+        yield told
+        yield from wrapped(remark, style, indent)
+    for detail in entry.details:
+        yield from wrapped(printable(detail), style, indent)
+    if entry.advice:
+        yield from wrapped(printable(f"→ {entry.advice}"), style, indent, f"{indent}  ")
+
+
+def _table(block: Table, style: Style) -> list[str]:
+    rows = block.narrow or block.rows
+    if len(rows) < 2:
+        return []
+    written = table(rows, style.width, **({"widest": style.width} if block.long else {}))
+    return [*written, *more(block.there_are, len(rows) - 1, block.noun, block.where)]
+
+
+def _listing(block: Listing, style: Style) -> Iterator[str]:
+    """Write source; a column that is empty in all lines leaves its room to it."""
+    kept = [at for at in range(len(block.heads)) if any(line.cells[at] for line in block.lines)]
+    rows = (block.heads, *(line.cells for line in block.lines))
+    heads, *figures = ("  ".join(row[at].rjust(_FIGURES[at]) for at in kept) for row in rows)
+    yield f"{heads}  {printable(block.place)}"
+    for line, told in zip(block.lines, figures, strict=True):
+        yield from _source(f"{told} {str(line.number or '').rjust(5)}  ", line, style.width)
+
+
+def _source(before: str, line: SourceLine, width: int) -> Iterator[str]:
+    """Write a line, and the library functions that it calls: behind it, or below it where there is no room."""
+    called = printable(line.inside)
+    written = f"{before}{printable(line.text)}".rstrip()
+    if called and len(written) + len(called) + 4 <= width:
+        yield f"{written}  [{called}]"
+        return
+    yield written[:width].rstrip()
+    if called:
+        yield f"[{called}]".rjust(min(width, len(before) + len(called) + 2))[:width]
+
+
+def _picture(block: Picture, style: Style) -> list[str]:
+    return [f"  {block.letters}"] if block.letters else []
+
+
+def _lines(block: Lines, style: Style) -> list[str]:
+    return [each[: style.width] for each in block.lines]
+
+
+def _fold(block: Fold, style: Style) -> Iterator[str]:
+    yield from wrapped(printable(f"{block.title}."), style, "", "  ")
+    for each in block.blocks:
+        yield from _WRITERS[type(each)](each, style)
+
+
+_WRITERS: dict[type, Callable[[Any, Style], Any]] = {
+    Headline: _headline,
+    Split: _split,
+    Sentence: _sentence,
+    Caution: _caution,
+    Entries: _entries,
+    Table: _table,
+    Listing: _listing,
+    Picture: _picture,
+    Lines: _lines,
+    Fold: _fold,
+}

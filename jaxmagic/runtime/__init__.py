@@ -1,0 +1,1 @@
+"""JAX and the machine, whatever is measured."""

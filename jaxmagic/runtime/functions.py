@@ -1,0 +1,54 @@
+"""What can be known of a function before it is called again and again."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from . import private_api as internals
+
+
+def name_of(fn: object) -> str:
+    """What people call it.
+
+    >>> name_of(len)
+    'len'
+    """
+    for each in (fn, getattr(fn, "func", None)):  # functools.partial keeps it there
+        name = getattr(each, "__qualname__", None) or getattr(each, "__name__", None)
+        if isinstance(name, str):
+            return name
+    return type(fn).__name__
+
+
+def is_jitted(fn: object) -> bool:
+    """Whether `fn` is what :func:`jax.jit` returns: something that can be traced and lowered."""
+    return callable(fn) and hasattr(fn, "lower") and hasattr(fn, "trace")
+
+
+def is_folded(fn: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> bool:
+    """Whether a jitted function gets nothing to compute with, so that XLA may compute the result while compiling."""
+    import jax
+
+    if not is_jitted(fn):
+        return False
+    leaves = jax.tree.leaves((tuple(args), dict(kwargs)))
+    if any(hasattr(leaf, "dtype") for leaf in leaves):
+        return False
+    try:
+        return not fn.trace(*args, **kwargs).jaxpr.in_avals  # numbers may be static
+    except Exception:
+        return not leaves
+
+
+def compiled_for(fn: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> tuple[Any, internals.Origin]:
+    """The loaded program of a function for these arguments, compiled if it was not, and what it was made of.
+
+    It is not run.
+    """
+    import jax
+
+    jitted = fn if is_jitted(fn) else jax.jit(fn)
+    traced = jitted.trace(*args, **kwargs)
+    lowered = traced.lower()
+    return lowered.compile().runtime_executable(), internals.origin_of(jitted, traced, lowered)

@@ -1,0 +1,64 @@
+"""Programs that run on devices of several JAX processes: each process has to call them equally often."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from math import prod
+from typing import Any
+
+from ..benchmarking.capture.plan import Plan
+from ..errors import NotMeasured
+from ..memory_use.capture.executables import Watched, watch
+from . import private_api as internals
+
+#: How many devices a program runs on, in the first line of its text; a number that is missing is one.
+_COUNTS = re.compile(r"\b(?:num_partitions|replica_count)=(\d+)")
+
+
+def are_several() -> bool:
+    """Whether this is one of several JAX processes; no backend is started to find out."""
+    if not internals.backends_started():
+        return False
+    import jax
+
+    return bool(jax.process_count() > 1)
+
+
+@contextmanager
+def noticing() -> Iterator[Callable[[], bool]]:
+    """Give a function that says, behind the block, whether a program in it ran on devices of other processes."""
+    if not are_several():
+        yield lambda: False
+        return
+    with watch() as watched:
+        yield lambda: spans(watched)
+
+
+def spans(watched: Watched) -> bool:
+    """Whether one of these programs ran on devices of other processes, or may have on a JAX that does not tell."""
+    return are_several() and (watched.ran is None or any(map(_spans, watched.ran)))
+
+
+def _spans(program: Any) -> bool:
+    head = program.hlo_modules()[0].to_string().partition("\n")[0]
+    return prod(map(int, _COUNTS.findall(head))) > len(program.local_devices())
+
+
+def refuse_to_count(elsewhere: bool, plan: Plan | None = None) -> None:
+    """Refuse to choose how often code is called that runs on devices of several processes.
+
+    Args:
+        elsewhere: whether it does.
+        plan: says how often, if the user has.
+
+    Raises:
+        NotMeasured: each process would choose by its own clock.
+    """
+    if elsewhere and not (plan and plan.is_counted):
+        raise NotMeasured(
+            "This runs on devices of several JAX processes. Each of them would choose by its own clock how often to "
+            "call it, and those that go on would wait for the others for ever. Say how often, the same in each of "
+            "them: %jaxtimeit -n 1 -r 20, or time one call with %jaxtime or jaxmagic.stopwatch()."
+        )

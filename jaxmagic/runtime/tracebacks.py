@@ -1,0 +1,66 @@
+"""An error of the user's code shows the user's lines, and none of jaxmagic's between them."""
+
+from __future__ import annotations
+
+import functools
+import os
+from collections.abc import Callable
+from pathlib import Path
+from types import TracebackType
+from typing import ParamSpec, TypeVar
+
+from ..errors import JaxMagicError
+
+_P = ParamSpec("_P")
+_R = TypeVar("_R")
+
+_OURS = f"{Path(__file__).parents[1]}{os.sep}"
+
+
+def of_the_user(function: Callable[_P, _R]) -> Callable[_P, _R]:
+    """Run `function` and drop the calls of this package from the traceback of what the user's code raises in it.
+
+    The same goes for the errors of this package, which say what to write. Another error that is raised in its lines
+    keeps them: it may be a fault of ours.
+
+    >>> import traceback
+    >>> @of_the_user
+    ... def measured(code):
+    ...     return code()
+    >>> try:
+    ...     measured(lambda: 1 / 0)
+    ... except ZeroDivisionError as error:
+    ...     [each.name for each in traceback.extract_tb(error.__traceback__)][-1]
+    '<lambda>'
+    """
+
+    @functools.wraps(function)
+    def shown(*args: _P.args, **kwargs: _P.kwargs) -> _R:
+        __tracebackhide__ = True
+        try:
+            return function(*args, **kwargs)
+        except BaseException as error:
+            error.__traceback__ = without_ours(error)
+            raise
+
+    return shown
+
+
+def without_ours(error: BaseException) -> TracebackType | None:
+    """Return the traceback of an error without the calls that :func:`of_the_user` drops."""
+    calls, call = [], error.__traceback__
+    while call is not None:
+        calls.append(call)
+        call = call.tb_next
+    if calls and _is_ours(calls[-1]) and not isinstance(error, JaxMagicError):
+        return calls[0]
+    rest = None
+    for each in reversed(calls):
+        if not _is_ours(each):
+            each.tb_next = rest
+            rest = each
+    return rest
+
+
+def _is_ours(call: TracebackType) -> bool:
+    return call.tb_frame.f_code.co_filename.startswith(_OURS)

@@ -1,0 +1,92 @@
+"""The records of a session, in order, and no more of them than fit."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, overload
+
+from ..report.displayable import Displayable
+
+if TYPE_CHECKING:
+    from .kinds import Record
+
+#: Records that a session keeps. One is a few kilobytes; a loop of ``%jaxtime`` must not fill the memory.
+CAPACITY = 1000
+
+
+#: Arrays, samples, buffers and call stacks that the records of ``%jaxmem`` list, all together. Beyond that the oldest
+#: records keep a few arrays each; the newest ones keep all, because the next look is compared with them.
+MOST_ENTRIES, _WHOLE = 30_000, 3
+
+
+class History(Displayable):
+    """The session's records, oldest first: indexable, bounded, and without any array.
+
+    Of records of memory all but the newest three list 30,000 arrays, samples, buffers and call stacks together:
+    beyond that the oldest keep the largest nine arrays each and the sum of the others, and a note says so.
+
+    >>> history = History(capacity=2)
+    >>> len(history)
+    0
+    """
+
+    __slots__ = ("_records",)
+
+    def __init__(self, capacity: int = CAPACITY) -> None:
+        self._records: deque[Record] = deque(maxlen=capacity)
+
+    def append(self, record: Record) -> None:
+        """Add the newest record; the oldest is dropped when there is no more room."""
+        self._records.append(record)
+        if record._entries:
+            self._thin_out()
+
+    def _thin_out(self) -> None:
+        """Shorten the oldest records of memory, as many of them as it takes."""
+        earlier = [(at, each) for at, each in enumerate(self._records) if each._entries][:-_WHOLE]
+        listed = sum(each._entries for _, each in earlier)
+        for at, each in earlier:
+            if listed <= MOST_ENTRIES:
+                break
+            self._records[at] = fewer = each._shortened()
+            listed -= each._entries - fewer._entries
+
+    def replace_last(self, record: Record) -> None:
+        """Put `record` in the place of the newest one."""
+        self._records[-1] = record
+
+    def clear(self) -> None:
+        """Forget all records."""
+        self._records.clear()
+
+    def __len__(self) -> int:
+        return len(self._records)
+
+    def __iter__(self) -> Iterator[Record]:
+        return iter(tuple(self._records))
+
+    @overload
+    def __getitem__(self, index: int) -> Record: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[Record]: ...
+    def __getitem__(self, index: int | slice) -> Record | list[Record]:
+        if isinstance(index, slice):
+            return list(self._records)[index]
+        try:
+            return self._records[index]
+        except IndexError:
+            raise IndexError(f"the history holds {len(self)} records; got index {index}") from None
+
+    def __eq__(self, other: object) -> bool:
+        return list(self) == list(other) if isinstance(other, History) else NotImplemented
+
+    __hash__ = None  # type: ignore[assignment]  # it changes
+
+    def to_dict(self) -> dict[str, Any]:
+        """All records, each with its kind, as plain dictionaries, tuples, numbers and strings.
+
+        >>> History().to_dict()
+        {'records': ()}
+        """
+        return {"records": tuple({"kind": type(each).__name__, "record": each.to_dict()} for each in self)}

@@ -1,0 +1,94 @@
+"""What is worth saying of a timing, before any medium says it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from ..compilation.record.compilation import Compilation
+from .record import Timing
+
+#: A part of the wait is mentioned from here on, and from this share of the wall time on.
+_WORTH_NAMING_NS = 300_000
+_WORTH_NAMING_SHARE = 0.02
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Part:
+    """One part of the wall time; the parts of a timing add up to it."""
+
+    name: str
+    time_ns: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Compiled:
+    """The compilations of a timing, sorted into what is told apart and what is told together.
+
+    Attributes:
+        functions: jitted functions, in the order in which they were compiled.
+        eager: operations outside ``jit``.
+        elsewhere: what other threads compiled meanwhile; in no part of the wall time.
+    """
+
+    functions: tuple[Compilation, ...]
+    eager: tuple[Compilation, ...]
+    elsewhere: tuple[Compilation, ...]
+
+
+def parts(timing: Timing) -> tuple[Part, ...]:
+    """The wall time in parts that add up to it, in the order in which they happen; empty ones left out.
+
+    What a second call would not pay is one part each; the host's share is called *dispatch* when nothing was
+    compiled, because then it is all of the dispatch.
+    """
+    host = "host" if timing.compile_ns else "dispatch"
+    named = (
+        ("tracing", timing.tracing_ns),
+        ("lowering", timing.lowering_ns),
+        ("compilation", timing.compilation_ns),
+        ("cache retrieval", timing.cache_retrieval_ns),
+        (host, timing.host_ns),
+        ("wait", timing.wait_ns),
+    )
+    return tuple(Part(name=name, time_ns=time_ns) for name, time_ns in named if time_ns)
+
+
+def compiled(timing: Timing) -> Compiled:
+    """The compilations of `timing`, sorted for telling."""
+    ours = [each for each in timing.compilations if each.thread is None]
+    return Compiled(
+        functions=tuple(each for each in ours if not each.eager),
+        eager=tuple(each for each in ours if each.eager),
+        elsewhere=tuple(each for each in timing.compilations if each.thread is not None),
+    )
+
+
+def costliest(functions: Sequence[Compilation], most: int) -> tuple[tuple[Compilation, ...], tuple[Compilation, ...]]:
+    """Split `functions` into the `most` that took longest and the rest, both in the order in which they came."""
+    by_cost = sorted(range(len(functions)), key=lambda index: -functions[index].total_ns)
+    first = set(by_cost[:most])
+    return (
+        tuple(each for index, each in enumerate(functions) if index in first),
+        tuple(each for index, each in enumerate(functions) if index not in first),
+    )
+
+
+def total_ns(compilations: Iterable[Compilation]) -> int:
+    """All stages of all of them."""
+    return sum(each.total_ns for each in compilations)
+
+
+def unreached_ns(timing: Timing) -> int | None:
+    """The time in work that nothing reached, where it is long enough to be told from the fence's own noise."""
+    return _if_worth_naming(timing.unreached_ns, timing)
+
+
+def code_wait_ns(timing: Timing) -> int | None:
+    """The time that the code itself waited for results, where it is long enough to be worth a sentence."""
+    return _if_worth_naming(timing.code_wait_ns, timing)
+
+
+def _if_worth_naming(time_ns: int | None, timing: Timing) -> int | None:
+    worth = max(_WORTH_NAMING_NS, _WORTH_NAMING_SHARE * timing.wall_ns)
+    return time_ns if time_ns is not None and time_ns >= worth else None

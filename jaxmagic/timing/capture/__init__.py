@@ -1,0 +1,1 @@
+"""The stopwatch, the fence, and how to wait for a result."""

@@ -1,0 +1,212 @@
+"""Which arrays does a result hold? Answered without running any code of the user's.
+
+``jax.block_until_ready`` returns at once for a plain object that holds arrays, recurses without end on a list
+that holds itself, and runs the flattening code of whoever registered a pytree. What is needed here is less:
+the arrays that are easy to reach, to take the clock as soon as *they* are ready. Whatever is missed is waited
+for by the fence.
+"""
+
+from __future__ import annotations
+
+import functools
+import types
+from collections.abc import Iterator
+from contextlib import suppress
+from typing import Any, Literal, NamedTuple
+
+from ...runtime.around import attributes, classes, inherits
+from ...runtime.copies import unguarded
+
+#: Objects that are looked at in one result.
+_MOST_NODES = 1000
+
+
+class Found(NamedTuple):
+    """The arrays of a result, and what to say about it."""
+
+    arrays: list[Any]
+    notes: list[str]
+
+
+class Search:
+    """A search for the JAX arrays in a result: in containers, attributes and slots, each once, deleted ones left out.
+
+    It can stop and go on: to look through a large result takes up to a millisecond, and where the clock is running
+    something has to happen before that.
+
+    Attributes:
+        result: what is searched.
+        arrays: those that were found so far.
+        over: whether there is nothing more to look at.
+    """
+
+    def __init__(self, result: Any) -> None:
+        self.result = result
+        self.arrays: list[Any] = []
+        self.over = False
+        self._notes = _about(result)
+        self._deleted = self._looked_at = 0
+        self._seen: dict[int, Any] = {}  # with the objects: an address stays that of one object
+        self._kinds: dict[int, _Kind] = {}
+        # The parts of each container that was entered, of the innermost last: nothing is copied that may be long.
+        self._left: list[Iterator[Any]] = [] if self._notes else [iter([result])]
+
+    @property
+    def notes(self) -> list[str]:
+        """What to say about the result, as far as it was looked at."""
+        deleted = (
+            "The result holds an array that has been deleted or donated: its work was waited for, "
+            "but it cannot be read any more."
+        )
+        return [*self._notes, deleted] if self._deleted else self._notes
+
+    def look(self, most: int = _MOST_NODES) -> list[Any]:
+        """Look at as many objects more, and return the arrays that were found among them."""
+        known, left, seen, kinds = len(self.arrays), self._left, self._seen, self._kinds
+        looked_at = self._looked_at
+        until = min(looked_at + most, _MOST_NODES)
+        while left and looked_at < until:
+            try:
+                for node in left[-1]:
+                    looked_at += 1
+                    address = id(type(node))
+                    if address not in _PLAIN and id(node) not in seen:
+                        seen[id(node)] = node
+                        kind = kinds.get(address) or kinds.setdefault(address, _kind_of(type(node)))
+                        if kind == "array":
+                            self._add(node)
+                        elif kind == "parts" and (parts := _parts(node)):
+                            left += parts
+                            break
+                    if looked_at >= until:
+                        break
+                else:
+                    left.pop()
+            except Exception:  # a dictionary that another thread changes
+                left.pop()
+        self._looked_at = looked_at
+        self.over = not left or looked_at >= _MOST_NODES
+        if self.over:
+            left.clear()
+            seen.clear()
+        return self.arrays[known:]
+
+    def _add(self, array: Any) -> None:
+        try:  # suppress() would take longer than all the rest
+            deleted = array.is_deleted()
+        except Exception:  # of a class of the user's, derived from JAX's
+            return
+        if deleted:
+            self._deleted += 1
+        else:
+            self.arrays.append(array)
+
+
+def find_arrays(result: Any) -> Found:
+    """The JAX arrays in `result`, as a :class:`Search` finds them."""
+    if _is_plain(type(result)):
+        return Found([], [])
+    if is_array(result) and not result.is_deleted():
+        return Found([result], [])  # at once: the clock is running
+    search = Search(result)
+    search.look()
+    return Found(search.arrays, search.notes)
+
+
+def is_array(value: Any) -> bool:
+    """Whether this is an array with values: no tracer. Asked of the type, because an object may answer anything."""
+    return _kind_of(type(value)) == "array"
+
+
+_Kind = Literal["array", "parts", "nothing"]
+
+
+def _kind_of(kind: type) -> _Kind:
+    """Whether objects of this class are arrays, or may hold some."""
+    import jax
+
+    if inherits(kind, jax.core.Tracer):  # what it holds is JAX's; on JAX 0.8 it inherits from the arrays, too
+        return "nothing"
+    if inherits(kind, jax.Array):
+        return "array"
+    return "nothing" if issubclass(kind, _CODE) else "parts"
+
+
+def _is_plain(kind: type) -> bool:
+    return id(kind) in _PLAIN
+
+
+def _parts(node: Any) -> list[Iterator[Any]]:
+    """What an object holds, from the last to the first, read around its ``__getattr__``, ``__iter__`` and ``__eq__``.
+
+    What was computed last is most often there: the loss behind the state.
+    """
+    kind = type(node)
+    if issubclass(kind, dict):
+        return [reversed(dict.values(node))]
+    if issubclass(kind, list):
+        return [list.__reversed__(node)]
+    if issubclass(kind, tuple):
+        return [reversed(node if kind is tuple else tuple.__getitem__(node, slice(0, _MOST_NODES)))]
+    with suppress(Exception):  # a class may refuse to say what it is
+        return [*_of_partial(node), reversed((attributes(node) or {}).values()), iter(_slots(node))]
+    return []
+
+
+def _of_partial(node: Any) -> list[Iterator[Any]]:
+    """The arguments of a partial function, also of a ``jax.tree_util.Partial``: what ``jax.vjp`` returns."""
+    if not issubclass(type(node), functools.partial):
+        return []
+    return [iter([functools.partial.keywords.__get__(node), functools.partial.args.__get__(node)])]
+
+
+def _slots(node: Any) -> list[Any]:
+    held = []
+    for defined in classes(node):
+        if "__slots__" not in defined:  # the members of built-in types are no arrays
+            continue
+        for slot in defined.values():
+            if type(slot) is types.MemberDescriptorType:
+                with suppress(AttributeError):
+                    held.append(slot.__get__(node))
+    return held
+
+
+def _about(result: object) -> list[str]:
+    for kind, what, how in _NOT_RUN:
+        if issubclass(type(result), kind):
+            return [f"The result is {what} that has not run: only making it was timed. {how}"]
+    return []
+
+
+def host_copy(arrays: list[Any]) -> int:
+    """Copy `arrays` to the host and forget the copies; the bytes copied.
+
+    Arrays that are not fully addressable from this process are left out.
+    """
+    import jax
+
+    here = [array for array in arrays if array.is_fully_addressable]
+    unguarded(jax.device_get, here)
+    return sum(array.nbytes for array in here)
+
+
+#: What runs rather than holds: behind a function's globals lies the whole session.
+_CODE = (
+    type,
+    types.ModuleType,
+    types.FunctionType,
+    types.BuiltinFunctionType,
+    types.CodeType,
+    types.FrameType,
+    types.TracebackType,
+)
+
+#: By address: a class of the user's may have a metaclass that refuses to be hashed or compared.
+_PLAIN = frozenset(map(id, (type(None), bool, int, float, complex, str, bytes, bytearray, range, type)))
+
+_NOT_RUN: tuple[tuple[type, str, str], ...] = (
+    (types.GeneratorType, "a generator", "Put list(…) around it to time its work."),
+    (types.AsyncGeneratorType, "an asynchronous generator", "Iterate over it to time its work."),
+    (types.CoroutineType, "a coroutine", "Put await before it to time its work."),
+)

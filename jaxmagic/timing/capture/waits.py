@@ -1,0 +1,235 @@
+"""Hear where the measured code itself waits for JAX: in ``block_until_ready()``, ``float(y)``, ``np.asarray(y)``.
+
+JAX has no event for a wait. So for the duration of a measurement the functions in which JAX waits are replaced by
+ones that read the clock before and after, which costs about 1 µs a wait. When the last measurement ends, they are
+what they were before.
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+from array import array
+from collections.abc import Callable
+from contextlib import suppress
+from threading import get_ident
+from typing import Any
+
+from ...interrupts import begins, ends, uninterrupted
+from ...runtime import private_api as internals
+from ...runtime.clock import Clock, now_ns
+
+#: So long the call of a function may take that finds nothing to wait for.
+_SHORTEST_NS = 2_000
+
+#: Python 3.13 looks attributes of a class up without a cache when the class has changed a thousand times. So the
+#: functions stay in place, and hear nothing, when they have been put there this often.
+_MOST_INSTALLED = 200 if sys.version_info >= (3, 13) else sys.maxsize
+
+
+class _Heard:
+    """What one thread waited for, noted for all measurements of that thread.
+
+    Attributes:
+        marks: when each wait began and ended, in pairs; waits inside of others left out.
+        entered: how often a function that waits was called, also where nothing had to be waited for.
+        waiting: whether the thread waits right now.
+        listeners: measurements that have not ended.
+        listening: those of them whose code has not returned.
+        clock: that of the first one.
+    """
+
+    __slots__ = ("clock", "entered", "listeners", "listening", "marks", "waiting")
+
+    def __init__(self, clock: Clock) -> None:
+        self.marks = array("q")
+        self.entered = 0
+        self.waiting = False
+        self.listeners = self.listening = 0
+        self.clock = clock
+
+
+class WaitLog:
+    """The waits of the thread that called :meth:`start`, until :meth:`stop`.
+
+    Attributes:
+        heard: the functions of JAX that are replaced, such as ``"ArrayImpl.item"``; empty before the start.
+    """
+
+    def __init__(self, clock: Clock = now_ns) -> None:
+        self.heard: frozenset[str] = frozenset()
+        self._clock = clock
+        self._thread: int | None = None
+        self._notes = _Heard(clock)
+        self._listening = False
+
+    @property
+    def entered(self) -> int:
+        """How often the thread has called a function that waits, also where nothing had to be waited for."""
+        return self._notes.entered
+
+    def unheard(self, backend: str | None) -> str | None:
+        """Which waits may have been missed, in words; ``None`` where all kinds that matter on `backend` are heard."""
+        if not self.heard:
+            return "What the code itself waits for"
+        if "ArrayImpl.__buffer__" not in self.heard and backend == "cpu":
+            return "A wait in np.asarray(y) or memoryview(y) (heard from Python 3.12 on)"
+        return None
+
+    @begins("stop")
+    def start(self) -> None:
+        """Begin to listen."""
+        thread = get_ident()
+        self._notes, self.heard = _hooks.add(thread, self._clock)
+        self._thread = thread
+        self._notes.listening += 1
+        self._listening = True
+
+    def pause(self) -> None:
+        """Note nothing more: what follows is not the code's."""
+        if self._listening:
+            self._listening = False
+            self._notes.listening -= 1
+
+    @ends
+    def stop(self) -> None:
+        """Listen no longer. A second call does nothing."""
+        self.pause()
+        if self._thread is not None:
+            thread, self._thread = self._thread, None
+            _hooks.remove(thread)
+
+    def abandon(self) -> None:
+        """Listen no longer, for a measurement that nobody holds any more: called amid any line, in any thread."""
+        self.pause()
+        if self._thread is not None:
+            thread, self._thread = self._thread, None
+            _hooks.abandon(thread)
+
+    def between(self, start_ns: int, end_ns: int) -> list[tuple[int, int]]:
+        """When the thread waited between two clock readings: beginnings and ends, in order and apart."""
+        marks = self._notes.marks
+        pairs = zip(marks[::2], marks[1::2], strict=False)  # an interrupt may have left a beginning without an end
+        clipped = ((max(begin, start_ns), min(end, end_ns)) for begin, end in pairs)
+        return [(begin, end) for begin, end in clipped if begin < end]
+
+
+class _Hooks:
+    """The functions in the place of JAX's, and the threads that listen."""
+
+    def __init__(self) -> None:
+        self._heard: dict[int, _Heard] = {}
+        self._lock = threading.Lock()
+        self._abandoned: list[int] = []
+        self._installed: list[tuple[internals.WaitPoint, Any]] = []
+        self._times = 0
+
+    def add(self, thread: int, clock: Clock) -> tuple[_Heard, frozenset[str]]:
+        with self._lock:
+            self._remove_abandoned()
+            if not self._heard and not self._installed:
+                self._install()
+            heard = self._heard.setdefault(thread, _Heard(clock))
+            heard.listeners += 1
+            return heard, frozenset(f"{point.owner.__name__}.{point.name}" for point, _ in self._installed)
+
+    def remove(self, thread: int) -> None:
+        with self._lock:
+            self._remove(thread)
+            self._remove_abandoned()
+
+    def abandon(self, thread: int) -> None:
+        """Remove at once, or with the next one where a line of ours is at it: that may be this very thread's."""
+        self._abandoned.append(thread)
+        if self._lock.acquire(blocking=False):
+            try:
+                self._remove_abandoned()
+            finally:
+                self._lock.release()
+
+    def _remove_abandoned(self) -> None:
+        while self._abandoned:
+            self._remove(self._abandoned.pop())
+
+    def _remove(self, thread: int) -> None:
+        heard = self._heard[thread]
+        heard.listeners -= 1
+        if not heard.listeners:
+            del self._heard[thread]
+        if not self._heard and self._times < _MOST_INSTALLED:
+            self._restore()
+
+    def restore(self) -> None:
+        """Put JAX's functions back where no measurement is under way; they may have been left as they are."""
+        with self._lock:
+            self._remove_abandoned()
+            if not self._heard:
+                self._restore()
+
+    def _install(self) -> None:
+        self._times += 1
+        for found in internals.wait_points():
+            point = found._replace(original=_jaxs_own(found.original))
+            ours = self._in_place_of(point)
+            with suppress(AttributeError, TypeError):  # another JAX, whose class cannot be changed
+                setattr(point.owner, point.name, ours)
+                self._installed.append((point, ours))
+
+    def _restore(self) -> None:
+        while self._installed:
+            point, ours = self._installed.pop()
+            if vars(point.owner).get(point.name) is ours:  # or else somebody has put theirs there meanwhile
+                setattr(point.owner, point.name, point.original)
+
+    def _in_place_of(self, point: internals.WaitPoint) -> Any:
+        if isinstance(point.original, property):
+            inside = self._timed(point.original.fget, point.is_ready)
+            return property(inside, point.original.fset, point.original.fdel, point.original.__doc__)
+        return self._timed(point.original, point.is_ready)
+
+    def _timed(self, waits: Any, is_ready: Callable[[Any], bool] | None) -> Any:
+        heard_by = self._heard
+
+        def timed(waited_for: Any, *args: Any, **kwargs: Any) -> Any:
+            __tracebackhide__ = True
+            heard = heard_by.get(get_ident())
+            if heard is None or heard.waiting or not heard.listening:
+                return waits(waited_for, *args, **kwargs)
+            heard.entered += 1
+            if is_ready is not None:
+                try:
+                    ready = is_ready(waited_for)
+                except Exception:  # it does not say: the function itself knows what to do about that
+                    ready = True
+                if ready:  # to copy what is there is no wait
+                    return waits(waited_for, *args, **kwargs)
+            began_ns = heard.clock()
+            try:
+                heard.waiting = True
+                return waits(waited_for, *args, **kwargs)
+            finally:
+                ended_ns = heard.clock()
+                if ended_ns - began_ns >= _SHORTEST_NS:
+                    heard.marks.extend((began_ns, ended_ns))
+                heard.waiting = False
+
+        timed.__name__, timed.__doc__ = waits.__name__, waits.__doc__
+        timed.jaxs_own = waits  # type: ignore[attr-defined]
+        return timed
+
+
+def _jaxs_own(found: Any) -> Any:
+    """What was there before ours, where somebody who had put theirs on top has put ours back since."""
+    if isinstance(found, property):
+        inside = getattr(found.fget, "jaxs_own", None)
+        return found if inside is None else property(inside, found.fset, found.fdel, found.__doc__)
+    return getattr(found, "jaxs_own", found)
+
+
+_hooks = _Hooks()
+
+
+@uninterrupted
+def restore() -> None:
+    """Put JAX's functions back, where they were left replaced because there were so many measurements."""
+    _hooks.restore()

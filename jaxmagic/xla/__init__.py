@@ -1,0 +1,1 @@
+"""Compiled programs as XLA wrote them. Nothing here sees JAX."""

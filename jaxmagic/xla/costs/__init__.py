@@ -1,0 +1,1 @@
+"""Floating-point operations and bytes of each HLO instruction."""

@@ -1,0 +1,172 @@
+"""Classify HLO instructions and count their work."""
+
+from __future__ import annotations
+
+from math import log2
+from typing import Literal as OneOf
+
+from ..hlo import HloInstruction, Module
+from . import weights
+from .kernel_parts import parts_of_kernel
+from .operand_utilization import instructions_of, parts_of, updated
+
+#: What operations are sorted into.
+Category = OneOf[
+    "matmul", "convolution", "elementwise fusion", "elementwise", "reduce", "sort", "fft", "random numbers", "gather",
+    "copy", "layout change", "slicing", "collective", "host callback", "infeed", "attention", "custom call",
+    "control flow", "other",
+]  # fmt: skip
+
+_COLLECTIVES = (
+    "all-reduce", "all-gather", "all-to-all", "reduce-scatter", "collective-permute", "collective-broadcast",
+    "ragged-all-to-all", "send", "recv",
+)  # fmt: skip
+
+#: By the first part of the name before ``-start`` and ``-done``.
+_BY_OPCODE: dict[str, Category] = {
+    **dict.fromkeys(_COLLECTIVES, "collective"),
+    **dict.fromkeys(("concatenate", "pad", "slice", "reverse"), "slicing"),
+    **dict.fromkeys(("transpose", "reshape", "bitcast"), "layout change"),
+    "copy": "copy",
+    **dict.fromkeys(("gather", "scatter", "dynamic-slice", "dynamic-update-slice"), "gather"),
+    **dict.fromkeys(("reduce", "reduce-window", "select-and-scatter"), "reduce"),
+    **dict.fromkeys(("rng", "rng-bit-generator", "rng-get-and-update-state"), "random numbers"),
+    **dict.fromkeys(("infeed", "outfeed"), "infeed"),
+    **dict.fromkeys(("while", "conditional", "call", "async"), "control flow"),
+    "dot": "matmul",
+    "convolution": "convolution",
+    "sort": "sort",
+    "fft": "fft",
+    "custom-call": "custom call",
+}
+
+#: What parts of the names of called functions tell, the first that is found.
+_BY_TARGET: tuple[tuple[str, Category], ...] = (
+    ("callback", "host callback"),
+    ("fmha", "attention"),
+    ("attn", "attention"),
+    ("attention", "attention"),
+    ("gemm", "matmul"),
+    ("matmul", "matmul"),
+    ("conv", "convolution"),
+    ("topk", "sort"),
+    ("sort", "sort"),
+    ("fft", "fft"),
+)
+
+#: What tables and wires are made of: no work.
+_NO_WORK = frozenset((
+    "parameter", "constant", "tuple", "get-tuple-element", "bitcast", "broadcast", "iota", "reshape", "after-all",
+    "opt-barrier", "domain", "partition-id", "replica-id", "add-dependency",
+))  # fmt: skip
+
+
+#: They move numbers, or compare them.
+_MOVES = ("copy", "layout change", "slicing", "gather", "collective", "sort")
+
+#: Their operations are counted with the module, as far as its dimension numbers tell.
+_COUNTED = ("custom-call", "fft", "cholesky", "triangular-solve", "dot", "convolution")
+
+
+def multiplied(module: Module, instruction: HloInstruction) -> str:
+    """The type of the numbers that most of its products multiply, such as ``"bf16"``; empty if it has none."""
+    parts = parts_of(module, instruction) if instruction.opcode == "fusion" else ((instruction, 1.0),)
+    products = [each for each, _ in parts if _own_category(each) in ("matmul", "convolution", "attention")]
+    if not products:
+        return ""
+    heaviest = max(products, key=lambda each: each.flops or 0)
+    taken = module.instructions.get(heaviest.operands[0]) if heaviest.operands else None
+    return "" if taken is None else taken.shape.partition("[")[0]
+
+
+def category(module: Module, instruction: HloInstruction) -> Category:
+    """Return the category of an instruction; for a fusion or a loop in one kernel, that of most of its work."""
+    if instruction.opcode == "fusion" or instruction.one_kernel:
+        kinds: dict[Category, float] = {}
+        parts = parts_of_kernel if instruction.one_kernel else parts_of
+        for inner, share in parts(module, instruction):
+            kind = _own_category(inner)
+            kinds[kind] = kinds.get(kind, 0) + share * work(module, inner)
+        heaviest: Category = max(kinds, key=lambda each: kinds[each], default="other")
+        return "elementwise fusion" if heaviest in ("elementwise", "other") else heaviest
+    return _own_category(instruction)
+
+
+def _own_category(instruction: HloInstruction) -> Category:
+    opcode = instruction.opcode.removesuffix("-start").removesuffix("-done").removesuffix("-update")
+    found = _BY_OPCODE.get(opcode)
+    if instruction.relayout:
+        return "layout change"
+    if found == "custom call":
+        target = instruction.target.lower()
+        return next((kind for part, kind in _BY_TARGET if part in target), "custom call")
+    if found is not None:
+        return found
+    return "other" if opcode in _NO_WORK else "elementwise"
+
+
+def work(module: Module, instruction: HloInstruction) -> float:
+    """About how much it computes, in additions: to compare the parts of one fusion with each other."""
+    opcode, elements = instruction.opcode, instruction.elements
+    if opcode in _NO_WORK:
+        return 0
+    if instruction.flops:
+        return instruction.flops
+    if opcode == "sort":
+        return elements * log2(max(elements, 2))
+    if opcode in ("reduce", "reduce-window"):
+        return sum(_elements(module, each) for each in instruction.operands[: len(instruction.operands) // 2 or 1])
+    if opcode == "dynamic-update-slice":
+        return sum(_elements(module, each) for each in instruction.operands[1:2])
+    if opcode == "scatter":
+        tables = updated(instruction)
+        written = sum(_elements(module, each) for each in instruction.operands[tables + 1 :])
+        return written + 2 * tables * _to_places(module, instruction, tables, written // tables)  # there and back
+    if opcode in ("gather", "dynamic-slice"):
+        return elements + _to_places(module, instruction, 1, elements)
+    return elements * weights.of_element(instruction)
+
+
+def _to_places(module: Module, instruction: HloInstruction, tables: int, elements: int) -> int:
+    """What it costs to go to the places that its indices tell: one for each of them, and for each element at most."""
+    table = module.instructions.get(instruction.operands[0]) if instruction.operands else None
+    indices = sum(_elements(module, each) for each in instruction.operands[tables : tables + 1])
+    return 0 if table is None else min(elements, indices) * weights.of_place(table.size_bytes)
+
+
+def _elements(module: Module, number: int) -> int:
+    found = module.instructions.get(number)
+    return 0 if found is None else found.elements
+
+
+def flops(module: Module, instruction: HloInstruction) -> int | None:
+    """How many floating-point operations one run takes, each multiplication and addition of a product for itself.
+
+    ``None`` where that cannot be said from the module: what is called outside XLA and not known, and loops. What
+    sorts, copies or looks up has none. An exponential counts as one, as in XLA's own analysis.
+    """
+    opcode = instruction.opcode
+    if opcode in ("while", "conditional", "call"):
+        return None
+    if opcode == "fusion":
+        parts = [(flops(module, each), share) for each, share in parts_of(module, instruction)]
+        unknown = any(each is None for each, _ in parts)
+        return None if unknown else sum(round(share * (each or 0)) for each, share in parts)
+    if instruction.flops is not None:
+        return instruction.flops
+    kind = _own_category(instruction)
+    if opcode == "scatter":
+        return _combined(module, instruction)
+    if opcode in _NO_WORK or kind in _MOVES:
+        return 0
+    if opcode in _COUNTED:
+        return None
+    return round(work(module, instruction) / weights.of_element(instruction))
+
+
+def _combined(module: Module, instruction: HloInstruction) -> int:
+    """Count the operations that a scatter applies to each element it updates."""
+    tables = updated(instruction)
+    written = sum(_elements(module, each) for each in instruction.operands[tables + 1 :])
+    inside = instructions_of(module, instruction).values()
+    return written // tables * sum(_own_category(each) == "elementwise" for each in inside)

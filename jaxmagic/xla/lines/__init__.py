@@ -1,0 +1,1 @@
+"""The source line that each HLO instruction was made for."""

@@ -1,0 +1,55 @@
+"""Finds the calls between a program and an operation that JAX has not recorded.
+
+Where a transformation evaluates a function apart, as ``equinox.filter_checkpoint`` lets JAX do, the calls that led to
+the program are followed by those of that function at once. The line that called the program would be told as that of
+the operation. The calls between are those of other operations that came to the same function, if these agree.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable
+
+from ...memory_use.analysis.heap import owner
+from ...records.call_stack import Frame, Stack
+
+
+def with_lost_calls(stacks: Iterable[Stack], calls: Stack, is_program: Callable[[Frame], bool]) -> dict[Stack, Stack]:
+    """Return the stacks that lack calls, each with what is known of them.
+
+    Args:
+        stacks: of all operations of a program.
+        calls: those that led to the program.
+        is_program: whether a frame is the program's own function.
+
+    >>> def stack(names):
+    ...     return tuple(Frame(function=name, file="a.py", line=1) for name in names)
+    >>> stacks = map(stack, ["mpab", "mac", "mxd"])
+    >>> found = with_lost_calls(stacks, stack("m"), lambda frame: frame.function == "p")
+    >>> {"".join(each.function for each in key): "".join(each.function for each in value)
+    ...     for key, value in found.items()}
+    {'mac': 'mpac', 'mxd': 'xd'}
+    """
+    whole: list[Stack] = []
+    lost: list[Stack] = []
+    for stack in dict.fromkeys(stacks):
+        (whole if any(map(is_program, stack)) else lost).append(stack)
+    behind = {stack: stack[_common(stack, calls) :] for stack in lost}
+    heads: dict[Frame, dict[Stack, None]] = defaultdict(dict)
+    wanted = {rest[0] for rest in behind.values() if rest}
+    for stack in whole:
+        for at, frame in enumerate(stack):
+            if frame in wanted:
+                heads[frame][stack[:at]] = None
+    return {stack: _head(heads[rest[0]]) + rest for stack, rest in behind.items() if rest}
+
+
+def _common(stack: Stack, calls: Stack) -> int:
+    """Of how many calls both begin."""
+    return next((at for at, (one, other) in enumerate(zip(stack, calls, strict=False)) if one != other), len(calls))
+
+
+def _head(heads: Iterable[Stack]) -> Stack:
+    """The calls that all have, if they come from one line of the user's; none otherwise."""
+    found = list(heads)
+    return found[0] if len({owner(each) for each in found}) == 1 else ()

@@ -1,0 +1,58 @@
+"""Reads the calls that wrote an instruction from the table of stack frames in a compiled module."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+from ...records.call_stack import Frame, Stack
+from ...records.cell_names import known_as
+from ...records.public_names import public_name
+from ..hlo_proto import entry, text
+
+
+class Stacks:
+    """The stacks of a module; equal ones are one object, because many instructions share them.
+
+    Args:
+        frames: the module's ``StackFrameIndex``.
+    """
+
+    def __init__(self, frames: Any) -> None:
+        self._cell = cache(_cell)
+        self._library = cache(public_name)
+        self._calls = [
+            self._call(
+                entry(frames.files, each.file) or b"", entry(frames.functions, each.function) or b"", each.line
+            )
+            for each in frames.locations
+        ]
+        self._frames = [(each.location, each.parent) for each in frames.frames]
+        self._stacks: dict[int, Stack] = {}
+
+    def of(self, metadata: Any) -> Stack:
+        """The calls of an instruction, from its ``OpMetadata``; older compilers name the innermost line only."""
+        if metadata.frame and metadata.frame not in self._stacks:
+            self._stacks[metadata.frame] = self._calls_of(metadata.frame)
+        found = self._stacks.get(metadata.frame, ())
+        return found or ((self._call(metadata.file, b"", metadata.line),) if metadata.file else ())
+
+    def _calls_of(self, number: int) -> Stack:
+        found: list[Frame] = []
+        seen = set()
+        while 0 < number <= len(self._frames) and number not in seen:  # a broken table may lead in a circle
+            seen.add(number)
+            location, number = self._frames[number - 1]
+            call = entry(self._calls, location)
+            if call is not None:
+                found.append(call)
+        return tuple(reversed(found))
+
+    def _call(self, file: bytes, function: bytes, line: int) -> Frame:
+        path, name = text(file), text(function)
+        return Frame(function=name, file=path, line=line, cell=self._cell(path), library=self._library(path, name))
+
+
+def _cell(file: str) -> str | None:
+    known = known_as(file)
+    return None if known == file else known

@@ -1,0 +1,68 @@
+"""The numbers of a constant, from XLA's message to bytes as they lie in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from .program import Literal
+
+#: Fields whose numbers stand there as in memory.
+_AS_IN_MEMORY = (
+    "preds", "u8s", "s8s", "u16s", "s16s", "f16s", "bf16s", "f32s", "f64s", "c64s", "c128s",
+)  # fmt: skip
+
+#: Fields whose numbers stand there as varints, and what they are.
+_VARINTS: Mapping[str, type[np.generic]] = {
+    "s32s": np.int32,
+    "s64s": np.int64,
+    "u32s": np.uint32,
+    "u64s": np.uint64,
+}
+
+#: Constants below are not worth a name.
+LEAST_BYTES = 1024
+
+
+def read_literal(message: Any) -> Literal | None:
+    """The numbers in a ``LiteralProto``; ``None`` where there are few, or none that can be read."""
+    data = next((found for field in _AS_IN_MEMORY if (found := getattr(message, field))), b"")
+    for field, kind in _VARINTS.items():
+        if found := getattr(message, field):
+            data = _integers(found).astype(kind).tobytes()
+    if len(data) < LEAST_BYTES:
+        return None
+    return Literal(tuple(message.shape.dimensions), tuple(message.shape.layout.order), data)
+
+
+def _integers(data: bytes) -> np.ndarray[Any, np.dtype[np.uint64]]:
+    """Varints: seven bits a byte, the lowest first, and the eighth tells whether there are more."""
+    raw = np.frombuffer(data, np.uint8)
+    ends = np.flatnonzero(raw < 128)
+    starts = np.concatenate([[0], ends[:-1] + 1])
+    lengths = ends - starts + 1
+    found = np.zeros(len(ends), np.uint64)
+    for place in range(int(lengths.max(initial=0))):
+        has = lengths > place
+        bits = (raw[starts[has] + place] & 127).astype(np.uint64)
+        found[has] |= bits << np.uint64(7 * place)
+    return found
+
+
+def is_copy(literal: Literal, array: np.ndarray[Any, Any]) -> bool:
+    """Whether these are the numbers of `array`, perhaps in another shape, whatever its dimensions lie like.
+
+    >>> w = np.arange(6, dtype=np.int8).reshape(2, 3)
+    >>> is_copy(Literal((2, 3), (1, 0), bytes([0, 1, 2, 3, 4, 5])), w)
+    True
+    >>> is_copy(Literal((2, 3), (0, 1), bytes([0, 3, 1, 4, 2, 5])), w)
+    True
+    """
+    if array.nbytes != len(literal.data) or array.size != prod(literal.sizes) or array.dtype.hasobject:
+        return False
+    order = literal.order or tuple(reversed(range(len(literal.sizes))))
+    laid_out = array.reshape(literal.sizes).transpose(tuple(reversed(order)))
+    return bool(np.array_equal(laid_out.reshape(-1).view(np.uint8), np.frombuffer(literal.data, np.uint8)))

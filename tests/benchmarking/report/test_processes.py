@@ -1,0 +1,136 @@
+"""What is said of a benchmark over several processes, and of what a verdict on two records rests on."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from textwrap import dedent
+
+import pytest
+from processes import over_processes, scaled
+
+from jaxmagic.benchmarking.record.benchmark import Benchmark, Trial
+from jaxmagic.benchmarking.record.process_noise import ProcessNoise, ProgramNoise
+from jaxmagic.benchmarking.record.processes import combined
+from jaxmagic.benchmarking.report.sentences import (
+    about_end,
+    about_first_call,
+    about_pipelined,
+    about_samples,
+    headline,
+)
+from jaxmagic.comparison.analysis.regression import against
+from jaxmagic.comparison.report.sentences import about_basis
+from jaxmagic.report.to_html import to_html
+from jaxmagic.report.to_text import to_text
+
+
+def test_a_report(benchmark: Benchmark) -> None:
+    record = over_processes(benchmark, (1.0, 1.1, 0.95))
+    assert to_text(record) == dedent("""
+        10.1 ms per call   (8.42 to 12.2 ms with 95 % confidence over 3 processes)
+          270 samples: half of them 9.60 to 10.8 ms, min 8.96 ms.
+          Within a process the median is known to ±0.56 %; from process to process it
+            varies by 7.4 % (standard deviation); the smallest difference that two such
+            benchmarks of 3 processes show in 8 of 10 cases is 1.31x.
+          8.96 ms ▂▂▂▄▅█▆▇▄▆█▅▇▃▃▂▁▂▂▄▄▆▅▆▃▂▂  ▁ 11.7 ms
+          Pipelined: 9.71 ms per call.
+          First call: 182 ms, 171 ms of it compiling.
+        3 processes, one after the other; each sampled until the interval within it was
+          within 1 % of the median.
+    """).strip("\n")
+    for sentence in (headline(record, 3), *about_samples(record, 3), about_end(record, 3)):
+        assert sentence in to_html(record).replace("&#x27;", "'")
+
+
+def test_few_processes_say_where_their_noise_comes_from(benchmark: Benchmark) -> None:
+    two = over_processes(benchmark, (1.0, 1.01))
+    assert "processes differ by 2 %, which is assumed and not measured." in about_samples(two, 3)[-1]
+    noise = ProcessNoise(programs=(ProgramNoise(call_ns=1e6, sd=0.1),), processes=5)
+    assert "with the noise measured here in 5 processes." in about_samples(replace(two, process_noise=noise), 3)[-1]
+    assert "over 1 process)" in headline(over_processes(benchmark, (1.0,)), 3)
+
+
+def test_pipelined_calls_are_compared_within_each_process(benchmark: Benchmark) -> None:
+    waited = Trial(samples_ns=(192_000_000,) * 14, evaluations=10)
+    fast = replace(benchmark, waited=waited)
+    assert about_pipelined(combined([fast, fast]), 3).endswith("where each is waited for, 2.01x to 2.01x as long.")
+    slow = replace(benchmark, waited=Trial(samples_ns=(96_000_000,) * 14, evaluations=10))
+    assert about_pipelined(combined([fast, slow]), 3).endswith("per call.")
+    without = replace(benchmark, pipelined=None)
+    assert "not measured, because too few calls fit" in about_pipelined(combined([benchmark, without]), 3)
+
+
+def test_first_calls_and_ends_are_those_of_all_processes(benchmark: Benchmark) -> None:
+    slower = replace(
+        benchmark, first_call=replace(benchmark.first_call, dispatch_ns=300_000_000), stopped_by="budget"
+    )
+    record = combined([benchmark, slower])
+    assert about_first_call(record, 3) == "First call: 182 to 310 ms, 171 ms of it compiling."
+    assert about_end(record, 3) == (
+        "2 processes, one after the other; 1 sampled until the interval within it was within 1 % of the median, "
+        "1 sampled until the budget of 1 s was spent."
+    )
+    assert about_end(combined([benchmark], interrupted=True), 3).startswith("Interrupted: 1 process, one after")
+    failed = replace(combined([benchmark]), stopped_by="error", error="LaunchError")
+    assert about_end(failed, 3).startswith("Ended by LaunchError: 1 process, one after")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "noise", "sentence"),
+    [
+        (
+            1,
+            1,
+            None,
+            "Each record is one process; medians are taken to vary by 2 % from process to process, which is "
+            "assumed and not measured, so the smallest difference found in 8 of 10 cases is 1.12x. Take both "
+            "with --processes 5 (processes=5).",
+        ),
+        (
+            1,
+            1,
+            0.12,
+            "Each record is one process; medians vary by 12 % from process to process here (measured), so "
+            "the smallest difference found in 8 of 10 cases is 1.87x. Take both with --processes 5 "
+            "(processes=5).",
+        ),
+        (
+            1,
+            3,
+            0.12,
+            "The earlier record is one process and the later one 3 processes; medians vary by 12 % from "
+            "process to process here (measured), so the smallest difference found in 8 of 10 cases is 1.57x. "
+            "Take both with --processes 5 (processes=5).",
+        ),
+        (
+            3,
+            3,
+            0.12,
+            "Each record is 3 processes; their medians vary by 4 % from process to process, so the smallest "
+            "difference found in 8 of 10 cases is 1.16x.",
+        ),
+        (
+            1,
+            1,
+            9.0,
+            "Each record is one process; medians vary by 900 % from process to process here (measured), so "
+            "no difference can be told. Take both with --processes 5 (processes=5).",
+        ),
+    ],
+)
+def test_what_a_verdict_rests_on(
+    benchmark: Benchmark, old: int, new: int, noise: float | None, sentence: str
+) -> None:
+    records = [
+        over_processes(benchmark, (1.0, 1.05, 0.97)[:count]) if count > 1 else scaled(benchmark, 1.0)
+        for count in (old, new)
+    ]
+    known = noise and ProcessNoise(programs=(ProgramNoise(call_ns=1e7, sd=noise),), processes=5)
+    assert about_basis([against(*records, process_noise=known or None)]) == [sentence]
+
+
+def test_the_frame_has_the_process_of_each_sample(benchmark: Benchmark) -> None:
+    frame = over_processes(benchmark, (1.0, 1.1)).to_frame()
+    medians = frame[frame["kind"] == "latency"].groupby("process")["call_ns"].median()
+    assert medians[2] / medians[1] == pytest.approx(1.1)
+    assert set(frame["kind"]) == {"latency", "pipelined"}

@@ -1,0 +1,310 @@
+"""``%jaxtimeit`` in a real shell: its dialect is that of ``%timeit``."""
+
+from __future__ import annotations
+
+import re
+import traceback
+from dataclasses import replace
+from typing import Any
+
+import jax
+import pytest
+from IPython.core.error import UsageError
+
+import jaxmagic
+from jaxmagic import units
+from jaxmagic.benchmarking.record.process_noise import ProcessNoise, ProgramNoise
+from jaxmagic.magics.declare import JaxMagics
+
+pytestmark = pytest.mark.clock
+
+QUICK = "--budget 20ms"
+
+
+def test_the_report_has_the_median_its_interval_and_both_figures(session: Any) -> None:
+    assert session.run("%jaxtimeit --budget 100ms f(x)") is None
+    report = session.report
+    samples = r"( \(means of \d+ calls\))?"  # which a fast machine needs: its clock is no finer
+    assert re.match(rf"\S+ \S+ per call{samples}   \(\S+ to \S+ \S+ with 95 % confidence\)\n", report)
+    for words in ("samples", "half of them", "min ", "Pipelined: ", "First call: ", "Stopped "):
+        assert words in report
+    assert session.published[-1]["text/html"].count("<script>") == 1
+
+
+def test_the_record_is_returned_bound_and_kept_by_the_history_without_its_value(session: Any) -> None:
+    record = session.run(f"r = %jaxtimeit -o -q {QUICK} -v same f(x)\nr")
+    assert isinstance(record, jaxmagic.Benchmark)
+    assert record is session.shell.user_ns["same"]
+    assert record.code == "f(x)"
+    assert record.value.shape == (8, 8)
+    assert jaxmagic.last() == record
+    assert jaxmagic.last().value is None
+    assert session.published == []
+
+
+def test_a_static_report_is_its_text_and_then_its_picture(session: Any) -> None:
+    session.run(f"%jaxtimeit --static {QUICK} f(x)")
+    session.run(f"%%jaxcompare --static {QUICK}\none: f(x)\ntwo: f(f(x))")
+    assert [list(each) for each in session.published] == [["text/plain"], ["image/png"]] * 2
+    session.published.clear()
+    session.run("%config JaxMagics.form = 'static'")
+    session.run("%jaxtime f(x);")
+    assert [list(each) for each in session.published] == [["text/plain"], ["image/png"]]
+
+
+def test_n_and_r_are_those_of_timeit(session: Any) -> None:
+    record = session.run("%jaxtimeit -o -q -n3 -r 5 f(x)")
+    assert record.latency.evaluations == 3
+    assert len(record.samples_ns) == 5
+    assert record.stopped_by == "count"
+
+
+def test_p_is_the_number_of_digits(session: Any) -> None:
+    session.run(f"%jaxtimeit -p 6 {QUICK} f(x)")
+    number = session.report.split()[0]
+    assert len(re.sub(r"\D", "", number).lstrip("0")) == 6
+
+
+def test_rtol_and_budget_are_on_the_record(session: Any) -> None:
+    record = session.run("%jaxtimeit -oq --rtol 20% --budget 30ms f(x)")
+    assert (record.rtol, record.budget_ns) == (0.2, 30_000_000)
+
+
+def test_the_line_over_a_cell_is_setup_and_runs_once(session: Any) -> None:
+    session.run("calls = []")
+    record = session.run(
+        f"%%jaxtimeit -oq {QUICK} --setup 'a = 1' b = a + 1; calls.append(b)\nc = b + 1\ncalls.append(c)\nc"
+    )
+    calls = session.shell.user_ns["calls"]
+    assert calls.count(2) == 1
+    assert calls.count(3) > 3
+    assert record.value == 3
+    assert "b" not in session.shell.user_ns
+
+
+def test_assignments_are_local_and_begin_with_the_value_outside(session: Any) -> None:
+    session.run("n = 1")
+    assert session.run(f"%jaxtimeit -oq {QUICK} n = n + 1").value == 2
+    assert session.shell.user_ns["n"] == 1
+    session.run(f"%jaxtimeit -q {QUICK} unknown_name = 3")
+    assert "unknown_name" not in session.shell.user_ns
+
+
+def test_the_setup_and_the_statement_share_their_names(session: Any) -> None:
+    record = session.run(f"%%jaxtimeit -oq {QUICK} n = 0\nn += 1\n[n for _ in range(2)]")
+    assert record.value[0] > 3
+
+
+def test_each_runs_before_every_sample_and_makes_what_is_donated(session: Any) -> None:
+    session.run("g = jax.jit(lambda x: x + 1, donate_argnums=0)\nmade = []")
+    record = session.run(f"%jaxtimeit -oq {QUICK} --each 'fresh = x.copy(); made.append(1)' g(fresh)")
+    assert record.conditions.fresh
+    assert len(session.shell.user_ns["made"]) == 1 + len(record.warmup_ns) + len(record.samples_ns)
+    assert "fresh" not in session.shell.user_ns
+    error = session.run(f"%jaxtimeit {QUICK} g(x)", fails=jaxmagic.DonatedTwice)
+    assert "--each" in str(error)
+
+
+def test_it_reads_the_locals_of_a_function(session: Any) -> None:
+    session.run(f"def h(local):\n    r = %jaxtimeit -oq {QUICK} f(local)\n    return r, list(locals())")
+    record, names = session.run("h(x + 1)")
+    assert record.value[0, 0] == 4
+    assert names == ["local", "r"]
+
+
+def test_nothing_of_ours_is_left_in_the_namespace(session: Any, session_state: Any) -> None:
+    names, before = set(session.shell.user_ns), session_state()
+    session.run(f"%jaxtimeit -q {QUICK} f(x)")
+    session.run("%%jaxtimeit -q --setup 'n = 0' n += 1\nn += 1\n(f(x), 1 / (5 - n))", fails=ZeroDivisionError)
+    assert {name for name in set(session.shell.user_ns) - names if not name.startswith("_")} == set()
+    jaxmagic.history().clear()
+    assert session_state() == before
+
+
+def test_an_error_points_at_the_users_line(session: Any) -> None:
+    error = session.run("%%jaxtimeit\na = 1\nb = a / 0", fails=ZeroDivisionError)
+    last = traceback.extract_tb(error.__traceback__)[-1]
+    assert (last.lineno, last.line) == (2, "b = a / 0")
+
+
+def test_a_jitted_call_without_arrays_is_folded(session: Any) -> None:
+    session.run("k = jax.jit(lambda: jnp.ones(10).sum())")
+    record = session.run(f"%jaxtimeit -oq {QUICK} k()")
+    assert "folded" in [each.kind for each in record.warnings]
+    assert not session.run(f"%jaxtimeit -oq {QUICK} f(x)").conditions.folded
+
+
+def test_magics_and_commands_inside_are_transformed(session: Any) -> None:
+    assert session.run(f"%jaxtimeit -oq {QUICK} %who_ls").value
+    assert session.run(f"%jaxtimeit -oq {QUICK} f'{{1}}  {{2}}'").value == "1  2"
+
+
+@pytest.mark.parametrize(
+    ("cell", "message"),
+    [
+        ("%jaxtimeit", "nothing to run. Write the statement behind it"),
+        ("%jaxtimeit # comment", "nothing to run"),
+        ("%jaxtimeit --rtol 5 f(x)", "a share between 0 and 1"),
+        ("%jaxtimeit --budget 1 f(x)", "a time with its unit"),
+        ("%jaxtimeit -n 0 f(x)", "from 1 on"),
+        ("%jaxtimeit -z f(x)", "no option -z"),
+        ("%jaxtimeit --bugdet 1s f(x)", "Did you mean --budget"),
+        ("%jaxtimeit await f(x)", "await cannot be repeated"),
+    ],
+)
+def test_bad_input_says_what_to_write(session: Any, cell: str, message: str) -> None:
+    with pytest.raises(UsageError, match=message):
+        magic, _, rest = cell[1:].partition(" ")
+        session.shell.run_line_magic(magic, rest)
+
+
+def test_it_is_listed_with_its_options() -> None:
+    text = JaxMagics.jaxtimeit.parser.format_help()
+    for option in ("-n N", "-r R", "--rtol SHARE", "--budget TIME", "--setup CODE", "--each CODE"):
+        assert option in text
+
+
+def test_it_measures_what_jax_does(session: Any, work: Any) -> None:
+    session.shell.user_ns["work"] = work
+    record = session.run("%jaxtimeit -oq --budget 200ms work()")
+    assert record.median_ns > work.truth_ns() / 4
+    assert jax.numpy.isfinite(record.value).all()
+
+
+def test_a_record_is_saved_and_the_next_one_put_beside_it(session: Any, tmp_path: Any, capsys: Any) -> None:
+    path = tmp_path / "old.json"
+    record = session.run(f"%jaxtimeit -oq -r 6 {QUICK} --save '{path}' f(x)")
+    assert jaxmagic.load(path) == record
+    session.run(f"%jaxtimeit -r 6 {QUICK} --against '{path}' f(x)")
+    assert str(path) in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("magic", ["%jaxtimeit {} ran.append(1)", "%%jaxcompare {}\none: ran.append(1)\ntwo: 2"])
+def test_nothing_is_run_where_the_record_cannot_be_saved(session: Any, tmp_path: Any, magic: str) -> None:
+    session.run("ran = []")
+    options = f"-q -r 6 {QUICK} --save '{tmp_path}/none/record.json'"
+    error = session.run(magic.format(options), fails=UsageError)
+    assert "--save: There is no such folder" in str(error)
+    assert session.shell.user_ns["ran"] == []
+
+
+def test_what_fails_while_saving_costs_neither_report_nor_record(
+    session: Any, tmp_path: Any, monkeypatch: Any, capsys: Any
+) -> None:
+    def full(*_: Any) -> None:
+        raise OSError("No space left on device")
+
+    monkeypatch.setattr("os.replace", full)
+    session.run(f"%jaxtimeit -v r -r 6 {QUICK} --save '{tmp_path}/record.json' f(x)")
+    assert "--save failed (OSError: No space left on device)" in capsys.readouterr().out
+    assert "per call" in session.report
+    assert session.shell.user_ns["r"] == jaxmagic.last()
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.slow
+def test_several_processes_each_run_the_setup_and_what_comes_before_a_sample(session: Any) -> None:
+    session.run("def scaled(x):\n    return f(x) * factor\nfactor = 3")
+    options = "--processes 2 -r 6 --setup 'z = x + 1' --each 'y = z.copy()'"
+    record = session.run(f"r = %jaxtimeit -o {options} scaled(y)\nr")
+    assert [each.sample_count for each in record.launches] == [6, 6]
+    assert record.code == "scaled(y)"
+    assert "over 2 processes)" in session.report
+    assert "from process to process it varies by" in " ".join(session.report.split())
+    assert "z" not in session.shell.user_ns
+
+
+def test_what_cannot_be_sent_to_a_process_is_named(session: Any) -> None:
+    session.run("import threading\nlock = threading.Lock()")
+    error = session.run("%jaxtimeit -q --processes 2 lock.locked()", fails=jaxmagic.LaunchError)
+    assert str(error).startswith("A fresh process cannot be given lock because of TypeError: cannot pickle")
+
+
+def test_the_noise_between_processes_is_saved_with_a_record_that_is_put_beside_another(
+    session: Any, tmp_path: Any, monkeypatch: Any, capsys: Any
+) -> None:
+    noise = ProcessNoise(programs=(ProgramNoise(call_ns=1e4, sd=0.25),), processes=5)
+    old, new = tmp_path / "old.json", tmp_path / "new.json"
+    before = session.run(f"%jaxtimeit -oq -r 6 {QUICK} --save '{old}' f(x)")
+    measured = []
+
+    def measure(*_: Any) -> Any:
+        measured.append(1)
+        return before.environment, noise
+
+    monkeypatch.setattr("jaxmagic.benchmarking.capture.machine_noise.measure_noise", measure)
+    session.run(f"%jaxtimeit -r 6 {QUICK} --against '{old}' --save '{new}' f(x)")
+    assert jaxmagic.load(new).process_noise == noise
+    assert "vary by 25 % from process to process here (measured)" in capsys.readouterr().out
+    session.run(f"%jaxtimeit -q -r 6 {QUICK} --against '{old}' f(x)")
+    assert measured == [1]
+
+
+def test_what_cannot_be_put_beside_it_is_refused(session: Any, tmp_path: Any, capsys: Any) -> None:
+    record = session.run(f"%jaxtimeit -oq -r 6 {QUICK} f(x)")
+    path = jaxmagic.save(replace(record, environment=replace(record.environment, backend="tpu")), tmp_path / "b.json")
+    error = session.run(f"%jaxtimeit -q {QUICK} --against '{path}' f(x)", fails=jaxmagic.NotComparable)
+    assert "backend was 'tpu' and is 'cpu'" in str(error)
+    session.run(f"%jaxtimeit -r 6 {QUICK} --anyway --against '{path}' f(x)")
+    assert "Compared although the environments differ: backend was 'tpu' and is 'cpu'." in capsys.readouterr().out
+    jaxmagic.save(record.first_call, path)
+    with pytest.raises(UsageError, match="the file holds a Timing"):
+        session.shell.run_line_magic("jaxtimeit", f"--against '{path}' f(x)")
+    with pytest.raises(FileNotFoundError):
+        session.shell.run_line_magic("jaxtimeit", f"--against '{tmp_path / 'none.json'}' f(x)")
+
+
+def test_device_adds_the_time_that_devices_worked_and_never_changes_the_headline(session: Any, tmp_path: Any) -> None:
+    record = session.run(f"%jaxtimeit -o {QUICK} --device f(x)")
+    assert record.device is not None
+    assert "Device time: " in session.report
+    assert session.report.startswith(f"{units.time(record.median_ns)} per call")
+    assert record.device.call_ns is not None or record.device.problem
+    assert session.run(f"%jaxtimeit -oq {QUICK} f(x)").device is None
+    assert jaxmagic.load(jaxmagic.save(record, tmp_path / "device.json")) == record
+    session.run(f"%jaxtimeit {QUICK} --device 1 + 1")
+    assert "Device time: not measured. No device worked." in " ".join(session.report.split())
+
+
+def test_q_is_silent_also_about_an_earlier_record(session: Any, tmp_path: Any, capsys: Any) -> None:
+    path = tmp_path / "old.json"
+    session.run(f"%jaxtimeit -q -r 6 {QUICK} --save '{path}' f(x)")
+    session.run(f"%jaxtimeit -q -r 6 {QUICK} --against '{path}' f(x)")
+    assert capsys.readouterr().out == ""
+    assert session.published == []
+
+
+@pytest.mark.parametrize(
+    ("line", "value"),
+    [
+        ("%jaxtimeit -q -r 6 -v t f(x)", "None"),
+        ("value = %jaxtimeit -q -r 6 -v t f(x)", "None"),
+        ("value = %jaxtimeit -oq -r 6 -v t f(x)", "Benchmark"),
+    ],
+)
+def test_a_record_is_bound_in_the_function_that_measures(session: Any, line: str, value: str) -> None:
+    session.run(f"def g():\n    value = None\n    {line}\n    return t, value")
+    record, found = session.run("g()")
+    assert type(record).__name__ == "Benchmark"
+    assert type(found).__name__.replace("NoneType", "None") == value
+    assert "t" not in session.shell.user_ns
+
+
+@pytest.mark.parametrize(
+    ("cell", "calls", "said"),
+    [
+        ("%jaxtimeit -r 99 -n 1 -v kept later()", 50, "Ended by ZeroDivisionError after 48 samples."),
+        ("%%jaxcompare -r 9999 -v kept\nlater: later()\nnone: None", 5000, "until ZeroDivisionError was raised"),
+    ],
+)
+def test_what_was_taken_before_an_exception_is_shown_bound_and_in_the_history(
+    session: Any, cell: str, calls: int, said: str
+) -> None:
+    session.run("from itertools import count\nnumbers = count(1)")
+    session.run(f"def later():\n    1 / max({calls} - next(numbers), 0)")
+    before = len(jaxmagic.history())
+    with pytest.raises(ZeroDivisionError):
+        session.run(cell)
+    assert said in " ".join(session.report.split())
+    assert session.shell.user_ns["kept"].error == "ZeroDivisionError"
+    assert len(jaxmagic.history()) == before + 1

@@ -1,0 +1,101 @@
+"""How the time of a candidate falls with the number of devices."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from profiles import MS, fabricated, use
+
+from jaxmagic.comparison.analysis.device_scaling import device_scaling, speed_up
+from jaxmagic.comparison.record.comparison import Comparison
+from jaxmagic.comparison.record.sweep import Point, Sweep, Variable
+from jaxmagic.profiling.record.profile import Profile
+from jaxmagic.statistics.estimate import Estimate
+
+
+def profile(devices: int, exchange_ns: int) -> Profile:
+    uses = (use(f"CPU:{n}", 30 * MS, exposed_collective_ns=exchange_ns) for n in range(devices))
+    return replace(fabricated(), device_uses=tuple(uses))
+
+
+@pytest.fixture
+def scaled(sweep: Sweep, compared: Callable[..., Comparison]) -> Sweep:
+    """Jit takes 8 ms on one device, 5 on two and 4 on four, where a fourth and a half are exchange."""
+    points = []
+    for index, (devices, time_ns) in enumerate(((1, 8e6), (2, 5e6), (4, 4e6))):
+        comparison = compared(10e6, time_ns)
+        numpy, jit = comparison.candidates
+        jit = replace(jit, profile=profile(devices, index * 10 * MS))
+        points.append(Point(at=(index,), comparison=replace(comparison, candidates=(numpy, jit))))
+    variable = Variable(name="devices", labels=("1", "2", "4"), numbers=(1.0, 2.0, 4.0))
+    return replace(sweep, variables=(variable,), points=tuple(points))
+
+
+def test_speed_up_and_efficiency_are_beside_the_fewest_devices(scaled: Sweep) -> None:
+    found = device_scaling(scaled)
+    assert [(each.label, each.devices) for each in found] == [("jit", 1), ("jit", 2), ("jit", 4)]
+    assert [each.speedup.value for each in found] == pytest.approx([1, 1.6, 2], rel=0.02)
+    assert [each.efficiency.value for each in found] == pytest.approx([1, 0.8, 0.5], rel=0.02)
+    assert [each.exposed_share for each in found] == [0, 0.25, 0.5]
+    assert [each.idle_share for each in found] == [0.25, 0.25, 0.25]
+    fewest, *more = found
+    assert (fewest.speedup.low, fewest.speedup.high) == (1, 1)  # it is beside itself
+    for each in more:
+        assert each.speedup.low < each.speedup.value < each.speedup.high
+        assert each.efficiency.low == pytest.approx(each.speedup.low / each.devices)
+        assert each.efficiency.high == pytest.approx(each.speedup.high / each.devices)
+
+
+@given(st.lists(st.floats(1e-3, 0.5), min_size=4, max_size=4))
+def test_a_speed_up_is_never_known_better_than_opposite_ends_allow(reaches: list[float]) -> None:
+    one, two, three, four = reaches
+    before = Estimate(value=8.0, low=8 * (1 - one), high=8 * (1 + two), confidence=0.95)
+    after = Estimate(value=4.0, low=4 * (1 - three), high=4 * (1 + four), confidence=0.95)
+    found = speed_up(before, after)
+    assert found.low <= before.low / after.high
+    assert found.high >= before.high / after.low
+    back = speed_up(after, before)
+    assert (back.value, back.low, back.high) == pytest.approx((1 / found.value, 1 / found.high, 1 / found.low))
+
+
+def test_a_speed_up_knows_what_differs_between_points_and_promises_nothing_for_few_samples() -> None:
+    before = Estimate(value=8.0, low=8.0, high=8.0, confidence=0.0)
+    found = speed_up(before, replace(before, value=4.0, low=4.0, high=4.0))
+    assert found.confidence == 0
+    assert found.high / found.value == pytest.approx(1.094, abs=0.001)
+
+
+def test_the_report_and_the_frame_have_the_table(scaled: Sweep) -> None:
+    text = " ".join(str(scaled).split())
+    assert "devices time speed-up efficiency exchange idle" in text
+    assert re.search(r"50 % \(\d\d to \d\d %\) 50 % 25 %", text)
+    assert "1.00x 100 % 0 % 25 %" in text
+    assert scaled.to_frame("scaling")["devices"].tolist() == [1, 2, 4]
+    assert (scaled.to_frame("scaling")["efficiency_low"] <= scaled.to_frame("scaling")["efficiency_high"]).all()
+    assert "speed-up" in scaled._repr_mimebundle_()["text/html"]
+
+
+def test_where_the_number_of_devices_does_not_vary_there_is_none(scaled: Sweep, sweep: Sweep) -> None:
+    assert device_scaling(sweep) == []
+    assert "speed-up" not in str(sweep)
+    first, *_ = scaled.points
+    same = replace(scaled, points=tuple(replace(first, at=each.at) for each in scaled.points))
+    assert device_scaling(same) == []
+
+
+def test_where_something_else_varies_as_well_there_is_none(scaled: Sweep) -> None:
+    other = Variable(name="n", labels=("8",), numbers=(8.0,))
+    points = tuple(replace(each, at=(*each.at, 0)) for each in scaled.points)
+    assert device_scaling(replace(scaled, variables=(*scaled.variables, other), points=points)) == []
+
+
+def test_a_point_that_failed_is_left_out(scaled: Sweep) -> None:
+    _, second, third = scaled.points
+    failed = Point(at=(0,), comparison=None)
+    found = device_scaling(replace(scaled, points=(failed, second, third)))
+    assert [(each.devices, round(each.speedup.value, 2)) for each in found] == [(2, 1.0), (4, 1.25)]

@@ -1,0 +1,135 @@
+"""A record beside an earlier one."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from math import exp, log, sqrt
+from typing import Any
+
+import pytest
+from processes import over_processes, scaled
+
+import jaxmagic
+from jaxmagic.benchmarking.record.benchmark import Benchmark, Trial
+from jaxmagic.benchmarking.record.process_noise import ProcessNoise, ProgramNoise
+from jaxmagic.comparison.analysis.regression import against, against_record, differing, needs_noise
+from jaxmagic.comparison.record.sweep import Sweep
+
+
+def test_records_of_one_process_rest_on_the_assumed_noise(benchmark: Benchmark) -> None:
+    found = against(benchmark, scaled(benchmark, 1.2))
+    assert found.ratio is not None
+    assert found.ratio.value == pytest.approx(1.2)
+    error = log((benchmark.interval_ns or (0, 0))[1] / (benchmark.interval_ns or (1, 1))[0]) / 2 / 1.96
+    reach = 2.776 * sqrt(2 * (0.02**2 + error**2))
+    assert found.interval == pytest.approx((1.2 * exp(-reach), 1.2 * exp(reach)), rel=1e-3)
+    assert found.verdict == "slower"
+    assert found.basis is not None
+    assert (found.basis.old_processes, found.basis.new_processes, found.basis.source) == (1, 1, "assumed")
+    assert found.basis.smallest_ratio == pytest.approx(1.12, abs=0.01)
+    assert against(benchmark, benchmark).verdict == "too noisy to tell"
+    assert against(benchmark, scaled(benchmark, 1.06)).verdict == "too noisy to tell"
+
+
+def test_the_noise_of_the_machine_counts_where_it_is_known(benchmark: Benchmark) -> None:
+    noise = ProcessNoise(programs=(ProgramNoise(call_ns=1e7, sd=0.1),), processes=5)
+    found = against(benchmark, scaled(benchmark, 1.2), process_noise=noise)
+    assert found.verdict == "too noisy to tell"
+    assert found.basis is not None
+    assert found.basis.source == "measured"
+    assert found.basis.between_sd == pytest.approx(0.1)
+    assert against(benchmark, scaled(benchmark, 1.8), process_noise=noise).verdict == "slower"
+
+
+def test_three_processes_on_both_sides_rest_on_themselves(benchmark: Benchmark) -> None:
+    old = over_processes(benchmark, (1.0, 1.01, 0.99, 1.005))
+    noise = ProcessNoise(programs=(ProgramNoise(call_ns=1e7, sd=0.5),), processes=5)
+    assert not needs_noise(old, old)
+    assert needs_noise(old, benchmark)
+    assert needs_noise(old, over_processes(benchmark, (1.0, 1.0)))
+    found = against(old, over_processes(benchmark, (1.06, 1.07, 1.05)), process_noise=noise)
+    assert found.verdict == "slower"
+    assert found.basis is not None
+    assert (found.basis.old_processes, found.basis.new_processes, found.basis.source) == (4, 3, "records")
+    apart = over_processes(benchmark, (0.8, 1.0, 1.3))
+    assert against(old, apart).verdict == "too noisy to tell"
+    assert against(old, over_processes(benchmark, (1.0, 1.005, 0.995, 1.0))).verdict == "no difference"
+
+
+@pytest.mark.parametrize(
+    ("changes", "fields"),
+    [
+        ({"jaxmagic": "9", "ipython": None, "cache_directory": "/x"}, []),
+        ({"jax": "9"}, ["jax"]),
+        ({"backend": "gpu", "cpu_count": 64}, ["cpu_count", "backend"]),
+        ({"xla_flags": "--x"}, ["xla_flags"]),
+    ],
+)
+def test_what_may_change_times_makes_records_incomparable(
+    benchmark: Benchmark, changes: Any, fields: list[str]
+) -> None:
+    other = replace(benchmark, environment=replace(benchmark.environment, **changes))
+    assert list(differing(benchmark.environment, other.environment)) == fields
+    if fields:
+        with pytest.raises(jaxmagic.NotComparable, match=f"{fields[0]} was .* and is "):
+            against(benchmark, other)
+    assert against(benchmark, other, anyway=True).verdict == "too noisy to tell"
+
+
+def test_processes_that_differ_by_more_than_is_known_are_what_the_verdict_rests_on(benchmark: Benchmark) -> None:
+    found = against(benchmark, over_processes(benchmark, (0.8, 1.0, 1.3)))
+    assert found.basis is not None
+    assert found.basis.source == "records"
+    assert found.basis.between_sd == pytest.approx(0.243, abs=0.001)
+
+
+def test_the_verb_takes_records_as_well(benchmark: Benchmark) -> None:
+    assert jaxmagic.compare(benchmark, benchmark) == against(benchmark, benchmark)
+    other = replace(benchmark, environment=replace(benchmark.environment, jax="9"))
+    with pytest.raises(jaxmagic.NotComparable):
+        jaxmagic.compare(benchmark, other)
+    found = jaxmagic.compare(benchmark, other, anyway=True)
+    assert found.verdict == "too noisy to tell"
+    assert found.differing == (f"jax was {benchmark.environment.jax!r} and is '9'",)
+    assert jaxmagic.compare(benchmark, benchmark, anyway=True).differing == ()
+
+
+def test_a_point_with_too_few_rounds_does_not_hide_the_others(sweep: Sweep) -> None:
+    first, *others = sweep.points
+    assert first.comparison is not None
+
+    def cut(trial: Trial) -> Trial:
+        return replace(trial, samples_ns=trial.samples_ns[:3])
+
+    short = replace(
+        first.comparison,
+        candidates=tuple(replace(each, latency=cut(each.latency)) for each in first.comparison.candidates),
+        again=cut(first.comparison.again),
+    )
+    found = against_record(sweep, replace(sweep, points=(replace(first, comparison=short), *others)))
+    assert [each.label for each in found if each.ratio is None] == ["numpy at n=8", "jit at n=8"]
+    assert {each.ratio.value for each in found if each.ratio is not None} == {1.0}
+    with pytest.raises(jaxmagic.NotMeasured, match="fewer than four samples"):
+        against_record(sweep, replace(sweep, points=(replace(first, comparison=short),)))
+
+
+def test_records_of_two_kinds_are_refused(benchmark: Benchmark, sweep: Sweep) -> None:
+    with pytest.raises(TypeError, match="expected two records of one kind, got Benchmark and Sweep"):
+        jaxmagic.compare(benchmark, sweep)
+
+
+def test_options_that_say_how_to_measure_are_refused_for_records(benchmark: Benchmark) -> None:
+    for given in (
+        {"strict": True},
+        {"check": "equal"},
+        {"baseline": "nobody"},
+        {"budget_s": 2.0},
+        {"modes": ["grad"]},
+    ):
+        with pytest.raises(TypeError, match="takes anyway and measure only"):
+            jaxmagic.compare(benchmark, benchmark, **given)  # type: ignore[call-overload]
+
+
+def test_arguments_and_a_setup_beside_them_are_refused() -> None:
+    with pytest.raises(TypeError, match="from setup or from args, not from both"):
+        jaxmagic.compare({"a": abs, "b": abs}, 1, setup=lambda: (2,))

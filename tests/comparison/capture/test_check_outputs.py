@@ -1,0 +1,107 @@
+"""Do two candidates compute the same?"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from jaxmagic.comparison.capture.check_outputs import check_output
+
+X = np.linspace(0, 1, 12, dtype=np.float32).reshape(3, 4)
+
+
+@pytest.mark.parametrize(
+    ("value", "reference"),
+    [
+        (X, X),
+        (jnp.asarray(X), X),
+        (X + np.float32(1e-5), X),
+        (X.astype(np.float64), X),
+        ({"w": X, "n": 3}, {"w": X, "n": 3}),
+        (3, 3.0),
+        (None, None),
+        ("text", "text"),
+        ([], []),
+        (np.zeros(0), np.zeros(0)),
+        (np.array([1.0, np.nan]), np.array([1.0, np.nan])),
+        (jnp.asarray(X, jnp.bfloat16), X),
+        (X + 1j, X + 1j),
+        (np.array([True, False]), np.array([True, False])),
+    ],
+)
+def test_what_is_close_passes(value: Any, reference: Any) -> None:
+    assert check_output(value, reference, "allclose").passed
+
+
+def test_keys_are_compared() -> None:
+    one, other = jax.random.key(0), jax.random.key(1)
+    assert check_output(one, one, "equal").passed
+    assert not check_output(one, other, "equal").passed
+
+
+@pytest.mark.parametrize(
+    ("value", "reference", "leaf", "problem"),
+    [
+        ({"a": X}, {"b": X}, None, "another structure"),
+        ((X, X), (X,), None, "another structure"),
+        ({"w": X[:2]}, {"w": X}, "['w']", "another shape: (2, 4), not (3, 4)"),
+        ("text", "other", "the output", "another value"),
+        (np.array([1.0, np.nan]), np.array([1.0, 2.0]), "the output", "NaN or infinite"),
+        (np.array([np.inf]), np.array([1.0]), "the output", "NaN or infinite"),
+    ],
+)
+def test_what_does_not_fit_is_named(value: Any, reference: Any, leaf: str | None, problem: str) -> None:
+    found = check_output(value, reference, "allclose")
+    assert not found.passed
+    assert found.leaf == leaf
+    assert problem in (found.problem or "")
+
+
+def test_the_leaf_with_the_largest_error_is_named_with_it() -> None:
+    found = check_output({"a": X + 0.25, "b": X + 0.5, "c": X}, {"a": X, "b": X, "c": X}, "allclose")
+    assert (found.passed, found.leaf) == (False, "['b']")
+    assert found.largest_error == pytest.approx(0.5)
+    assert found.atol == found.rtol * 1.0
+    assert found.dtype == found.like_dtype == "float32"
+    low = check_output(X.astype(jnp.bfloat16), X, "allclose")
+    assert (low.passed, low.dtype, low.like_dtype) == (True, "bfloat16", "float32")
+
+
+def test_a_leaf_that_fails_is_named_before_one_with_a_larger_error_that_passes() -> None:
+    large = np.array([1e6, 1.0], np.float32)
+    found = check_output({"a": large + np.float32(1), "b": X + 0.1}, {"a": large, "b": X}, "allclose")
+    assert (found.passed, found.leaf) == (False, "['b']")
+
+
+@pytest.mark.parametrize(
+    ("value", "passed"), [(X, True), (X + np.float32(1e-6), False), (X.astype(np.float64), False)]
+)
+def test_equal_is_every_bit_and_the_type(value: Any, passed: bool) -> None:
+    assert check_output(value, X, "equal").passed is passed
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "same"),
+    [(0.0, -0.0, False), (-0.0, -0.0, True), (np.nan, np.nan, True), (np.nan, -np.nan, False), (0.0, 1e-45, False)],
+)
+def test_equal_tells_values_apart_that_only_their_bits_do(one: float, other: float, same: bool) -> None:
+    found = check_output({"x": np.float32(one)}, {"x": np.float32(other)}, "equal")
+    assert (found.passed, found.leaf) == (same, "['x']")
+
+
+def test_integers_have_no_tolerance() -> None:
+    assert not check_output(np.array([1_000_000]), np.array([1_000_001]), "allclose").passed
+
+
+def test_what_cannot_be_compared_does_not_pass() -> None:
+    loop: list[Any] = []
+    loop.append(loop)
+    assert not check_output(loop, X, "allclose").passed
+    deleted = jnp.ones(3)
+    deleted.delete()
+    found = check_output(deleted, np.ones(3), "allclose")
+    assert (found.passed, found.problem) == (False, "cannot be read (RuntimeError)")

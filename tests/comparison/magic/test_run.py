@@ -1,0 +1,174 @@
+"""``%%jaxcompare`` in a real shell."""
+
+from __future__ import annotations
+
+import traceback
+from typing import Any
+
+import pytest
+from IPython.core.error import UsageError
+
+import jaxmagic
+from jaxmagic.magics.declare import JaxMagics
+
+pytestmark = pytest.mark.clock
+
+QUICK = "--budget 60ms"
+
+
+def test_candidates_are_compared_and_the_report_has_a_row_for_each(session: Any) -> None:
+    session.run(f"%%jaxcompare {QUICK}\nz = x + 1\none: f(z)\ntwo: z * 2\nthree: (\n    f(z)\n)")
+    report = session.report
+    for words in ("\n  one    ", "\n  two    ", "\n  three  ", "baseline", "first call", "in shuffled order"):
+        assert words in report
+    assert "All outputs are equal." in report
+    assert "z" not in session.shell.user_ns
+
+
+def test_the_record_is_returned_bound_and_kept_without_its_values(session: Any) -> None:
+    record = session.run(f"%%jaxcompare -o -q -v same {QUICK} --baseline two\none: f(x)\ntwo: x * 2")
+    assert isinstance(record, jaxmagic.Comparison)
+    assert record is session.shell.user_ns["same"]
+    assert list(record) == ["one", "two"]
+    assert record.baseline == "two"
+    assert record.candidate("one").code == "f(x)"
+    assert record.values["one"].shape == (8, 8)
+    assert jaxmagic.last() == record
+    assert jaxmagic.last().values == {}
+    assert session.published == []
+
+
+def test_r_is_the_number_of_rounds(session: Any) -> None:
+    record = session.run("%%jaxcompare -oq -r 7\none: 1\ntwo: 1")
+    assert record.stopped_by == "count"
+    assert len(record.candidate("one").latency.samples_ns) == len(record.again.samples_ns) == 7
+
+
+def test_work_of_twice_the_length_is_slower(session: Any, work: Any) -> None:
+    session.shell.user_ns["work"] = work
+    record = session.run("%%jaxcompare -oq -r 12 --check none\none: work()\ntwo: (work(), work())")
+    assert record["two"].verdict in ("slower", "too noisy to tell")
+    assert record["two"].ratio.value > 1.2
+
+
+def test_outputs_are_checked_and_a_mismatch_is_told_but_timed(session: Any) -> None:
+    record = session.run(f"%%jaxcompare -o {QUICK}\none: {{'w': f(x), 'n': 1}}\ntwo: {{'w': f(x) + 1, 'n': 1}}")
+    check = record.candidate("two").check
+    assert (check.passed, check.leaf, check.largest_error) == (False, "['w']", 1.0)
+    assert "two does not compute what one does at ['w']: off by up to 1," in session.published[-1]["text/plain"]
+    assert "with another output" in session.published[-1]["text/plain"]
+    assert "with another output" in session.published[-1]["text/html"]
+
+
+def test_strict_refuses_to_time_what_computes_something_else(session: Any) -> None:
+    error = session.run("%%jaxcompare --strict\none: f(x)\ntwo: f(x) + 1", fails=AssertionError)
+    assert isinstance(error, jaxmagic.OutputsDiffer)
+    assert session.run(f"%%jaxcompare -oq {QUICK} --strict\none: f(x)\ntwo: x * 2").candidate("two").check.passed
+    assert session.run(f"%%jaxcompare -oq {QUICK} --check none\none: 1\ntwo: 2").candidate("two").check is None
+
+
+def test_each_makes_what_is_donated(session: Any) -> None:
+    session.run("g = jax.jit(lambda x: x + 1, donate_argnums=0)")
+    record = session.run(f"%%jaxcompare -oq {QUICK} --each 'y = x.copy()'\none: g(y)\ntwo: x + 1")
+    assert record.candidate("one").conditions.fresh
+    session.run(f"%%jaxcompare {QUICK}\none: g(x)\ntwo: x + 1", fails=jaxmagic.DonatedTwice)
+
+
+def test_an_error_points_at_the_users_line_and_names_the_candidate(session: Any) -> None:
+    error = session.run("%%jaxcompare\na = 0\none: 1\ntwo: 1 / a", fails=ZeroDivisionError)
+    last = traceback.extract_tb(error.__traceback__)[-1]
+    assert (last.lineno, last.line) == (3, "two: 1 / a")
+    assert error.__notes__ == ["This was the candidate 'two'."]
+
+
+@pytest.mark.parametrize(
+    ("line", "cell", "message"),
+    [
+        ("", "one: 1", "at least two candidates, got 1"),
+        ("", "x = 1", "at least two candidates, got 0"),
+        ("", "one: 1\nx = 3\ntwo: 2", "line 2 is no candidate"),
+        ("", "one: 1\none: 2", "two candidates 'one'"),
+        ("", "one: 1\ntwo: int = 2", "line 2: behind the label two there is an assignment. .* alone: two: 2"),
+        ("", "one: y = 1\ntwo: y = 2", "line 1: behind the label one there is an assignment"),
+        ("", "my-jit: 1\ntwo: 2", "line 1: the label my-jit has to be a name of Python, such as my_jit"),
+        ("", "one: 1\neager mlp: 2", "line 2: the label eager mlp has to be a name of Python, such as eager_mlp"),
+        ("", "'one': 1\ntwo: 2", "the label 'one' has to be a name of Python, such as one"),
+        ("--baseline three", "one: 1\ntwo: 2", "no candidate 'three'"),
+        ("f(x)", "one: 1\ntwo: 2", "expected options only"),
+        ("--check maybe", "one: 1\ntwo: 2", "invalid choice"),
+        ("", "one: await f()\ntwo: 2", "await cannot be repeated"),
+    ],
+)
+def test_bad_input_says_what_to_write(session: Any, line: str, cell: str, message: str) -> None:
+    with pytest.raises(UsageError, match=message):
+        session.shell.run_cell_magic("jaxcompare", line, cell)
+
+
+def test_an_annotated_assignment_in_the_setup_is_one(session: Any) -> None:
+    assert session.run(f"%%jaxcompare -oq {QUICK}\nz: int = 3\none: z\ntwo: z + 0").values == {"one": 3, "two": 3}
+
+
+def test_other_mistakes_of_syntax_are_pythons(session: Any) -> None:
+    for cell in ("if True\n    x = 1\none: 1\ntwo: 2", "one: 1\ntwo: (2", "for i in 3: pass pass\none: 1\ntwo: 2"):
+        session.run(f"%%jaxcompare\n{cell}", fails=SyntaxError)
+
+
+def test_what_compiles_in_the_rounds_is_told(session: Any) -> None:
+    record = session.run("%%jaxcompare -o -r 6 --check none\none: jax.jit(lambda x: x + 1)(x)\ntwo: x")
+    assert "recompiled" in [each.kind for each in record.warnings]
+    assert "compiled while samples were taken" in " ".join(session.report.split())
+    assert "compiled while samples were taken" in session.published[-1]["text/html"]
+
+
+def test_nothing_of_ours_is_left_in_the_session(session: Any, session_state: Any) -> None:
+    session.run(f"%%jaxcompare -q {QUICK}\none: f(x)\ntwo: x * 2")
+    jaxmagic.history().clear()
+    names, before = set(session.shell.user_ns), session_state()
+    session.run(f"%%jaxcompare -q {QUICK}\none: f(x)\ntwo: x * 2")
+    session.run("%%jaxcompare -q\none: f(x)\ntwo: 1 / 0", fails=ZeroDivisionError)
+    jaxmagic.history().clear()
+    assert {name for name in set(session.shell.user_ns) - names if not name.startswith("_")} == set()
+    assert session_state() == before
+
+
+def test_it_is_listed_with_its_options() -> None:
+    text = JaxMagics.jaxcompare.parser.format_help()
+    for option in ("--baseline LABEL", "--check", "--strict", "--rtol SHARE", "--budget TIME", "--each CODE"):
+        assert option in text
+
+
+def test_a_comparison_is_saved_and_the_next_one_put_beside_it(session: Any, tmp_path: Any, capsys: Any) -> None:
+    path = tmp_path / "old.json"
+    session.run(f"%%jaxcompare -q -r 6 {QUICK} --save '{path}'\none: f(x)\ntwo: x * 2")
+    session.run(f"%%jaxcompare -r 6 {QUICK} --against '{path}'\ntwo: x * 2\nthree: f(x)")
+    line, basis = capsys.readouterr().out.splitlines()
+    assert line.startswith("two ")
+    assert basis.startswith("Each record is one process; medians are taken to vary by ")
+    assert basis.endswith("Measure it with %jaxtimeit --processes 5 (processes=5).")
+    session.run(f"%%jaxcompare {QUICK} --against '{path}'\nfour: 1\nfive: 1", fails=jaxmagic.NotComparable)
+
+
+@pytest.mark.parametrize(
+    "cell",
+    [
+        "%jaxtime -w f(x);",
+        f"%jaxtimeit -w {QUICK} f(x)",
+        f"%%jaxcompare -w {QUICK}\none: f(x)\ntwo: x * 2",
+        "%%jaxcompare -w -r 6 --budget 20s --sweep n=1,2\none: jnp.ones(n)",
+    ],
+)
+def test_w_opens_a_view_below_the_report(session: Any, cell: str) -> None:
+    session.run(cell)
+    report, view = session.published[-2:]
+    assert "text/html" in report
+    assert "application/vnd.jupyter.widget-view+json" not in report
+    assert "application/vnd.jupyter.widget-view+json" in view
+
+
+def test_profiles_are_compared_where_that_is_asked_for(session: Any) -> None:
+    session.run("x = jnp.ones((100, 100))")
+    plain = session.run("%%jaxcompare -q -o -r 2\na: jnp.sort(x)\nb: x + 1")
+    assert [each.profile for each in plain.candidates] == [None, None]
+    found = session.run("%%jaxcompare -q -o -r 2 --profile\na: jnp.sort(x)\nb: x + 1")
+    assert all(each.profile is not None and each.profile.runs == 3 for each in found.candidates)
+    assert "Device time of a call" in str(found)

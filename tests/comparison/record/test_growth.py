@@ -1,0 +1,156 @@
+"""The exponent of a time's growth, apart from its overhead."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import inf
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from jaxmagic.comparison.record.growth import growth, is_bounded, is_known
+from jaxmagic.comparison.record.sweep import Growth
+
+SIZES = [2.0**k for k in range(6, 13)]
+Curve = Callable[[np.ndarray], np.ndarray]
+
+
+def simulated(curve: Curve, deviation: float, count: int, sizes: list[float] = SIZES) -> list[Growth]:
+    """Growths of so many sweeps of one curve, with noise between points."""
+    rng = np.random.default_rng(7)
+    times = curve(np.array(sizes))
+    made = [growth(sizes, list(times * np.exp(rng.normal(0, deviation, len(sizes))))) for _ in range(count)]
+    return [each for each in made if each is not None]
+
+
+def coverage(found: list[Growth], exponent: float) -> float:
+    return float(np.mean([each.exponent.low <= exponent <= each.exponent.high for each in found]))
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.floats(0.2, 4), st.floats(1e-3, 1e6), st.integers(3, 12))
+def test_a_power_without_noise_is_found_exactly(exponent: float, factor: float, count: int) -> None:
+    sizes = [2.0**k for k in range(count)]
+    found = growth(sizes, [factor * size**exponent for size in sizes])
+    assert found is not None
+    assert (found.start, found.overhead_ns) == (1, None)
+    assert found.exponent.value == pytest.approx(exponent, abs=1e-6)
+    assert found.exponent.low <= found.exponent.value <= found.exponent.high
+
+
+@pytest.mark.parametrize("overhead", [0.0, 64.0**2, 512.0**2, 4096.0**2])
+def test_intervals_cover_the_exponent_whatever_the_overhead(overhead: float) -> None:
+    found = simulated(lambda n: overhead + n**2, 0.02, 40)
+    assert coverage(found, 2.0) >= 0.93
+
+
+@pytest.mark.parametrize(("bend", "count"), [(256.0, 5), (512.0, 6), (512.0, 7)])
+def test_intervals_cover_the_exponent_where_overhead_and_work_overlap(bend: float, count: int) -> None:
+    found = simulated(lambda n: np.maximum(bend, n), 0.01, 40, SIZES[:count])
+    assert coverage(found, 1.0) >= 0.93
+
+
+@pytest.mark.parametrize("count", [3, 4, 5])
+def test_a_quadratic_behind_its_overhead_is_covered_or_not_told(count: int) -> None:
+    sizes = SIZES[:count]
+    found = simulated(lambda n: sizes[-1] ** 2 + n**2, 0.02, 40, sizes)
+    told = [each for each in found if is_known(each)]
+    wrong = [each for each in told if not each.exponent.low <= 2 <= each.exponent.high]
+    assert len(wrong) <= 0.05 * len(found)
+
+
+def test_an_overhead_is_told_with_its_interval_where_there_is_one() -> None:
+    found = growth(SIZES, [12_000 + 3 * size**1.5 for size in SIZES])
+    assert found is not None
+    assert found.overhead_ns is not None
+    assert found.overhead_ns.value == pytest.approx(12_000, rel=0.01)
+    assert found.overhead_ns.low < 12_000 < found.overhead_ns.high
+    assert found.start == 256  # 3 · 252^1.5 = 12,000
+    assert found.exponent.value == pytest.approx(1.5, abs=0.01)
+
+
+def test_a_power_behind_an_overhead_that_is_larger_everywhere_starts_nowhere() -> None:
+    found = growth(SIZES, [2 * SIZES[-1] + size for size in SIZES])
+    assert found is not None
+    assert found.start == inf
+
+
+def test_a_constant_may_hide_any_growth() -> None:
+    rng = np.random.default_rng(2)
+    found = growth(SIZES, list(1000 * np.exp(rng.normal(0, 0.01, len(SIZES)))))
+    assert found is not None
+    assert (found.exponent.low, found.exponent.high) == (-inf, inf)
+    assert not is_known(found)
+    assert not is_bounded(found)
+
+
+def test_a_time_that_falls_has_a_negative_exponent() -> None:
+    found = growth([1, 2, 4, 8, 16], [500 + 8000 / n for n in (1, 2, 4, 8, 16)])
+    assert found is not None
+    assert found.exponent.value == pytest.approx(-1, abs=0.01)
+    assert found.start == 1
+    assert found.overhead_ns is not None
+    assert found.overhead_ns.value == pytest.approx(500, rel=0.02)
+
+
+def test_small_sizes_in_a_faster_cache_are_left_out() -> None:
+    sizes = [2.0**k for k in range(6, 16)]
+    found = growth(sizes, [size * (3 if size > 256 else 1) for size in sizes])
+    assert found is not None
+    assert found.start == 512
+    assert found.exponent.value == pytest.approx(1, abs=0.01)
+
+
+def test_noise_of_four_per_cent_leaves_no_size_out() -> None:
+    left_out = [each.start > SIZES[0] for each in simulated(lambda n: n**1.5, 0.04, 40)]
+    assert np.mean(left_out) <= 0.1
+
+
+def test_a_point_that_is_not_known_well_counts_less() -> None:
+    times = [size**2 * (1.3 if size == SIZES[-1] else 1) for size in SIZES]
+    trusted, weighted = growth(SIZES, times), growth(SIZES, times, [0.0] * (len(SIZES) - 1) + [0.5])
+    assert trusted is not None
+    assert weighted is not None
+    assert abs(weighted.exponent.value - 2) < abs(trusted.exponent.value - 2) / 5
+
+
+@settings(max_examples=20, deadline=None)
+@given(st.floats(1e-3, 1e3), st.floats(1e-3, 1e3))
+def test_other_units_change_the_units_only(of_size: float, of_time: float) -> None:
+    times = [5 * SIZES[2] + size for size in SIZES]
+    one, other = growth(SIZES, times), growth([of_size * n for n in SIZES], [of_time * each for each in times])
+    assert one is not None
+    assert other is not None
+    assert other.exponent.low == pytest.approx(one.exponent.low, abs=1e-3)
+    assert other.exponent.high == pytest.approx(one.exponent.high, abs=1e-3)
+    assert other.start == pytest.approx(of_size * one.start)
+    assert one.overhead_ns is not None
+    assert other.overhead_ns is not None
+    assert other.overhead_ns.value == pytest.approx(of_time * one.overhead_ns.value, rel=1e-2)
+
+
+@pytest.mark.parametrize("count", [0, 1, 2])
+def test_fewer_than_three_points_have_no_exponent(count: int) -> None:
+    assert growth(list(range(1, count + 1)), [1.0] * count) is None
+
+
+def test_a_time_of_zero_has_no_exponent() -> None:
+    assert growth([1, 2, 3], [0, 1, 2]) is None
+
+
+def test_sizes_that_lie_very_far_apart_do_not_overflow() -> None:
+    with np.errstate(over="raise", invalid="raise", divide="raise"):
+        found = growth([1e-90, 1.0, 1e90], [1.0, 1.0, 1e90])
+    assert found is not None
+
+
+def test_times_that_hardly_grow_have_an_overhead_or_none_but_never_an_error() -> None:
+    """Found with sweeps of one constant function, whose overhead was beyond all numbers."""
+    found = growth([1, 2, 4, 8], [26469.5, 24997.0, 21200.0, 17488.0], [0.03, 0.025, 0.0195, 0.0287])
+    assert found is not None
+    rng = np.random.default_rng(1)
+    for count in (3, 4, 6):
+        for _ in range(30):
+            assert growth([2**n for n in range(count)], list(1e4 * rng.lognormal(0, 0.3, count)), [0.03] * count)

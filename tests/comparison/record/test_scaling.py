@@ -1,0 +1,59 @@
+"""The curves of a sweep."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from jaxmagic.comparison.record.scaling import along, curves
+from jaxmagic.comparison.record.sweep import Point, Sweep, Variable
+
+
+def test_the_exponent_is_that_of_the_power(sweep: Sweep) -> None:
+    numpy, jit = sweep.curves
+    assert numpy.growth is not None
+    assert numpy.growth.exponent.value == pytest.approx(2.0, abs=1e-3)
+    assert numpy.growth.start == 8
+    assert numpy.times[3].value == pytest.approx(10e6, rel=0.2)
+    assert (numpy.compile_ns[0], jit.compile_ns[0] > 10**8) == (0, True)
+    assert numpy.positions == (0, 1, 2, 3, 4, 5, 6, 7)
+
+
+def test_a_plateau_is_an_overhead_and_the_exponent_that_of_the_work(sweep: Sweep) -> None:
+    _, jit = sweep.curves
+    assert jit.growth is not None
+    assert jit.growth.exponent.value == pytest.approx(1.0, abs=1e-3)
+    assert jit.growth.exponent.high - jit.growth.exponent.low < 0.2
+    assert jit.growth.overhead_ns is not None
+    assert jit.growth.overhead_ns.value == pytest.approx(jit.times[0].value, rel=0.01)
+    assert jit.growth.start in (64, 128)  # the bend is at 64
+
+
+def test_a_grid_has_a_curve_for_each_value_of_the_other_variable(sweep: Sweep, compared: Any) -> None:
+    numbers = sweep.variables[0]
+    dtype = Variable(name="dtype", labels=("float32", "bfloat16"))
+    points = [
+        Point(at=(row, column), comparison=compared(1e6 * (row + 1) * 2**column, 1e6))
+        for row in range(2)
+        for column in (2, 0, 1)
+    ]
+    grid = replace(sweep, variables=(dtype, numbers), points=tuple(points))
+    assert along(grid) == 1
+    found = curves(grid)
+    assert [(each.label, each.others) for each in found] == [
+        ("numpy", "dtype=float32"),
+        ("jit", "dtype=float32"),
+        ("numpy", "dtype=bfloat16"),
+        ("jit", "dtype=bfloat16"),
+    ]
+    assert found[2].name == "numpy, dtype=bfloat16"
+    assert found[0].positions == (0, 1, 2)  # in the order of the sizes, not of the measurements
+    assert [round(each.value / found[0].times[0].value) for each in found[0].times] == [1, 2, 4]
+
+
+def test_without_numbers_there_is_no_growth(sweep: Sweep) -> None:
+    words = replace(sweep.variables[0], numbers=None)
+    named = replace(sweep, variables=(words,))
+    assert [each.growth for each in named.curves] == [None, None]

@@ -1,0 +1,315 @@
+"""A comparison and a benchmark in every medium."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from textwrap import dedent
+from typing import Any
+
+import numpy as np
+import pytest
+
+import jaxmagic
+from jaxmagic.benchmarking.record.benchmark import Benchmark, Trial
+from jaxmagic.comparison.record.comparison import Check, Comparison
+from jaxmagic.report.style import Style
+from jaxmagic.report.to_frame import to_frame
+from jaxmagic.report.to_html import to_html
+from jaxmagic.report.to_text import to_text
+from jaxmagic.session.history import History
+
+LOW = Check(
+    kind="allclose", passed=True, leaf="x", largest_error=0.01, atol=0.09, dtype="bfloat16", like_dtype="float32"
+)
+MISMATCH = Check(kind="allclose", passed=False, leaf="['w']", largest_error=0.5, rtol=3e-4, atol=3e-4)
+
+
+def with_check(comparison: Comparison, check: Check) -> Comparison:
+    numpy, jit = comparison.candidates
+    return replace(comparison, candidates=(numpy, replace(jit, check=check)))
+
+
+def test_a_comparison_as_text(comparison: Comparison) -> None:
+    expected = """\
+        jit is 2.00x faster (1.98x to 2.01x) than numpy
+          numpy  9.12 ms  baseline
+                 first call 11.0 ms
+          jit    4.56 ms  2.00x faster (1.98x to 2.01x)
+                 first call 182 ms; 171 ms of it compiling, paid for after 38 calls (37
+                 to 39)
+        60 rounds in shuffled order, until every ratio was known to 1 %. numpy beside
+          itself differs by 1.1 % at most."""
+    assert to_text(comparison) == dedent(expected)
+    assert to_text(comparison, Style(form="line")) == dedent(expected).splitlines()[0]
+
+
+@pytest.mark.parametrize("spread", [1.02, 25.0])
+def test_a_baseline_that_is_far_from_itself_is_too_noisy_to_give_a_number(named: Any, spread: float) -> None:
+    found = named("a", "b", rounds=7)
+    again = tuple(round(each * spread ** (-1) ** number) for number, each in enumerate(found.again.samples_ns))
+    noisy = replace(found, again=replace(found.again, samples_ns=again), stopped_by="budget")
+    text = " ".join(to_text(noisy).split())
+    assert ("Too noisy: a beside itself differs by more than 50 %." in text) == (spread == 25)
+    assert ("a beside itself differs by" in text and "at most" in text) == (spread != 25)
+    assert "2420 %" not in text
+    assert "2400 %" not in text
+
+
+def test_what_computes_something_else_is_never_the_fastest(comparison: Comparison) -> None:
+    found = with_check(comparison, MISMATCH)
+    for text in (" ".join(to_text(found).split()), to_html(found)):
+        assert "Nothing to compare: no output is that of the baseline" in text
+        assert "with another output" in text
+        assert "off by up to 0.5, 0.0003 is allowed" in text
+
+
+@pytest.mark.parametrize(
+    ("check", "sentence"),
+    [
+        (Check(kind="equal", passed=True), "All outputs are equal."),
+        (
+            LOW,
+            "error is 0.01 (jit, at x), of 0.09 allowed in bfloat16 beside float32. jit returns bfloat16 where numpy",
+        ),
+        (
+            replace(LOW, largest_error=0.0),
+            "All outputs are equal, but for their types: jit returns bfloat16 where numpy returns float32.",
+        ),
+        (
+            replace(LOW, passed=False, largest_error=0.1, dtype="float32"),
+            "off by up to 0.1, 0.09 is allowed in float32.",
+        ),
+        (Check(kind="allclose", passed=True, leaf="x", largest_error=0.0, atol=1.0), "All outputs are equal."),
+        (
+            Check(kind="allclose", passed=True, leaf="['w']", largest_error=1e-7, atol=3e-4),
+            "All outputs agree: the largest error is 1e-07 (jit, at ['w']), of 0.0003 allowed.",
+        ),
+        (
+            Check(kind="equal", passed=False, leaf="x", problem="another dtype: f8, not f4"),
+            "jit does not compute what numpy does at x: another dtype: f8, not f4.",
+        ),
+    ],
+)
+def test_what_the_check_of_outputs_came_to(comparison: Comparison, check: Check, sentence: str) -> None:
+    assert sentence in " ".join(to_text(with_check(comparison, check)).split())
+
+
+def test_headlines(comparison: Comparison) -> None:
+    numpy, jit = comparison.candidates
+    same = replace(jit, latency=numpy.latency)
+    wrong = replace(jit, label="wrong", check=MISMATCH)
+    for candidates, baseline, wanted in (
+        ((numpy, jit), "numpy", "jit is 2."),
+        ((numpy, same), "numpy", "No difference"),
+        ((numpy, same, wrong), "numpy", "No difference between numpy and jit\n"),
+    ):
+        text = to_text(replace(comparison, candidates=candidates, baseline=baseline))
+        assert text.startswith(wanted)
+    slow = replace(comparison, baseline="jit")
+    assert to_text(slow).startswith("jit is the fastest")
+    few = Trial(samples_ns=(1, 2, 3), evaluations=1)
+    short = replace(comparison, again=few, candidates=tuple(replace(each, latency=few) for each in (numpy, jit)))
+    assert "too few rounds to tell" in to_text(short)
+    assert "A verdict takes 4 rounds." in " ".join(to_text(short).split())
+
+
+def test_labels_and_outputs_are_escaped(comparison: Comparison) -> None:
+    numpy, jit = comparison.candidates
+    evil = replace(jit, label="<script>alert(1)</script>", check=replace(MISMATCH, leaf="<img src=x>"))
+    html = to_html(replace(comparison, candidates=(numpy, evil)))
+    assert "<script>alert" not in html
+    assert "<img src=x" not in html
+    torn = replace(comparison, candidates=(numpy, replace(jit, label="\ud800\u2028\0")))
+    assert not re.search("[\ud800\u2028\0]", to_html(torn))
+    assert "\x1b" not in to_text(replace(comparison, candidates=(numpy, replace(jit, label="\x1b[2J"))))
+
+
+def test_a_comparison_as_a_frame(comparison: Comparison) -> None:
+    frame = to_frame(comparison)
+    assert list(frame["label"]) == ["numpy", "jit"]
+    assert list(frame["verdict"]) == ["baseline", "faster"]
+    assert frame["memory_bytes"].isna().all()
+    assert frame["temporary_bytes"].isna().all()
+    assert str(frame["break_even_calls"].dtype) == "Int64"
+    jit = frame.set_index("label").loc["jit"]
+    assert (jit["break_even_calls_low"], jit["break_even_calls_high"]) == comparison["jit"].break_even_interval
+    assert frame["work_per_s_low"].isna().all()
+    samples = to_frame(comparison, "samples")
+    assert len(samples) == 3 * 60
+    assert set(samples["kind"]) == {"latency", "again"}
+    assert list(to_frame(comparison, "compilations")["function"]) == ["f"]
+    with pytest.raises(
+        ValueError,
+        match="expected one of 'candidates', 'samples', 'lines', 'operations', 'compilations', got 'all'",
+    ):
+        to_frame(comparison, "all")
+
+
+def test_a_benchmark_as_text(benchmark: Benchmark) -> None:
+    expected = """\
+        9.98 ms per call   (9.94 to 10.1 ms with 95 % confidence)
+          90 samples: half of them 9.85 to 10.1 ms, min 9.43 ms.
+          The interval assumes that these 90 samples do not depend on each other.
+          9.43 ms ▁▂ ▂ ▂▁▁▂▆▂▅█▃▄▄▅▆▃▂▂▂ ▂     ▁ 10.7 ms
+          Pipelined: 9.57 ms per call, 10 in flight.
+          First call: 182 ms, 171 ms (94 %) of it compiling (f).
+        Stopped because the interval is within 1 % of the median."""
+    assert to_text(benchmark) == dedent(expected)
+
+
+@pytest.mark.parametrize(
+    ("changes", "sentence"),
+    [
+        ({"stopped_by": "budget"}, "Stopped by the budget of 1 s; the interval is within 1 % of the median."),
+        ({"stopped_by": "budget", "rtol": 0.001}, "from the median, not 0.1 %."),
+        ({"stopped_by": "count"}, "Stopped after 90 samples, as asked for."),
+        ({"pipelined": None}, "Pipelined: not measured, because too few calls fit into the budget."),
+    ],
+)
+def test_what_was_not_reached_is_said(benchmark: Benchmark, changes: Any, sentence: str) -> None:
+    assert sentence in " ".join(to_text(replace(benchmark, **changes)).split())
+
+
+def test_few_samples_have_no_interval(benchmark: Benchmark) -> None:
+    few = replace(benchmark, latency=Trial(samples_ns=(10, 11, 12), evaluations=1), stopped_by="budget")
+    text = to_text(few)
+    assert "(median of 3 samples: too few for an interval)" in text
+    assert "an interval takes six samples" in text
+    assert "█" not in text
+    assert to_frame(few, "benchmarks")["interval_low_ns"].isna().all()
+
+
+def test_every_medium_says_what_the_interval_of_few_samples_assumes(benchmark: Benchmark) -> None:
+    said = "The interval assumes that these 90 samples do not depend on each other."
+    assert said in " ".join(to_text(benchmark).split())
+    assert said in to_html(benchmark)
+    many = replace(benchmark, latency=Trial(samples_ns=benchmark.samples_ns * 2, evaluations=1))
+    assert "assumes" not in to_text(many)
+
+
+def test_one_sample_is_told_as_one(benchmark: Benchmark) -> None:
+    text = to_text(replace(benchmark, latency=Trial(samples_ns=(10**9,), evaluations=1), stopped_by="budget"))
+    assert text.startswith("1.00 s per call   (one sample: too few for an interval)\n  One sample.\n")
+    assert "an interval takes six samples; --budget 6s (budget_s) would allow them." in " ".join(text.split())
+
+
+def test_the_mean_of_several_calls_has_another_name(benchmark: Benchmark) -> None:
+    several = replace(benchmark, latency=Trial(samples_ns=benchmark.samples_ns, evaluations=10))
+    assert to_text(several).startswith("998 µs per call (means of 10 calls)   (")
+
+
+def test_pipelined_calls_are_put_beside_as_many_that_are_waited_for(benchmark: Benchmark) -> None:
+    assert benchmark.pipelined is not None
+    once = benchmark.pipelined.samples_ns
+    slower = Trial(samples_ns=tuple(2 * each for each in once for _ in range(2)), evaluations=10)
+    text = " ".join(to_text(replace(benchmark, waited=slower)).split())
+    assert "Pipelined: 9.57 ms per call, 10 in flight; 19.1 ms where each of as many is waited for, 2.00x" in text
+    same = Trial(samples_ns=tuple(each for each in once for _ in range(2)), evaluations=10)
+    text = " ".join(to_text(replace(benchmark, waited=same)).split())
+    assert "10 in flight; not waiting for each call spares nothing that can be told." in text
+
+
+def test_a_number_is_not_torn_from_its_unit(benchmark: Benchmark) -> None:
+    for width in range(40, 81):
+        for line in to_text(benchmark, Style(width=width)).splitlines():
+            assert line.split()[0] not in ("ms", "%", "µs", "s", "%.", "ms,")
+
+
+def test_warnings_are_in_every_medium_and_escaped(benchmark: Benchmark) -> None:
+    found = replace(benchmark, conditions=replace(benchmark.conditions, folded=True))
+    assert "Warning: The jitted call gets no array" in to_text(found)
+    assert "The jitted call gets no array" in to_html(found)
+
+
+def test_a_benchmark_as_frames(benchmark: Benchmark) -> None:
+    samples = to_frame(benchmark)
+    assert list(samples["kind"].value_counts()[["latency", "pipelined", "warm-up"]]) == [90, 7, 3]
+    assert np.allclose(samples["call_ns"] * samples["evaluations"], samples["sample_ns"])
+    summary = to_frame(benchmark, "benchmarks")
+    assert summary["median_ns"][0] == benchmark.median_ns
+    assert summary["compile_ns"][0] == 171_000_000
+
+
+def test_the_history_shows_and_lists_records_of_all_kinds(
+    timing: Any, benchmark: Benchmark, comparison: Comparison
+) -> None:
+    history = History()
+    for record in (timing(), benchmark, comparison):
+        history.append(record)
+    text = to_text(history)
+    assert "3 records:" in text
+    assert "per call" in text
+    assert "2 compared" in text
+    assert len(to_frame(history)) == 1
+    assert len(to_frame(history, "benchmarks")) == 1
+    assert list(to_frame(history, "compilations")["record"]) == [1, 2]
+
+
+@pytest.mark.parametrize("name", ["benchmark", "comparison"])
+def test_records_are_saved_and_loaded(request: Any, tmp_path: Any, name: str) -> None:
+    record = request.getfixturevalue(name)
+    record = replace(record, **({"value": object()} if name == "benchmark" else {"values": {"jit": object()}}))
+    loaded = jaxmagic.load(jaxmagic.save(record, tmp_path / "record.json"))
+    assert loaded == record
+    assert type(loaded) is type(record)
+
+
+def test_a_derivative_is_put_beside_the_same_derivative_of_the_baseline(with_modes: Comparison) -> None:
+    text = " ".join(to_text(with_modes).split())
+    assert "numpy grad 18.2 ms 2.00x slower" in text  # what a derivative costs, beside its function
+    assert "jit grad 9.12 ms 2.00x faster (1.96x to 2.02x) than numpy grad" in text
+    assert text.startswith("jit grad is 2.00x faster (1.96x to 2.02x) than numpy grad")
+
+
+def test_one_function_and_its_derivative_are_put_beside_each_other(with_modes: Comparison) -> None:
+    one = replace(with_modes, candidates=with_modes.candidates[:2])
+    assert to_text(one).startswith("numpy is the fastest")
+
+
+def test_each_mode_has_its_own_fastest(with_modes: Comparison) -> None:
+    numpy, numpy_grad, jit, jit_grad = with_modes.candidates
+    swapped = (
+        replace(numpy, latency=jit.latency),
+        replace(numpy_grad, latency=jit_grad.latency),
+        replace(jit, latency=numpy.latency),
+        replace(jit_grad, latency=numpy_grad.latency),
+    )
+    found = replace(with_modes, candidates=swapped, again=jit.latency)
+    assert to_text(found).startswith("numpy and numpy grad are the fastest")
+
+
+def test_outputs_are_judged_beside_the_baseline_that_is_chosen(comparison: Comparison) -> None:
+    numpy, jit = comparison.candidates
+    other = replace(jit, label="other", check=MISMATCH)
+    same_as_other = replace(jit, label="like other", check=MISMATCH)
+    three = replace(comparison, candidates=(numpy, other, same_as_other))
+    assert "baseline, with" not in to_text(replace(three, baseline="other"))
+    lines = to_text(replace(three, baseline="other"), Style(width=200)).splitlines()
+    assert "with another output" in next(line for line in lines if line.startswith("  numpy"))
+    assert "with another output" not in next(line for line in lines if line.startswith("  like other"))
+
+
+def test_memory_is_told_with_its_temporaries_and_drawn_where_it_differs(
+    comparison: Comparison, executable: Any
+) -> None:
+    numpy, jit = comparison.candidates
+    program = executable(argument_bytes=1024, output_bytes=1024, temporary_bytes=4096, alias_bytes=1024)
+    record = replace(comparison, candidates=(replace(numpy, memory=replace(program, temporary_bytes=0)), jit))
+    assert "needs 1.00 KiB" in to_text(record)
+    record = replace(comparison, candidates=(record.candidates[0], replace(jit, memory=program)))
+    assert "needs 5.00 KiB, 4.00 KiB of it temporary" in " ".join(to_text(record).split())
+    assert 'alt="memory against time"' in to_html(record)
+    assert 'alt="memory against time"' not in to_html(comparison)
+    frame = to_frame(record)
+    assert list(frame["memory_bytes"]) == [1024, 5120]
+    assert list(frame["temporary_bytes"]) == [0, 4096]
+    assert list(frame["alias_bytes"]) == [1024, 1024]
+
+
+def test_a_long_label_is_cut_in_the_headline_and_in_sentences(named: Any) -> None:
+    comparison = named("a" * 200, "b" * 200)
+    html = re.sub("<[^>]*>", "\n", to_html(comparison, Style(picture=False)))
+    for text in (to_text(comparison), html):
+        assert not re.search("a{41}|b{41}", text)
+        assert re.search("a{39}…", text.strip().splitlines()[0])

@@ -1,0 +1,268 @@
+"""A sweep in every medium."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from math import inf
+from textwrap import dedent
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from jaxmagic.comparison.record.comparison import Check, Comparison, Work
+from jaxmagic.comparison.record.sweep import Failure, Growth, Point, Sweep, Variable
+from jaxmagic.comparison.report import sweep_sentences as sweep_words
+from jaxmagic.comparison.report.sentences import budget_for_verdict_ns
+from jaxmagic.magics.options import duration_ns
+from jaxmagic.report.style import Style
+from jaxmagic.report.to_frame import to_frame
+from jaxmagic.report.to_html import to_html
+from jaxmagic.report.to_text import to_text
+from jaxmagic.session.history import History
+from jaxmagic.statistics.estimate import Estimate
+
+
+def test_a_sweep_as_text(sweep: Sweep) -> None:
+    expected = """\
+        numpy and jit over n = 8, 16, …, 2048
+          n     numpy        jit
+          8     142 µs       9.12 ms, 63.9x slower
+          16    570 µs       9.12 ms, 16.0x slower
+          32    2.28 ms      9.12 ms, 4.00x slower
+          64    9.12 ms      9.12 ms, no difference
+          128   36.5 ms      18.2 ms, 2.00x faster
+          256   146 ms       36.5 ms, 4.00x faster
+          512   584 ms       72.9 ms, 8.01x faster
+          1024  2.33 s       146 ms, 16.0x faster
+          2048  MemoryError  XlaRuntimeError
+        numpy grows as n^2.00 (1.98 to 2.03).
+        jit grows as n^1.00 (0.94 to 1.08) from n = 128 on, plus about 9.1 ms that do
+          not grow (6 % of the time at n = 1024).
+        jit overtakes numpy near n = 64, between 32 and 128.
+        Compiling: jit 171 ms each.
+        Failed at n=2048: numpy: MemoryError: 32 GiB
+        Failed at n=2048: jit: XlaRuntimeError: full"""
+    assert to_text(sweep) == dedent(expected)
+    assert to_text(sweep, Style(form="line")) == dedent(expected).splitlines()[0]
+
+
+def test_html_says_the_same(sweep: Sweep) -> None:
+    html = to_html(sweep)
+    for words in (
+        "numpy and jit over n = 8, 16, …, 2048",
+        "9.12 ms, 63.9x slower",
+        "jit grows as n^1.00 (0.94 to 1.08) from n = 128 on, plus about 9.1 ms that do not grow "
+        "(6 % of the time at n = 1024).",
+        "jit overtakes numpy near n = 64, between 32 and 128.",
+        "Failed at n=2048: numpy: MemoryError: 32 GiB",
+    ):
+        assert words in html
+    assert html.count("<tr>") == 10
+
+
+def test_a_derivative_is_put_beside_the_same_derivative_of_the_baseline(sweep: Sweep, with_modes: Comparison) -> None:
+    labels = tuple(with_modes)
+    point = replace(sweep.points[0], comparison=with_modes)
+    text = to_text(replace(sweep, labels=labels, points=(point,)), Style(width=200))
+    assert "18.2 ms, 2.00x slower " in text  # numpy grad, beside its function
+    assert "9.12 ms, 2.00x faster than numpy grad" in text
+
+
+def test_throughput_is_in_the_table_and_what_it_leaves_out_is_said_once(sweep: Sweep) -> None:
+    def counted(point: Point) -> Point:
+        if point.comparison is None:
+            return point
+        work = Work(kind="flops", amount=1e9, caveats=("a loop is counted once",))
+        made = tuple(replace(each, work=work) for each in point.comparison.candidates)
+        return replace(point, comparison=replace(point.comparison, candidates=made))
+
+    found = replace(sweep, points=tuple(map(counted, sweep.points)))
+    for text in (to_text(found, Style(width=200)), to_html(found)):
+        assert "9.12 ms, 63.9x slower, 108 GFLOP/s" in text
+        assert text.count("a loop is counted once") == 1
+
+
+def test_an_unfinished_sweep_says_what_ended_it(sweep: Sweep) -> None:
+    begun = replace(sweep, points=sweep.points[:2])
+    assert "Measured 2 of 9 points: interrupted." in to_text(replace(begun, stopped_by="interrupt"))
+    assert "Measured 2 of 9 points: the budget of 10 s is spent." in to_text(replace(begun, stopped_by="budget"))
+    assert "of 9 points" not in to_text(sweep)
+
+
+def test_an_exponent_that_may_be_anything_is_not_printed_at_all(sweep: Sweep) -> None:
+    crooked = [replace(sweep.points[each], at=(at,)) for at, each in enumerate((3, 0, 4))]
+    text = " ".join(to_text(replace(sweep, points=tuple(crooked))).split())
+    assert "How times grow is not known from 3 points: numpy; jit." in text
+    assert "n^" not in text
+
+
+def estimate(value: float, low: float, high: float) -> Estimate:
+    return Estimate(value=value, low=low, high=high, confidence=0.95)
+
+
+@pytest.mark.parametrize(
+    ("exponent", "overhead_ns", "start", "words"),
+    [
+        (estimate(2, 1.9, 2.2), None, 8, "jit grows as n^2.00 (1.90 to 2.20)."),
+        (estimate(2, 1.9, 2.2), None, 64, "jit grows as n^2.00 (1.90 to 2.20) from n = 64 on."),
+        (estimate(-1, -1.1, -0.9), None, 8, "jit falls as n^-1.00 (-1.10 to -0.90)."),
+        (
+            estimate(1, 0.9, 1.1),
+            estimate(12e3, 8.2e3, 17e3),
+            inf,
+            "jit grows as n^1.00 (0.90 to 1.10).",  # less than 1 % of the time at n = 1024
+        ),
+        (estimate(2, 1.2, 2.9), None, 8, "How times grow is not known well: jit between n^1.2 and n^2.9."),
+        (estimate(2, 1.2, 3.1), None, 8, "How times grow is not known from 8 points: jit."),
+        (estimate(0.2, -21.5, 21.8), None, 8, "How times grow is not known from 8 points: jit."),
+        (estimate(2, 1.2, inf), None, 8, "How times grow is not known from 8 points: jit."),
+        (estimate(0, -inf, inf), None, 8, "How times grow is not known from 8 points: jit."),
+    ],
+)
+def test_growth_is_told_as_far_as_it_is_known(
+    sweep: Sweep,
+    monkeypatch: pytest.MonkeyPatch,
+    exponent: Estimate,
+    overhead_ns: Estimate | None,
+    start: float,
+    words: str,
+) -> None:
+    found = Growth(exponent=exponent, start=start, overhead_ns=overhead_ns)
+    curves = (replace(sweep["jit"][0], growth=found),)
+    monkeypatch.setattr(Sweep, "curves", property(lambda _: curves))
+    assert sweep_words.about_growth(sweep) == [words]
+
+
+def test_many_points_and_many_errors_are_shortened(sweep: Sweep) -> None:
+    failures = (Failure(label=None, error="NameError: no x"),)
+    numbers = tuple(float(each) for each in range(1, 41))
+    variable = Variable(name="n", labels=tuple(map(str, range(1, 41))), numbers=numbers)
+    points = tuple(Point(at=(each,), comparison=None, failures=failures) for each in range(40))
+    text = to_text(replace(sweep, variables=(variable,), points=points))
+    assert "… and 24 more points: see to_frame()" in text
+    assert "Failed at 40 points, first n=1: setup: NameError: no x" in text
+    assert text.count("NameError") == 16 * 2 + 1
+
+
+def test_names_of_the_users_are_escaped_and_cannot_move_the_cursor(sweep: Sweep) -> None:
+    hostile = "<b onclick=alert(1)>\x1b[2J"
+    variable = replace(sweep.variables[0], name="n", labels=(hostile, *sweep.variables[0].labels[1:]))
+    failing = replace(sweep.points[-1], failures=(Failure(label=None, error=hostile),))
+    found = replace(sweep, variables=(variable,), points=(*sweep.points[:-1], failing))
+    assert "<b onclick" not in to_html(found)
+    assert "&lt;b onclick" in to_html(found)
+    assert "\x1b" not in to_text(found)
+
+
+def test_a_frame_has_a_row_for_each_candidate_and_point(sweep: Sweep) -> None:
+    frame = to_frame(sweep)
+    assert list(frame.columns[:3]) == ["n", "label", "median_ns"]
+    assert len(frame) == 18
+    assert frame["n"].tolist()[::2] == [8, 16, 32, 64, 128, 256, 512, 1024, 2048]
+    lost = frame[frame["n"] == 2048]
+    assert lost["median_ns"].isna().all()
+    assert lost["error"].tolist() == ["MemoryError: 32 GiB", "XlaRuntimeError: full"]
+    assert frame["error"].isna().sum() == 16
+    assert frame["compile_ns"].dtype == "Int64"
+    assert len(to_frame(sweep, "compilations")) == 8
+
+
+def test_a_frame_of_a_setup_that_failed_has_its_error_for_every_candidate(sweep: Sweep) -> None:
+    point = Point(at=(0,), comparison=None, failures=(Failure(label=None, error="MemoryError"),))
+    frame = to_frame(replace(sweep, points=(point,)))
+    assert frame[["label", "error"]].values.tolist() == [["numpy", "MemoryError"], ["jit", "MemoryError"]]
+    assert isinstance(to_frame(replace(sweep, points=())), pd.DataFrame)
+
+
+def test_the_history_has_a_line_for_it(sweep: Sweep) -> None:
+    history = History()
+    history.append(sweep)
+    assert "9 points" in to_text(history)
+
+
+def test_the_picture_and_the_figure_have_all_curves(sweep: Sweep) -> None:
+    assert "data:image/svg+xml;base64," in to_html(sweep)
+    axes = sweep.figure().axes[0]
+    assert (axes.get_xscale(), axes.get_yscale()) == ("log", "log")
+    assert [line.get_label() for line in axes.lines[:3]] == ["numpy", "jit", "jit: compile"]
+
+
+def test_without_a_single_time_there_is_a_report_without_a_picture(sweep: Sweep) -> None:
+    html = to_html(replace(sweep, points=sweep.points[-1:]))
+    assert "<img" not in html
+    assert "MemoryError" in html
+
+
+def test_an_integer_variable_is_one_in_the_frame(sweep: Sweep) -> None:
+    assert to_frame(sweep)["n"].dtype == "int64"
+    half = replace(sweep.variables[0], numbers=tuple(each / 16 for each in sweep.variables[0].numbers or ()))
+    assert to_frame(replace(sweep, variables=(half,)))["n"].dtype == "float64"
+
+
+def test_another_output_is_said_in_the_row_and_below_and_overtakes_nothing(sweep: Sweep) -> None:
+    wrong = Check(kind="allclose", passed=False, like="numpy", leaf="x", largest_error=2.0, atol=0.1)
+    points = []
+    for point in sweep.points:
+        comparison = point.comparison
+        if comparison is not None:
+            numpy, jit = comparison.candidates
+            comparison = replace(comparison, candidates=(numpy, replace(jit, check=wrong)))
+        points.append(replace(point, comparison=comparison))
+    found = replace(sweep, points=tuple(points))
+    for text in (" ".join(to_text(found).split()), to_html(found)):
+        assert "9.12 ms (another output), 63.9x slower" in text
+        assert "At n=8, and at 7 more points: jit does not compute what numpy does at x: off by up to 2" in text
+        assert "overtakes" not in text
+
+
+def test_an_overhead_that_is_next_to_nothing_is_not_told(sweep: Sweep) -> None:
+    text = to_text(sweep)
+    assert "numpy grows as n^2.00 (1.98 to 2.03).\n" in text
+
+
+def relabelled(sweep: Sweep, names: dict[str, str]) -> Sweep:
+    """The same sweep with other labels."""
+
+    def comparison(found: Comparison) -> Comparison:
+        candidates = tuple(replace(each, label=names[each.label]) for each in found.candidates)
+        return replace(found, candidates=candidates, baseline=names[found.baseline], twice=names[found.twice])
+
+    points = tuple(
+        replace(
+            each,
+            comparison=each.comparison and comparison(each.comparison),
+            failures=tuple(replace(one, label=names.get(one.label or "", one.label)) for one in each.failures),
+        )
+        for each in sweep.points
+    )
+    labels = tuple(names[each] for each in sweep.labels)
+    return replace(sweep, labels=labels, baseline=names[sweep.baseline], points=points)
+
+
+def test_long_labels_stay_different_in_a_table_that_keeps_to_the_width(sweep: Any) -> None:
+    long = relabelled(sweep, dict(zip(sweep.labels, ("x" * 90 + "_eager", "x" * 90 + "_jitted"), strict=True)))
+    lines = to_text(long, Style(width=80)).splitlines()
+    heads = next(line for line in lines if line.startswith("  n "))
+    assert len(set(heads.split())) == 3
+    assert all(len(line) <= 82 for line in lines[1:])
+    assert "x" * 41 not in to_text(long)
+
+
+def test_too_few_rounds_name_the_budget_of_the_whole_sweep_that_brings_a_verdict(sweep: Any) -> None:
+    def short(comparison: Any) -> Any:
+        def first(trial: Any) -> Any:
+            return replace(trial, samples_ns=trial.samples_ns[:2])
+
+        candidates = tuple(replace(each, latency=first(each.latency)) for each in comparison.candidates)
+        return replace(comparison, candidates=candidates, again=first(comparison.again), stopped_by="budget")
+
+    assert not any("Too few rounds" in each for each in sweep_words.about_end(sweep, 3))
+    measured = [each for each in sweep.points if each.comparison]
+    points = tuple(replace(each, comparison=short(each.comparison)) for each in measured)
+    (sentence, *_) = (each for each in sweep_words.about_end(replace(sweep, points=points), 3) if "rounds" in each)
+    count = len(points)
+    assert sentence.startswith(f"Too few rounds for a verdict at {count} of {count} points: give the sweep --budget")
+    given_ns = duration_ns(sentence.split("--budget ")[1].split(" ")[0])
+    longest_ns = max(budget_for_verdict_ns(each.comparison) for each in points)
+    assert longest_ns <= given_ns / sweep.planned <= 1.2 * longest_ns

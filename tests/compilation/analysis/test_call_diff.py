@@ -1,0 +1,117 @@
+"""What differs between two calls that were seen, in the function's own names."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from jaxmagic.compilation.analysis.call_diff import differences, most_alike, placement_difference
+from jaxmagic.compilation.record.events import Call, Leaf
+
+F32, F64, I32 = (Leaf(type=each, placement=None) for each in ("f32[4]", "f64[4]", "i32[8]"))
+WEAK = Leaf(type="f32[4]", placement=None, weak=True)
+NUMBER = Leaf(type="f32[4]", placement=None, weak=True, number=True)
+
+
+def call(
+    leaves: dict[str, Leaf] | None = None,
+    *,
+    passed: tuple[int, tuple[str, ...]] | None = (1, ()),
+    empty: tuple[str, ...] = (),
+    **statics: str,
+) -> Call:
+    names = tuple(dict.fromkeys(re.split(r"[.\[]", path)[0] for path in leaves or {}))
+    return Call(name="f", leaves=leaves or {}, statics=statics, passed=passed, names=(*names, *empty))
+
+
+@pytest.mark.parametrize(
+    ("now", "before", "kind", "argument", "reason"),
+    [
+        (call({"x": F32}), call({"x": F64}), "dtype", "x", "argument x has another dtype: f32[4] now, f64[4] before"),
+        (call({"x": I32}), call({"x": F64}), "shape", "x",
+         "argument x has another shape and dtype: i32[8] now, f64[4] before"),
+        (call({"x": F32}), call({"x": WEAK}), "weak type", "x",
+         "argument x is another kind of f32[4]: an array now, a weakly typed array before"),
+        (call({"x": F32}), call({"x": NUMBER}), "weak type", "x",
+         "argument x is another kind of f32[4]: an array now, a Python number (weak type) before"),
+        (call(n="2"), call(n="1"), "static value", "n", "static argument n has another value: 2 now, 1 before"),
+        (call({"p['a']": F32, "p['b']": F32}), call({"p['a']": F32}), "pytree", "p",
+         "argument p is nested in another way: p['b'] now, nothing else before"),
+        (call({"x": F32, "m": F32}), call({"x": F32}, empty=("m",)), "pytree", "m",
+         "argument m is nested in another way: a single leaf now, nothing before"),
+        (call({"p['a']": F32}), call({"p": F32}), "pytree", "p",
+         "argument p is nested in another way: p['a'] now, a single leaf before"),
+        (call({"x": F32}, empty=("m",)), call({"x": F32, "m": F32}), "pytree", "m",
+         "argument m is nested in another way: nothing now, a single leaf before"),
+        (call({"x": F32}, passed=(0, ("x",))), call({"x": F32}), "pytree", None,
+         "the arguments are passed in another way: x=… now, 1 by position before"),
+        (call({"x": F32, "y": F32}, passed=(1, ("y",))), call({"x": F32}), "pytree", None,
+         "the arguments are passed in another way: 1 by position, y=… now, 1 by position before"),
+    ],
+)  # fmt: skip
+def test_one_difference_is_one_cause(now: Call, before: Call, kind: str, argument: str | None, reason: str) -> None:
+    (cause,) = differences(now, before)
+    assert (cause.kind, cause.argument, cause.reason) == (kind, argument, reason)
+    assert cause.remedy
+
+
+def test_the_call_that_is_most_alike_is_compared_with() -> None:
+    now = call({"x": F32, "y": F32}, n="1")
+    alike = call({"x": F32, "y": F64}, n="1")
+    assert most_alike(now, [alike, call({"x": F64, "y": F64}, n="2")]) is alike
+
+
+def test_of_calls_equally_alike_it_is_the_newest() -> None:
+    newest = call(n="2")
+    assert most_alike(call(n="3"), [call(n="1"), newest]) is newest
+
+
+def test_a_call_alike_differs_in_nothing() -> None:
+    alike = call({"x": F32})
+    assert most_alike(call({"x": F32}), [call({"x": F64}), alike]) is alike
+    assert differences(call({"x": F32}), alike) == []
+
+
+def test_where_arguments_were_not_looked_at_nothing_is_known() -> None:
+    for now, earlier in ((call(), []), (call(passed=None), [call()]), (call(), [call(passed=None)])):
+        assert most_alike(now, earlier) is None
+
+
+def test_placement_is_compared_with_a_call_of_the_same_types() -> None:
+    def at(kind: str, place: str) -> Call:
+        return call({"x": Leaf(type=kind, placement=place)})
+
+    earlier = [at("f32[4]", "cpu:0"), at("f32[8]", "cpu:1")]
+    cause = placement_difference(at("f32[4]", "cpu:1"), earlier)
+    assert cause is not None
+    assert cause.reason == "argument x lies elsewhere: cpu:1 now, cpu:0 before"
+    assert placement_difference(at("f32[8]", "cpu:1"), earlier) is None
+
+
+@pytest.mark.parametrize(
+    ("now", "earlier", "nearest"),
+    [
+        # Another dtype alone is nearer than another shape and dtype, although the other call was the last one.
+        ({"x": "bf16[4]"}, [{"x": "f32[4]"}, {"x": "f32[8]"}], 0),
+        ({"x": "f32[4]"}, [{"x": "f32[8]"}, {"x": "i32[]"}], 0),
+        ({"p['a']": "f32[4]"}, [{"p['a']": "f32[4]", "p['b']": "f32[4]"}, {"p[0]": "f32[4]", "p[1]": "f32[4]"}], 0),
+        ({"x": "f32[4]"}, [{"x": "f32[8]"}, {"x": "f32[9]"}], 1),  # of equals the newest
+        ({"x": "f32[8,33]"}, [{"x": "f32[8,65]"}, {"x": "f32[5,65]"}], 0),  # fewer dimensions differ
+        ({"x": "f32[8,33]"}, [{"x": "bf16[8,33]"}, {"x": "f32[33]"}, {"x": "f32[]"}], 0),  # another rank is far
+    ],
+)
+def test_the_nearest_call_differs_in_the_fewest_things(
+    now: dict[str, str], earlier: list[dict[str, str]], nearest: int
+) -> None:
+    def of(types: dict[str, str]) -> Call:
+        return call({path: Leaf(type=each, placement=None) for path, each in types.items()})
+
+    calls = [of(each) for each in earlier]
+    assert most_alike(of(now), calls) is calls[nearest]
+
+
+def test_a_static_argument_that_is_given_by_default_has_a_value() -> None:
+    before = call({"x": F32}, mode="'a'", passed=(1, ()))
+    (cause,) = differences(call({"x": F32}, mode="'b'", passed=(1, ("mode",))), before)
+    assert cause.reason == "static argument mode has another value: 'b' now, 'a' before"

@@ -1,0 +1,174 @@
+"""Which of the three witnesses is believed: the call, earlier calls, JAX's explanation."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from jaxmagic.compilation.analysis.causes import Memory, find_cause
+from jaxmagic.compilation.record.compilation import CAUSE_KINDS, Cause
+from jaxmagic.compilation.record.events import Call, Leaf, Miss
+
+MISS = "TRACING CACHE MISS at cell.py:3:5 (<module>):\n  for f defined at cell.py:1\n  {}"
+UNAVAILABLE = MISS.format("cache miss explanation unavailable")
+SHAPE = MISS.format("different input types:\n  * at y, now f32[4] and before f32[8]")
+SETTING = MISS.format("Tracing context doesn't match\n  * {} differs: now True and before False")
+F32, F64 = Leaf(type="f32[4]", placement=None), Leaf(type="f64[4]", placement=None)
+
+
+def call(**changes: object) -> Call:
+    values: dict[str, object] = {
+        "name": "f",
+        "location": "cell.py:1",
+        "function_id": 1,
+        "source_id": 1,
+        "passed": (1, ()),
+        "names": ("x", "n"),
+    }
+    return Call(**(values | changes))  # type: ignore[arg-type]
+
+
+def find(text: str | None, the_call: Call | None, *earlier: Call, traced: bool = True) -> Cause:
+    memory = Memory()
+    for each in earlier:
+        memory.remember(each)
+    miss = None if text is None else Miss(text=text, thread=1, at_ns=0)
+    return find_cause(the_call, miss, traced=traced, memory=memory)
+
+
+def never_seen(hint: bool) -> str:
+    text = "TRACING CACHE MISS at cell.py:3:5 (<module>):\n  never seen function:\n    f id=1 defined at cell.py:1"
+    return text + ("\n  but seen another function defined on the same line; maybe" if hint else "")
+
+
+def test_an_earlier_call_that_was_seen_is_believed_before_jaxs_closest() -> None:
+    cause = find(SHAPE, call(statics={"n": "2"}), call(statics={"n": "1"}))
+    assert (cause.kind, cause.argument, cause.now, cause.before) == ("static value", "n", "2", "1")
+
+
+def test_without_an_earlier_call_jax_is_believed() -> None:
+    assert find(SHAPE, call(statics={"n": "2"})).argument == "y"
+    assert find(SHAPE, call(function_id=2), call(function_id=1, statics={"n": "1"})).argument == "y"
+
+
+def test_a_setting_that_jax_names_is_believed_first() -> None:
+    now, before = call(statics={"n": "2"}, context=2), call(statics={"n": "1"}, context=1)
+    cause = find(SETTING.format("jax_default_matmul_precision"), now, before)
+    assert (cause.kind, cause.argument) == ("context", "jax_default_matmul_precision")
+    assert cause.reason.endswith("and other differences at n")
+
+
+def test_a_setting_is_not_blamed_where_a_call_under_the_same_one_was_seen() -> None:
+    """JAX compares with the call that it saw last, which may have been under another setting."""
+    wide, narrow = ({"x": Leaf(type=each, placement=None)} for each in ("f32[8]", "f32[3]"))
+    before = call(leaves=wide, context=1), call(leaves=wide, context=2)
+    cause = find(SETTING.format("jax_default_matmul_precision"), call(leaves=narrow, context=1), *before)
+    assert (cause.kind, cause.argument) == ("shape", "x")
+
+
+@pytest.mark.parametrize("text", [SETTING.format("jax_enable_x64"), UNAVAILABLE])
+def test_a_setting_is_told_before_the_float64_that_it_allows(text: str) -> None:
+    """Also where JAX does not name it, as on 0.8, and the calls do."""
+    before = call(leaves={"x": F32}, context=1, settings={"jax_enable_x64": "False"})
+    cause = find(text, call(leaves={"x": F64}, context=2, settings={"jax_enable_x64": "True"}), before)
+    assert (cause.kind, cause.argument) == ("context", "jax_enable_x64")
+    assert (
+        cause.reason
+        == "the setting jax_enable_x64 has another value: True now, False before; and other differences at x"
+    )
+    assert cause.remedy == "set configuration and mesh once, before the first call"  # which would have been enough
+
+
+def test_a_context_without_a_name_is_believed_last() -> None:
+    unnamed = MISS.format("Tracing context doesn't match, e.g. due to config or context manager.")
+    assert find(unnamed, call(statics={"n": "2"}), call(statics={"n": "1"})).kind == "static value"
+    assert find(unnamed, call(), call()).kind == "context"
+
+
+def test_what_nobody_explains_is_unknown_and_not_guessed() -> None:
+    cause = find(UNAVAILABLE, call())
+    assert (cause.kind, cause.reason, cause.remedy) == ("unknown", "JAX gave no reason", None)
+    assert find(UNAVAILABLE, None).kind == "unknown"
+    assert find(None, None).kind == "unknown"
+
+
+def test_static_values_are_named_where_nothing_is_known_of_earlier_ones() -> None:
+    cause = find(UNAVAILABLE, call(statics={"n": "2"}))
+    assert cause.kind == "unknown"
+    assert "static arguments: n=2" in cause.reason
+
+
+def test_compiled_without_tracing_is_a_matter_of_placement() -> None:
+    before = call(leaves={"x": Leaf(type="f32[8]", placement="cpu:0 (uncommitted)")})
+    now = call(leaves={"x": Leaf(type="f32[8]", placement="cpu:1 (committed)")})
+    cause = find(None, now, before, traced=False)
+    assert (cause.kind, cause.argument, cause.now) == ("placement", "x", "cpu:1 (committed)")
+
+
+def test_compiled_without_tracing_and_without_an_earlier_call_claims_no_placement() -> None:
+    now = call(leaves={"x": Leaf(type="f32[8]", placement="cpu:0 (uncommitted)")})
+    cause = find(None, now, traced=False)
+    assert (cause.kind, cause.remedy) == ("unknown", None)
+    assert "by itself for the first time, or for another device" in cause.reason
+
+
+@pytest.mark.parametrize("text", [None, UNAVAILABLE, SHAPE])
+def test_an_eager_operation_is_one_whatever_jax_says(text: str | None) -> None:
+    assert find(text, call(internal=True)).kind == "eager"
+
+
+def test_a_function_never_seen_is_a_first_call() -> None:
+    cause = find(never_seen(hint=False), call())
+    assert (cause.kind, cause.remedy) == ("first call", None)
+
+
+def test_the_same_source_again_is_a_new_function_even_where_jax_has_no_hint() -> None:
+    first, second = call(function_id=1, location="In [1]:1"), call(function_id=2, location="In [2]:1")
+    assert find(never_seen(hint=False), second, first).kind == "new function"
+
+
+def test_a_new_function_that_is_called_in_another_way_would_have_compiled_anyway() -> None:
+    first = call(function_id=1, leaves={"x": Leaf(type="f32[8]", placement="")})
+    second = call(function_id=2, leaves={"x": Leaf(type="f32[9]", placement="")})
+    found = find(never_seen(hint=False), second, first)
+    assert found.kind == "new function"
+    assert found.reason.endswith("; and other differences at x")
+    assert found.remedy is not None
+    assert "jit the function once" in found.remedy
+    assert "; and pad to a few fixed shapes" in found.remedy
+
+
+def test_the_same_object_that_jax_has_forgotten_is_no_new_function() -> None:
+    cause = find(never_seen(hint=True), call(), call())
+    assert cause.kind == "first call"
+    assert "gone from JAX's caches" in cause.reason
+
+
+def test_jaxs_hint_is_believed_where_nothing_is_known() -> None:
+    assert find(never_seen(hint=True), call(source_id=None, function_id=None)).kind == "new function"
+
+
+def test_jaxs_hint_is_not_believed_for_another_source() -> None:
+    memory = Memory()
+    miss = [Miss(text=never_seen(hint), thread=1, at_ns=0) for hint in (False, True)]
+    find_cause(call(source_id=1), miss[0], traced=True, memory=memory)
+    cause = find_cause(call(source_id=2, function_id=2), miss[1], traced=True, memory=memory)
+    assert cause.kind == "first call"
+
+
+def test_the_memory_is_bounded() -> None:
+    memory = Memory()
+    for n in range(3000):
+        memory.remember(call(name=f"f{n}", function_id=n))
+        memory.remember(call(function_id=7))
+    assert len(memory.calls) <= 1001
+    assert len(memory.sources) <= 1001
+    assert len(memory.recall(call(function_id=7))) <= 8
+
+
+@given(st.text(max_size=300), st.booleans())
+def test_any_text_is_some_cause(text: str, traced: bool) -> None:
+    cause = find(text, call(), traced=traced)
+    assert cause.kind in CAUSE_KINDS
+    assert cause.reason

@@ -1,0 +1,129 @@
+"""Which spans make one compilation."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from jaxmagic.compilation.analysis.causes import Memory
+from jaxmagic.compilation.analysis.grouping import group
+from jaxmagic.compilation.record.events import Call, Miss, Span
+
+MAIN, OTHER = 1, 2
+
+
+def span(stage: Any, function: str, start: int, end: int, thread: int = MAIN, **more: Any) -> Span:
+    return Span(
+        stage=stage, function=function, start_ns=start, end_ns=end, thread=thread, thread_name=f"t{thread}", **more
+    )
+
+
+def compilations(*spans: Span, misses: tuple[Miss, ...] = ()) -> Any:
+    # JAX reports a span when it ends.
+    ordered = sorted(spans, key=lambda each: each.end_ns)
+    return group(ordered, misses, Memory(), start_ns=0, end_ns=10**6, main_thread=MAIN, threads={MAIN})
+
+
+def test_the_three_stages_of_one_function_are_one_compilation() -> None:
+    (one,) = compilations(
+        span("tracing", "f", 0, 10_000),
+        span("lowering", "f", 10_000, 30_000),
+        span("compilation", "f", 30_000, 90_000, cache="miss"),
+    )
+    assert (one.tracing_ns, one.lowering_ns, one.compilation_ns) == (10_000, 20_000, 60_000)
+    assert one.cache == "miss"
+
+
+def test_a_cause_that_cannot_be_found_costs_no_times(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: Any, **__: Any) -> Any:
+        raise KeyError("x")
+
+    monkeypatch.setattr("jaxmagic.compilation.analysis.grouping.find_cause", fail)
+    (one,) = compilations(span("tracing", "f", 0, 10_000), span("compilation", "f", 10_000, 30_000))
+    assert (one.compilation_ns, one.cause.kind) == (20_000, "unknown")
+    assert one.cause.reason == "the cause could not be found out (KeyError)"
+
+
+def test_an_inner_function_is_traced_for_the_outer_one() -> None:
+    (one,) = compilations(
+        span("tracing", "inner", 3_000, 8_000),
+        span("tracing", "inner", 9_000, 12_000),
+        span("tracing", "outer", 0, 20_000),
+        span("lowering", "outer", 20_000, 30_000),
+        span("compilation", "outer", 30_000, 50_000),
+    )
+    assert one.function == "outer"
+    assert one.tracing_ns == 20_000
+
+
+def test_an_operation_compiled_while_tracing_is_its_own_and_its_time_too() -> None:
+    eager, outer = compilations(
+        span("tracing", "cos", 4_000, 7_000),
+        span("lowering", "cos", 8_000, 11_000),
+        span("compilation", "cos", 12_000, 18_000),
+        span("tracing", "outer", 0, 30_000),
+        span("lowering", "outer", 30_000, 40_000),
+        span("compilation", "outer", 40_000, 50_000),
+    )
+    assert (eager.function, eager.total_ns) == ("cos", 12_000)
+    assert (outer.function, outer.tracing_ns) == ("outer", 18_000)
+
+
+def test_a_trace_that_leads_nowhere_stands_alone() -> None:
+    first, second = compilations(
+        span("tracing", "f", 0, 10_000),
+        span("tracing", "g", 20_000, 30_000),
+        span("lowering", "g", 30_000, 40_000),
+        span("compilation", "g", 40_000, 50_000),
+    )
+    assert (first.function, first.compilation_ns) == ("f", 0)
+    assert second.function == "g"
+
+
+def test_compiling_twice_without_tracing_is_two_compilations() -> None:
+    both = compilations(span("compilation", "f", 0, 10_000), span("compilation", "f", 20_000, 50_000))
+    assert [each.compilation_ns for each in both] == [10_000, 30_000]
+
+
+def test_a_hit_of_the_persistent_cache_is_no_compilation_time() -> None:
+    (one,) = compilations(
+        span("tracing", "f", 0, 10_000),
+        span("lowering", "f", 10_000, 20_000),
+        span("cache retrieval", "f", 20_000, 25_000, cache="hit", saved_ns=70),
+    )
+    assert (one.compilation_ns, one.cache_retrieval_ns, one.cache, one.saved_ns) == (0, 5_000, "hit", 70)
+
+
+def test_other_threads_are_listed_with_their_name() -> None:
+    (one,) = compilations(span("compilation", "f", 0, 10_000, OTHER))
+    assert (one.thread, one.compilation_ns) == ("t2", 10_000)
+
+
+def test_explanations_go_to_the_function_they_are_about() -> None:
+    def miss(name: str) -> Miss:
+        return Miss(
+            text=f"TRACING CACHE MISS at a.py:1:\n  never seen function:\n    {name} id=1", thread=MAIN, at_ns=0
+        )
+
+    f, g = compilations(
+        span("tracing", "f", 0, 10_000),
+        span("compilation", "f", 10_000, 20_000),
+        span("tracing", "g", 20_000, 30_000),
+        span("compilation", "g", 30_000, 40_000),
+        misses=(miss("g"), miss("f")),
+    )
+    assert f.cause.kind == g.cause.kind == "first call"
+
+
+def test_an_operation_of_jax_itself_is_eager() -> None:
+    call = Call(name="cos", location="jax/cos.py:1", internal=True, leaves={}, statics={})
+    (one,) = compilations(span("compilation", "cos", 0, 10_000, call=call))
+    assert one.eager
+    assert one.location is None
+
+
+def test_ten_thousand_inner_traces_are_grouped_in_linear_time() -> None:
+    inner = [span("tracing", f"g{n}", 10 * n + 5, 10 * n + 9) for n in range(10_000)]
+    (one,) = compilations(*inner, span("tracing", "f", 0, 200_000), span("compilation", "f", 200_000, 300_000))
+    assert one.tracing_ns == 200_000

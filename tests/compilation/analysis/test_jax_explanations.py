@@ -1,0 +1,146 @@
+"""JAX's explanations, in every layout that is supported, as one cause and one remedy."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from jaxmagic.compilation.analysis import jax_explanations as explanations
+from jaxmagic.compilation.record.compilation import CAUSE_KINDS, Cause
+from jaxmagic.compilation.record.events import Call
+
+NEW = (
+    "TRACING CACHE MISS at cell.py:3:5 (<module>):\n  for f defined at cell.py:1\n"
+    "  all previously seen cache keys differ. For the closest previous key:\n  {}"
+)
+OLD = (
+    "TRACING CACHE MISS at cell.py:3:5 (<module>) costing 2.8 ms because:\n  for f defined at cell.py:1\n"
+    "  all previously seen cache keys are different. Closest previous key:\n  * key with {}"
+)
+
+
+CALL = Call(name="f", parameters=("x", "n"))
+
+
+def read(text: str) -> Cause:
+    cause = explanations.read(text, CALL)
+    assert cause is not None
+    return cause
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "argument", "now", "before"),
+    [
+        (NEW.format("different input types:\n  * at x, now f32[4,4] and before f32[8,8]"),
+         "shape", "x", "f32[4,4]", "f32[8,8]"),
+        (OLD.format("different input types:\n      types now: x: f32[4,4]\n        * at x, now f32[4,4] and before f32[8,8]"),
+         "shape", "x", "f32[4,4]", "f32[8,8]"),
+        (NEW.format("different input types:\n  * at p['w'], now i32[4] and before f32[4]"),
+         "dtype", "p['w']", "i32[4]", "f32[4]"),
+        (NEW.format("different input types:\n  * at x, now f32[]({}){weak_type=True} and before f32[]({}){weak_type=False}"
+                    "https://docs.jax.dev/en/latest/type_promotion.html#weak-types"),
+         "weak type", "x", "a Python number or a weakly typed array", "an array"),
+        (OLD.format("different input types:\n      types now: x: f32[]\n        * at x, now f32[]{weak_type=False} and before "
+                    "f32[]{weak_type=True}\n    where weak_type=True often means a Python builtin numeric value"),
+         "weak type", "x", "an array", "a Python number or a weakly typed array"),
+        (NEW.format("different input types:\n  * at x, now f32[]({}){weak_type=True} and before f32[4,4]({}){weak_type=False}"),
+         "shape", "x", "f32[] (a Python number or a weakly typed array)", "f32[4,4]"),
+        (OLD.format("different input types:\n      types now: x: f32[8,8]\n        * at x, now f32[8,8]({Auto: ('d',)}) and "
+                    "before f32[8,8]({})"),
+         "placement", "x", "f32[8,8]({Auto: ('d',)})", "f32[8,8]({})"),
+        (OLD.format("different value of static kwargs:\n      now {mode: 'a, b', n: 2} and before {mode: 'a, b', n: 1}"),
+         "static value", "n", "2", "1"),
+        (OLD.format("different value of static args:\n      now 2 and before 1"), "static value", None, "2", "1"),
+        (NEW.format("different input pytree:\n  * at input path [1]['n'], now <class 'jax._src.tree_util.Static'> with pytree "
+                    "metadata Static(val=2) and before <class 'jax._src.tree_util.Static'> with pytree metadata Static(val=1), "
+                    "so the pytree node metadata does not match"),
+         "static value", "n", "2", "1"),
+        (NEW.format("different input pytree:\n  * at input path [0][0], now <class 'dict'> with 2 children and before "
+                    "<class 'dict'> with 1 child, so the numbers of children do not match, with the symmetric difference of "
+                    "key sets {'b'}"),
+         "pytree", "x", "dict with 2 children", "dict with 1 child"),
+        (OLD.format("different input pytree:\n      now: PyTreeDef(1)\n      before: PyTreeDef(2)\n      * at args[0], now "
+                    "<class 'dict'> with 2 children and before <class 'dict'> with 1 child, so the numbers differ"),
+         "pytree", "x", "dict with 2 children", "dict with 1 child"),
+        (OLD.format("different number of args and kwargs, but same total number.\n      now 0 args and kwargs with keys ['x']\n"
+                    "      before 1 args and kwargs with keys []"),
+         "pytree", None, "0 args and kwargs with keys ['x']", "1 args and kwargs with keys []"),
+        (NEW.format("Tracing context doesn't match, e.g. due to config or context manager.\n"
+                    "  * jax_default_matmul_precision differs: now highest and before None"),
+         "context", "jax_default_matmul_precision", "highest", "None"),
+        (OLD.format("different tracing context, e.g. due to config or context manager.\n    found differences at positions\n"
+                    "      [27]: now highest and before None\n    compare to tuple returned by config.trace_context()"),
+         "context", None, "highest", "None"),
+    ],
+)  # fmt: skip
+def test_an_explanation_becomes_a_cause(text: str, kind: str, argument: str | None, now: str, before: str) -> None:
+    cause = read(text)
+    assert (cause.kind, cause.argument, cause.now, cause.before) == (kind, argument, now, before)
+    assert cause.remedy or "[]" in now  # nothing makes a number an array of two dimensions
+    assert now in cause.reason
+    assert before in cause.reason
+
+
+def test_several_arguments_that_differ_are_all_named() -> None:
+    cause = read(
+        NEW.format(
+            "different input types:\n  * at x, now f32[4] and before f32[8]\n  * at y, now i32[4] and before f32[4]"
+        )
+    )
+    assert cause.argument == "x"
+    assert cause.reason.endswith("and other differences at y")
+
+
+def test_keys_that_only_one_pytree_has_are_named() -> None:
+    cause = read(
+        NEW.format(
+            "different input pytree:\n  * at input path [0][0], now <class 'dict'> with 1 child and before "
+            "<class 'dict'> with 0 child, so the numbers of children do not match, with the symmetric difference of "
+            "key sets {'b'}"
+        )
+    )
+    assert cause.reason == (
+        "argument x is nested in another way: dict with 1 child now, dict with 0 children before; "
+        "keys in only one of them: {'b'}"
+    )
+
+
+@pytest.mark.parametrize(
+    ("path", "reason"),
+    [
+        ("input path [0]", "another number of positional arguments"),
+        ("args", "another number of positional arguments"),
+        ("input path [1]", "other keyword arguments"),
+        ("kwargs", "other keyword arguments"),
+        ("kwargs['n']", "argument n is nested in another way"),
+    ],
+)
+def test_the_nest_of_all_arguments_is_no_argument(path: str, reason: str) -> None:
+    cause = read(NEW.format(f"different input pytree:\n  * at {path}, now tuple and before dict, so they differ"))
+    assert cause.reason.startswith(reason)
+
+
+def test_one_argument_is_named_once_where_several_earlier_calls_are_equally_close() -> None:
+    difference = "different input types:\n      types now: x: i32[4]\n        * at x, now i32[4] and before f32[{}]\n"
+    cause = read(OLD.format(difference.format(4)) + "  * key with " + difference.format(8))
+    assert cause.reason == "argument x has another dtype: i32[4] now, f32[4] before"
+
+
+def test_a_context_without_a_name_is_said_to_have_none() -> None:
+    cause = read(NEW.format("Tracing context doesn't match, e.g. due to config or context manager."))
+    assert (cause.kind, cause.now) == ("context", None)
+    assert "does not say which" in cause.reason
+
+
+@given(st.text(max_size=300))
+def test_any_text_is_some_cause_or_none(text: str) -> None:
+    for layout in (NEW, OLD):
+        for start in (
+            "",
+            "different input types:\n  * at ",
+            "different input pytree:\n  * at input path [0][",
+            "now {",
+        ):
+            cause = explanations.read(layout.replace("{}", start + text), CALL)
+            assert cause is None or cause.kind in CAUSE_KINDS

@@ -1,0 +1,51 @@
+"""Differences in words: what is shown is bounded, and every one has a remedy."""
+
+from __future__ import annotations
+
+import pytest
+
+from jaxmagic.compilation.analysis.remedies import combined, difference, type_difference
+from jaxmagic.compilation.analysis.static_values import static_difference
+
+
+def test_a_value_that_prints_as_a_page_is_cut() -> None:
+    cause = static_difference("n", "x" * 10_000, "1")
+    assert len(cause.reason) < 150
+    assert cause.now is not None
+    assert cause.now.endswith("…")
+
+
+def test_what_is_shown_of_two_long_values_differs() -> None:
+    common = "(" + "0, " * 500
+    cause = static_difference("n", common + "1)", common + "2)")
+    assert cause.now is not None
+    assert cause.now.endswith("1)")
+    assert cause.before is not None
+    assert cause.before.endswith("2)")
+    assert len(cause.now) <= 60
+
+
+def test_a_type_that_cannot_be_read_is_shown_as_it_is() -> None:
+    cause = type_difference("x", "str", "f32[4]")
+    assert (cause.kind, cause.now, cause.before) == ("dtype", "str", "f32[4]")
+
+
+@pytest.mark.parametrize(
+    ("now", "before", "kind", "words"),
+    [
+        ("f32<host>[8]", "f32[8]", "placement", ("host memory", "device memory")),
+        ("key<fry>[]", "key<fry><host>[]", "placement", ("device memory", "host memory")),
+        ("f16<host>[8]", "f32[8]", "dtype", ("f16[8]", "f32[8]")),
+        ("f32<host>[8]", "f32[4]", "shape", ("f32[8]", "f32[4]")),
+        ("key<fry>[]", "key<rbg>[]", "dtype", ("key<fry>[]", "key<rbg>[]")),
+    ],
+)
+def test_another_memory_is_no_other_dtype(now: str, before: str, kind: str, words: tuple[str, str]) -> None:
+    cause = type_difference("x", now, before)
+    assert (cause.kind, (cause.now, cause.before)) == (kind, words)
+
+
+def test_several_differences_are_one_cause_that_names_the_others() -> None:
+    causes = [difference("shape", f"argument {name} differs", name, "1", "2") for name in "abcdef"]
+    assert combined(causes).reason == "argument a differs: 1 now, 2 before; and other differences at b, c, d, …"
+    assert combined(causes[:1]) == causes[0]

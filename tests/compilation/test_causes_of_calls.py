@@ -1,0 +1,329 @@
+"""Why real calls compiled: the function, the argument and the difference that their author would name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from callables import Scaled, Twice
+from settings import enabled_x64
+
+import jaxmagic
+from jaxmagic.compilation.record.compilation import Cause, Compilation
+from jaxmagic.timing.report import sentences as words
+
+
+def compiled(call: Callable[[], Any]) -> tuple[Compilation, ...]:
+    with jaxmagic.stopwatch() as watch:
+        watch.result = call()
+    return watch.timing.compilations
+
+
+def cause(call: Callable[[], Any]) -> Cause:
+    """Of the one user function that it compiles."""
+    (one,) = (each for each in compiled(call) if not each.eager)
+    return one.cause
+
+
+# --- functions of JAX's, about which it explains nothing ----------------------------------------------------------
+
+
+@pytest.mark.parametrize("function", [jnp.tanh, jax.nn.softplus, jax.vmap(jnp.cosh), partial(jnp.logaddexp, 1.0)])
+def test_one_that_is_jitted_is_called_for_the_first_time(function: Any) -> None:
+    f = jax.jit(function)
+    assert cause(lambda: f(jnp.ones(3))).reason == "first call, as far as calls were measured"
+    assert cause(lambda: f(jnp.ones(4))).kind == "shape"
+
+
+def test_a_partial_of_one_that_is_made_anew(x: Any) -> None:
+    def call() -> Any:
+        return jax.jit(partial(jnp.hypot, x))(x)
+
+    call()
+    assert [cause(call).kind, cause(call).kind] == ["first call", "new function"]
+    assert cause(lambda: jax.jit(partial(jnp.arctan2, x))(x)).kind == "first call"
+
+
+# --- functions made anew ------------------------------------------------------------------------------------------
+
+
+def test_a_lambda_made_anew_as_a_static_argument(x: Any) -> None:
+    f = jax.jit(lambda x, act: act(x), static_argnames="act")
+
+    def call() -> Any:
+        return f(x, lambda y: y + 1)
+
+    call()
+    found = [cause(call), cause(call)][1]
+    assert (found.kind, found.argument) == ("static value", "act")
+    assert found.reason.startswith("static argument act is the same function made anew: <lambda> (test_causes_of_")
+    assert "0x" not in found.reason
+    assert found.remedy == "define the function once, outside, and pass the same object as act in every call"
+
+
+def test_another_function_as_a_static_argument_is_a_program_of_its_own(x: Any) -> None:
+    f = jax.jit(lambda x, act: act(x), static_argnames="act")
+    cause(lambda: f(x, jnp.tanh))
+    found = cause(lambda: f(x, jax.nn.relu))
+    assert found.reason.startswith("static argument act is another function: relu (")
+    assert found.remedy is None
+
+
+def test_the_same_lambda_on_another_line_is_made_anew(x: Any) -> None:
+    first = compiled(lambda: jax.jit(lambda x: x * 3.5)(x))
+    second = compiled(lambda: jax.jit(lambda x: x * 3.5)(x))
+    assert [each.cause.kind for each in (*first, *second)] == ["first call", "new function"]
+
+
+def test_a_callable_object_around_a_function_is_another_function(x: Any) -> None:
+    def f(x: Any) -> Any:
+        return x - 7
+
+    assert [cause(lambda each=each: jax.jit(each)(x)).kind for each in (f, Twice(f), Twice(f))] == [
+        "first call",
+        "first call",
+        "new function",
+    ]
+
+
+def test_a_callable_object_without_a_name_has_the_one_of_its_class(x: Any) -> None:
+    f, y = jax.jit(Scaled(2)), x[:3]
+    (first,) = compiled(lambda: f(x))
+    assert (first.function, first.cause.reason) == ("Scaled", "first call, as far as calls were measured")
+    assert cause(lambda: f(y)).kind == "shape"
+    assert cause(lambda: jax.jit(Scaled(2))(x)).kind == "new function"
+    other = cause(lambda: jax.jit(Scaled(3))(x))
+    assert other.reason == "the same source was compiled before, with another self.factor: 3 now, 2 before"
+
+
+def test_a_bound_method_is_made_anew_whenever_it_is_asked_for(x: Any) -> None:
+    class Model:
+        def step(self, x: Any) -> Any:
+            return x - 9
+
+    model = Model()
+    assert [cause(lambda: jax.jit(model.step)(x)).kind for _ in range(2)] == ["first call", "new function"]
+
+
+def test_the_body_of_an_eager_loop_that_is_made_anew(x: Any) -> None:
+    def call() -> Any:
+        return jax.lax.scan(lambda c, _: (c * 1.5, None), x, None, length=3)
+
+    call()
+    found = next(each.cause for each in [*compiled(call), *compiled(call)][1:] if each.function == "scan")
+    assert found.kind == "new function"
+    assert found.reason.startswith("the function that scan was given is the same one made anew: ")
+
+
+def test_loops_with_other_bodies_are_not_one_made_anew(x: Any) -> None:
+    def body(number: float) -> Any:
+        return lambda c, _: (c * number, None)
+
+    def call() -> None:
+        jax.lax.scan(body(1.5), x, None, length=3)
+        jax.lax.scan(body(2.5), x, None, length=3)
+
+    found = [each.cause for each in compiled(call) if each.function == "scan"]
+    assert [each.kind for each in found] == ["eager", "eager"]
+    assert all(each.remedy is None for each in found)
+
+
+# --- eager operations ---------------------------------------------------------------------------------------------
+
+
+def test_an_eager_operation_on_another_shape_has_it_as_its_cause() -> None:
+    one, other = jnp.arange(11.0), jnp.arange(12.0)
+    (first,) = compiled(lambda: jnp.cos(one))
+    assert (first.eager, first.cause.kind, first.cause.remedy) == (True, "eager", None)  # jit would compile as well
+    (second,) = compiled(lambda: jnp.cos(other))
+    assert second.eager
+    assert second.cause.reason == "argument x has another shape: f32[12] now, f32[11] before"
+
+
+def test_an_eager_operation_on_another_dtype_has_it_as_its_cause() -> None:
+    one, other = jnp.arange(11.0), jnp.arange(11.0).astype(jnp.bfloat16)
+    compiled(lambda: jnp.cosh(one))
+    assert [each.cause.kind for each in compiled(lambda: jnp.cosh(other))] == ["dtype"]
+
+
+def test_a_primitive_with_another_shape_has_it_as_its_cause() -> None:
+    compiled(lambda: jnp.full((3, 31), 2.0))
+    found = [each.cause for each in compiled(lambda: jnp.full((3, 32), 2.0)) if each.cause.kind == "shape"]
+    assert [each.reason for each in found] == ["the result has another shape: (3, 32) now, (3, 31) before"]
+    assert found[0].remedy is None
+
+
+def test_operations_that_run_while_a_function_is_traced_get_no_advice(x: Any) -> None:
+    @jax.jit
+    def f(x: Any) -> Any:
+        with jax.ensure_compile_time_eval():
+            table = jnp.sinh(jnp.arange(13.0)) * 2 + 1
+        return x + table.sum()
+
+    operations = [each for each in compiled(lambda: f(x)) if each.eager and each.compiled]
+    assert len(operations) >= 3
+    assert {each.cause.kind for each in operations} == {"while tracing"}
+    assert all(
+        (each.cause.reason.startswith("run while ") and each.cause.reason.endswith(".f was traced"))
+        or each.cause.reason == "run while f was traced"
+        for each in operations
+    )
+    assert {each.cause.remedy for each in operations} == {None}
+
+
+def test_a_numpy_array_made_an_array_is_a_transfer() -> None:
+    array = np.ones((7, 5))
+    (found,) = compiled(lambda: jnp.array(array))
+    assert (found.eager, found.cause.kind) == (True, "transfer")
+    assert found.cause.reason == "a NumPy array copied to the device: f32[7,5]"
+    assert found.cause.remedy is not None
+    assert "jax.device_put" in found.cause.remedy
+
+
+def test_one_eager_operation_beside_a_function_gets_no_advice() -> None:
+    f = jax.jit(lambda x: x + 1)
+    operation, function = compiled(lambda: f(jnp.ones((5, 3, 1, 17))))
+    assert operation.eager
+    assert operation.cause.remedy is None
+    assert function.cause.kind == "first call"
+
+
+def test_three_eager_operations_are_worth_one_program() -> None:
+    x = jnp.arange(3.0 * 5 * 7 * 11).reshape(3, 5, 7, 11, 1, 1)
+    found = [each for each in compiled(lambda: jnp.sin(jnp.exp(x)) / jnp.log(x)) if each.cause.kind == "eager"]
+    assert len(found) >= 3
+    assert {each.cause.remedy for each in found} == {"wrap the computation in jax.jit"}
+
+
+# --- arguments ----------------------------------------------------------------------------------------------------
+
+
+def test_a_weakly_typed_array_is_no_python_number() -> None:
+    f = jax.jit(lambda x: x * 2)
+    strong, weak = jnp.ones(3), jnp.repeat(1.0, 3)
+    cause(lambda: f(strong))
+    assert (
+        cause(lambda: f(weak)).reason
+        == "argument x is another kind of f32[3]: a weakly typed array now, an array before"
+    )
+    scalar = jnp.float32(2)
+    cause(lambda: f(scalar))
+    assert "a Python number (weak type) now" in cause(lambda: f(2.0)).reason
+
+
+@pytest.mark.parametrize("order", [(0, 1), (1, 0)])
+def test_shapes_are_compared_with_the_closest(order: tuple[int, int]) -> None:
+    f = jax.jit(lambda batch: batch + 1)
+    earlier, now = (jnp.ones((5, 65)), jnp.ones((8, 65))), jnp.ones((8, 33))
+    for place in order:
+        cause(lambda place=place: f(earlier[place]))
+    assert cause(lambda: f(now)).reason == "argument batch has another shape: f32[8,33] now, f32[8,65] before"
+
+
+def test_x64_is_told_before_the_dtype_that_follows_from_it() -> None:
+    f, array = jax.jit(lambda x: x * 1.25), np.ones((3, 4))
+    cause(lambda: f(array))
+    with enabled_x64():
+        found = cause(lambda: f(array))
+    assert (found.kind, found.argument) == ("context", "jax_enable_x64")
+    assert found.reason == (
+        "the setting jax_enable_x64 has another value: True now, False before; and other differences at x"
+    )
+
+
+def test_another_mesh_is_told_whatever_setting_was_used_meanwhile(x: Any) -> None:
+    f = jax.jit(lambda x: x @ x)
+    mesh = jax.sharding.Mesh(np.array(jax.devices()[:1]), ("d",))
+    cause(lambda: f(x))
+    with jax.default_matmul_precision("highest"):
+        assert cause(lambda: f(x)).argument == "jax_default_matmul_precision"
+    with jax.set_mesh(mesh) if hasattr(jax, "set_mesh") else mesh:
+        found = [each.cause for each in compiled(lambda: f(x))]
+    assert [each.reason for each in found] in ([], ["the mesh is another one: {'d': 1} now, none before"])
+
+
+def test_a_list_where_a_tuple_was(x: Any) -> None:
+    f = jax.jit(lambda tree: tree[0] + tree[1])
+    cause(lambda: f((x, x)))
+    assert cause(lambda: f([x, x])).reason == "argument tree is nested in another way: list now, tuple before"
+
+
+def test_keys_of_another_kind_are_to_be_made_in_the_same_way() -> None:
+    f = jax.jit(lambda key: jax.random.normal(key, (2,)))
+    typed, raw = jax.random.key(0), jax.random.PRNGKey(0)
+    cause(lambda: f(typed))
+    found = cause(lambda: f(raw))
+    assert found.remedy is not None
+    assert "jax.random.key" in found.remedy
+
+
+@pytest.mark.parametrize(("first", "second"), [("a", "b"), ((2, 3), (2, 4)), (None, 1)])
+def test_a_static_value_that_is_no_number_has_no_remedy(x: Any, first: Any, second: Any) -> None:
+    f = jax.jit(lambda x, mode: x + 1, static_argnames="mode")
+    cause(lambda: f(x, mode=first))
+    found = cause(lambda: f(x, mode=second))
+    assert (found.kind, found.remedy) == ("static value", None)
+
+
+# --- transformations, pmap, ahead of time ---------------------------------------------------------------------------
+
+
+def test_a_function_under_vmap_has_its_own_causes(x: Any) -> None:
+    f, other = jax.jit(lambda x: x * 2.25), jnp.ones((5, 9))
+    first = cause(lambda: jax.vmap(f)(x))
+    assert (first.kind, first.remedy) == ("transformation", None)  # jax.jit(jax.vmap(f)) compiles as well
+    assert first.reason == "a part of jax.vmap, around <lambda>"
+    assert cause(lambda: jax.vmap(f)(other)).reason == "argument x has another shape: f32[5,9] now, f32[8,8] before"
+
+
+def test_both_passes_of_a_gradient_are_one_program_in_jit(x: Any) -> None:
+    f = jax.jit(lambda x: x * 2.5)
+    found = [each.cause for each in compiled(lambda: jax.grad(lambda x: f(x).sum())(x)) if not each.eager]
+    assert [each.reason for each in found] == [
+        "a part of the forward pass of jax.grad or jax.vjp, around <lambda>",
+        "a part of the backward pass of jax.grad or jax.vjp, around <lambda>",
+    ]
+    assert all(each.remedy and each.remedy.startswith("jit the whole") for each in found)
+
+
+@pytest.mark.skipif(jax.__version_info__ < (0, 8), reason="pmap of this JAX does not show its calls")
+def test_pmap_has_the_name_and_the_arguments_of_its_function() -> None:
+    def scaled(batch: Any) -> Any:
+        return batch * 2
+
+    f, one, other = jax.pmap(scaled), jnp.ones((1, 4)), jnp.ones((1, 6))
+    first, second = (next(each for each in compiled(lambda x=x: f(x)) if not each.eager) for x in (one, other))
+    assert (first.function, first.cause.reason) == ("scaled", "first call, as far as calls were measured")
+    assert first.location is not None
+    assert "test_causes_of_calls.py" in first.location
+    assert second.cause.reason == "argument batch has another shape: f32[1,6] now, f32[1,4] before"
+
+
+def test_what_is_only_traced_says_so(x: Any) -> None:
+    def f(x: Any) -> Any:
+        return x + 71
+
+    found = cause(lambda: jax.jit(f).lower(x))
+    assert (found.kind, found.reason) == ("ahead of time", "traced by .lower(), .trace() or jax.eval_shape")
+
+
+# --- in the report ------------------------------------------------------------------------------------------------
+
+
+def test_the_report_tells_eager_operations_by_their_causes() -> None:
+    one, other, array = jnp.arange(21.0), jnp.arange(22.0), np.ones((9, 5))
+    compiled(lambda: jnp.tan(one))
+    with jaxmagic.stopwatch() as watch:
+        watch.result = jnp.tan(other), jnp.array(array)
+    shape, transfer = words.about_compilations(watch.timing, 0, 0, 3)
+    assert shape.startswith("1 eager operation compiled for another shape, ")
+    assert shape.endswith(
+        "(tan: argument x has another shape: f32[22] now, f32[21] before): "
+        "pad to a few fixed shapes, or expect one compilation per shape."
+    )
+    assert transfer.startswith("1 eager operation compiled to make or move arrays, ")

@@ -1,0 +1,219 @@
+"""Static arguments are told as their classes tell them apart: by value, by identity, or by the class."""
+
+from __future__ import annotations
+
+import collections
+import dataclasses
+import enum
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import jaxmagic
+from jaxmagic.compilation.record.compilation import Cause
+
+
+def compiled(call: Callable[[], Any]) -> list[Cause]:
+    with jaxmagic.stopwatch() as watch:
+        watch.result = call()
+    return [each.cause for each in watch.timing.compilations if not each.eager]
+
+
+def second(first: Any, then: Any) -> list[Cause]:
+    """Why a call with another static value compiled, if it did."""
+    x = jnp.ones(3)
+    f = jax.jit(lambda x, value: x + 1, static_argnums=1)  # by keyword JAX 0.8 leaves the class out
+    compiled(lambda: f(x, first))
+    return compiled(lambda: f(x, then))
+
+
+class Mode(enum.Enum):
+    FAST = 1
+    EXACT = 2
+
+
+class Level(enum.IntEnum):
+    LOW = 1
+    HIGH = 2
+
+
+class Name(enum.StrEnum):
+    ONE = "one"
+    TWO = "two"
+
+
+@dataclasses.dataclass(frozen=True)
+class Settings:
+    layers: int
+    mode: Mode = Mode.FAST
+    note: str = dataclasses.field(default="", compare=False)
+
+
+Pair = collections.namedtuple("Pair", "a b")
+
+
+class Plain:
+    def __init__(self, rate: Any) -> None:
+        self.rate = rate
+
+
+class Own(Plain):
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Own) and self.rate == other.rate
+
+    def __hash__(self) -> int:
+        return hash(self.rate)
+
+
+@pytest.mark.parametrize(
+    ("first", "then", "before", "now"),
+    [
+        (Mode.FAST, Mode.EXACT, "Mode.FAST", "Mode.EXACT"),
+        (Level.LOW, Level.HIGH, "Level.LOW", "Level.HIGH"),
+        (Name.ONE, Name.TWO, "Name.ONE", "Name.TWO"),
+        (Settings(1), Settings(2), "Settings(layers=1, mode=Mode.FAST)", "Settings(layers=2, mode=Mode.FAST)"),
+        (Pair(1, 2), Pair(1, 3), "Pair(a=1, b=2)", "Pair(a=1, b=3)"),
+        (np.dtype("f4"), np.dtype("i4"), "dtype('float32')", "dtype('int32')"),
+        (np.float32, np.int32, "float32", "int32"),
+        (jnp.float32, jnp.int32, "<class 'jax.numpy.float32'>", "<class 'jax.numpy.int32'>"),
+        (frozenset({1}), frozenset({1, 2}), "frozenset({1})", "frozenset({1, 2})"),
+        ((Mode.FAST, 1), (Mode.EXACT, 1), "(Mode.FAST, 1)", "(Mode.EXACT, 1)"),
+    ],
+)
+def test_a_value_is_told_as_it_is_written(first: Any, then: Any, before: str, now: str) -> None:
+    (found,) = second(first, then)
+    assert found.reason == f"static argument value has another value: {now} now, {before} before"
+    assert found.remedy is None
+
+
+@pytest.mark.parametrize(
+    "pair",
+    [
+        (Settings(1), Settings(1, note="other")),
+        (Mode.FAST, Mode.FAST),
+        (Own(1), Own(1)),
+        (np.float32, np.float32),
+        ((Pair(1, 2),), (Pair(1, 2),)),
+    ],
+)
+def test_equal_values_are_one_program(pair: tuple[Any, Any]) -> None:
+    assert second(*pair) == []
+
+
+def test_nan_is_equal_to_no_other() -> None:
+    (found,) = second(float("nan"), float("nan"))
+    assert found.reason == "static argument value is nan, and nan is equal to no other nan"
+    (found,) = second((1, float("nan")), (1, float("nan")))
+    assert found.reason == "static argument value is (1, nan), and nan is equal to no other nan"
+    assert found.remedy == "pass the same object in every call, such as math.nan"
+
+
+@pytest.mark.parametrize(
+    ("make", "name"),
+    [
+        (lambda: enum.Enum("Mode", "FAST").FAST, "Mode.FAST"),  # type: ignore[attr-defined]
+        (lambda: enum.IntEnum("Level", "LOW").LOW, "Level.LOW"),  # type: ignore[attr-defined]
+        (lambda: dataclasses.make_dataclass("Config", ["n"], frozen=True)(1), "Config(n=1)"),
+        (lambda: collections.namedtuple("Two", "a b")(1, 2), "Two(a=1, b=2)"),
+        (lambda: type("Layer", (), {}), "a class"),
+    ],
+)
+def test_a_class_made_anew_is_another_one(make: Callable[[], Any], name: str) -> None:
+    (found,) = second(make(), make())
+    assert found.reason == f"static argument value is {name} of another class of the same name"
+    assert found.remedy == "define the class once, outside what runs again"
+
+
+@pytest.mark.parametrize(
+    ("first", "then", "reason", "remedy"),
+    [
+        (2, 2, "holds the same: Plain compares by identity", "pass the same object again, or give its class __eq__"),
+        (
+            2,
+            3,
+            "with another value.rate: 3 now, 2 before",
+            "pass one object in every call, and pass value.rate as an a",
+        ),
+        ("a", "b", "with another value.rate: 'b' now, 'a' before", None),
+        (len, [].append, "another object: Plain compares by identity", "where they are equal, pass the same object"),
+    ],
+)
+def test_objects_that_compare_by_identity(first: Any, then: Any, reason: str, remedy: str | None) -> None:
+    (found,) = second(Plain(first), Plain(then))
+    assert reason in found.reason
+    assert (found.remedy or "none").startswith(remedy or "none")
+
+
+def test_a_class_with_its_own_equality_is_told_by_what_it_holds() -> None:
+    (found,) = second(Own(1), Own(2))
+    assert found.reason.endswith("have another value: Own with another value.rate: 2 now, 1 before") or (
+        found.kind == "static value" and found.reason.endswith("Own with another value.rate: 2 now, 1 before")
+    )
+    assert found.remedy is None
+
+
+@pytest.mark.parametrize("depth", [0, 1])
+def test_a_container_of_a_class_made_anew(depth: int) -> None:
+    def make() -> Any:
+        pair = collections.namedtuple("Two", "a b")(one, one)
+        return {"pair": pair} if depth else pair
+
+    one = jnp.ones(3)
+    f = jax.jit(lambda tree: jax.tree.leaves(tree)[0] + 1)
+    compiled(lambda: f(make()))
+    (found,) = compiled(lambda: f(make()))
+    assert (found.kind, found.reason) == ("pytree", "argument tree is of another class of the same name: Two")
+
+
+def test_a_function_that_closes_over_another_value() -> None:
+    def make(rate: Any) -> Any:
+        return lambda x: x * rate
+
+    (found,) = second(make(2.0), make(3.0))
+    assert found.reason.endswith(", with another rate: 3.0 now, 2.0 before")
+    assert found.remedy is not None
+    assert found.remedy.startswith("define the function once, and pass rate as an argument of it and of the jitted")
+    (found,) = second(make("a"), make("b"))
+    assert found.remedy is None
+
+
+@functools.partial(jax.tree_util.register_dataclass, data_fields=["weight"], meta_fields=["name", "act"])
+@dataclasses.dataclass
+class Layer:
+    weight: Any
+    name: str
+    act: Any = None
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "reason"),
+    [
+        (lambda w: Layer(w, "a"), lambda w: Layer(w, "b"), "static field tree.name has another value: 'b' now"),
+        (lambda w: {"l": [Layer(w, "a")]}, lambda w: {"l": [Layer(w, "b")]}, "static field tree['l'][0].name has"),
+        (lambda w: Layer(w, "a", lambda x: x + 1), lambda w: Layer(w, "a", lambda x: x + 1),
+         "static field tree.act is the same function made anew: <lambda> ("),
+        (lambda w: Layer(w, "a", (Plain(1),)), lambda w: Layer(w, "a", (Plain(1),)),
+         "static field tree.act holds the same, made anew, in objects that compare by identity: (Plain,)"),
+    ],
+)  # fmt: skip
+def test_static_fields_of_a_pytree_are_told(one: Any, other: Any, reason: str) -> None:
+    w = jnp.ones(3)
+    f = jax.jit(lambda tree: jax.tree.leaves(tree)[0] + 1)
+    compiled(lambda: f(one(w)))
+    (found,) = compiled(lambda: f(other(w)))
+    assert found.kind == "static value"
+    assert found.reason.startswith(reason)
+
+
+def test_what_is_too_long_is_told_by_what_differs_in_it() -> None:
+    (found,) = second(Settings(1, note="x"), Settings(layers=(*range(900), 7)))  # type: ignore[arg-type]
+    assert found.reason == (
+        "static argument value has another value: Settings with another value.layers: a tuple of 901 now, 1 before"
+    )
+    (found,) = second(tuple(range(990)), (*range(989), 0))
+    assert found.reason.startswith("static argument value has another value: ")

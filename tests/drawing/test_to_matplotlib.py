@@ -1,0 +1,185 @@
+"""Figures for papers: what is on them, whom they belong to, and names that are no formulas."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import warnings
+from io import BytesIO
+from typing import Any
+
+import pytest
+from matplotlib.figure import Figure
+from matplotlib.text import Text
+
+from jaxmagic.benchmarking.record.benchmark import Benchmark
+from jaxmagic.charts.spec import Band, Bar, Bars, Cell, Curves, Flame, Forest, Mark, Row, Scale, Series, Tile, Treemap
+from jaxmagic.comparison.record.comparison import Comparison
+from jaxmagic.drawing.to_matplotlib import figure, to_png
+from jaxmagic.report.chart_of import chart
+from jaxmagic.session.history import History
+
+HOSTILE = "</script>$x_1$ \\frac{} 50% #1 {\u2028\u0000\x1b\ud800\n" + "w" * 500
+TIME = Scale(label="time of a call", quantity="time", low=1e3, high=1e9, log=True)
+
+
+def texts(found: Figure) -> list[str]:
+    return [each.get_text() for each in found.findobj(Text) if isinstance(each, Text) and each.get_text()]
+
+
+def test_a_benchmark_has_its_curve_its_axes_with_units_and_the_median(benchmark: Benchmark) -> None:
+    found = benchmark.figure()
+    assert type(found).__mro__[1] is Figure
+    (axes,) = found.axes
+    assert (axes.get_xlabel(), axes.get_ylabel()) == ("time of a call (ms)", "share of samples")
+    latency = axes.lines[0]
+    assert latency.get_drawstyle() == "steps-post"
+    assert list(latency.get_ydata())[-1] == 1
+    assert "latency" in texts(found)
+    assert any(each.startswith("median ") for each in texts(found))
+
+
+def test_a_comparison_has_its_rows_from_top_to_bottom_on_a_logarithmic_axis(comparison: Comparison) -> None:
+    found = comparison.figure()
+    (axes,) = found.axes
+    assert axes.get_xscale() == "log"
+    assert [each.get_text() for each in axes.get_yticklabels()] == ["numpy", "jit"]
+    assert axes.get_ylim()[0] > axes.get_ylim()[1]
+    assert "numpy beside itself" in texts(found)
+
+
+def test_a_timing_has_its_parts_and_the_history_a_bar_for_each(timing: Any, compilation: Any) -> None:
+    record = timing(compilation())
+    (axes,) = record.figure().axes
+    assert sum(each.get_width() for each in axes.patches) == record.wall_ns
+    assert axes.patches[0].get_x() == 0
+    history = History()
+    history.append(record)
+    history.append(timing())
+    assert len(history.figure().axes[0].get_yticklabels()) == 2
+
+
+def test_arrays_are_tiles_whose_areas_are_their_shares(live_arrays: Any) -> None:
+    (axes,) = live_arrays((3072, ("a",)), (1024, ("b",))).figure().axes
+    assert [each.get_width() * each.get_height() for each in axes.patches] == pytest.approx([0.75, 0.25])
+    assert {"a", "b"} <= {each.get_text() for each in axes.texts}
+
+
+def test_bands_are_surfaces_with_one_name() -> None:
+    series = Series(name="process", x=(1e3, 1e6), y=(1e4, 2e4))
+    bands = (Band(low=2e3, high=4e3, tip="f"), Band(low=6e3, high=9e3, tip="g"))
+    made = figure(Curves(title="", x=TIME, y=TIME, series=(series,), bands=bands, bands_name="compiling"))
+    assert [each.get_x() for each in made.axes[0].patches] == [2e3, 6e3]
+    assert texts(made).count("compiling") == 1
+
+
+def test_gaps_stay_gaps_and_a_compiling_curve_is_dashed_in_the_same_hue() -> None:
+    n = Scale(label="n", quantity="number", low=10.0, high=1000.0, log=True)
+    run = Series(name="run", x=(10.0, 100.0, 1000.0), y=(1e4, None, 1e6), points=True)
+    compiling = Series(name="compile", x=(10.0, 100.0, 1000.0), y=(1e8, 2e8, 3e8), dashed=True)
+    made = figure(Curves(title="", x=n, y=TIME, series=(run, compiling), marks=(Mark(label="crossing", at=50.0),)))
+    first, second, mark = made.axes[0].lines
+    assert [each != each for each in first.get_ydata()] == [False, True, False]
+    assert (first.get_linestyle(), second.get_linestyle()) == ("-", "--")
+    assert first.get_color() == second.get_color()
+    assert mark.get_label() == "crossing 50"
+
+
+def test_a_flame_graph_has_the_whole_on_top_and_what_it_comes_from_below(heap_difference: Any) -> None:
+    found = heap_difference().figure()
+    (axes,) = found.axes
+    assert axes.get_xlabel() == "memory held (KiB)"
+    assert axes.get_ylim()[0] > axes.get_ylim()[1]
+    boxes = [(each.get_y() + 0.5, each.get_x(), each.get_width()) for each in axes.patches]
+    assert boxes == [(0, 0, 3072), (1, 0, 3072), (2, 0, 2048)]
+    assert {"all 3.00 KiB", "<module> (cell.py:3) 3.00 KiB", "step (train.py:17) 2.00 KiB"} <= set(texts(found))
+    assert "more than before" in texts(found)
+
+
+def test_it_is_as_wide_as_a_paper_and_legible(comparison: Comparison) -> None:
+    found = comparison.figure()
+    assert found.get_size_inches()[0] == pytest.approx(6.4)
+    assert {each.get_fontsize() for each in found.findobj(Text) if isinstance(each, Text) and each.get_text()} == {9}
+
+
+def hostile_charts() -> list[Any]:
+    time = Scale(label=HOSTILE, quantity="time", low=0.0, high=2.0)
+    ratio = Scale(label=HOSTILE, quantity="ratio", low=0.5, high=2.0, log=True)
+    named = Scale(label=HOSTILE, quantity="name", low=-0.5, high=1.5, names=(HOSTILE, "b"))
+    series = Series(name=HOSTILE, x=(0.0, 1.0), y=(1e4, 2e4))
+    mark = Mark(label=HOSTILE, at=1.0)
+    tile = Tile(name=HOSTILE, x=(0.0, 1.0), y=(0.0, 1.0), kind=0, lines=(HOSTILE, HOSTILE))
+    return [
+        Curves(
+            title=HOSTILE,
+            x=named,
+            y=TIME,
+            series=(series, series),
+            marks=(mark,),
+            bands=(Band(low=0.0, high=1.0, tip=HOSTILE),),
+            bands_name=HOSTILE,
+            note=HOSTILE,
+        ),
+        Treemap(title=HOSTILE, kinds=(HOSTILE, "b"), tiles=(tile,)),
+        Forest(title=HOSTILE, x=ratio, rows=(Row(name=HOSTILE, value=1.0),), noise=(0.9, 1.1), noise_label=HOSTILE),
+        Bars(title=HOSTILE, x=time, bars=(Bar(name=HOSTILE, parts=((HOSTILE, 2.0),)),)),
+        Flame(
+            title=HOSTILE,
+            x=time,
+            cells=(Cell(x=(0.0, 2.0), level=0, name=HOSTILE, lines=(HOSTILE,), place=HOSTILE),),
+            kinds=(HOSTILE,),
+            note=HOSTILE,
+        ),
+    ]
+
+
+@pytest.mark.parametrize("hostile", hostile_charts(), ids=lambda each: type(each).__name__)
+def test_whatever_a_name_holds_is_only_text(hostile: Any) -> None:
+    made = figure(hostile)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        made.savefig(BytesIO(), format="png")
+        made.savefig(BytesIO(), format="svg")
+    assert not any(
+        each.get_parse_math() or each.get_usetex() for each in made.findobj(Text) if isinstance(each, Text)
+    )
+    assert any("$x_1$" in each for each in texts(made))
+    assert max(map(len, texts(made))) < 80
+
+
+def test_a_png_is_what_a_notebook_keeps(benchmark: Benchmark) -> None:
+    encoded = to_png(chart(benchmark))
+    assert encoded.startswith("iVBORw0KGgo")
+    assert len(encoded) < 100_000
+
+
+def test_what_is_no_chart_is_a_type_error() -> None:
+    with pytest.raises(TypeError, match="expected a chart, got int"):
+        figure(3)  # type: ignore[arg-type]
+
+
+@pytest.mark.slow
+def test_neither_pyplot_nor_a_setting_of_matplotlib_is_touched() -> None:
+    code = """
+import sys, jaxmagic
+with jaxmagic.stopwatch() as t: pass
+assert "matplotlib" not in sys.modules
+str(t.timing); t.timing._repr_mimebundle_()
+assert "matplotlib" not in sys.modules
+import matplotlib
+def settings():  # whoever reads the backend makes matplotlib choose one, which imports pyplot
+    return {name: matplotlib.rcParams[name] for name in matplotlib.rcParams if name != "backend"}
+before = settings()
+t.timing.figure()._repr_png_()
+assert settings() == before
+assert "matplotlib.pyplot" not in sys.modules
+"""
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=120)
+
+
+def test_rows_with_long_names_can_be_told_apart(named: Any) -> None:
+    labels = [f"a_candidate_with_a_label_that_is_much_too_long_{each}" for each in ("one", "two", "three")]
+    axes = named(*labels, rounds=12).figure().axes[0]
+    rows = [each.get_text() for each in axes.get_yticklabels()]
+    assert len(rows) == len(set(rows)) == 3
+    assert max(map(len, rows)) <= 32

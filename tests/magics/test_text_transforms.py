@@ -1,0 +1,76 @@
+"""The two steps on the text of a cell, before and behind IPython's own."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from jaxmagic.magics.declare import JaxMagics
+from jaxmagic.magics.text_transforms import cell_to_marker, line_in_sight
+
+PARSERS = {"jaxtime": JaxMagics.jaxtime.parser}
+
+
+def cell(text: str) -> str:
+    return "".join(cell_to_marker(text.splitlines(keepends=True), PARSERS))
+
+
+def test_a_cell_keeps_its_height() -> None:
+    text = "%%jaxtime -q\n\na = 1\n"
+    assert cell(text) == "get_ipython().run_cell_magic('jaxtime', '-q', ...)\n\na = 1\n"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "a = 1\n",
+        "%%time\n1\n",
+        "%%jaxtime?\n",
+        "%%jaxtimes\n1\n",
+        "%%jaxtime\n\n",
+        "%%jaxtime f(x)\n1\n",
+        "%%jaxtime --no\n1\n",
+    ],
+)
+def test_what_is_not_ours_or_is_wrong_is_left_to_ipython(text: str) -> None:
+    assert cell(text) == text
+
+
+def test_a_cell_magic_below_ours_is_one_too() -> None:
+    assert "run_cell_magic('capture', 'out'" in cell("%%jaxtime\n%%capture out\nprint(1)\n")
+
+
+@given(st.lists(st.text(st.characters(exclude_categories=["Cs"]), max_size=20), min_size=1, max_size=4))
+def test_no_cell_is_changed_that_is_not_ours(lines: list[str]) -> None:
+    lines = [line.replace("%%jaxtime", "") + "\n" for line in lines]
+    assert cell_to_marker(list(lines), PARSERS) == lines
+
+
+def line(text: str) -> str:
+    return "".join(line_in_sight(text.splitlines(keepends=True), PARSERS))
+
+
+def test_ipython_sees_an_await_in_front_of_a_line_with_one() -> None:
+    call = "a, b = get_ipython().run_line_magic('jaxtime', '-q await g()')\n"
+    assert line(f"if 1:\n    {call}") == f"if 1:\n    assert True, await ...; {call}"
+
+
+@pytest.mark.parametrize("character", ["\x0c", "\x1c", "\x85", "\u2028"])
+def test_what_only_some_take_for_the_end_of_a_line_is_text(character: str) -> None:
+    first = f"text = 'a{character}b'\n"
+    lines = [first, "z = get_ipython().run_line_magic('jaxtime', 'await g()')\n"]
+    assert line_in_sight(lines, PARSERS)[:2] == [first, f"assert True, await ...; {lines[1]}"]
+
+
+@pytest.mark.parametrize(
+    "statement", ["awaited(x)", "f(x)", "async def g(): await h()", "return await g()", "!await x"]
+)
+def test_a_line_without_await_stays_ipythons_call(statement: str) -> None:
+    text = f"get_ipython().run_line_magic('jaxtime', {statement!r})\n"
+    assert line(text) == text
+
+
+def test_a_broken_statement_stands_alone() -> None:
+    assert line("get_ipython().run_line_magic('jaxtime', '-q f(')\n") == "f(\n"

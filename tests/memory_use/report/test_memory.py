@@ -1,0 +1,441 @@
+"""Where memory goes, in text and HTML: small enough to read, and what is not known is said."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from html import unescape
+from html.parser import HTMLParser
+from textwrap import dedent
+from typing import Any
+
+import pytest
+
+from jaxmagic.memory_use.record.memory_profile import Allocation, Buffer, Suspect
+from jaxmagic.memory_use.record.usage import MemoryTimeline
+from jaxmagic.memory_use.report import sentences as memory_words
+from jaxmagic.report.style import Style
+from jaxmagic.report.to_html import to_html
+from jaxmagic.report.to_text import to_text
+from jaxmagic.session.history import History
+
+PLAIN = Style(picture=False)
+
+
+def golden(text: str) -> str:
+    return dedent(text).strip("\n")
+
+
+def widest(text: str) -> int:
+    return max(map(len, text.splitlines()))
+
+
+class Tags(HTMLParser):
+    """Collects tags and text, and checks that what is opened is closed."""
+
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.tags: list[str] = []
+        self.attributes: list[str] = []
+        self.text = ""
+        self._open: list[str] = []
+        self.feed(html)
+        assert self._open == []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        self.attributes += [name for name, _ in attrs]
+        if tag not in ("br", "img"):
+            self._open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self._open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+
+# --- text --------------------------------------------------------------------------------------------------------
+
+
+def test_a_profile(memory_profile: Any) -> None:
+    assert to_text(memory_profile()) == golden("""
+        Arrays: 3.00 KiB after, +2.00 KiB; a program needs 4.00 KiB; ran in 11.0 ms
+        1 array was made here and was still held when all work was done: 2.00 KiB.
+          size      array     held by
+          2.00 KiB  f32[512]  y, model.w
+          program  needs =   argument  + output  + temporary
+          jit_f    4.00 KiB  2.00 KiB  1.00 KiB  1.00 KiB     ran
+        jit_f uses most at step 4 of 4, add.1 (cell.py:3): 4.00 KiB. The largest then:
+          1.00 KiB argument f32[256] a; 1.00 KiB argument f32[256] b; 1.00 KiB temporary
+          f32[256] jit(f)/dot.1 (cell.py:3).
+        The process: 101 MiB resident, +1.00 MiB, at least 103 MiB at its peak.
+        3 samples, every 1 ms at best.
+    """)
+
+
+def test_a_profile_in_a_line(memory_profile: Any) -> None:
+    found = to_text(memory_profile(), Style(form="line"))
+    assert found == "Arrays: 3.00 KiB after, +2.00 KiB; a program needs 4.00 KiB; ran in 11.0 ms"
+
+
+def test_a_profile_of_nothing(memory_profile: Any, live_arrays: Any) -> None:
+    nothing = memory_profile(before_bytes=(), arrays=live_arrays(), executables=(), timeline=None)
+    assert to_text(nothing) == golden("""
+        Arrays: 0 B after, as before; ran in 11.0 ms
+        No array that was made here is still held.
+    """)
+
+
+@pytest.mark.parametrize("render", [to_text, to_html])
+def test_what_was_made_and_nobody_is_found_to_hold_is_said_to_be_unknown(
+    memory_profile: Any, live_arrays: Any, render: Any
+) -> None:
+    (kept,) = memory_profile().arrays.made
+    lost = replace(kept, names=(), device_bytes=(("cpu:0", 4096),))
+    old = replace(lost, made=False)
+    sentence = "Who holds 4.00 KiB of this is not known: no name, output, closure or traceback leads there."
+    assert sentence in " ".join(render(memory_profile(arrays=live_arrays(kept, lost, old))).split())
+    assert "Who holds" not in render(memory_profile(arrays=live_arrays(kept, old)))
+
+
+def test_what_is_not_known_is_said_and_never_zero(memory_profile: Any, executable: Any) -> None:
+    silent = dict.fromkeys(("argument_bytes", "output_bytes", "temporary_bytes", "alias_bytes"))
+    program = executable(**silent, allocations=None, steps=None, notes=("Not known: what the compiler planned.",))
+    text = to_text(memory_profile(executables=(program,), timeline=None))
+    assert "a program needs" not in text
+    assert text.count("not known") == 4
+    assert " 0 B" not in text
+    assert "jit_f: Not known: what the compiler planned." in text
+    assert to_text(program).startswith("jit_f: what it needs is not known\n")
+    assert to_text(program).count("not known") == 5
+    blind = MemoryTimeline(
+        interval_ns=1_000_000,
+        times_ns=(0, 1),
+        rss_bytes=(None, None),
+        array_bytes=(None, None),
+        device_bytes={"gpu:0": (None, None)},
+        notes=("The process does not say.",),
+    )
+    told = to_text(memory_profile(executables=(), timeline=blind))
+    assert "The process:" not in told
+    assert "gpu:0: use not known." in told
+    assert "The process does not say." in told
+
+
+def test_where_an_array_is_not_found_from_a_name_that_is_said(live_arrays: Any) -> None:
+    assert to_text(live_arrays((8, ()), (4, ("x",)))) == golden("""
+        2 arrays are alive: 12 B
+          size  array   held by
+          8 B   f32[2]  not found from the namespace
+          4 B   f32[1]  x
+    """)
+    assert to_text(live_arrays()) == "No JAX array is alive."
+    assert to_text(live_arrays((4, ("x",))), Style(form="line")) == "1 array is alive: 4 B"
+    assert to_text(live_arrays(notes=("The search for names was cut short.",))).endswith("was cut short.")
+
+
+def test_donated_memory_and_constants_have_their_place(executable: Any) -> None:
+    donated = executable(name="jit_g", alias_bytes=1024, constant_bytes=4096)
+    text = to_text(donated)
+    assert text.splitlines()[:4] == [
+        "jit_g needs 3.00 KiB",
+        "  program  needs =   argument  + output  + temporary  - alias",
+        "  jit_g    3.00 KiB  2.00 KiB  1.00 KiB  1.00 KiB     1.00 KiB  ran",
+        "Beside that, constants are built in: jit_g 4.00 KiB.",
+    ]
+
+
+def built_in(
+    size_bytes: int, captured: tuple[str, ...] = (), source: str | None = "cell 7:2", **more: Any
+) -> Allocation:
+    buffer = Buffer(
+        offset_bytes=0,
+        size_bytes=size_bytes,
+        first=0,
+        last=3,
+        instruction="constant.1",
+        shape=f"u8[{size_bytes}]",
+        op_name="",
+        source=source,
+        captured=captured,
+        **more,
+    )
+    return Allocation(kind="constant", size_bytes=size_bytes, aliased=False, space=0, buffers=(buffer,))
+
+
+@pytest.mark.parametrize(
+    ("constants", "told"),
+    [
+        ([built_in(2048, ("params['w']",))], "2.00 KiB params['w'] at cell 7:2"),
+        ([built_in(2048, ("w", "v"))], "2.00 KiB w or v at cell 7:2"),
+        ([built_in(2048, ("w",), inside="flax.linen.Dense")], "2.00 KiB w at cell 7:2 in flax.linen.Dense"),
+        ([built_in(2048, source=None)], "2.00 KiB u8[2048]"),
+        ([built_in(4), built_in(3072, ("v",)), built_in(4096, ("w",), "/me/train.py:3")],
+         "4.00 KiB w at train.py:3, 3.00 KiB v at cell 7:2"),
+        ([built_in(1024 + n, (f"w{n}",), None) for n in range(5)], "1.00 KiB w4, 1.00 KiB w3, 1.00 KiB w2"),
+    ],
+)  # fmt: skip
+def test_large_constants_are_told_by_their_names_and_lines(executable: Any, constants: Any, told: str) -> None:
+    program = executable(allocations=(*executable().allocations, *constants), constant_bytes=4096)
+    sentence = f"Beside that, constants are built in: jit_f 4.00 KiB ({told})."
+    assert sentence in " ".join(to_text(program).split())
+    assert sentence in unescape(to_html(program))
+
+
+def test_an_argument_that_jax_made_of_a_constant_has_its_name(executable: Any) -> None:
+    first, *others = executable().allocations
+    buffers = (replace(first.buffers[0], op_name="", instruction="Arg_0.1", captured=("params['w']",)),)
+    program = executable(allocations=(replace(first, buffers=buffers), *others))
+    assert "1.00 KiB argument f32[256] params['w'];" in " ".join(to_text(program).split())
+    assert "Arg_0" not in to_text(program)
+
+
+@pytest.mark.parametrize(
+    ("limit_bytes", "sentence"),
+    [
+        (8192, "jit_f fits into the 8.00 KiB that its device has in all."),
+        (1024, "jit_f does not fit into the 1.00 KiB that its device has in all."),
+    ],
+)
+def test_whether_it_fits_is_said_where_it_is_known(executable: Any, limit_bytes: int, sentence: str) -> None:
+    assert sentence in to_text(executable(limit_bytes=limit_bytes))
+    assert "in all" not in to_text(executable())
+
+
+def test_an_estimate_is_said_to_be_one(executable: Any) -> None:
+    assert "a lower bound: this backend does not say where" in " ".join(to_text(executable(estimated=True)).split())
+
+
+def test_each_device_is_told_where_there_are_several(memory_profile: Any) -> None:
+    found = memory_profile(before_bytes=(("cpu:0", 1024), ("cpu:1", 512)))
+    assert "By device: cpu:0 3.00 KiB (+2.00 KiB), cpu:1 0 B (-512 B)." in to_text(found)
+
+
+def test_a_peak_of_a_device_is_told_with_what_it_has(memory_profile: Any) -> None:
+    sampled = replace(
+        memory_profile().timeline,
+        device_bytes={"gpu:0": (0, 2**20, 2**19)},
+        device_peak_bytes={"gpu:0": (0, 2**21)},
+        device_limit_bytes={"gpu:0": 2**30},
+    )
+    text = to_text(memory_profile(timeline=sampled))
+    assert "gpu:0: 512 KiB in use, 2.00 MiB at its peak, of 1.00 GiB." in text
+
+
+_OF_OUT = (
+    "Out keeps the value of every cell: end the line with a semicolon, or run %reset -f out. The last three "
+    "IPython keeps elsewhere as well: get_ipython().user_ns_hidden.update(_=0, __=0, ___=0)."
+)
+
+
+@pytest.mark.parametrize(
+    ("path", "advice"),
+    [
+        ("Out[*]", _OF_OUT),
+        ("Out[*].w", _OF_OUT),
+        ("losses[*]", "If they are no longer needed: losses.clear()."),
+        ("model.cache[*]", "If they are no longer needed: model.cache.clear()."),
+        ("w", "If they are no longer needed: del w."),
+        ("layers[*].w", "If they are no longer needed, let go of them there."),
+        ("list(params)[*]", "If they are no longer needed, let go of them there."),
+        (
+            "last traceback: frame f, variable x",
+            "The last exception keeps the variables of its functions: run del sys.last_traceback, sys.last_value.",
+        ),
+    ],
+)
+def test_a_suspect_is_told_with_what_can_be_run(path: str, advice: str) -> None:
+    (told,) = memory_words.about_suspects([Suspect(path=path, bytes_seen=(1024, 2048, 4096), arrays=3)])
+    assert told == f"{path} grew in each of the last 3 looks, by 3.00 KiB to 4.00 KiB (3 arrays): a leak? {advice}"
+
+
+def test_a_suspect_is_a_warning(memory_profile: Any) -> None:
+    found = memory_profile(suspects=(Suspect(path="w", bytes_seen=(1, 2, 3), arrays=1),))
+    assert "Warning: w grew in each of the last 3 looks, by 2 B to 3 B (1 array)" in to_text(found)
+    assert "⚠ w grew" in to_html(found, PLAIN)
+
+
+def test_all_that_stood_in_the_way_is_told_once(memory_profile: Any, timing: Any, executable: Any) -> None:
+    programs = [executable(notes=("twice",)), executable(notes=("twice",))]
+    found = memory_profile(
+        timing=timing(notes=("The result is a coroutine.",), error="KeyboardInterrupt"),
+        executables=tuple(programs),
+        notes=("Of the profile.",),
+    )
+    for told in (to_text(found), Tags(to_html(found, PLAIN)).text):
+        for note in ("Of the profile.", "The result is a coroutine.", "jit_f: twice", "ended with KeyboardInterrupt"):
+            assert told.count(note) == 1
+
+
+def test_the_copy_to_the_host_is_told_where_it_was_asked_for(memory_profile: Any, timing: Any) -> None:
+    found = memory_profile(timing=timing(fetch_ns=2_000_000, fetch_bytes=2048))
+    sentence = "Fetch: 2.00 ms to copy 2.00 KiB to the host, beside the wall time."
+    assert sentence in to_text(found)
+    assert sentence in Tags(to_html(found, PLAIN)).text
+    assert "Fetch" not in to_text(memory_profile())
+
+
+def test_the_words_are_explained_where_that_is_asked_for(memory_profile: Any) -> None:
+    explained = to_text(memory_profile(), explain=True)
+    assert explained.splitlines()[-5:] == list(memory_words.EXPLANATION)
+    assert widest(explained) <= 80
+    assert all(line in Tags(to_html(memory_profile(), PLAIN, explain=True)).text for line in memory_words.EXPLANATION)
+
+
+def test_rows_beyond_the_wanted_ones_are_counted(memory_profile: Any, executable: Any, live_arrays: Any) -> None:
+    (one,) = live_arrays((4, ("x",))).arrays
+    arrays = live_arrays(*[replace(one, made=True)] * 7)
+    found = memory_profile(arrays=arrays, executables=(executable(),) * 5)
+    few = to_text(found, Style(rows=3))
+    assert few.count("f32[1]  x") == 3
+    assert "… and 4 more arrays: see to_frame()" in few
+    assert "… and 2 more programs: see to_frame()" in few
+    assert "more" not in to_text(found)
+    html = to_html(found, Style(rows=3, picture=False))
+    assert "… and 4 more arrays: see to_frame()" in html
+    assert "… and 2 more programs: see to_frame()" in html
+
+
+@pytest.mark.parametrize("width", [60, 80, 118])
+def test_no_line_is_wider_than_the_page(memory_profile: Any, executable: Any, live_arrays: Any, width: int) -> None:
+    (one,) = live_arrays((1023 * 2**20, ("experiment.optimizer.state['layer_12'].momentum",) * 3)).arrays
+    long = replace(
+        one,
+        shape="bf16[1024,1024,512]",
+        sharding="NamedSharding P('data', None, 'model') over 8 devices",
+        device_bytes=tuple((f"gpu:{n}", 2**20) for n in range(8)),
+        made=True,
+    )
+    program = executable(
+        name="jit_train_step_of_the_whole_model",
+        compiled=True,
+        argument_bytes=1023 * 2**30,
+        alias_bytes=1023 * 2**20,
+        temporary_bytes=None,
+    )
+    found = memory_profile(
+        arrays=live_arrays(long, (4, ("x",))), executables=(program, executable()), suspects=(), before_bytes=()
+    )
+    if width >= 80:  # seven columns of numbers take as much as they take
+        assert widest(to_text(found, Style(width=width))) <= width
+    assert widest(to_text(found.arrays, Style(width=width))) <= width
+
+
+def test_a_number_is_never_cut(memory_profile: Any, executable: Any) -> None:
+    program = executable(name="jit_" + "f" * 50, compiled=True, alias_bytes=1023 * 2**20, argument_bytes=1023 * 2**30)
+    text = to_text(memory_profile(executables=(program,)), Style(width=40))
+    assert "1023 GiB" in text
+    assert "1023 MiB" in text
+    assert re.search(r"jit_f+…", text)
+
+
+# --- HTML --------------------------------------------------------------------------------------------------------
+
+
+def test_html_says_what_text_says(memory_profile: Any) -> None:
+    found = memory_profile()
+    told = Tags(to_html(found, PLAIN)).text
+    for word in ("2.00 KiB", "f32[512]", "y, model.w", "jit_f", "4.00 KiB", "at least 103 MiB at its peak"):
+        assert word in told
+    assert Tags(to_html(found.arrays, PLAIN)).text.startswith("2 arrays are alive: 3.00 KiB")
+    assert "jit_f uses most at step 4 of 4" in Tags(to_html(found.executables[0], PLAIN)).text
+
+
+def test_everything_from_the_user_is_escaped(
+    memory_profile: Any, live_arrays: Any, executable: Any, timing: Any, hostile: str
+) -> None:
+    (one,) = live_arrays((4, (hostile, hostile))).arrays
+    arrays = live_arrays(replace(one, shape=hostile, sharding=hostile, made=True), (4, ("x",)), notes=(hostile,))
+    program = executable(name=hostile, notes=(hostile,), limit_bytes=1, constant_bytes=1)
+    allocations = tuple(
+        replace(each, buffers=tuple(replace(b, op_name=hostile, source=hostile, shape=hostile) for b in each.buffers))
+        for each in program.allocations
+    )
+    program = replace(program, allocations=allocations)
+    found = memory_profile(
+        timing=timing(error=hostile, notes=(hostile,)),
+        arrays=arrays,
+        executables=(program,),
+        suspects=(Suspect(path=hostile, bytes_seen=(1, 2, 3), arrays=1),),
+        notes=(hostile,),
+        before_bytes=((hostile, 3), ("cpu:0", 3)),
+        timeline=replace(memory_profile().timeline, device_bytes={hostile: (1, 2, 3)}),
+    )
+    for record in (found, arrays, program):
+        tags = Tags(to_html(record, PLAIN))
+        assert set(tags.tags) <= {"div", "b", "table", "tr", "th", "td", "code", "span"}
+        assert set(tags.attributes) <= {"style"}
+        text = to_text(record)
+        assert not re.search(r"[\x00\u2028]", text)
+
+
+@pytest.mark.parametrize("kind", ["memory_profile", "live_arrays", "executable"])
+def test_html_stays_small_and_needs_no_address(request: Any, kind: str) -> None:
+    html = to_html(request.getfixturevalue(kind)(), PLAIN)
+    assert len(html) < 6000
+    assert "http" not in html
+    assert "<script" not in html
+
+
+# --- the history -------------------------------------------------------------------------------------------------
+
+
+def test_the_history_says_how_much_more_the_arrays_hold(memory_profile: Any) -> None:
+    history = History()
+    history.append(memory_profile())
+    assert "+2.00 KiB" in to_text(history)
+    assert "f(x)" in to_text(history)
+
+
+def test_names_of_arrays_that_are_no_more_are_told(memory_profile: Any, live_arrays: Any) -> None:
+    gone = tuple(replace(live_arrays((4096, (f"x{n}",))).arrays[0], device_bytes=()) for n in range(7))
+    record = memory_profile(arrays=live_arrays((1024, ("y",)), deleted=gone))
+    told = "Donated or deleted here, and still named: x0 (f32[1024], 4.00 KiB), x1"
+    assert told in " ".join(to_text(record).split())
+    assert "x4 (f32[1024], 4.00 KiB), and 2 more. To read them is an error." in " ".join(to_text(record).split())
+    assert told in Tags(to_html(record, PLAIN)).text
+    assert "Donated" not in to_text(memory_profile())
+
+
+def test_machine_code_is_told_where_it_is_counted(executable: Any) -> None:
+    assert memory_words.about_constants([executable(constant_bytes=0, generated_code_bytes=2048)]) == [
+        "Their machine code takes: jit_f 2.00 KiB."
+    ]
+    assert memory_words.about_constants([executable(constant_bytes=0, generated_code_bytes=0)]) == []
+
+
+def test_what_a_program_uses_is_told_beside_what_it_gets(executable: Any) -> None:
+    (told,) = memory_words.about_peak(
+        executable(argument_bytes=2**20, output_bytes=0, temporary_bytes=0, alias_bytes=0)
+    )
+    assert "4.00 KiB of the 1.00 MiB that it gets" in told
+    (told,) = memory_words.about_peak(
+        executable(argument_bytes=4096, output_bytes=0, temporary_bytes=0, alias_bytes=0)
+    )
+    assert "that it gets" not in told
+
+
+def test_a_long_name_is_cut_in_a_sentence(executable: Any) -> None:
+    (told,) = memory_words.about_peak(executable(name="jit_" + "s" * 5000))
+    assert len(told) < 400
+
+
+def test_what_lies_on_the_host_has_columns_of_its_own_in_every_medium(memory_profile: Any, executable: Any) -> None:
+    offloaded = executable(
+        host_argument_bytes=0, host_output_bytes=2**20, host_alias_bytes=0, host_temporary_bytes=3 * 2**20
+    )
+    profile = memory_profile(executables=(offloaded, executable(name="jit_g")))
+    head = next(line for line in to_text(profile).splitlines() if "needs =" in line)
+    assert head.split("+ temporary")[1].split() == ["host", "out", "host", "temp"]
+    row = next(line for line in to_text(profile).splitlines() if line.split()[:1] == ["jit_f"])
+    assert "1.00 MiB" in row
+    assert "3.00 MiB" in row
+    other = next(line for line in to_text(profile).splitlines() if line.split()[:1] == ["jit_g"])
+    assert other.count("not known") == 2
+    assert "host temp" in to_html(profile)
+    assert "host" not in to_text(memory_profile())
+    frame = profile.to_frame()
+    assert list(frame.loc[0, ["peak_bytes", "host_bytes", "host_output_bytes"]]) == [4096, 4 * 2**20, 2**20]
+    assert frame["host_bytes"].isna().tolist() == [False, True]
+    assert offloaded.to_dict()["host_bytes"] == 4 * 2**20

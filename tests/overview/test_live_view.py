@@ -1,0 +1,88 @@
+"""The history's live view."""
+
+from __future__ import annotations
+
+import base64
+import re
+from typing import Any
+
+import jaxmagic
+from jaxmagic.benchmarking.record.benchmark import Benchmark
+from jaxmagic.comparison.record.comparison import Comparison
+from jaxmagic.overview.live_view import HistoryView
+
+
+def shown(screen: Any) -> str:
+    return "".join(str(each["data"]["text/html"]) for each in screen.outputs)
+
+
+def picture(screen: Any) -> str:
+    found = re.search(r"base64,([^\"]+)", shown(screen))
+    assert found, shown(screen)
+    return base64.b64decode(found[1]).decode()
+
+
+def names(view: HistoryView) -> list[str]:
+    return [label for label, _ in view.run.options]
+
+
+def test_all_timings_are_listed_newest_first(
+    timing: Any, compilation: Any, benchmark: Benchmark, comparison: Comparison
+) -> None:
+    view = HistoryView([timing(code="first"), benchmark, comparison, timing(compilation(), code="last\n  one")])
+    assert [each.split("  ")[1] for each in names(view)][:1] == ["last one"]
+    assert len(names(view)) == 5
+    assert any(each.endswith("jit (first call)") for each in names(view))
+    assert "[3] last one" in picture(view.bars)
+
+
+def test_runs_are_chosen_by_code_function_and_order(timing: Any, compilation: Any) -> None:
+    runs = [
+        timing(code="f(x)"),
+        timing(compilation(function="step"), code="step(x)"),
+        timing(compilation(function="init"), code="init()"),
+    ]
+    view = HistoryView(runs)
+    assert view.function.options == ("all functions", "init", "step")
+    view.text.value = "STEP"
+    assert [each.split("  ")[1] for each in names(view)] == ["step(x)"]
+    view.text.value = ""
+    view.function.value = "init"
+    assert [each.split("  ")[1] for each in names(view)] == ["init()"]
+    assert "of init" in picture(view.bars)
+    view.function.value = "all functions"
+    view.order.value = "oldest first"
+    assert [each.split("  ")[1] for each in names(view)] == ["f(x)", "step(x)", "init()"]
+    view.text.value = "nothing"
+    assert "there is no run to show" in shown(view.bars)
+    assert names(view) == []
+
+
+def test_one_stage_in_one_unit(timing: Any, compilation: Any) -> None:
+    view = HistoryView([timing(compilation(), code="f(x)")])
+    assert "compilation" in picture(view.bars)
+    view.stage.value = "wait"
+    assert 'data-button="compilation"' not in picture(view.bars)
+    view.unit.value = "s"
+    assert "(s)" in picture(view.bars)
+    view.unit.value = "share"
+    assert "share of the wall time" in picture(view.bars)
+
+
+def test_a_run_that_is_chosen_shows_what_it_compiled_and_why(timing: Any, compilation: Any) -> None:
+    view = HistoryView([timing(code="f(x)"), timing(compilation(function="step"), code="step(x)")])
+    view.run.index = 0
+    assert "step" in shown(view.report)
+    view.run.index = 1
+    assert "Nothing compiled." in shown(view.report)
+
+
+def test_an_empty_session_says_what_to_run() -> None:
+    assert "time something with %jaxtime" in shown(HistoryView([]).bars)
+
+
+def test_explore_is_of_the_session_or_of_a_record(timing: Any, sweep: Any, benchmark: Any) -> None:
+    assert isinstance(jaxmagic.explore(), HistoryView)
+    assert len(names(jaxmagic.explore(timing(code="f(x)")))) == 1
+    assert type(jaxmagic.explore(sweep)).__name__ == "SweepView"
+    assert type(jaxmagic.explore(benchmark)).__name__ == "BenchmarkView"

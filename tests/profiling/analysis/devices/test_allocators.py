@@ -1,0 +1,80 @@
+"""Memory over time, as the allocators of a recording told it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from profiles import fabricated
+from recordings import trace
+
+import jaxmagic
+from jaxmagic.profiling.analysis.devices.allocators import allocator_uses
+from jaxmagic.profiling.capture.xspace import read_recording
+from jaxmagic.profiling.record.recording import EventKind, Recording, Track
+
+KINDS = (
+    EventKind("MemoryAllocation", {"allocator_name": "GPU_0_bfc"}),
+    EventKind("MemoryDeallocation", {"allocator_name": "GPU_0_bfc"}),
+    EventKind("PjitFunction(step)", {}),
+    EventKind("other", {"allocator_name": "GPU_0_bfc"}),
+)
+
+
+def of(*events: tuple[int, int, int, int]) -> Recording:
+    """Events as their kind, start, end, and what is held."""
+    kinds, start, end, held = np.array(events, np.int64).T
+    return Recording(
+        (Track("python", None, "host", kinds, start * 1000, end * 1000, held_bytes=held),), KINDS, {}, {}
+    )
+
+
+def test_what_is_held_is_told_over_time_with_its_peak_and_what_was_dispatched() -> None:
+    made = of((0, 5, 5, 100), (2, 10, 30, 0), (0, 20, 20, 900), (1, 25, 25, 300), (3, 26, 27, 5000), (0, 40, 40, 400))
+    (found,) = allocator_uses(made, 5000)
+    assert (found.allocator, found.peak_bytes, found.peak_ns, found.program) == ("GPU_0_bfc", 900, 15, "step")
+    assert (found.time_ns, found.held_bytes) == ((0, 15, 20, 35), (100, 900, 300, 400))
+
+
+def test_what_was_held_before_the_first_operation_is_what_it_begins_with() -> None:
+    made = of((0, 5, 5, 700), (0, 10, 10, 100), (0, 20, 20, 300))
+    (found,) = allocator_uses(made, 15_000)
+    assert (found.time_ns, found.held_bytes, found.peak_bytes, found.peak_ns) == ((0, 5), (100, 300), 300, 5)
+
+
+def test_of_very_many_times_the_peak_and_the_last_are_kept() -> None:
+    held = np.random.default_rng(0).integers(1, 1000, 5000)
+    held[3777] = 10**6
+    made = of(*((0, at, at, int(each)) for at, each in enumerate(held)))
+    (found,) = allocator_uses(made, 0)
+    assert found.peak_bytes == max(found.held_bytes) == 10**6
+    assert len(found.time_ns) <= 400
+    assert (found.time_ns[-1], found.held_bytes[-1]) == (4999, held[-1])
+    assert all(held[at] == each for at, each in zip(found.time_ns, found.held_bytes, strict=True))
+
+
+@pytest.mark.parametrize(
+    ("name", "peak", "program"),
+    [("gpu_gfx950_te_attention", 663_228_416, "loss_fn"), ("gpu_mi300_8dev_conv", 1_732_169_984, "forward_3d_conv")],
+)
+def test_real_recordings_have_a_curve_and_a_sentence(name: str, peak: int, program: str) -> None:
+    profile = jaxmagic.read_profile(trace(name))
+    assert (profile.allocator_uses[0].peak_bytes, profile.allocator_uses[0].program) == (peak, program)
+    frame = profile.to_frame("memory")
+    assert frame["held_bytes"].max() == peak
+    assert f"while {program} was dispatched." in " ".join(str(profile).split())
+    profile.figure("memory")
+
+
+def test_events_of_an_allocator_are_few_kinds() -> None:
+    """Their numbers differ from event to event: each would be a kind of its own."""
+    recording = read_recording([("", trace("gpu_mi300_gemm").read_bytes())])
+    assert sum("Memory" in each.name for each in recording.kinds) < 12
+
+
+def test_without_allocators_nothing_is_said_or_drawn() -> None:
+    assert allocator_uses(Recording((), (), {}, {}), 0) == ()
+    assert "Memory given" not in str(fabricated())
+    with pytest.raises(ValueError, match="no allocator"):
+        replace(fabricated()).figure("memory")

@@ -1,0 +1,77 @@
+"""Verdicts on a run, and where there is none."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from profiles import MS, fabricated, use
+
+from jaxmagic.profiling.analysis.devices.bound import bound_of
+
+
+@pytest.mark.parametrize(
+    ("busy_ms", "recorded_ms", "wall_ms", "limit"),
+    [
+        (19, 20, None, "not timed"),  # the profiler may be what takes the time
+        (1, 20, None, "not timed"),
+        (19, 20, 20, "device"),
+        (19, 20, 19.5, "device"),
+        (12.9, 13, 10, "device"),  # even if all that it takes longer is in the device's time
+        (11.5, 13, 10, "neither"),
+        (13, 14, 10, "device"),
+        (15, 20, 19, "neither"),
+        (4, 20, 20, "host"),
+        (1.72, 1.89, 13.2, "host"),  # busy for 91 % of the recording, and for 13 % of the run
+        (8, 20, 10, "distorted"),
+        (4, 20, 10, "host"),  # the device's time can only be less without the profiler
+        (18, 19, 30, "neither"),
+    ],
+)
+def test_a_verdict_holds_with_the_profiler_and_without(
+    timing: Callable[..., Any], busy_ms: float, recorded_ms: float, wall_ms: float | None, limit: str
+) -> None:
+    profile = replace(
+        fabricated(),
+        recorded_ns=round(2 * recorded_ms * MS),
+        device_uses=(use("CPU:0", round(2 * busy_ms * MS)), use("CPU:1", round(busy_ms * MS))),
+        unprofiled=None if wall_ms is None else timing(dispatch_ns=round(wall_ms * MS), wait_ns=0),
+        timed_runs=3,
+    )
+    found = bound_of(profile)
+    assert found is not None
+    assert (found.limit, found.use.device) == (limit, "CPU:0")
+    assert found.busy_ns <= found.run_ns
+
+
+@pytest.mark.parametrize(
+    ("busy_ms", "recorded_ms", "wall_ms", "timed_runs", "limit"),
+    [
+        (739, 740, 2210, 1, "unsteady"),  # another process had the machine
+        (739, 740, 2210, 2, "unsteady"),
+        (739, 740, 2210, 3, "host"),
+        (739, 740, 1000, 1, "neither"),
+        (100, 740, 2210, 1, "host"),  # in both
+    ],
+)
+def test_one_run_that_the_recording_contradicts_gives_no_verdict(
+    timing: Callable[..., Any], busy_ms: float, recorded_ms: float, wall_ms: float, timed_runs: int, limit: str
+) -> None:
+    profile = replace(
+        fabricated(),
+        recorded_ns=round(2 * recorded_ms * MS),
+        device_uses=(use("CPU:0", round(2 * busy_ms * MS)),),
+        unprofiled=timing(dispatch_ns=round(wall_ms * MS), wait_ns=0),
+        timed_runs=timed_runs,
+    )
+    found = bound_of(profile)
+    assert found is not None
+    assert found.limit == limit
+    assert found.busy_ns <= found.run_ns
+
+
+def test_nothing_is_said_of_a_recording_without_runs_or_devices() -> None:
+    assert bound_of(replace(fabricated(), runs=None)) is None
+    assert bound_of(replace(fabricated(), device_uses=())) is None

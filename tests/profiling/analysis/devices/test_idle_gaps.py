@@ -1,0 +1,108 @@
+"""Why a device computes nothing: all of its time has one cause, and no moment has two."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from jaxmagic.profiling.analysis.attribution import (
+    BESIDE,
+    COLLECTIVE,
+    COMPUTE,
+    CONTROL,
+    COPY,
+    Segments,
+    overlap,
+    union_of,
+)
+from jaxmagic.profiling.analysis.devices.idle_gaps import CAUSES, gaps, host_activity, host_stretches, length_ps
+from jaxmagic.profiling.record.recording import EventKind, Recording, Track
+
+SPANS = st.lists(st.tuples(st.integers(0, 60), st.integers(1, 20), st.integers(COMPUTE, CONTROL)), max_size=12)
+PLAIN = st.lists(st.tuples(st.integers(0, 60), st.integers(1, 20)), max_size=5)
+
+
+def union(spans: list[tuple[int, int]]) -> Segments:
+    return union_of(*columns([(low, low + length) for low, length in spans], 2))
+
+
+def columns(rows: list[tuple[int, ...]], count: int) -> list[np.ndarray]:
+    return list(np.array(rows, np.int64).reshape(-1, count).T)
+
+
+def moments(found: Segments) -> set[int]:
+    return {
+        each for low, high in zip(found.start.tolist(), found.end.tolist(), strict=True) for each in range(low, high)
+    }
+
+
+@given(PLAIN, PLAIN)
+def test_an_overlap_is_that_of_every_moment(one: list[tuple[int, int]], other: list[tuple[int, int]]) -> None:
+    some, others = union(one), union(other)
+    assert moments(overlap(some, others, inside=True)) == moments(some) & moments(others)
+    assert moments(overlap(some, others, inside=False)) == moments(some) - moments(others)
+
+
+@given(SPANS, PLAIN, PLAIN, PLAIN)
+def test_every_moment_without_computation_has_the_first_cause_that_fits(
+    spans: list[tuple[int, int, int]],
+    windows: list[tuple[int, int]],
+    compiling: list[tuple[int, int]],
+    moving: list[tuple[int, int]],
+) -> None:
+    start, length, ranks = columns(spans, 3)
+    segments = Segments(start, start + length, np.arange(len(start)))
+    recorded, host = union(windows), {"compilation": union(compiling), "transfer": union(moving)}
+    found = {cause: moments(each) for cause, each in gaps(segments, ranks, recorded, host).items()}
+
+    def of(*wanted: int) -> set[int]:
+        return moments(union([(low, size) for low, size, rank in spans if rank in wanted]))
+
+    for moment in moments(recorded):
+        if moment in of(COMPUTE):
+            cause = None
+        elif moment in of(COLLECTIVE):
+            cause = "collective"
+        elif moment in of(COPY, BESIDE):
+            cause = "copy"
+        elif moment in of(CONTROL):
+            cause = None
+        elif moment in moments(host["compilation"]):
+            cause = "compilation"
+        else:
+            cause = "transfer" if moment in moments(host["transfer"]) else "host"
+        assert [each for each in CAUSES if moment in found[each]] == ([] if cause is None else [cause])
+    assert set.union(*found.values()) <= moments(recorded)
+
+
+@pytest.mark.parametrize(
+    ("name", "activity"),
+    [
+        ("backend_compile_and_load", "compilation"),
+        ("lower_sharding_computation", "compilation"),
+        ("CpuCompiler::RunBackend", "compilation"),
+        ("np.asarray(jax.Array)", "transfer"),
+        ("batched_copy_array_to_devices_with_sharding", "transfer"),
+        ("tpu::System::TransferFromDevice", "transfer"),
+        ("MemcpyD2H", "transfer"),
+        ("PjitFunction(f)", "host"),
+        ("shard_args", "host"),
+        ("PjitFunction(precompiled_step)", "host"),
+    ],
+)
+def test_what_the_host_does_is_known_by_its_name(name: str, activity: str) -> None:
+    assert host_activity(name) == activity
+
+
+def test_the_host_compiles_when_any_of_its_threads_does() -> None:
+    kinds = (EventKind("PjitFunction(f)", {}), EventKind("Compile", {}), EventKind("DevicePut", {}))
+    threads = [
+        Track("python", None, "host", *columns([(0, 0, 90), (1, 10, 20), (2, 50, 55)], 3)),
+        Track("pool", None, "host", *columns([(1, 15, 40)], 3)),
+        Track("stream", "GPU:0", "operations", *columns([(1, 60, 70)], 3)),
+    ]
+    found = host_stretches(Recording(tuple(threads), kinds, {}, {}))
+    assert [each.tolist() for each in found["compilation"][:2]] == [[10], [40]]
+    assert length_ps(found["transfer"]) == 5

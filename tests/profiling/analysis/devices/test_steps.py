@@ -1,0 +1,176 @@
+"""Steps and their parts: of recordings whose every moment is known, and of real ones."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from recordings import trace
+
+from jaxmagic.profiling.analysis.summarize import Times, summarize
+from jaxmagic.profiling.capture.xspace import read_recording
+from jaxmagic.profiling.record.recording import EventKind, Recording, Role, Track
+from jaxmagic.profiling.record.steps import StepTimes
+
+PARTS = ("compute_ns", "collective_ns", "copy_ns", "input_ns", "host_ns", "idle_ns")
+
+#: Operations of a program, then what the host does.
+KINDS = (
+    EventKind("dot", {"hlo_op": "dot", "hlo_module": "jit_step", "program_id": 1}),
+    EventKind("all-reduce", {"hlo_op": "all-reduce", "hlo_module": "jit_step", "program_id": 1}),
+    EventKind("MemcpyH2D", {"memcpy_details": "kind:H2D size:8"}),
+    EventKind("$data.py:7 __next__", {}),
+    EventKind("$train.py:9 fit", {}),
+    EventKind("TransferToDevice", {}),
+    EventKind("train", {"step_num": 0}),
+    EventKind("train", {"step_num": 1}),
+    EventKind("jit_step(12)", {}),
+    EventKind("1", {}),
+    EventKind("2", {}),
+)
+DOT, REDUCE, MEMCPY, NEXT, FIT, TRANSFER, TRAIN, TRAIN_1, PROGRAM, STEP, STEP_2 = range(len(KINDS))
+
+
+def track(device: str | None, role: Role, *events: tuple[int, int, int], name: str = "") -> Track:
+    kinds, start, end = (np.array(each, np.int64) for each in zip(*events, strict=True))
+    return Track(name or ("python" if device is None else "XLA Ops"), device, role, kinds, start * 1000, end * 1000)
+
+
+def of(*tracks: Track) -> Times:
+    return summarize(Recording(tracks, KINDS, {}, {}))
+
+
+def steps(*tracks: Track) -> StepTimes:
+    (found,) = of(*tracks).step_times
+    return found
+
+
+def row(found: StepTimes, number: int = 0) -> dict[str, int]:
+    return {name: getattr(found, name)[number] for name in ("time_ns", *PARTS) if getattr(found, name)[number]}
+
+
+def test_a_step_is_divided_into_what_the_device_did_and_what_it_waited_for() -> None:
+    device = track(
+        "GPU:0", "operations", (DOT, 0, 10), (REDUCE, 8, 15), (MEMCPY, 15, 17), (DOT, 100, 110), (DOT, 200, 210)
+    )
+    host = track(None, "host", (FIT, 0, 90), (NEXT, 20, 50), (TRANSFER, 50, 60))
+    found = steps(device, host)
+    assert (found.device, found.name, found.known_by, found.start_ns) == ("GPU:0", "jit_step", "program", (0, 100))
+    assert row(found) == {
+        "time_ns": 100, "compute_ns": 10, "collective_ns": 5, "copy_ns": 2, "input_ns": 40, "host_ns": 33,
+        "idle_ns": 10,
+    }  # fmt: skip
+    assert row(found, 1) == {"time_ns": 100, "compute_ns": 10, "idle_ns": 90}
+
+
+def test_two_runs_of_a_program_are_no_steps() -> None:
+    assert of(track("GPU:0", "operations", (DOT, 0, 10), (DOT, 20, 30))).step_times == ()
+
+
+def test_marks_of_the_profiler_come_before_programs_and_these_before_marks_of_the_code() -> None:
+    device = track("TPU:0", "operations", *((DOT, at, at + 5) for at in (0, 10, 20, 30)))
+    marked = track("TPU:0", "steps", (STEP, 0, 18), (STEP_2, 20, 38))
+    annotated = track(None, "host", (TRAIN, 0, 15), (TRAIN_1, 20, 35))
+    found = steps(device, marked, annotated)
+    assert (found.known_by, found.time_ns) == ("steps", (18, 15))  # its last operation ends at 35
+    assert (steps(device, annotated).known_by, steps(device).time_ns) == ("program", (10, 10, 10))
+    rare = track("TPU:0", "operations", (DOT, 0, 5), (DOT, 20, 25))
+    found = steps(rare, annotated)
+    assert (found.known_by, found.name, found.time_ns) == ("annotation", "train", (20, 5))
+
+
+def test_the_marks_of_our_own_runs_are_no_steps() -> None:
+    import jaxmagic
+
+    profile = jaxmagic.profile(jax.jit(lambda x: x @ x), jnp.ones((64, 64)), n=3)
+    assert profile.runs == 3
+    assert profile.step_times == ()
+
+
+def test_steps_that_begin_before_the_first_operation_are_told_from_that_on() -> None:
+    """What a device did before is not known, and is no computation; neither is what comes behind the last one."""
+    device = track("GPU:0", "operations", (DOT, 20, 30), (DOT, 60, 70))
+    found = steps(device, track(None, "host", (TRAIN, 0, 40), (TRAIN_1, 50, 200)))
+    assert (found.start_ns, found.time_ns, found.compute_ns) == ((0, 30), (30, 20), (10, 10))
+    assert steps(device, track("GPU:0", "steps", (STEP, 0, 10), (STEP_2, 50, 200))).time_ns == (20,)
+
+
+def test_programs_that_the_profiler_tells_are_taken_as_they_are() -> None:
+    """Their names have a number, which is not shown; the last one has no next."""
+    device = track("TPU:0", "operations", (DOT, 2, 5), (DOT, 12, 15), (DOT, 22, 25))
+    programs = track("TPU:0", "programs", (PROGRAM, 0, 6), (PROGRAM, 10, 16), (PROGRAM, 20, 26))
+    found = steps(device, programs)
+    assert (found.name, found.start_ns, found.time_ns) == ("jit_step", (0, 8), (8, 10))
+
+
+def test_a_loop_in_a_program_is_not_taken_for_steps_and_a_lost_event_for_no_fewer() -> None:
+    """The all-reduce ends each run; one of them was not recorded. The dot runs three times in each."""
+    events = [(DOT, at + each, at + each + 1) for at in range(0, 500, 100) for each in (0, 2, 4)]
+    others = [(REDUCE, at + 6, at + 8) for at in range(0, 500, 100) if at != 200]
+    copies = [(MEMCPY, at + 9, at + 10) for at in range(0, 500, 100)]
+    made = sorted(events + others + copies, key=lambda each: each[1])
+    assert steps(track("GPU:0", "operations", *made)).time_ns == (100, 200, 100)
+
+
+@given(st.data())
+def test_parts_are_those_of_a_simulation(data: Any) -> None:
+    """Every nanosecond is looked at: what the device did first, then what the host did meanwhile."""
+    spans = st.lists(st.tuples(st.integers(0, 290), st.integers(1, 20)), max_size=6)
+    begins = (0, 100, 200)
+    device = {DOT: [(at, 10) for at in begins], REDUCE: data.draw(spans), MEMCPY: data.draw(spans)}
+    host = {FIT: data.draw(spans), NEXT: data.draw(spans), TRANSFER: data.draw(spans)}
+
+    def busy(kind: int, where: dict[int, list[tuple[int, int]]]) -> np.ndarray:
+        found = np.zeros(400, bool)
+        for start, length in where[kind]:
+            found[start : start + length] = True
+        return found
+
+    tracks = [
+        track(
+            "GPU:0", "operations", *((kind, at, at + length) for at, length in sorted(found)), name=f"Stream #{kind}"
+        )
+        for kind, found in device.items()
+        if found
+    ]
+    events = sorted((at, kind, at + length) for kind, found in host.items() for at, length in found)
+    tracks += [track(None, "host", *((kind, at, end) for at, kind, end in events))] if events else []
+    (found,) = of(*tracks).step_times
+    dot, reduce, memcpy = (busy(each, device) for each in (DOT, REDUCE, MEMCPY))
+    fit, fetch, transfer = (busy(each, host) for each in (FIT, NEXT, TRANSFER))
+    free = ~dot & ~reduce & ~memcpy
+    wanted = (
+        dot, reduce & ~dot, memcpy & ~dot & ~reduce, free & (transfer | fetch), free & fit & ~transfer & ~fetch,
+        free & ~transfer & ~fetch & ~fit,
+    )  # fmt: skip
+    for number in range(2):
+        here = slice(100 * number, 100 * (number + 1))
+        assert [getattr(found, name)[number] for name in PARTS] == [int(each[here].sum()) for each in wanted]
+
+
+@pytest.mark.parametrize(
+    ("name", "devices", "count", "program"),
+    [
+        ("gpu_gfx950_te_attention", 1, 4, "jit_loss_fn"),
+        ("gpu_mi300_8dev_conv", 8, 4, "jit_forward_3d_conv"),
+        ("tpu_v6e_4dev_inference", 4, 99, "jit_f"),
+    ],
+)
+def test_real_recordings_have_steps_that_add_up(name: str, devices: int, count: int, program: str) -> None:
+    times = summarize(read_recording([("", trace(name).read_bytes())]))
+    assert [each.name for each in times.step_times] == [program] * devices
+    for each in times.step_times:
+        assert len(each.time_ns) == count
+        assert [sum(parts) for parts in zip(*(getattr(each, part) for part in PARTS), strict=True)] == list(
+            each.time_ns
+        )
+        assert min(map(min, (getattr(each, part) for part in PARTS))) >= 0
+        assert all(
+            abs(low + long - high) <= 1
+            for low, long, high in zip(each.start_ns, each.time_ns, each.start_ns[1:], strict=False)
+        )

@@ -1,0 +1,83 @@
+"""Which model a recording is from, and what that can do."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from recordings import trace
+
+from jaxmagic.profiling.analysis.data_sheets import DATA_SHEETS, data_sheet_of, peak_of
+from jaxmagic.profiling.capture.xspace import read_recording
+
+MI300X = {
+    "device_vendor": "AMD", "clock_rate": 2100000, "core_count": 304, "memory_size": 206141652992,
+    "compute_cap_major": 9, "compute_cap_minor": 4,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("name", "device", "model"),
+    [
+        ("gpu_mi300_gemm", "GPU:0", "AMD Instinct MI300X"),
+        ("gpu_gfx950_te_attention", "GPU:0", "AMD Instinct MI355X"),
+        ("tpu_v6e_4dev_inference", "TPU:0", "TPU v6 Lite"),
+    ],
+)
+def test_the_model_of_a_real_recording_is_known(name: str, device: str, model: str) -> None:
+    recording = read_recording([("", trace(name).read_bytes())])
+    found = data_sheet_of(recording.devices[device])
+    assert found is not None
+    assert found.name == model
+
+
+@pytest.mark.parametrize(
+    ("change", "model"),
+    [
+        ({"memory_size": 256 * 2**30}, "AMD Instinct MI325X"),
+        ({"memory_size": 128 * 2**30}, None),
+        ({"core_count": 228}, None),
+        ({"device_vendor": "Nvidia"}, None),
+        (
+            {"compute_cap_minor": 5, "core_count": 256, "memory_size": 288 * 2**30, "clock_rate": 2.2e6},
+            "AMD Instinct MI350X",
+        ),
+        (
+            {"device_vendor": "Nvidia", "compute_cap_minor": 0, "core_count": 132, "memory_size": 150_121_545_728},
+            "NVIDIA H200",
+        ),
+        (
+            {"device_vendor": "Nvidia", "compute_cap_minor": 0, "core_count": 132, "memory_size": 85_017_493_504},
+            "NVIDIA H100 SXM",
+        ),
+    ],
+)
+def test_a_model_is_one_that_fits_in_all_that_is_told(change: dict[str, Any], model: str | None) -> None:
+    found = data_sheet_of(MI300X | change)
+    assert (None if found is None else found.name) == model
+
+
+def test_of_a_device_that_tells_nothing_no_model_is_known() -> None:
+    assert data_sheet_of({}) is None
+    assert data_sheet_of({"device_type_string": "TPU v99"}) is None
+    assert data_sheet_of({"core_count": "many", "memory_size": b"", "device_vendor": 3}) is None
+
+
+def test_numbers_that_are_multiplied_have_the_peak_of_their_type() -> None:
+    (h100,) = (each.flops for each in DATA_SHEETS if each.name == "NVIDIA H100 SXM")
+    (tpu,) = (each.flops for each in DATA_SHEETS if each.name == "TPU v6 Lite")
+    assert peak_of(h100, "f32") == h100["tf32"]
+    assert peak_of(h100, "f8e4m3fn") == h100["f8"]
+    assert peak_of(h100, "f4e2m1fn") is None
+    assert peak_of(h100, "") == h100["f32"]
+    assert peak_of(h100, "c64") is None
+    assert peak_of(tpu, "f32") == peak_of(tpu, "") == tpu["bf16"]
+    assert peak_of(tpu, "f64") is None
+
+
+def test_no_type_is_slower_than_a_wider_one() -> None:
+    """A wrong digit in the table is seen here: half the bits are at least as fast."""
+    for sheet in DATA_SHEETS:
+        rates = [sheet.flops[name] for name in ("f64", "f32", "tf32", "bf16", "f8", "f4") if name in sheet.flops]
+        assert rates == sorted(rates), sheet.name
+        assert 1e11 < sheet.bytes_per_s < 1e13

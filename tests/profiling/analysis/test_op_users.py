@@ -1,0 +1,54 @@
+"""Which operations wait for which."""
+
+from __future__ import annotations
+
+import pytest
+
+from jaxmagic.profiling.analysis.op_users import dependents
+from jaxmagic.profiling.record.recording import EventKind
+from jaxmagic.xla.hlo import HloInstruction, Module
+
+#: Of a module: what takes the result of what.
+TAKES = {"x": "", "dot": "x", "tuple": "dot", "element": "tuple", "tanh": "element", "sum": "tanh", "add": "dot"}
+
+
+def module() -> Module:
+    named = {name: number for number, name in enumerate(TAKES)}
+    instructions = {
+        named[name]: HloInstruction(name, name, "f32[]", 1, 4, (named[taken],) if taken else (), (), "", 0, 0, "", ())
+        for name, taken in TAKES.items()
+    }
+    return Module("jit_f", instructions, {0: tuple(instructions)}, named)
+
+
+def kind(name: str, device: int = 0, program: int = 7, host: str = "", **facts: int) -> EventKind:
+    return EventKind(name, {"hlo_op": name, "program_id": program, "device_ordinal": device, **facts}, host)
+
+
+def names(kinds: list[EventKind], wanted: int) -> set[str]:
+    return {kinds[each].name for each in dependents(kinds, {("", 7): module()}, [wanted])[wanted]}
+
+
+@pytest.mark.parametrize(
+    ("of", "found"), [("dot", {"dot", "tanh", "add"}), ("tanh", {"tanh", "sum"}), ("sum", {"sum"})]
+)
+def test_what_takes_the_result_waits_also_by_way_of_what_has_no_events(of: str, found: set[str]) -> None:
+    kinds = [kind(each) for each in ("dot", "tanh", "sum", "add")]
+    assert names(kinds, [each.name for each in kinds].index(of)) == found
+
+
+def test_other_devices_programs_and_hosts_do_not_wait() -> None:
+    kinds = [kind("dot"), kind("tanh", device=1), kind("tanh", program=8), kind("tanh", host="b")]
+    assert dependents(kinds, {("", 7): module()}, [0]) == {0: (0,)}
+
+
+def test_an_operation_of_several_kinds_waits_in_all_of_them() -> None:
+    kinds = [kind("dot"), kind("tanh"), kind("tanh", size=3), EventKind("host", {})]
+    assert set(dependents(kinds, {("", 7): module()}, [0])[0]) == {0, 1, 2}
+
+
+def test_without_a_module_or_an_instruction_only_the_operation_itself_is_known() -> None:
+    kinds = [kind("dot"), kind("tanh"), kind("of another compiler")]
+    assert dependents(kinds, {}, [0]) == {0: (0,)}
+    assert dependents(kinds, {("", 7): module()}, [2]) == {2: (2,)}
+    assert dependents([kind("dot")._replace(facts={"hlo_op": "dot"})], {}, [0]) == {0: (0,)}

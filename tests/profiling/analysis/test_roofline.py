@@ -1,0 +1,157 @@
+"""Operations beside what a device can do: what limits them, and what is not known."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from profiles import MS, fabricated, operation, use
+
+from jaxmagic.profiling.analysis.roofline import peaks_of, place, placed, roofline_chart, without_rate
+from jaxmagic.profiling.record.profile import OperationTime, Profile
+from jaxmagic.report.to_html import to_html
+
+#: 100 GFLOP/s and 10 GB/s: what computes less than 10 operations a byte waits for the memory.
+PEAKS: dict[str, Any] = {"peak_flops": 100e9, "peak_bytes": 10e9, "peaks_from": "recording"}
+
+
+def profile(*operations: OperationTime) -> Profile:
+    return replace(fabricated(), device_uses=(replace(use("CPU:0", 30 * MS), **PEAKS),), operation_times=operations)
+
+
+#: 10 ms a run: 50 GFLOP/s at 100 operations a byte; 8 GB/s at a fourth of an operation a byte.
+PRODUCT = operation("dot.1", 20 * MS, flops=500_000_000, accessed_bytes=5_000_000)
+SUM = operation("add.2", 20 * MS, flops=20_000_000, accessed_bytes=80_000_000)
+SORT = operation("sort.3", 10 * MS, flops=None)
+
+
+def test_what_limits_an_operation_depends_on_what_it_computes_for_each_byte() -> None:
+    product, total = placed(profile(PRODUCT, SUM, SORT))
+    assert (product.intensity, product.by_memory) == (100, False)
+    assert (product.flops_per_s, product.of_roof) == (pytest.approx(50e9), pytest.approx(0.5))
+    assert (total.intensity, total.by_memory) == (0.25, True)
+    assert (total.bytes_per_s, total.of_roof) == (pytest.approx(8e9), pytest.approx(0.8))
+
+
+def test_of_several_devices_the_mean_run_counts() -> None:
+    both = profile(PRODUCT, replace(PRODUCT, device="CPU:1", total_ns=60 * MS))
+    (found,) = placed(both)
+    assert found.flops_per_s == pytest.approx(25e9)
+
+
+@pytest.mark.parametrize(
+    "unknown",
+    [
+        SORT,
+        replace(PRODUCT, accessed_bytes=None),
+        replace(PRODUCT, accessed_bytes=0),
+        replace(PRODUCT, total_ns=0),
+        replace(SUM, name="all-reduce.1", category="collective"),
+        replace(SUM, name="copy-done.4", category="copy"),
+    ],
+)
+def test_what_is_not_known_has_no_rate(unknown: OperationTime) -> None:
+    made = profile(unknown, SUM)
+    assert [each.operation.name for each in placed(made)] == ["add.2"]
+    assert [each.name for each in without_rate(made)] == [unknown.name]
+    assert made.operations()["of_roof"].isna().tolist() == [True, False]
+
+
+def test_without_peaks_there_is_neither_a_rate_in_the_report_nor_a_picture() -> None:
+    unknown = replace(profile(PRODUCT), device_uses=(use("CPU:0", 30 * MS),))
+    assert peaks_of(unknown) is None
+    assert place(PRODUCT, None) is None
+    assert "of roof" not in str(unknown)
+    with pytest.raises(ValueError, match="not known what the device can do"):
+        unknown.figure("roofline")
+
+
+def test_devices_that_differ_have_no_common_roof() -> None:
+    slow = replace(use("CPU:1", 30 * MS), **{**PEAKS, "peak_flops": 50e9})
+    made = profile(PRODUCT)
+    assert peaks_of(replace(made, device_uses=(*made.device_uses, slow))) is None
+
+
+def test_the_roof_rises_to_where_arithmetic_limits_and_is_level_from_there() -> None:
+    chart = roofline_chart(profile(PRODUCT, SUM, SORT))
+    assert chart is not None
+    roof, *points = chart.series
+    (low, ridge, high), rates = roof.x, roof.y
+    assert (ridge, rates[1:]) == (10, (100e9, 100e9))
+    assert low is not None
+    assert rates[0] == pytest.approx(low * 10e9)
+    assert chart.x.low == low < 0.25 < 100 < high == chart.x.high
+    assert {each.name: (each.x[0], each.y[0]) for each in points} == {
+        "dot.1": (100, pytest.approx(50e9)), "add.2": (0.25, pytest.approx(2e9)),
+    }  # fmt: skip
+
+
+def test_the_report_tells_rates_what_they_are_compared_with_and_what_is_missing() -> None:
+    text = " ".join(str(profile(PRODUCT, SUM, SORT)).split())
+    assert "10.0 ms 50 %" in text
+    assert "10.0 ms 80 %" in text
+    assert "Roof: 100 GFLOP/s and 10.0 GB/s, as the recording tells." in text
+    assert "FLOPs or bytes unknown for 33 % of the device time (sort.3)." in text
+    html = to_html(profile(PRODUCT, SUM, SORT))
+    assert all(each in html for each in ("50.0 GFLOP/s", "8.00 GB/s", "FLOP/s"))
+    measured = profile(PRODUCT)
+    (found,) = measured.device_uses
+    measured = replace(measured, device_uses=(replace(found, peaks_from="measured"),))
+    assert "measured here with float32" in " ".join(str(measured).split())
+
+
+def test_a_gpu_tells_the_rate_of_its_memory_alone_so_rates_are_of_memory_and_there_is_no_picture() -> None:
+    made = profile(PRODUCT, SUM)
+    (found,) = made.device_uses
+    gpu = replace(made, device_uses=(replace(found, peak_flops=None),))
+    product, total = placed(gpu)
+    assert (product.by_memory, product.of_roof) == (True, pytest.approx(0.05))
+    assert total.of_roof == pytest.approx(0.8)
+    assert roofline_chart(gpu) is None
+    assert (
+        "Roof: 10.0 GB/s of memory, as the recording tells; the peak FLOP/s are not known, so only memory bandwidth"
+        in " ".join(str(gpu).split())
+    )
+
+
+def test_products_are_held_against_the_peak_of_what_they_multiply() -> None:
+    by_type = {"bf16": 400e9, "tf32": 200e9, "f32": 100e9}
+    made = profile(replace(PRODUCT, multiplied="bf16"), replace(PRODUCT, name="dot.2", multiplied="f32"), SUM)
+    made = replace(
+        made,
+        device_uses=(
+            replace(
+                made.device_uses[0],
+                peak_flops_by_type=by_type,
+                peak_bytes=20e9,
+                recorded_peak_bytes=10e9,
+                peaks_from="data sheet",
+                model="B 9",
+            ),
+        ),
+    )
+    assert [each.of_roof for each in placed(made)][:2] == [pytest.approx(1 / 8), pytest.approx(1 / 4)]
+    text = " ".join(str(made).split())
+    assert "Roof: 400 GFLOP/s for bf16, 200 GFLOP/s for f32 and 20.0 GB/s, from the data sheet of the B 9" in text
+    assert "(the recording says 10.0 GB/s)" in text
+
+
+def test_more_than_the_roof_is_never_a_number() -> None:
+    """The data were in a cache, or the peak is too low: no share of anything."""
+    cached, tiny = replace(SUM, accessed_bytes=172_000_000), replace(SUM, name="a", accessed_bytes=1000, flops=0)
+    made = profile(PRODUCT, cached, tiny)
+    text = " ".join(str(made).split())
+    assert ">100 %" in text
+    assert "172" not in text.replace("17.2", "")
+    assert ">100 % of the roof: the data were in a cache, or the peak rate is too low." in text
+    assert "<0.1 %" in text
+    assert "172 %" not in to_html(made)
+    assert made.operations()["of_roof"].isna().tolist() == [False, True, False]
+    assert ">100 % of the roof" not in str(profile(PRODUCT, SUM))
+
+
+def test_of_a_sort_is_said_that_it_has_no_flop() -> None:
+    made = profile(PRODUCT, replace(SORT, flops=0, accessed_bytes=1000, category="sort"))
+    assert "Sorts have no FLOPs; their rate counts one read and one write of the data." in " ".join(str(made).split())
+    assert made.operations()["flops"].tolist() == [500_000_000, 0]

@@ -1,0 +1,48 @@
+"""The time as a tree: every nanosecond once, whatever the paths are."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from hypothesis import given
+from hypothesis import strategies as st
+from profiles import CALLER, HELPER, MS, fabricated, place
+
+from jaxmagic.profiling.analysis.scope_tree import NOWHERE, Node, profile_flame, tree, walk
+
+SCOPE = st.lists(st.sampled_from(["jit(f)", "a", "b", "transpose(jvp(a/b))"]), max_size=5).map("/".join)
+
+
+@given(st.lists(st.tuples(SCOPE, st.integers(0, 1000)), max_size=12))
+def test_each_part_is_its_own_time_and_that_of_its_parts(scopes: list[tuple[str, int]]) -> None:
+    places = tuple(place(time_ns, scope=scope) for scope, time_ns in scopes)
+    root = tree(replace(fabricated(), place_times=places))
+    assert root.time_ns == sum(time_ns for _, time_ns in scopes) == sum(node.self_ns for _, node in walk(root))
+    for _, node in walk(root):
+        assert node.time_ns == node.self_ns + sum(each.time_ns for each in node.children.values())
+
+
+def names(node: Node) -> list[str]:
+    return [each.name for each in node.children]
+
+
+def test_calls_are_the_users_own_the_outermost_first() -> None:
+    root = tree(fabricated(), "stack")
+    assert names(root) == ["f", "f", NOWHERE]
+    (caller, *_) = root.children.values()
+    assert (caller.step.place, names(caller)) == ("cell 3:5", ["helper"])
+
+
+def test_a_line_that_calls_itself_through_a_library_is_one_step() -> None:
+    places = (place(MS, CALLER, CALLER, CALLER, HELPER),)
+    root = tree(replace(fabricated(), place_times=places), "stack")
+    (caller,) = root.children.values()
+    assert names(caller) == ["helper"]
+
+
+def test_a_deep_path_is_no_error_and_what_is_not_drawn_is_said() -> None:
+    deep = "/".join(f"s{number}" for number in range(3000))
+    found = profile_flame(replace(fabricated(), place_times=(place(MS, scope=deep),)))
+    assert found is not None
+    assert found.levels == 20
+    assert "not drawn" in found.note

@@ -1,0 +1,197 @@
+"""Recordings from elsewhere: of one host or of several, whole or broken."""
+
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import pytest
+from recordings import module_of, operation, space, trace
+
+import jaxmagic
+from jaxmagic.errors import NotMeasured
+from jaxmagic.profiling.analysis.classify_ops import recorded
+from jaxmagic.profiling.analysis.summarize import Times
+from jaxmagic.profiling.capture.make_record import make_profile
+from jaxmagic.profiling.capture.xspace import parsed
+from jaxmagic.profiling.record.profile import PlaceTime
+from jaxmagic.profiling.record.recording import EventKind, Recording
+from jaxmagic.records.call_stack import Frame
+
+RECORDED = Path(__file__).parents[2] / "recorded"
+LAYER = (RECORDED / "train.py").read_text().splitlines().index("    return jnp.tanh(x @ w)") + 1
+EVENTS = {"thread": [("f", 0, 900, []), ("dot.1", 10, 20, operation(1))]}
+
+
+@pytest.fixture
+def whole() -> bytes:
+    return space({"name": "/host:CPU", "lines": EVENTS})
+
+
+def test_a_file_and_a_folder_are_opened_and_nothing_is_known_of_their_session(tmp_path: Path, whole: bytes) -> None:
+    (tmp_path / "run").mkdir()
+    file = tmp_path / "run" / "host.xplane.pb"
+    file.write_bytes(whole)
+    for path in (file, tmp_path, str(tmp_path)):
+        record = jaxmagic.read_profile(path)
+        assert (record.wall_ns, record.runs, record.environment) == (None, None, None)
+        assert [each.device for each in record.device_uses] == ["CPU:0"]
+        assert [each.name for each in record.operation_times] == ["dot.1"]
+
+
+def test_the_hosts_of_a_run_are_told_apart_and_an_older_run_is_not_mixed_in(tmp_path: Path, whole: bytes) -> None:
+    for run, hosts in (("2026_01", ("a", "b", "c")), ("2026_02", ("a", "b"))):
+        folder = tmp_path / "plugins" / "profile" / run
+        folder.mkdir(parents=True)
+        for host in hosts:
+            (folder / f"{host}.xplane.pb").write_bytes(whole)
+    record = jaxmagic.read_profile(tmp_path)
+    assert [each.device for each in record.device_uses] == ["a CPU:0", "b CPU:0"]
+
+
+def test_operations_without_a_module_are_listed(tmp_path: Path, whole: bytes) -> None:
+    file = tmp_path / "host.xplane.pb"
+    file.write_bytes(whole)
+    record = jaxmagic.read_profile(file)
+    assert record.lines()["file"].isna().all()
+    assert record.lines()["time_ns"].sum() == record.device_ns
+
+
+@pytest.mark.parametrize("content", [b"no recording at all", b"\x0a\xff\xff\xff\xff\x0f", b"\xff" * 100])
+def test_what_is_no_recording_is_refused_with_what_to_do(tmp_path: Path, content: bytes) -> None:
+    file = tmp_path / "host.xplane.pb"
+    file.write_bytes(content)
+    with pytest.raises(NotMeasured, match=r"no recording of the JAX profiler.*\.xplane\.pb"):
+        jaxmagic.read_profile(file)
+
+
+def test_a_recording_that_was_cut_off_is_refused(tmp_path: Path, whole: bytes) -> None:
+    file = tmp_path / "host.xplane.pb"
+    file.write_bytes(whole[:-7])
+    with pytest.raises(NotMeasured, match="not a whole one"):
+        jaxmagic.read_profile(file)
+
+
+def test_an_empty_recording_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "host.xplane.pb"
+    file.write_bytes(b"")
+    with pytest.raises(NotMeasured, match="host.xplane.pb is empty: no event"):
+        jaxmagic.read_profile(file)
+
+
+def test_what_is_compressed_is_refused_with_what_to_do(tmp_path: Path, whole: bytes) -> None:
+    file = tmp_path / "host.xplane.pb.gz"
+    file.write_bytes(gzip.compress(whole))
+    with pytest.raises(NotMeasured, match=r"unpack it first if it is a .xplane.pb.gz. A .trace.json.gz is no"):
+        jaxmagic.read_profile(file)
+
+
+def test_of_several_hosts_the_one_that_is_broken_is_named(tmp_path: Path, whole: bytes) -> None:
+    (tmp_path / "a.xplane.pb").write_bytes(whole)
+    (tmp_path / "b.xplane.pb").write_bytes(whole[:-3])
+    with pytest.raises(NotMeasured, match="b.xplane.pb is no recording of the JAX profiler, or not a whole one"):
+        jaxmagic.read_profile(tmp_path)
+
+
+def test_a_recording_that_was_saved_as_text_is_told_from_other_files(tmp_path: Path, whole: bytes) -> None:
+    file = tmp_path / "run" / "host.xplane.pb"
+    file.parent.mkdir()
+    mangled = whole.decode(errors="replace")
+    file.write_text(mangled, encoding="utf-8")
+    with pytest.raises(NotMeasured) as caught:
+        jaxmagic.read_profile(tmp_path)
+    count = mangled.count("\N{REPLACEMENT CHARACTER}")
+    assert str(caught.value).startswith(f"{file}: {count:,} UTF-8 replacement characters, so it was saved as text.")
+    assert caught.value.__suppress_context__
+
+
+def test_times_since_1970_are_read_as_those_since_the_beginning(tmp_path: Path, whole: bytes) -> None:
+    space = parsed(whole)
+    for plane in space.planes:
+        for line in plane.lines:
+            line.start_ns += 1_790_000_000_000_000_000
+    (tmp_path / "before.xplane.pb").write_bytes(whole)
+    (tmp_path / "after.xplane.pb").write_bytes(space.SerializeToString())
+    before, after = (jaxmagic.read_profile(tmp_path / f"{each}.xplane.pb") for each in ("before", "after"))
+    assert after.operation_times == before.operation_times
+    assert after.device_uses == before.device_uses
+
+
+@pytest.mark.parametrize("name", ["nowhere", "."])
+def test_where_there_is_no_recording_that_is_said(tmp_path: Path, name: str) -> None:
+    with pytest.raises(FileNotFoundError):
+        jaxmagic.read_profile(tmp_path / name)
+
+
+def test_a_recording_by_jax_itself_is_opened(tmp_path: Path) -> None:
+    f, x = jax.jit(lambda x: jnp.sort(x * 83)), jnp.ones(3000)
+    jax.block_until_ready(f(x))
+    with jax.profiler.trace(str(tmp_path)):
+        jax.block_until_ready(f(x))
+    record = jaxmagic.read_profile(tmp_path)
+    assert "sort" in {each.category for each in record.operation_times}
+
+
+@pytest.mark.parametrize("name", ["gpu_mi300_8dev_conv", "tpu_v6e_4dev_inference"], ids=["mi300", "v6e"])
+def test_real_recordings_are_reports_in_every_medium(name: str) -> None:
+    record = jaxmagic.read_profile(trace(name))
+    bundle: dict[str, Any] = record._repr_mimebundle_()
+    assert "in the mean of" in bundle["text/plain"]
+    assert len(bundle["text/html"]) < 200_000
+    for of in ("lines", "operations", "scopes", "devices"):
+        assert len(record.to_frame(of))
+
+
+@pytest.mark.parametrize("version", ["0.8.0", "0.12.0"])
+def test_a_recording_of_another_jax_is_told_alike(version: str) -> None:
+    """Of two devices of one CPU, which share two processors: ``tests/recorded/train.py`` made it."""
+    profile = jaxmagic.read_profile(RECORDED / f"jax-{version}.xplane.pb")
+    lines = profile.lines()
+    assert lines[["file", "line", "function"]].iloc[0].tolist() == ["train.py", LAYER, "layer"]
+    assert lines["time_ns"].sum() == profile.device_ns
+    assert lines["share"][0] > 0.6
+    assert [each.device for each in profile.device_uses] == ["CPU:0", "CPU:1"]
+    products = [each for each in profile.operation_times if each.category == "matmul"]
+    assert [each.count for each in products] == [3, 3]
+    assert sum(each.total_ns for each in products) > 0.4 * profile.device_ns
+    (reduced,) = profile.collectives
+    assert (reduced.kind, reduced.payload_bytes, reduced.devices) == ("all-reduce", 4, 2)
+    assert not any("was not recorded" in each for each in profile.notes)
+    assert "jit_step, on each of 2 devices: x f32[256,400] (1 of 2×1), w f32[400,400] (all)" in " ".join(
+        str(profile).split()
+    )
+
+
+def test_source_is_read_of_files_of_python_only_and_said_to_be_that_of_now(tmp_path: Path) -> None:
+    code, secret = tmp_path / "code.py", tmp_path / "secret"
+    for file in (code, secret):
+        file.write_text("def f(x):\n    return x\n")
+    frames = [Frame(function="f", file=str(each), line=2) for each in (code, secret, Path("/dev/zero"))]
+    places = tuple(PlaceTime(stack=(each,), scope="", time_ns=1, count=1, operations=("dot",)) for each in frames)
+    made = make_profile(Times(3, (), (), places), Recording((), (), {}, {}), here=False)
+    assert [each.file for each in made.codes] == [str(code)]
+    assert any("as they are on this machine now" in each for each in made.notes)
+
+
+def test_two_hosts_may_have_given_one_number_to_different_programs() -> None:
+    modules = {
+        ("a", 4): module_of(lambda x: jnp.sort(x), jnp.ones(300)),
+        ("b", 4): module_of(jnp.tanh, jnp.ones(300)),
+    }
+    found = {
+        host: recorded(EventKind("op", {"hlo_op": next(iter(module.named)), "program_id": 4}, host), modules)
+        for (host, _), module in modules.items()
+    }
+    assert {host: each.module for host, each in found.items()} == {key[0]: each.name for key, each in modules.items()}
+
+
+@pytest.mark.parametrize("name", ["gpu_gfx950_te_attention", "gpu_mi300_8dev_conv", "tpu_v6e_4dev_inference"])
+def test_all_that_is_told_of_a_recording_is_saved_and_comes_back(name: str, tmp_path: Path) -> None:
+    profile = jaxmagic.read_profile(trace(name))
+    jaxmagic.save(profile, tmp_path / "profile.json")
+    found = jaxmagic.load(tmp_path / "profile.json")
+    assert found == profile
+    assert str(found) == str(profile)

@@ -1,0 +1,54 @@
+"""A trace that Perfetto opens: every event of the recording, and text of the user's stays text."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from typing import Any
+
+import numpy as np
+import pytest
+
+from jaxmagic.profiling.record.recording import EventKind, Recording, Track
+from jaxmagic.profiling.report.perfetto import perfetto
+
+
+def recording(name: str = "%dot.1 = f32[3] dot(a, b)") -> Recording:
+    def track(device: str | None, kind: int) -> Track:
+        columns = (
+            np.array(each, np.int64) for each in ([kind, kind], [1_000_000, 4_500_000], [3_000_000, 4_500_000])
+        )
+        return Track("Stream 1" if device else "python", device, "operations" if device else "host", *columns)
+
+    kinds = (EventKind(name, {"hlo_op": "dot.1", "data": b"x"}), EventKind("f", {}))
+    return Recording((track("GPU:0", 0), track(None, 1)), kinds, {"GPU:0": {}}, {})
+
+
+def events(data: bytes) -> list[dict[str, Any]]:
+    found = json.loads(data)["traceEvents"]
+    assert isinstance(found, list)
+    return found
+
+
+@pytest.mark.parametrize("compressed", [True, False])
+def test_events_have_their_device_and_track_and_times_in_microseconds(compressed: bool) -> None:
+    data = perfetto(recording(), compressed=compressed)
+    found = events(gzip.decompress(data) if compressed else data)
+    names = {each["pid"]: each["args"]["name"] for each in found if each["name"] == "process_name"}
+    spans = [(names[each["pid"]], each["name"], each["ts"], each["dur"]) for each in found if each["ph"] == "X"]
+    assert spans == [
+        ("GPU:0", "dot.1", 1.0, 2.0),
+        ("GPU:0", "dot.1", 4.5, 0.0),
+        ("host", "f", 1.0, 2.0),
+        ("host", "f", 4.5, 0.0),
+    ]
+    (arguments, *_) = [each["args"] for each in found if each["name"] == "dot.1"]
+    assert arguments == {"hlo_op": "dot.1"}
+
+
+def test_names_stay_text(hostile: str) -> None:
+    assert any(each["name"] == hostile.split(" = ")[0] for each in events(perfetto(recording(hostile))))
+
+
+def test_the_same_recording_makes_the_same_file() -> None:
+    assert perfetto(recording(), compressed=True) == perfetto(recording(), compressed=True)

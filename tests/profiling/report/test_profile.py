@@ -1,0 +1,294 @@
+"""A profile in text, HTML, frames and as a picture: fabricated, so that every number is known."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from html import unescape
+from typing import Any
+
+import pytest
+from profiles import CALLER, HELPER, MS, OTHER, fabricated, place, use
+
+from jaxmagic.charts.spec import Flame
+from jaxmagic.compilation.record.compilation import Cause
+from jaxmagic.profiling.record.profile import Profile
+from jaxmagic.records.call_stack import Frame
+from jaxmagic.records.environment import Environment
+from jaxmagic.report.chart_of import chart
+from jaxmagic.report.style import Style
+from jaxmagic.report.to_html import to_html
+from jaxmagic.report.to_text import to_text
+
+Make = Callable[..., Any]
+
+
+@pytest.fixture
+def profile() -> Profile:
+    return fabricated()
+
+
+TEXT = """\
+Device time: 15.0 ms per run, 75 % of what was recorded
+Whether the host or the device limits a run is not known: no run was timed
+  without the profiler, which can be most of the load where operations are
+  short. Record without --cold (cold=False) to time one.
+     time   share  with calls    hits  cell 3
+                                          1  def helper(x):
+  10.0 ms    67 %                   1     2      return jnp.sort(x)
+                                          3
+                                          4  def f(x):
+                      10.0 ms             5      y = helper(x)
+ ≈4.00 ms    27 %                   1     6      return y
+Without a line: 1.00 ms (7 %): copy.1.
+  operation  category            time     share  runs  mean     line
+  sort.0     sort                10.0 ms  67 %   1     10.0 ms  cell 3:2
+  fusion     elementwise fusion  5.00 ms  33 %   1     5.00 ms  cell 3:2"""
+
+
+def test_the_report_is_a_listing_with_the_time_of_a_run(profile: Profile) -> None:
+    assert to_text(profile) == TEXT
+
+
+DENSE, EVIL = (
+    Frame(
+        function=name, file="/opt/lib/python3.12/site-packages/flax/linear.py", line=9, library=f"flax.linen.{name}"
+    )
+    for name in ("Dense", "<b>evil</b>")
+)
+
+
+def test_a_line_says_which_library_function_it_called(profile: Profile) -> None:
+    """Behind its text, and below it where there is no room."""
+    places = (place(20 * MS, CALLER, HELPER, DENSE), place(6 * MS, OTHER, DENSE), place(2 * MS, OTHER))
+    found = replace(profile, place_times=places)
+    wide = to_text(found, Style(width=120))
+    assert "     2      return jnp.sort(x)  [in flax.linen.Dense]\n" in wide
+    assert "     6      return y  [in flax.linen.Dense 75 %]\n" in wide
+    lines = to_text(found, Style(width=70)).splitlines()
+    below = lines[1 + next(number for number, text in enumerate(lines) if "jnp.sort" in text)]
+    assert below.strip() == "[in flax.linen.Dense]"
+    assert all(len(each) <= 70 for each in lines)
+    assert list(found.lines()["inside"])[:2] == ["flax.linen.Dense"] * 2
+
+
+def test_a_line_of_a_library_says_that_none_of_the_users_is_known(profile: Profile) -> None:
+    found = replace(profile, place_times=(place(30 * MS, DENSE),))
+    sentence = "Library lines (JAX recorded no line of yours for them): linear.py:9 15.0 ms in flax.linen.Dense."
+    assert sentence in " ".join(to_text(found).split())
+    assert sentence in unescape(to_html(found))
+
+
+def test_the_table_of_operations_names_library_functions(profile: Profile) -> None:
+    first, second = profile.operation_times
+    found = replace(profile, operation_times=(replace(first, inside="flax.linen.Dense"), second))
+    assert "cell 3:2  Dense\n" in to_text(found)
+    assert "flax.linen.Dense</td>" in to_html(found)
+    assert found.operations()["inside"][0] == "flax.linen.Dense"
+    assert "inside" not in to_text(profile)
+    long = replace(first, inside="flax.linen.MultiHeadDotProductAttention")
+    assert ">flax.<wbr>linen.<wbr>MultiHeadDotProductAttention</td>" in to_html(
+        replace(profile, operation_times=(long,))
+    )
+
+
+def test_the_name_of_a_library_function_is_no_markup(profile: Profile) -> None:
+    first, second = profile.operation_times
+    places = (place(20 * MS, CALLER, HELPER, EVIL), place(10 * MS, EVIL))
+    operations = (replace(first, inside="flax.<b>evil</b>"), second)
+    found = to_html(replace(profile, place_times=places, operation_times=operations))
+    assert "in flax.linen.&lt;b&gt;evil" in found
+    assert "<b>evil" not in found
+
+
+@pytest.mark.parametrize(
+    ("busy", "sentence"),
+    [
+        (38 * MS, "Device-bound: the device is busy for 95 % of the run."),
+        (4 * MS, "Host-bound: the device is busy for 10 % of the run and idle for 18.0 ms."),
+        (30 * MS, "The device is busy for 75 % of the run and idle for 5.00 ms."),
+    ],
+)
+def test_what_a_run_waits_for_is_said_with_its_numbers(
+    profile: Profile, timing: Make, busy: int, sentence: str
+) -> None:
+    timed = replace(profile, unprofiled=timing(dispatch_ns=20 * MS, wait_ns=0), timed_runs=1)
+    assert says(replace(timed, device_uses=(use("CPU:0", busy),)), sentence)
+
+
+def test_two_runs_that_contradict_each_other_are_both_told(profile: Profile, timing: Make) -> None:
+    timed = replace(profile, unprofiled=timing(dispatch_ns=60 * MS, wait_ns=0), timed_runs=1)
+    assert says(
+        replace(timed, device_uses=(use("CPU:0", 38 * MS),)),
+        "A run took 60.0 ms without the profiler, and 20.0 ms when it was recorded, with the device busy for 95 % of "
+        "that. Something slowed the first one down, so whether the host or the device limits a run is not known.",
+    )
+
+
+def says(profile: Profile, sentence: str) -> bool:
+    """In both media, or in none."""
+    text = " ".join(to_text(profile).split())
+    html = " ".join(unescape(re.sub("<[^>]+>", " ", to_html(profile))).split())
+    assert (sentence in text) == (sentence in html)
+    return sentence in text
+
+
+@pytest.mark.parametrize(
+    ("wall_ms", "timed", "found"),
+    [
+        (19, 1, ["Device time: 15.0 ms per run, 75 % of what was recorded; wall time 19.0 ms without the profiler",
+                 "2 runs recorded, 20.0 ms each under the profiler (5.3 % more than without)."]),
+        (25, 7, ["2 runs recorded, 20.0 ms each under the profiler (no more than without, the median of 7)."]),
+        (8, 1, ["A run took 2.5 times as long under the profiler, so short operations look longer than they are. "
+                "Whether the host or the device limits a run is not known."]),
+    ],
+)  # fmt: skip
+def test_what_the_profiler_itself_costs_is_said_and_what_it_distorts(
+    profile: Profile, timing: Make, wall_ms: int, timed: int, found: list[str]
+) -> None:
+    told = replace(profile, unprofiled=timing(dispatch_ns=wall_ms * MS, wait_ns=0), timed_runs=timed)
+    assert all(says(told, each) for each in found)
+    assert says(told, "is busy for") is (wall_ms != 8)
+
+
+def test_where_the_host_alone_has_worked_there_is_a_wall_time(timing: Make) -> None:
+    found = Profile(runs=1, unprofiled=timing(dispatch_ns=MS, wait_ns=0), recorded_ns=MS, device_uses=(),
+                    operation_times=(), place_times=())  # fmt: skip
+    assert says(found, "No device time was recorded; wall time 1.00 ms without the profiler.")
+
+
+@pytest.mark.parametrize(
+    ("runs", "sentence"),
+    [
+        (2, "The code ended with ValueError; this is of the 2 runs before."),
+        (1, "The code ended with ValueError; this is of the run before."),
+        (None, "The code ended with ValueError before a run was complete; this is how far it came."),
+    ],
+)
+def test_that_the_code_did_not_end_is_said(profile: Profile, runs: int | None, sentence: str) -> None:
+    assert says(replace(profile, error="ValueError", runs=runs), sentence)
+
+
+def test_what_compiles_in_each_run_is_said_with_the_remedy(profile: Profile, timing: Make, compilation: Make) -> None:
+    again = compilation(cause=Cause(kind="new function", reason="it is new", remedy="make it once"))
+    found = replace(profile, compilations=(again, again), warm_up=timing(again))
+    assert says(found, "Compiled while it was recorded: f.")
+    assert says(found, "It compiles again in each run: it is new. Make it once.")
+    assert not says(replace(found, warm_up=None), "in each run")
+
+
+def test_what_an_earlier_call_compiled_is_said(profile: Profile, timing: Make, compilation: Make) -> None:
+    caller = Frame(function="<module>", file="/tmp/cell.py", line=9, cell="cell 2")
+    outside = tuple(replace(each, stack=(caller, *each.stack)) for each in profile.place_times)
+    sentence = "Compiled by earlier calls: f. Source lines outside jitted code refer to those calls."
+    assert says(replace(profile, place_times=outside), sentence)
+    assert not says(replace(profile, place_times=outside, warm_up=timing(compilation())), sentence)
+    assert not says(profile, sentence)
+
+
+def test_what_else_kept_the_machine_busy_is_said(profile: Profile, environment: Environment) -> None:
+    found = replace(profile, environment=environment, other_load=1.3)
+    assert says(found, "Other processes kept 1.3 of 2 CPUs busy")
+    assert not says(replace(found, other_load=0.1), "Other processes")
+
+
+def test_the_copy_of_the_result_is_said_where_it_was_asked_for(profile: Profile, timing: Make) -> None:
+    told = replace(profile, unprofiled=timing(fetch_ns=MS, fetch_bytes=4096), timed_runs=1)
+    assert says(told, "Fetch: 1.00 ms to copy 4.00 KiB to the host, beside the wall time.")
+
+
+def test_several_devices_are_a_table_with_what_was_exposed(profile: Profile) -> None:
+    uses = (
+        use("GPU:0", 30 * MS, collective_ns=8 * MS, exposed_collective_ns=2 * MS),
+        use("GPU:1", 20 * MS, collective_ns=8 * MS, exposed_collective_ns=4 * MS),
+    )
+    text = to_text(replace(profile, device_uses=uses))
+    assert "  device  busy     share  computes  exchanges  exposed  idle" in text
+    assert "  GPU:0   15.0 ms  75 %   15.0 ms   4.00 ms    1.00 ms  5.00 ms" in text
+    assert "12.5 ms per run in the mean of 2 devices" in text
+
+
+def test_a_device_cannot_work_longer_than_the_recording_is(profile: Profile) -> None:
+    with pytest.raises(ValueError, match="longer than the recording"):
+        replace(profile, recorded_ns=29 * MS)
+
+
+def test_without_device_time_there_is_a_report_but_no_picture() -> None:
+    empty = Profile(recorded_ns=0, device_uses=(), operation_times=(), place_times=(), notes=("Nothing was there.",))
+    assert to_text(empty) == "No device time was recorded.\nNothing was there."
+    assert "Nothing was there." in to_html(empty)
+    with pytest.raises(ValueError, match="nothing to draw"):
+        chart(empty)
+
+
+def test_lines_add_up_to_the_device_time_and_the_last_has_no_file(profile: Profile) -> None:
+    frame = profile.lines()
+    assert list(frame.columns[:6]) == ["file", "line", "function", "time_ns", "share", "count"]
+    assert frame["time_ns"].sum() == profile.device_ns
+    assert frame["line"].tolist()[:3] == [2, 6, 5]
+    assert frame["file"].isna().tolist() == [False, False, False, True]
+    assert frame.set_index("line")["total_ns"][5] == 20 * MS
+
+
+def test_operations_scopes_and_devices_are_frames(profile: Profile) -> None:
+    operations = profile.operations()
+    assert operations[["bytes_per_s", "flops_per_s"]].isna().all(axis=None)  # one run of a sort may be two events
+    counted = tuple(replace(each, flops=500) for each in profile.operation_times)
+    operations = replace(profile, operation_times=counted).operations()
+    assert operations["bytes_per_s"][0] == pytest.approx(4000 / 0.01)
+    assert operations["flops_per_s"][0] == pytest.approx(500 / 0.01)
+    scopes = profile.scopes().set_index("scope")
+    assert scopes["time_ns"]["jit(f)"] == 28 * MS
+    assert scopes["self_ns"].sum() == profile.device_ns
+    assert profile.devices()["idle_ns"].tolist() == [10 * MS]
+
+
+def test_the_picture_is_a_flame_graph_of_scopes_in_the_time_of_a_run(profile: Profile) -> None:
+    found = chart(profile)
+    assert isinstance(found, Flame)
+    widths = {cell.name: cell.x[1] - cell.x[0] for cell in found.cells}
+    assert widths == {"all": 15 * MS, "jit(f)": 14 * MS, "layer": 10 * MS, "sort": 10 * MS, "add": 4 * MS,
+                      "(not known)": MS}  # fmt: skip
+
+
+def test_html_has_the_heat_of_each_line_and_escapes_all_that_is_the_users(profile: Profile, hostile: str) -> None:
+    evil = replace(profile.codes[0], cell=hostile, lines=(hostile,) * 6)
+    html = to_html(replace(profile, codes=(evil,), code=hostile, notes=(hostile,)))
+    assert "<script>window.evil" not in html
+    assert "<img src=x" not in html
+    assert "rgba(214,90,60,0.48)" in to_html(profile)
+    assert "rgba(128,128,128,0.48)" in to_html(profile, Style(colour=False))
+
+
+def test_rows_that_are_left_out_are_where_it_says(profile: Profile) -> None:
+    uses = tuple(use(f"GPU:{number}", 20 * MS, copy_ns=MS) for number in range(4))
+    found = replace(profile, device_uses=uses)
+    text, html = to_text(found, Style(rows=1)), to_html(found, Style(rows=1))
+    assert "… and 1 more operation: see operations()" in text
+    assert "… and 3 more devices: see devices()" in text
+    assert "… and 1 more operation: see operations()" in html
+    assert "… and 3 more devices: see devices()" in html
+    assert len(found.operations()) == 2
+    assert len(found.devices()) == 4
+
+
+def test_in_text_a_column_that_is_empty_leaves_its_room_to_the_source(profile: Profile) -> None:
+    flat = tuple(replace(each, stack=each.stack[-1:]) for each in profile.place_times)
+    text = to_text(replace(profile, place_times=flat))
+    assert "with calls" in to_text(profile)
+    assert "with calls" not in text
+    assert "     time   share    hits  cell 3" in text
+
+
+def test_a_long_function_is_listed_around_the_lines_that_took_time(profile: Profile) -> None:
+    lines = tuple(f"line {number}" for number in range(1, 101))
+    text = to_text(replace(profile, codes=(replace(profile.codes[0], lines=lines),)))
+    assert "line 6" in text
+    assert "line 50" not in text
+    assert "…" in text
+
+
+def test_explain_adds_five_lines() -> None:
+    plain, explained = to_text(fabricated()), to_text(fabricated(), explain=True)
+    assert len(explained.splitlines()) == len(plain.splitlines()) + 5

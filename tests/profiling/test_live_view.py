@@ -1,0 +1,29 @@
+"""A profile to play with."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from profiles import fabricated
+
+import jaxmagic
+from jaxmagic.profiling.record.profile import Profile
+
+
+def shown(view: Any) -> str:
+    (output,) = view.screen.outputs
+    return str(output["data"]["text/html"])
+
+
+def test_the_time_is_shown_by_scope_and_by_call_stack() -> None:
+    view = jaxmagic.explore(fabricated())
+    assert "device time by scope" in shown(view)
+    assert "Device time: 15.0 ms per run" in shown(view)
+    view.look_at.value = "device time by call stack"
+    assert "device time by call stack" in shown(view)
+    assert "device time by scope" not in shown(view)
+
+
+def test_without_device_time_the_report_is_shown() -> None:
+    view = jaxmagic.explore(Profile(recorded_ns=0, device_uses=(), operation_times=(), place_times=()))
+    assert "No device time was recorded." in shown(view)

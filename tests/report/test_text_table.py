@@ -1,0 +1,35 @@
+"""Tables in the columns of a terminal."""
+
+from __future__ import annotations
+
+import pytest
+
+from jaxmagic.report.text_table import table
+
+
+@pytest.mark.parametrize(
+    ("text", "cut"),
+    [
+        ("a_long_name_of_a_file.py:1234", "a_long_na…:1234"),
+        ("multiply_subtract_fusion.12", "multiply_su….12"),
+        ("a_long_name_without_a_number", "a_long_name_wi…"),
+        ("short.py:1", "short.py:1"),
+    ],
+)
+def test_a_cell_is_cut_so_that_its_number_stays(text: str, cut: str) -> None:
+    _, row = table([("heads", "b"), (text, "1")], widest=15)
+    assert row.split() == [cut, "1"]
+
+
+def test_cells_of_one_column_stay_different_and_aligned() -> None:
+    names = [f"update_cross_section_{each}_with_the_same_end" for each in ("jacobian", "jacobi", "hessian")]
+    _, *rows = table([("name", "time"), *((name, "1 ms") for name in names)], most=30)
+    assert len({row.split()[0] for row in rows}) == 3
+    assert len({row.index("1 ms") for row in rows}) == 1
+    assert max(map(len, rows)) <= 30
+
+
+def test_names_that_only_length_tells_apart_take_the_room_that_they_need() -> None:
+    _, one, two = table([("name", "time"), ("x" * 20, "1 ms"), ("x" * 21, "2 ms")], widest=11)
+    assert one.split()[0] != two.split()[0]
+    assert one.index("1 ms") == two.index("2 ms")

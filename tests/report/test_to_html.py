@@ -1,0 +1,129 @@
+"""HTML: escaped, small, and alive without script, kernel and network."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from html.parser import HTMLParser
+from typing import Any
+
+import pytest
+
+from jaxmagic.compilation.record.compilation import Cause
+from jaxmagic.report.style import Style
+from jaxmagic.report.to_html import to_html
+from jaxmagic.session.history import History
+
+EVIL = "</td><script>alert(1)</script><img src=x onerror=alert(1)>\"'&"
+
+
+class Tags(HTMLParser):
+    """Collects tags and text, and checks that what is opened is closed."""
+
+    VOID = ("br",)
+
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.tags: list[str] = []
+        self.attributes: list[tuple[str, str | None]] = []
+        self.text = ""
+        self._open: list[str] = []
+        self.feed(html)
+        assert self._open == []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        self.attributes += attrs
+        if tag not in self.VOID:
+            self._open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self._open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+
+def test_the_bars_parts_fill_it_and_the_legend_has_their_numbers(timing: Any, compilation: Any) -> None:
+    html = to_html(timing(compilation()))
+    widths = [float(width) for width in re.findall(r"width:([\d.]+)%;background", html)]
+    assert sum(widths) == pytest.approx(100, abs=0.05)
+    assert "compilation 159 ms" in Tags(html).text
+    assert "wait 10.1 ms" in Tags(html).text
+
+
+def test_everything_from_the_user_is_escaped(timing: Any, compilation: Any) -> None:
+    cause = Cause(kind="shape", reason=EVIL, remedy=EVIL, argument=EVIL, now=EVIL, before=EVIL)
+    record = timing(
+        compilation(function=EVIL, location=EVIL, cause=cause),
+        compilation(thread=EVIL),
+        error=EVIL,
+        code=EVIL,
+        notes=(EVIL,),
+    )
+    tags = Tags(to_html(record))
+    assert set(tags.tags) <= {"div", "span", "table", "tr", "th", "td", "code", "b", "br"}
+    assert not any(name.startswith("on") or name in ("src", "href") for name, _ in tags.attributes)
+    assert EVIL in tags.text
+    history = History()
+    history.append(record)
+    assert EVIL not in to_html(history)
+    assert to_html(history).count("<script") == 1  # the picture's own
+
+
+def test_no_script_no_style_sheet_no_class_no_address(timing: Any, compilation: Any) -> None:
+    html = to_html(timing(compilation()), explain=True)
+    for forbidden in ("<script", "<style", "class=", "http", "url(", "<svg", "id="):
+        assert forbidden not in html
+
+
+def test_text_has_no_colour_of_its_own(timing: Any, compilation: Any) -> None:
+    """Light and dark are the page's: only the small squares of the legend are coloured."""
+    html = to_html(timing(compilation()))
+    coloured = re.findall(r'(?<!-)color:[^"]*">(.*?)<', html)
+    assert set(coloured) == {"&#9632;"}
+
+
+def test_saved_size_is_bounded_whatever_compiled(timing: Any, compilation: Any) -> None:
+    long = Cause(
+        kind="shape", reason="r" * 5000, remedy="pad to a few fixed shapes, or expect one compilation a shape"
+    )
+    record = timing(*(compilation(function=f"f{n}" * 100, cause=long) for n in range(200)))
+    assert len(to_html(record, explain=True).encode()) < 6 * 1024
+
+
+def test_rows_stand_in_the_order_of_compilation_and_are_the_costliest(timing: Any, compilation: Any) -> None:
+    costs = [3, 60, 40, 1, 20, 50, 30]
+    many = [compilation(function=f"f{cost}", compilation_ns=cost * 10**6) for cost in costs]
+    html = to_html(timing(*many))
+    assert re.findall(r"<code[^>]*>(f\d+)</code>", html) == ["f60", "f40", "f20", "f50", "f30"]
+    assert "These are the 5 costliest; 2 more functions compiled in 28.0 ms." in html
+
+
+def test_greys_where_colour_is_off(timing: Any, compilation: Any) -> None:
+    assert "#d55e00" in to_html(timing(compilation()))
+    assert "#d55e00" not in to_html(timing(compilation()), Style(colour=False))
+
+
+def test_a_block_that_took_no_time_has_no_bar_to_divide(timing: Any) -> None:
+    assert "0 ns" in to_html(timing(dispatch_ns=0, wait_ns=0))
+
+
+def test_an_unknown_record_is_a_type_error() -> None:
+    with pytest.raises(TypeError, match="expected a record; got int"):
+        to_html(3)
+
+
+def test_a_history_shows_where_the_time_of_its_timings_went(timing: Any, benchmark: Any) -> None:
+    history = History()
+    assert "<img" not in to_html(history)
+    history.append(benchmark)
+    history.append(timing(code="f(x)"))
+    assert to_html(history).count("<img") == 1
+
+
+def test_a_history_of_which_nothing_can_be_drawn_is_text(sweep: Any) -> None:
+    history = History()
+    history.append(replace(sweep, points=()))
+    assert "<img" not in to_html(history)
+    assert "0 points" in to_html(history)

@@ -1,0 +1,199 @@
+"""Text, in goldens small enough to read."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from textwrap import dedent
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from jaxmagic.compilation.record.compilation import Cause
+from jaxmagic.report.style import Style
+from jaxmagic.report.to_html import to_html
+from jaxmagic.report.to_text import to_text
+from jaxmagic.session.history import History
+
+
+def golden(text: str) -> str:
+    return dedent(text).strip("\n")
+
+
+def test_a_first_call(timing: Any, compilation: Any) -> None:
+    assert to_text(timing(compilation())) == golden("""
+        Wall time: 182 ms   compile 171 ms (94 %)   host 0.90 ms   wait 10.1 ms
+          f   trace 3.70 ms   lower 8.30 ms   XLA 159 ms   first call
+        CPU times: user 210 ms, sys: 12.0 ms, total: 222 ms
+    """)
+
+
+def test_a_warm_call(timing: Any) -> None:
+    assert to_text(timing()) == golden("""
+        Wall time: 11.0 ms   dispatch 0.90 ms   wait 10.1 ms
+          Nothing compiled.
+        CPU times: user 210 ms, sys: 12.0 ms, total: 222 ms
+    """)
+
+
+def test_a_recompilation_with_its_cause_and_remedy(timing: Any, compilation: Any) -> None:
+    cause = Cause(
+        kind="shape",
+        reason="argument x has another shape: f32[4,4] now, f32[8,8] before",
+        remedy="pad to a few fixed shapes, or expect one compilation a shape",
+    )
+    assert to_text(timing(compilation(cause=cause))) == golden("""
+        Wall time: 182 ms   compile 171 ms (94 %)   host 0.90 ms   wait 10.1 ms
+          f   trace 3.70 ms   lower 8.30 ms   XLA 159 ms
+            argument x has another shape: f32[4,4] now, f32[8,8] before
+            → pad to a few fixed shapes, or expect one compilation a shape
+        CPU times: user 210 ms, sys: 12.0 ms, total: 222 ms
+    """)
+
+
+def test_eager_operations_are_one_line(timing: Any, compilation: Any) -> None:
+    eager = Cause(kind="eager", reason="an operation outside jax.jit", remedy="wrap the computation in jax.jit")
+    operations = [
+        compilation(function=name, cause=eager, compilation_ns=5_500_000, tracing_ns=0, lowering_ns=0)
+        for name in ("add", "mul") * 6
+    ]
+    assert "12 eager operations compiled, 66.0 ms (add, mul): wrap the computation in\n    jax.jit." in to_text(
+        timing(*operations)
+    )
+
+
+def test_the_persistent_cache_is_named(timing: Any, compilation: Any) -> None:
+    hit = compilation(compilation_ns=0, cache_retrieval_ns=9_000_000, cache="hit", saved_ns=150_000_000)
+    text = to_text(timing(hit))
+    assert "cache 9.00 ms" in text
+    assert "first call; from the persistent cache, which saved 150 ms" in text
+    assert "not in the persistent cache" in to_text(timing(compilation(cache="miss")))
+
+
+def test_what_else_is_said(timing: Any, compilation: Any) -> None:
+    record = timing(
+        compilation(thread="neighbour"),
+        unreached_ns=9_000_000,
+        fetch_ns=2_000_000,
+        fetch_bytes=2**20,
+        error="ValueError",
+        notes=("A note.",),
+    )
+    text = " ".join(to_text(record).split())
+    assert "9.00 ms of the wait was for discarded results" in text
+    assert "Fetch: 2.00 ms to copy 1.00 MiB to the host, beside the wall time." in text
+    assert "The code ended with ValueError; these are the times so far." in text
+    assert "1 program compiled meanwhile by another thread (neighbour), in no part of these times." in text
+    assert text.endswith("A note.")
+
+
+def test_what_was_not_measured_is_said_to_be_unmeasured(timing: Any) -> None:
+    assert "Not measured: time in work that the result did not reach." in to_text(timing(unreached_ns=None))
+
+
+def test_many_functions_are_cut_to_the_costliest(timing: Any, compilation: Any) -> None:
+    many = [
+        compilation(function=f"f{n}", compilation_ns=n * 10**6, tracing_ns=0, lowering_ns=0) for n in range(1, 21)
+    ]
+    text = to_text(timing(*many))
+    assert re.findall(r"^  (f\d+) ", text, re.M) == [f"f{n}" for n in range(16, 21)]
+    assert "These are the 5 costliest; 15 more functions compiled in 120 ms." in text
+    text = to_text(timing(*reversed(many)))
+    assert re.findall(r"^  (f\d+) ", text, re.M) == [f"f{n}" for n in range(20, 15, -1)]
+    assert "more function" not in to_text(timing(*many[:5]))
+
+
+def test_explain_adds_five_lines(timing: Any) -> None:
+    lines = to_text(timing(), explain=True).splitlines()
+    assert len(lines) == len(to_text(timing()).splitlines()) + 5
+    assert [line.split(":")[0].strip() for line in lines[-5:]] == ["Wall", "Dispatch", "Compile", "Host", "How"]
+
+
+def test_one_line_form(timing: Any, compilation: Any) -> None:
+    assert "\n" not in to_text(timing(compilation()), Style(form="line"))
+
+
+def test_digits_are_the_users(timing: Any) -> None:
+    assert to_text(timing(), Style(digits=5)).startswith("Wall time: 11.000 ms   dispatch 0.9000 ms")
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    name=st.text(min_size=1, max_size=200),
+    reason=st.text(min_size=1, max_size=300).filter(str.strip),
+    times=st.lists(st.integers(0, 10**12), min_size=3, max_size=3),
+)
+def test_no_line_is_wider_than_the_terminal(
+    timing: Any, compilation: Any, name: str, reason: str, times: list[int]
+) -> None:
+    cause = Cause(kind="shape", reason=reason, remedy="x " * 60)
+    record = timing(
+        compilation(function=name, cause=cause, tracing_ns=times[0], lowering_ns=times[1], compilation_ns=times[2])
+    )
+    for line in to_text(record).splitlines():
+        assert len(line) <= 80
+
+
+def test_a_history_shows_its_last_ten(timing: Any) -> None:
+    history = History()
+    for n in range(12):
+        history.append(timing(code=f"f({n})"))
+    text = to_text(history)
+    assert text.startswith("12 records, the last 10:")
+    assert "  [11]   11.0 ms                 f(11)" in text
+    assert "[1] " not in text
+
+
+def test_an_unknown_record_is_a_type_error() -> None:
+    with pytest.raises(TypeError, match="expected a record; got int"):
+        to_text(3)
+
+
+def test_a_name_moves_no_cursor(timing: Any, compilation: Any) -> None:
+    record = timing(
+        compilation(function="f\x1b[2J\x00\ng"),
+        compilation(function="h\x1b", cause=Cause(kind="eager", reason="eager")),
+    )
+    for text in (to_text(record), to_html(record)):
+        assert "\x1b" not in text
+        assert "\x00" not in text
+        assert "f�[2J��g" in text
+
+
+def test_functions_with_long_names_can_be_told_apart(timing: Any, compilation: Any) -> None:
+    names = [f"update_cross_section_jacobian_{each}" for each in ("forward", "reverse")]
+    record = timing(*(compilation(function=name) for name in names))
+    for shown in (re.findall(r"^  (\S+) ", to_text(record), re.M), re.findall(r"<code[^>]*>(.*?)<", to_html(record))):
+        assert len({each for each in shown if each.startswith("update_")}) == 2
+
+
+def test_candidates_with_long_names_can_be_told_apart(named: Any) -> None:
+    labels = [f"a_candidate_with_a_label_that_is_much_too_long_{each}" for each in ("one", "two", "three")]
+    record = named(*labels, rounds=12)
+    assert len(set(re.findall(r"^  (a_cand\S+)  ", to_text(record), re.M))) == 3
+    assert len(set(re.findall(r"<code>(.*?)</code>", to_html(record)))) == 3
+
+
+def test_what_the_code_waits_for_itself_is_told_where_it_is_long_enough(timing: Any) -> None:
+    sentence = "8.00 ms of the wait was inside the code: it waits for results itself."
+    assert sentence in to_text(timing(code_wait_ns=8_000_000))
+    assert sentence in to_html(timing(code_wait_ns=8_000_000))
+    for short in (None, 0, 200_000):
+        assert "inside the code" not in to_text(timing(code_wait_ns=short))
+
+
+def test_a_wait_inside_the_code_is_a_part_of_the_wait(timing: Any) -> None:
+    with pytest.raises(ValueError, match="expected at most 5, as long as the wait; got 6"):
+        timing(wait_ns=5, code_wait_ns=6)
+
+
+@pytest.mark.parametrize(("backend", "said"), [("gpu", True), ("cpu", False), ("tpu", False), (None, False)])
+def test_a_first_run_on_a_gpu_says_what_else_is_in_host(
+    timing: Any, compilation: Any, backend: str | None, said: bool
+) -> None:
+    made = timing(compilation())
+    first = replace(made, environment=replace(made.environment, backend=backend))
+    assert ("also loads its modules and starts libraries" in to_text(first)) is said
+    assert "also loads" not in to_text(replace(first, compilations=()))

@@ -1,0 +1,51 @@
+"""What is known of a function before it is called."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from jaxmagic.runtime.functions import is_folded, is_jitted, name_of
+
+
+def f(*args: Any) -> Any:
+    return jnp.zeros(3) + sum(jnp.asarray(each).sum() for each in args)
+
+
+class Callable:
+    def __call__(self) -> None: ...
+
+
+@pytest.mark.parametrize(
+    ("fn", "name"),
+    [(f, "f"), (jax.jit(f), "f"), (functools.partial(f, 1), "f"), (Callable(), "Callable"), (np.sum, "sum")],
+)
+def test_names_are_those_that_people_use(fn: Any, name: str) -> None:
+    assert name_of(fn) == name
+
+
+def test_what_is_jitted() -> None:
+    assert is_jitted(jax.jit(f))
+    assert not is_jitted(f)
+    assert not is_jitted("text".lower())
+
+
+@pytest.mark.parametrize(
+    ("fn", "args", "folded"),
+    [
+        (jax.jit(f), (), True),
+        (jax.jit(f), (jnp.ones(3),), False),
+        (jax.jit(f), (np.ones(3),), False),
+        (jax.jit(f), (3,), False),  # a number is an argument of the program
+        (jax.jit(f, static_argnums=0), (3,), True),
+        (f, (), False),
+        (jax.jit(f), ("text",), False),  # fails when it is called
+    ],
+)
+def test_a_jitted_call_without_data_is_folded(fn: Any, args: Any, folded: bool) -> None:
+    assert is_folded(fn, args, {}) is folded

@@ -1,0 +1,90 @@
+"""What leans on JAX's insides works on this JAX, and says "not available" where the insides have changed."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import jax
+import pytest
+
+import jaxmagic
+from jaxmagic.runtime import private_api as internals
+
+
+def test_backends_are_known_to_be_started(x: Any) -> None:
+    assert internals.backends_started() is True
+
+
+def test_devices_of_every_backend_are_known() -> None:
+    assert set(internals.local_devices()) >= set(jax.local_devices())
+
+
+def test_without_the_module_the_devices_of_the_default_backend_are_known(monkeypatch: Any) -> None:
+    monkeypatch.setitem(sys.modules, "jax._src.xla_bridge", None)
+    monkeypatch.delattr(jax._src, "xla_bridge")
+    assert internals.local_devices() == tuple(jax.local_devices())
+
+
+def test_static_arguments_are_known_or_said_to_be_unknown() -> None:
+    jitted = jax.jit(lambda x, n, *, act: x, static_argnums=1, static_argnames="act")
+    found = internals.static_arguments(jitted)
+    assert found == {"static_argnums": (1,), "static_argnames": ("act",)}
+    assert internals.static_arguments(lambda x: x) == {}
+
+
+def test_async_dispatch_is_known() -> None:
+    assert internals.cpu_async_dispatch() is True
+
+
+def test_without_the_module_it_is_not_known(monkeypatch: Any) -> None:
+    monkeypatch.setitem(sys.modules, "jax._src.xla_bridge", None)
+    monkeypatch.delattr(jax._src, "xla_bridge")
+    assert internals.backends_started() is None
+
+
+def test_without_the_setting_it_is_not_known(monkeypatch: Any) -> None:
+    monkeypatch.delattr(type(jax.config), "read")
+    assert internals.cpu_async_dispatch() is None
+
+
+def test_without_jaxs_frames_a_compilation_is_still_measured(monkeypatch: Any, x: Any) -> None:
+    monkeypatch.setattr(internals, "_DEEPEST", 0)
+    with jaxmagic.stopwatch() as watch:
+        watch.result = jax.jit(lambda x: x + 61)(x)
+    (one,) = watch.timing.compilations
+    assert one.compilation_ns > 0
+    assert one.cause.kind == "first call"  # JAX's own explanation does not need them
+
+
+def test_without_frames_and_explanations_the_cause_is_unknown(monkeypatch: Any, x: Any) -> None:
+    from jaxmagic.compilation.capture import cache_miss_log as cache_misses
+
+    monkeypatch.setattr(internals, "_DEEPEST", 0)
+    monkeypatch.setattr(cache_misses, "_MARK", "another layout")
+    with jaxmagic.stopwatch() as watch:
+        watch.result = jax.jit(lambda x: x + 67)(x)
+    assert watch.timing.compilations[0].cause.kind == "unknown"
+
+
+def test_a_frame_that_fails_costs_the_reason_and_nothing_else(monkeypatch: Any, x: Any) -> None:
+    def broken(*_: Any) -> Any:
+        raise RuntimeError
+
+    monkeypatch.setattr(internals, "describe", broken)
+    with jaxmagic.stopwatch() as watch:
+        watch.result = jax.jit(lambda x: x + 71)(x)
+    assert watch.timing.error is None
+    assert watch.timing.compile_ns > 0
+
+
+def test_unregistering_what_is_gone_is_no_error() -> None:
+    internals.unregister_listener("event", lambda *_: None)
+
+
+@pytest.mark.parametrize("operation", ["-x", "abs(x)", "+x", "x + x", "jnp.negative(x)"])
+def test_operators_are_eager_operations(operation: str) -> None:
+    names = {"jnp": jax.numpy, "x": jax.numpy.ones((3, 5, len(operation)))}
+    with jaxmagic.stopwatch() as watch:
+        eval(operation, names)
+    assert all(each.eager for each in watch.timing.compilations)

@@ -1,0 +1,73 @@
+"""The session's records: in order, bounded, indexable."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from jaxmagic.memory_use.record.live_arrays import HeldArray
+from jaxmagic.memory_use.record.memory_profile import MemoryProfile
+from jaxmagic.session import history as history_module
+from jaxmagic.session.history import History
+
+
+def test_the_oldest_is_forgotten_when_there_is_no_more_room(timing: Any) -> None:
+    history = History(capacity=2)
+    for code in "abc":
+        history.append(timing(code=code))
+    assert [record.code for record in history] == ["b", "c"]
+    assert history[-1].code == "c"
+    assert [record.code for record in history[:1]] == ["b"]
+
+
+def test_an_index_that_is_not_there_says_how_many_there_are() -> None:
+    with pytest.raises(IndexError, match="holds 0 records; got index 3"):
+        History()[3]
+
+
+def test_clear_forgets_everything(timing: Any) -> None:
+    history = History()
+    history.append(timing())
+    history.clear()
+    assert len(history) == 0
+    assert not history
+
+
+def test_old_records_of_memory_list_few_arrays_when_there_are_many(
+    memory_profile: Any, live_arrays: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(history_module, "MOST_ENTRIES", 50)
+    history = History()
+    record = memory_profile()
+    one = HeldArray(
+        shape="f32[1]", dtype="float32", sharding="", size_bytes=4, device_bytes=(("CPU:0", 4),), names=("x",)
+    )
+    whole = replace(record, arrays=replace(record.arrays, arrays=(one,) * 40), timeline=None, executables=())
+    for _ in range(8):
+        history.append(whole)
+    kept = [record.arrays for record in history if isinstance(record, MemoryProfile)]
+    assert [len(each.arrays) for each in kept] == [10, 10, 10, 10, 10, 40, 40, 40]
+    assert all(each.by_device == {"CPU:0": 160} for each in kept)
+    assert kept[0].arrays[-1].shape == "31 other arrays"
+    assert "The 9 largest of 40 arrays are listed" in kept[0].notes[-1]
+    assert history[-1] is whole
+
+
+def test_old_records_of_memory_keep_no_timeline_and_no_maps_when_these_are_long(
+    memory_profile: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mapped = next(each for each in memory_profile().executables if each.allocations)
+    history, whole = History(), memory_profile(executables=(mapped,) * 8)
+    monkeypatch.setattr(history_module, "MOST_ENTRIES", whole._entries + 10)
+    for _ in range(5):
+        history.append(whole)
+    oldest, *others = history
+    assert isinstance(oldest, MemoryProfile)
+    assert others == [whole] * 4
+    assert oldest.timeline is None
+    assert oldest.peak_bytes == whole.peak_bytes
+    assert all(each.allocations is None for each in oldest.executables)
+    assert mapped.name in [each.name for each in oldest.executables]
+    assert oldest.notes[-1] == "The history keeps no timeline and no maps of programs of an earlier record."

@@ -1,0 +1,45 @@
+"""What is worth saying of a timing."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from jaxmagic.compilation.record.compilation import Cause
+from jaxmagic.timing import analysis as report
+
+
+def test_parts_add_up_to_the_wall_time(timing: Any, compilation: Any) -> None:
+    record = timing(compilation(), compilation(cache_retrieval_ns=5_000))
+    assert sum(part.time_ns for part in report.parts(record)) == record.wall_ns
+
+
+def test_empty_parts_are_left_out_and_a_warm_host_is_called_dispatch(timing: Any) -> None:
+    assert [part.name for part in report.parts(timing())] == ["dispatch", "wait"]
+
+
+def test_compilations_are_sorted_for_telling(timing: Any, compilation: Any) -> None:
+    cheap = compilation(function="cheap", compilation_ns=1)
+    dear = compilation(function="dear")
+    eager = compilation(function="add", cause=Cause(kind="eager", reason=""))
+    beside = compilation(function="beside", thread="neighbour")
+    told = report.compiled(timing(cheap, eager, dear, beside))
+    assert [each.function for each in told.functions] == ["cheap", "dear"]  # as they were compiled
+    assert told.eager == (eager,)
+    assert told.elsewhere == (beside,)
+
+
+def test_the_costliest_functions_stay_in_the_order_of_time(compilation: Any) -> None:
+    times = [3, 9, 1, 7, 9]
+    functions = [compilation(function=f"f{time}", tracing_ns=time, lowering_ns=0, compilation_ns=0) for time in times]
+    shown, rest = report.costliest(functions, 3)
+    assert [each.function for each in shown] == ["f9", "f7", "f9"]
+    assert [each.function for each in rest] == ["f3", "f1"]
+    assert report.costliest(functions, 5) == (tuple(functions), ())
+    assert report.costliest([], 5) == ((), ())
+
+
+def test_unreached_work_is_named_only_above_the_noise_of_the_fence(timing: Any) -> None:
+    assert report.unreached_ns(timing(unreached_ns=200_000)) is None
+    assert report.unreached_ns(timing(unreached_ns=10_000_000, wait_ns=10**9)) is None
+    assert report.unreached_ns(timing(unreached_ns=5_000_000)) == 5_000_000
+    assert report.unreached_ns(timing(unreached_ns=None)) is None

@@ -1,0 +1,165 @@
+"""Calls that JAX has kept from another caller: as its versions write them, and from real programs."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import pytest
+from recordings import module_of
+
+from jaxmagic.records.call_stack import Frame, Stack
+from jaxmagic.xla.hlo import HloInstruction, Module
+from jaxmagic.xla.lines.callers import with_own_callers
+from jaxmagic.xla.lines.origins import Origins
+
+LIBRARY = "jit(second)/jit(_threefry_split)/first/while/body/add"
+
+
+def stack(*calls: str) -> Stack:
+    """Calls such as ``"second:7"``."""
+    parts = (each.split(":") for each in calls)
+    return tuple(Frame(function=name, file="a.py", line=int(line)) for name, line in parts)
+
+
+def instruction(op_name: str, *calls: str) -> HloInstruction:
+    return HloInstruction("add", "add", "", 1, 4, (), (), "", 0, 0, op_name, stack(*calls))
+
+
+def corrected(*instructions: HloInstruction) -> list[HloInstruction]:
+    made = Module("jit_second", dict(enumerate(instructions)), {0: tuple(range(len(instructions)))}, {})
+    return list(with_own_callers(made).instructions.values())
+
+
+OWN = instruction("jit(second)/tanh", "main:1", "second:6")
+
+
+@pytest.mark.parametrize(
+    ("op_name", "calls", "right"),
+    [
+        (LIBRARY, ["main:1", "second:7", "second:7", "first:3", "first:3", "first:3"], ["main:1", "second:7"]),
+        (LIBRARY, ["main:1", "second:7", "second:7", "first:3"], ["main:1", "second:7"]),
+        ("jit(second)/jvp()/while/body/eval_jaxpr/mul", ["main:1", "second:7", "second:7", "body:3", "body:3"],
+         ["main:1", "second:7", "body:3"]),
+        ("jit(second)/jit(_bits)/add", ["main:1", "second:9", "second:9", "second:7", "second:7"],
+         ["main:1", "second:9"]),
+        ("jit(second)/while/body/closed_call/jit(g)/sin",
+         ["main:1", "second:7", "second:7", "second:7", "body:11", "g:8", "g:8", "h:4"],
+         ["main:1", "second:7", "body:11", "g:8", "h:4"]),
+        ("jit(second)/jit(g)/sin", ["main:1", "second:7", "g:8"], ["main:1", "second:7", "g:8"]),
+        ("jit(second)/tanh", ["main:1"], ["main:1"]),
+        ("jit(second)/while/body/closed_call/sin",
+         ["run:1", "call:2", "run:1", "call:2", "run:1", "second:7", "second:7", "body:3"],
+         ["run:1", "call:2", "run:1", "call:2", "run:1", "second:7", "body:3"]),
+        ("jit(second)/jit(g)/sin", ["main:1", "second:7", "a:1", "b:2", "a:1", "b:2", "a:1", "b:2", "g:8"],
+         ["main:1", "second:7", "a:1", "b:2", "g:8"]),
+    ],
+    ids=["named in the path", "said once", "body", "another line of the same", "loop", "jitted", "no function",
+         "recursion before", "recursion"],
+)  # fmt: skip
+def test_the_first_caller_is_taken_away_behind_the_one_that_runs(
+    op_name: str, calls: list[str], right: list[str]
+) -> None:
+    _, found = corrected(OWN, instruction(op_name, *calls))
+    assert found.stack == stack(*right)
+    assert found.traced_for == ""
+
+
+def test_a_first_caller_that_one_path_names_is_taken_away_everywhere() -> None:
+    calls = ("main:1", "second:7", "second:7", "first:3")
+    found = corrected(OWN, instruction(LIBRARY, *calls), instruction("jit(second)/jit(_split)/slice", *calls))
+    assert [each.stack for each in found[1:]] == [stack("main:1", "second:7")] * 2
+
+
+@pytest.mark.parametrize(
+    ("op_name", "calls", "right"),
+    [
+        ("jit(second)/jit(_threefry_split)/slice", ["main:2", "first:3"], []),
+        (LIBRARY, ["main:1", "first:3"], []),
+        ("reduce_window_sum", ["main:2", "first:3"], []),
+        ("jit(second)/jit(g)/sin", ["main:2", "first:3", "g:8", "h:4"], ["g:8", "h:4"]),
+    ],
+    ids=["library", "named in the path", "without a path", "the user's own"],
+)
+def test_the_line_of_a_first_caller_alone_is_not_known(op_name: str, calls: list[str], right: list[str]) -> None:
+    _, found = corrected(OWN, instruction(op_name, *calls))
+    assert found.stack == stack(*right)
+    assert found.traced_for == "first"
+
+
+def test_a_line_that_is_not_known_is_not_that_of_a_neighbour() -> None:
+    stale = instruction("jit(second)/jit(_split)/slice", "main:2", "first:3")
+    taker = instruction("jit(second)/mul", "main:1", "second:8")._replace(operands=(0,))
+    made = Module("jit_second", {0: stale, 1: taker}, {0: (0, 1)}, {})
+    found = with_own_callers(made)
+    assert list(Origins(found).shares(found.instructions[0])) == [((), "jit(second)/jit(_split)/slice")]
+
+
+def test_a_program_that_only_calls_jitted_functions_is_known_by_its_name() -> None:
+    (own,) = corrected(instruction("jit(second)/jit(_split)/slice", "main:2", "second:3"))
+    assert own.stack == stack("main:2", "second:3")
+    (other,) = corrected(instruction("jit(second)/jit(_split)/slice", "main:2", "first:3"))
+    assert (other.stack, other.traced_for) == ((), "first")
+    (unnamed,) = corrected(instruction("jit(<unnamed function>)/jit(_split)/slice", "main:2", "first:3"))
+    assert unnamed.stack == stack("main:2", "first:3")
+
+
+def library(stack: Stack) -> Stack:
+    """The same, where functions whose names begin with a capital letter are a library's."""
+    return tuple(
+        replace(each, file="/opt/site-packages/l.py") if each.function[0].isupper() else each for each in stack
+    )
+
+
+@pytest.mark.parametrize(
+    ("op_name", "calls", "right"),
+    [
+        ("jit(second)/jit(Root)/while/body/jit(Solve)/lu",
+         ["second:7", "Jit:2", "Root:5", "Loop:9", "Jit:2", "Solve:8"],
+         ["second:7", "Jit:2", "Root:5", "Loop:9", "Jit:2", "Solve:8"]),
+        ("jit(second)/jit(loss)/jit(Solve)/lu", ["second:7", "Jit:2", "loss:5", "help:9", "Jit:2", "Solve:8"],
+         ["second:7", "Jit:2", "loss:5", "help:9", "Jit:2", "Solve:8"]),
+        ("jit(second)/jit(Solve)/first/lu", ["second:7", "Jit:2", "first:5", "Jit:2", "Solve:8"],
+         ["second:7", "Jit:2", "Solve:8"]),
+        ("jit(second)/jvp()/while/body/dot",
+         ["second:7", "Grad:2", "loss:5", "Grad:2", "Scan:4",
+          "second:7", "Grad:2", "loss:5", "Grad:2", "Scan:4", "Cell:9"],
+         ["second:7", "Grad:2", "loss:5", "Grad:2", "Scan:4", "Cell:9"]),
+        ("jit(second)/dot", ["second:7", "timed:2", "middle:5", "timed:2", "inner:9"],
+         ["second:7", "timed:2", "middle:5", "timed:2", "inner:9"]),
+        ("jit(second)/jit(Solve)/while/body/lu", ["second:7", "Jit:2", "Solve:5", "Jit:2", "Solve:5", "Step:8"],
+         ["second:7", "Jit:2", "Solve:5", "Step:8"]),
+        ("jit(second)/jit(loss)/jit(Solve)/while/body/lu",
+         ["second:7", "Jit:2", "loss:5", "Jit:2", "Solve:8", "Jit:2", "Solve:8", "Step:9"],
+         ["second:7", "Jit:2", "loss:5", "Jit:2", "Solve:8", "Step:9"]),
+    ],
+    ids=["a library's", "the user's between", "another caller's between", "a loop's body", "the user's own wrapper",
+         "said again",
+         "nested and said again"],
+)  # fmt: skip
+def test_a_library_that_calls_itself_is_said_twice(op_name: str, calls: list[str], right: list[str]) -> None:
+    own = OWN._replace(stack=stack("second:6"))
+    _, found = corrected(own, instruction(op_name)._replace(stack=library(stack(*calls))))
+    assert found.stack == library(stack(*right))
+
+
+def first(key: Any) -> Any:
+    return jax.random.split(key, 4000)
+
+
+def second(key: Any, x: Any) -> Any:
+    y = jnp.tanh(x)
+    return jax.random.split(key, 4000), y
+
+
+def test_no_real_program_has_the_line_of_another_one() -> None:
+    key, x = jax.random.key(0), jnp.ones((10, 10))
+    module_of(first, key)
+    found = with_own_callers(module_of(second, key, x))
+    lines = [
+        each.stack[-1].line - second.__code__.co_firstlineno for each in found.instructions.values() if each.stack
+    ]
+    assert set(lines) <= {1, 2}
+    assert any(each.traced_for for each in found.instructions.values()) or 2 in lines

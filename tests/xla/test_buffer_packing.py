@@ -1,0 +1,109 @@
+"""Where buffers might lie, and the least that a program needs, where the compiler does not say."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from jaxmagic.memory_use.analysis.buffer_map import live_bytes, memory_map
+from jaxmagic.memory_use.record.memory_profile import Allocation
+from jaxmagic.xla.buffer_packing import packed
+from jaxmagic.xla.live_ranges import own_parts, timetable
+from jaxmagic.xla.program import Computation, Index, Instruction, Part, Program
+
+_SHAPE = "f32[25]"
+_BYTES = 100
+
+
+def instruction(opcode: str, *operands: int, parts: tuple[Part, ...] | None = None, **changes: Any) -> Instruction:
+    values: dict[str, Any] = {
+        "name": opcode,
+        "opcode": opcode,
+        "shape": _SHAPE,
+        "parts": parts or (Part((), _SHAPE, _BYTES),),
+        "operands": operands,
+        "called": (),
+        "tuple_index": 0,
+        "parameter": 0,
+        "op_name": "",
+        "source": None,
+    }
+    return Instruction(**(values | changes))
+
+
+def program(*computations: list[Instruction], donated: dict[Index, int] | None = None) -> Program:
+    """Instructions are numbered through; the last computation is the entry."""
+    made, instructions = {}, [each for computation in computations for each in computation]
+    begin = 0
+    for number, computation in enumerate(computations):
+        begin, first = begin + len(computation), begin
+        made[number] = Computation(tuple(range(first, begin)), begin - 1)
+    return Program("f", len(computations) - 1, made, dict(enumerate(instructions)), {}, donated or {})
+
+
+def curve(given: Program) -> tuple[list[int], tuple[Allocation, ...]]:
+    table = timetable(given)
+    allocations = memory_map(given, packed(given, table), table, estimated=True)
+    return live_bytes(allocations, len(table.order)), allocations
+
+
+def test_an_operand_counts_as_written_over_at_its_last_use() -> None:
+    chain = [instruction("parameter"), *(instruction("sine", at) for at in range(4))]
+    # 0 argument, 1 to 3 temporaries, each instead of the one before, 4 output
+    assert curve(program(chain))[0] == [100, 200, 200, 200, 200]
+
+
+def test_the_states_of_a_loop_are_one_buffer() -> None:
+    condition = [instruction("parameter"), instruction("compare", 0, shape="pred[]", parts=(Part((), "pred[]", 1),))]
+    body = [instruction("parameter"), instruction("sine", 2), instruction("cosine", 3)]
+    entry = [
+        instruction("parameter"),
+        instruction("copy", 5),
+        instruction("while", 6, called=(1, 0)),
+        instruction("sine", 7),
+    ]
+    steps, allocations = curve(program(condition, body, entry))
+    (temporary,) = (each for each in allocations if each.kind == "temporary")
+    state = [each for each in temporary.buffers if each.instruction in ("copy", "cosine")]
+    assert {(each.offset_bytes, each.size_bytes) for each in state} == {(0, _BYTES)}
+    assert max(steps) == 201  # the argument, the state, and what the condition found
+
+
+def test_a_branch_can_write_over_what_the_next_one_reads() -> None:
+    branches = [[instruction("parameter"), instruction("sine", at)] for at in (0, 2)]
+    entry = [
+        instruction("parameter"),
+        instruction("compare", 4, shape="pred[]", parts=(Part((), "pred[]", 1),)),
+        instruction("copy", 4),
+        instruction("conditional", 5, 6, 6, called=(0, 1)),
+    ]
+    # argument, truth value, copy; then the result of either branch in the place of the copy
+    assert curve(program(*branches, entry))[0] == [100, 101, 201, 100, 200, 100, 200, 200]
+
+
+def test_a_donated_argument_is_the_memory_of_the_result() -> None:
+    steps, allocations = curve(program([instruction("parameter"), instruction("sine", 0)], donated={(): 0}))
+    assert steps == [100, 100]
+    assert [(each.kind, each.aliased) for each in allocations] == [("argument", True)]
+
+
+def test_what_runs_on_the_stack_of_a_thread_takes_no_room() -> None:
+    adder = [instruction("parameter"), instruction("add", 0)]
+    entry = [instruction("parameter"), instruction("reduce", 2, called=(0,))]
+    assert max(curve(program(adder, entry))[0]) == 200
+
+
+def test_what_an_instruction_hands_on_is_not_its_own() -> None:
+    pair = (Part((), "(a, b)", 16), Part((0,), "a", 4), Part((1,), "b", 4))
+    own = {
+        opcode: [part.path for part in own_parts(instruction(opcode, parts=pair))]
+        for opcode in ("fusion", "tuple", "copy-start", "all-gather-start", "while", "get-tuple-element", "copy-done")
+    }
+    assert own == {
+        "fusion": [(), (0,), (1,)],
+        "tuple": [()],
+        "copy-start": [(), (0,)],
+        "all-gather-start": [(), (1,)],
+        "while": [],
+        "get-tuple-element": [],
+        "copy-done": [],
+    }
