@@ -53,7 +53,7 @@ _PUBLIC = {
     "ProgramNoise": "benchmarking.record.process_noise",
     "Comparison": "comparison.record.comparison",
     "Candidate": "comparison.record.comparison",
-    "Versus": "comparison.record.comparison",
+    "Versus": "benchmarking.record.versus",
     "Check": "comparison.record.comparison",
     "Work": "comparison.record.comparison",
     "Sweep": "comparison.record.sweep",
@@ -85,7 +85,7 @@ _PUBLIC = {
     "CollectiveTime": "profiling.record.communication",
     "TransferTime": "profiling.record.communication",
     "ProgramTime": "profiling.record.communication",
-    "Sharded": "profiling.record.communication",
+    "Sharded": "xla.hlo",
     "StepTimes": "profiling.record.steps",
     "ProfileTimeline": "profiling.record.timeline",
     "EventTrack": "profiling.record.timeline",
@@ -200,7 +200,8 @@ if TYPE_CHECKING:
     from .benchmarking.record.benchmark import Benchmark, Conditions, Launch, Trial
     from .benchmarking.record.device_time import DeviceTime
     from .benchmarking.record.process_noise import Basis, ProcessNoise, ProgramNoise
-    from .comparison.record.comparison import Candidate, Check, Comparison, Versus
+    from .benchmarking.record.versus import Versus
+    from .comparison.record.comparison import Candidate, Check, Comparison
     from .comparison.verbs.compare import compare
     from .compilation.record.compilation import Cause, Compilation
     from .errors import (
@@ -221,7 +222,7 @@ if TYPE_CHECKING:
     from .memory_use.verbs import live, memory, memory_requirement
     from .overview.verbs import explore
     from .profiling.record.allocators import AllocatorUse
-    from .profiling.record.communication import CollectiveTime, ProgramTime, Sharded, TransferTime
+    from .profiling.record.communication import CollectiveTime, ProgramTime, TransferTime
     from .profiling.record.kernels import KernelTime
     from .profiling.record.profile import Code, DeviceUse, OperationTime, PlaceTime, Profile
     from .profiling.record.steps import StepTimes
@@ -238,6 +239,7 @@ if TYPE_CHECKING:
     from .timing.capture.stopwatch import Stopwatch
     from .timing.record import Timing
     from .timing.verbs import benchmark, stopwatch
+    from .xla.hlo import Sharded
 
 
 def __getattr__(name: str) -> Any:

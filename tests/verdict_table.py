@@ -20,6 +20,7 @@ ROOT = Path(__file__).parents[1]
 #: What the rates depend on.
 SOURCES = (
     "jaxmagic/benchmarking/record/in_turns.py",
+    "jaxmagic/benchmarking/record/versus.py",
     "jaxmagic/comparison/record/verdict.py",
     "jaxmagic/comparison/record/floors.py",
     "jaxmagic/comparison/record/fastest.py",
@@ -39,10 +40,15 @@ HEAD = """\
 
 
 def digest() -> str:
-    """What stands for the code that makes the table, without its docstrings and comments."""
+    """What stands for the code that makes the table, without its docstrings, comments and imports."""
     found = hashlib.sha256()
     for name in SOURCES:
-        code = re.sub(r'""".*?"""|^ *#.*?$|\s+', "", (ROOT / name).read_text(), flags=re.DOTALL | re.MULTILINE)
+        code = re.sub(
+            r'""".*?"""|^ *#.*?$|^(from|import) (\(.*?\)|[^\n(])*$|\s+',
+            "",
+            (ROOT / name).read_text(),
+            flags=re.DOTALL | re.MULTILINE,
+        )
         found.update(code.encode())
     return found.hexdigest()[:16]
 

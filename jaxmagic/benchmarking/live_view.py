@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from ..charts.chart_of import chart_of
 from ..charts.spec import Curves
-from ..comparison.charts.choices import over_time
-from ..report.chart_of import chart
 from ..report.panel import Guard, View, choice, row, screen, show
+from .charts import over_time
 from .record.benchmark import Benchmark
 
 _DISTRIBUTION, _ORDER = "distribution", "calls in their order"
@@ -37,7 +37,7 @@ class BenchmarkView(View):
             found = over_time(self.record)
             found = replace(found, y=replace(found.y, log=log and found.y.low > 0))
         else:
-            drawn = chart(self.record)
+            drawn = chart_of(self.record)
             assert isinstance(drawn, Curves)
             found = replace(drawn, x=replace(drawn.x, log=log and drawn.x.low > 0))
         show(self.screen, self.record, found)

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from math import exp, log
 
 from ..benchmarking.record.benchmark import Trial
-from ..comparison.record.comparison import Comparison
 from ..statistics import medians as statistics
 from ..units import time_unit
 from .spec import Curves, Mark, Scale, Series
@@ -17,12 +16,6 @@ _POINTS = 100
 _PLACES = 32
 
 _SHARE = Scale(label="share of samples", quantity="share", low=0.0, high=1.0)
-
-
-def latencies(comparison: Comparison) -> Curves:
-    """The distribution of each candidate's time, as curves."""
-    drawn = {each.label: each.latency for each in comparison.candidates}
-    return distributions(drawn, "distribution of each candidate's samples")
 
 
 def share_until(name: str, samples: Sequence[float], *, end: float | None = None, hue: int = 0) -> Series:

@@ -6,11 +6,9 @@ from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
 from ..benchmarking.record.benchmark import Benchmark
-from ..charts.spec import Bar, Bars, Scale
 from ..comparison.record.comparison import Comparison
 from ..comparison.record.sweep import Sweep
 from ..session.kinds import Record
-from ..timing import analysis as report
 from ..timing.record import Timing
 from ..units import TIME_UNITS
 
@@ -86,61 +84,6 @@ def choose(
     if order == "most compiling first":
         return sorted(kept, key=lambda run: -run.timing.compile_ns)
     return kept[::-1] if order == "newest first" else kept
-
-
-def runs_chart(found: Sequence[Run], *, stage: str = "all", function: str | None = None, unit: str = "auto") -> Bars:
-    """A bar for each run, stacked of its parts: of the wall time, or of what one function spent on compiling.
-
-    Args:
-        found: from top to bottom.
-        stage: one of the parts alone, or ``all``.
-        function: whose stages; those of the whole run if left out.
-        unit: of the axis: one of time, or ``share`` for parts of each run's wall time.
-
-    Raises:
-        ValueError: there is none.
-    """
-    if not found:
-        raise ValueError("there is no run to show. Choose less, or time something with %jaxtime")
-    bars = []
-    for run in found:
-        parts = _parts(run.timing) if function is None else _stages(run.timing, function)
-        whole = (run.timing.wall_ns or 1) if unit == "share" else 1
-        shown = tuple((name, size / whole) for name, size in parts if stage in ("all", name))
-        bars.append(Bar(name=f"[{run.number}] {run.name}", parts=shown))
-    longest = max(sum(size for _, size in bar.parts) for bar in bars)
-    label = "time" if stage == "all" else stage
-    if function is not None:
-        label = f"{label} of {function}"
-    return Bars(
-        title="where the time of the runs went",
-        x=_axis(label, longest, unit),
-        bars=tuple(bars),
-        order=STAGES[1:],
-    )
-
-
-def _axis(label: str, longest: float, unit: str) -> Scale:
-    if unit == "share":
-        return Scale(label=f"{label}, share of the wall time", quantity="share", low=0.0, high=max(0.01, longest))
-    chosen = None if unit == "auto" else unit
-    return Scale(label=label, quantity="time", low=0.0, high=max(1.0, longest), unit=chosen)
-
-
-def _parts(timing: Timing) -> list[tuple[str, float]]:
-    """The parts of the wall time; dispatch without compiling is the host's, so that the runs have the same parts."""
-    return [("host" if p.name == "dispatch" else p.name, float(p.time_ns)) for p in report.parts(timing)]
-
-
-def _stages(timing: Timing, function: str) -> list[tuple[str, float]]:
-    named = {"tracing": 0.0, "lowering": 0.0, "compilation": 0.0, "cache retrieval": 0.0}
-    for each in timing.compilations:
-        if each.function == function:
-            named["tracing"] += each.tracing_ns
-            named["lowering"] += each.lowering_ns
-            named["compilation"] += each.compilation_ns
-            named["cache retrieval"] += each.cache_retrieval_ns
-    return [(name, time_ns) for name, time_ns in named.items() if time_ns]
 
 
 def _in_a_line(code: str | None) -> str:

@@ -9,7 +9,8 @@ import ipywidgets
 from .. import units
 from ..report.panel import Guard, View, choice, row, screen, show, show_chart
 from ..session.kinds import Record
-from .analysis import ORDERS, STAGES, UNITS, Run, choose, functions, runs, runs_chart
+from .analysis import ORDERS, STAGES, UNITS, Run, choose, functions, runs
+from .charts import runs_chart
 
 #: Runs that fit into one picture.
 _MOST = 15

@@ -6,12 +6,12 @@ from collections.abc import Iterator
 
 from .. import units
 from ..benchmarking.record.benchmark import Benchmark
+from ..charts.chart_of import chart_of
 from ..comparison.record.comparison import Comparison
 from ..comparison.record.sweep import Sweep
 from ..memory_use.record.memory_profile import MemoryProfile
 from ..profiling.record.profile import Profile
 from ..report.blocks import Block, Lines, Picture
-from ..report.chart_of import chart
 from ..report.style import Style
 from ..session.history import History
 from ..session.kinds import Record
@@ -27,7 +27,7 @@ def report(history: History, style: Style, explain: bool) -> Iterator[Block]:
         yield Lines(lines=("No records yet: run %jaxtime or jaxmagic.stopwatch().",))
         return
     if runs(list(history)):
-        yield Picture(chart=lambda: chart(history), alt="where the time of the last runs went")
+        yield Picture(chart=lambda: chart_of(history), alt="where the time of the last runs went")
     newest = list(history)[-_MOST_RECORDS:]
     first = len(history) - len(newest)
     lines = [f"{units.count(len(history), 'record')}" + (f", the last {len(newest)}:" if first else ":")]

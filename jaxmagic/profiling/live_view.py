@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ..report.chart_of import PROFILE_PICTURES
 from ..report.panel import Guard, View, choice, row, screen, show
+from .charts import CHARTS
 from .record.profile import Profile
 
 _PICTURES = {
@@ -34,4 +34,4 @@ class ProfileView(View):
 
     def refresh(self) -> None:
         """Show what the controls ask for."""
-        show(self.screen, self.record, PROFILE_PICTURES[_PICTURES[self.look_at.value]](self.record))
+        show(self.screen, self.record, CHARTS[Profile][_PICTURES[self.look_at.value]].draw(self.record))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 from ..report.displayable import Exportable
 
@@ -50,3 +50,16 @@ class Environment(Exportable):
     xla_flags: str | None
     cpu_async_dispatch: bool | None
     cache_directory: str | None
+
+
+#: What may differ without making times incomparable: the versions of what does not run the computation.
+_MAY_DIFFER = frozenset({"jaxmagic", "ipython", "cache_directory"})
+
+
+def differing(one: Environment, other: Environment) -> dict[str, tuple[object, object]]:
+    """The fields in which two environments differ, with both values, where that may change how long things take."""
+    return {
+        each.name: (getattr(one, each.name), getattr(other, each.name))
+        for each in fields(Environment)
+        if each.name not in _MAY_DIFFER and getattr(one, each.name) != getattr(other, each.name)
+    }

@@ -12,8 +12,7 @@ import re
 from functools import lru_cache
 from itertools import takewhile
 
-from ..memory_use.analysis.heap import is_users, owner
-from .call_stack import Frame, Stack
+from .call_stack import Frame, Stack, is_users, owner
 
 #: Where packages are installed, on this machine or another one.
 _INSTALLED = re.compile(r".*/(?:site|dist)-packages/(?P<module>.+)\.py$", re.DOTALL)

@@ -138,8 +138,8 @@ class Displayable(Exportable):
         ...     pass
         >>> t.timing.figure().savefig(io.BytesIO(), format="pdf")
         """
+        from ..charts.chart_of import chart_of
         from ..drawing.to_matplotlib import figure
-        from .chart_of import chart_of
 
         return figure(chart_of(self, of))
 

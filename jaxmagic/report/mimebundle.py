@@ -53,7 +53,7 @@ def _draw_html(record: object, style: Style, explain: bool) -> str:
 
 
 def _draw_png(record: object, style: Style, explain: bool) -> str:
+    from ..charts.chart_of import chart_of
     from ..drawing.to_matplotlib import to_png  # costs matplotlib
-    from .chart_of import chart
 
-    return to_png(chart(record))
+    return to_png(chart_of(record))

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import NamedTuple
 
-from ..profiling.record.communication import Sharded
 from ..records.call_stack import Stack
 
 
@@ -71,3 +71,19 @@ class Module(NamedTuple):
     named: Mapping[str, int]
     inputs: tuple[Sharded, ...] = ()
     outputs: tuple[Sharded, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sharded:
+    """An array that a program takes or gives.
+
+    Attributes:
+        name: of the argument, as JAX names it, such as ``"params['w']"``; empty for what is given.
+        shape: type and sizes of what one device has of it, such as ``"f32[256,512]"``.
+        pieces: into how many pieces each of its axes is divided; all 1 where each device has all of it. ``None`` if
+            that is not known.
+    """
+
+    name: str
+    shape: str
+    pieces: tuple[int, ...] | None

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from math import prod
 from typing import Any
 
-from ..profiling.record.communication import Sharded
+from .hlo import Sharded
 from .hlo_proto import shape_of, text
 
 #: XLA's numbers for shardings: each device has all, or they are in the words of axes and tiles.

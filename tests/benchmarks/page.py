@@ -18,7 +18,7 @@ import jaxmagic
 from jaxmagic.charts.lanes import Lanes
 from jaxmagic.charts.spec import Boxes, Chart
 from jaxmagic.memory_use.charts.buffer_map import map_chart
-from jaxmagic.profiling.analysis.scope_tree import profile_flame
+from jaxmagic.profiling.charts.flame import profile_flame
 from jaxmagic.profiling.charts.timeline import profile_timeline_chart
 from jaxmagic.profiling.record.profile import Profile
 from jaxmagic.report.pictures import chart_to_html

@@ -12,11 +12,11 @@ from typing import Any
 
 import pytest
 
-from jaxmagic.charts.distribution import latencies
+from jaxmagic.charts.chart_of import chart_of
+from jaxmagic.comparison.charts.choices import latencies
 from jaxmagic.comparison.record.comparison import Comparison
 from jaxmagic.drawing.scripts import script as live_script
 from jaxmagic.drawing.scripts import with_scripts
-from jaxmagic.report.chart_of import chart
 from jaxmagic.report.pictures import chart_to_html, picture
 from jaxmagic.report.to_html import to_html
 
@@ -157,7 +157,7 @@ def test_the_script_draws_what_the_still_picture_shows_also_after_switching_to_a
 def test_the_other_kind_of_axis_has_its_own_places_and_ticks(comparison: Comparison, show: Any) -> None:
     page = show(to_html(comparison))
     page.page.get_by_role("button", name="linear").click()
-    scale = chart(comparison).x
+    scale = chart_of(comparison).x
     axis = json.loads(page.page.locator("svg").get_attribute("data-axes"))["x"]
     start, end = axis["start"], axis["end"]
     numpy = page.page.locator("[data-button=numpy] [data-kind=dots]").get_attribute("d")

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from jaxmagic.charts.distribution import latencies
+from jaxmagic.charts.chart_of import chart_of
+from jaxmagic.comparison.charts.choices import latencies
 from jaxmagic.comparison.record.comparison import Comparison
-from jaxmagic.report.chart_of import chart
 from jaxmagic.report.pictures import chart_to_html
 from jaxmagic.report.to_html import to_html
 
@@ -45,7 +45,7 @@ def test_the_script_knows_nothing_but_its_key(named: Any, hostile: str) -> None:
 
 def test_the_same_picture_is_saved_as_the_same_text_and_another_one_has_another_key(comparison: Comparison) -> None:
     assert to_html(comparison) == to_html(comparison)
-    one, other = (chart_to_html(each(comparison)) for each in (chart, latencies))
+    one, other = (chart_to_html(each(comparison)) for each in (chart_of, latencies))
     key, in_script = re.findall(r'data-jaxmagic="(\w+)"', one)
     assert key == in_script
     assert key not in other

@@ -13,10 +13,10 @@ from matplotlib.figure import Figure
 from matplotlib.text import Text
 
 from jaxmagic.benchmarking.record.benchmark import Benchmark
+from jaxmagic.charts.chart_of import chart_of
 from jaxmagic.charts.spec import Band, Bar, Bars, Cell, Curves, Flame, Forest, Mark, Row, Scale, Series, Tile, Treemap
 from jaxmagic.comparison.record.comparison import Comparison
 from jaxmagic.drawing.to_matplotlib import figure, to_png
-from jaxmagic.report.chart_of import chart
 from jaxmagic.session.history import History
 
 HOSTILE = "</script>$x_1$ \\frac{} 50% #1 {\u2028\u0000\x1b\ud800\n" + "w" * 500
@@ -148,7 +148,7 @@ def test_whatever_a_name_holds_is_only_text(hostile: Any) -> None:
 
 
 def test_a_png_is_what_a_notebook_keeps(benchmark: Benchmark) -> None:
-    encoded = to_png(chart(benchmark))
+    encoded = to_png(chart_of(benchmark))
     assert encoded.startswith("iVBORw0KGgo")
     assert len(encoded) < 100_000
 

@@ -14,14 +14,14 @@ from hypothesis import strategies as st
 
 from jaxmagic import units
 from jaxmagic.benchmarking.record.benchmark import Benchmark, Trial
-from jaxmagic.charts.distribution import latencies
+from jaxmagic.charts.chart_of import chart_of
 from jaxmagic.charts.spec import Band, Bars, Cell, Curves, Flame, Forest, Mark, Row, Scale, Series, Tile, Treemap
+from jaxmagic.comparison.charts.choices import latencies
 from jaxmagic.comparison.record.comparison import Comparison
 from jaxmagic.drawing.axis import Axis, ticks, title
 from jaxmagic.drawing.plot import WIDTH, lay_out
 from jaxmagic.drawing.svg import Drawing
 from jaxmagic.drawing.to_svg import draw
-from jaxmagic.report.chart_of import chart
 
 SVG = "{http://www.w3.org/2000/svg}"
 HOSTILE = "</script><img src=x onerror=alert(1)>\"'&$x_1$\u2028\u0000\x1b\ud800" + "w" * 500
@@ -103,7 +103,7 @@ def test_an_axis_is_written_in_one_unit_or_with_one_at_each_value(
 
 
 def test_a_distribution_rises_from_nothing_to_all_with_the_median_in_its_interval(benchmark: Benchmark) -> None:
-    drawing = draw(chart(replace(benchmark, pipelined=None)))
+    drawing = draw(chart_of(replace(benchmark, pipelined=None)))
     assert {
         "0 %",
         "50 %",
@@ -125,7 +125,7 @@ def test_a_distribution_rises_from_nothing_to_all_with_the_median_in_its_interva
 
 @pytest.mark.parametrize("name", ["benchmark", "comparison", "sweep"])
 def test_every_place_is_where_the_value_beside_it_is(request: Any, name: str) -> None:
-    drawing = draw(sweep() if name == "sweep" else chart(request.getfixturevalue(name)))
+    drawing = draw(sweep() if name == "sweep" else chart_of(request.getfixturevalue(name)))
     axes = json.loads(str(drawing.data["axes"]))
     found = paths(drawing, "x")
     assert found
@@ -141,7 +141,7 @@ def test_every_place_is_where_the_value_beside_it_is(request: Any, name: str) ->
 
 
 def test_a_forest_has_a_row_for_each_candidate_left_of_one_if_it_is_faster(comparison: Comparison) -> None:
-    drawing = draw(chart(comparison))
+    drawing = draw(chart_of(comparison))
     assert {"numpy", "jit", "0.5x", "1x", "time over that of numpy; less is faster"} <= set(words(drawing))
     numpy, jit = (each for each in paths(drawing, "kind") if each.get("data-kind") == "dots")
     assert numbers(jit.attrib["d"])[0] < numbers(numpy.attrib["d"])[0]
@@ -199,7 +199,7 @@ def test_entries_of_a_legend_lie_beside_and_below_each_other(names: list[str]) -
 
 
 def test_a_timing_is_a_bar_whose_parts_touch(timing: Any, compilation: Any) -> None:
-    drawing = draw(chart(timing(compilation())))
+    drawing = draw(chart_of(timing(compilation())))
     assert {"tracing", "compilation", "wait", "f(x)", "time (ms)"} <= set(words(drawing))
     ends = [numbers(each.attrib["data-x"]) for each in paths(drawing, "x")]
     assert [each[0] for each in ends[1:]] == [each[1] for each in ends[:-1]]
@@ -325,13 +325,13 @@ def test_eight_candidates_of_a_thousand_samples_are_thinned(comparison: Comparis
     many = Trial(samples_ns=tuple(range(10**6, 10**6 + 1000)), evaluations=1)
     candidates = tuple(replace(one, label=f"candidate {n}", latency=many) for n in range(8))
     record = replace(comparison, baseline="candidate 0", twice="candidate 0", again=many, candidates=candidates)
-    assert len(draw(chart(record)).to_uri()) < 30_000
+    assert len(draw(chart_of(record)).to_uri()) < 30_000
     assert len(draw(latencies(record)).to_uri()) < 33_000
 
 
 def test_rows_and_entries_of_a_legend_with_long_names_can_be_told_apart(named: Any) -> None:
     labels = [f"a_candidate_with_a_label_that_is_much_too_long_{each}" for each in ("one", "two", "three")]
-    rows = re.findall(r">(a_cand[^<]*)</text>", draw(chart(named(*labels, rounds=12))).to_svg())
+    rows = re.findall(r">(a_cand[^<]*)</text>", draw(chart_of(named(*labels, rounds=12))).to_svg())
     assert len(rows) == len(set(rows)) == 3
     series = tuple(Series(name=label, x=(0, 1), y=(0, 1), hue=hue) for hue, label in enumerate(labels))
     scale = Scale(label="time", quantity="number", low=0, high=1)

@@ -9,8 +9,9 @@ import jax
 import jax.numpy as jnp
 import pytest
 
-from jaxmagic.memory_use.analysis.heap import owner, stacks
+from jaxmagic.memory_use.analysis.heap import stacks
 from jaxmagic.memory_use.capture.heap_snapshots import HeapWatch
+from jaxmagic.records.call_stack import owner
 
 X = jnp.ones((4, 8))
 

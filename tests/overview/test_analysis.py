@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from jaxmagic.overview.analysis import choose, functions, runs, runs_chart
+from jaxmagic.overview.analysis import choose, functions, runs
+from jaxmagic.overview.charts import runs_chart
 
 
 def session(timing: Any, compilation: Any) -> list[Any]:

@@ -170,7 +170,7 @@ def test_two_writers_lose_no_entry_and_no_folder(tmp_path: Path) -> None:
     code = """
 import sys
 from pathlib import Path
-from jaxmagic import files
+from jaxmagic.records import files
 into, number = Path(sys.argv[1]), sys.argv[2]
 source = into / f"from_{number}" / "run"
 source.mkdir(parents=True)

@@ -7,10 +7,9 @@ from dataclasses import replace
 import pytest
 from profiles import CALLER, HELPER, MS, fabricated, operation, place
 
-from jaxmagic.memory_use.analysis.heap import is_users
 from jaxmagic.profiling.analysis.scope_tree import tree
 from jaxmagic.profiling.analysis.source_lines import line_times
-from jaxmagic.records.call_stack import Frame, Stack
+from jaxmagic.records.call_stack import Frame, Stack, is_users
 from jaxmagic.records.inside import inside, library_module, line_of
 
 INSTALLED = "/opt/lib/python3.12/site-packages"

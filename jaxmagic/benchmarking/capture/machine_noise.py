@@ -11,10 +11,9 @@ from math import log, sqrt
 
 import numpy as np
 
-from ...comparison.analysis.regression import differing
 from ...errors import JaxMagicError, JaxNotAvailable
 from ...progress.record import SILENT, Progress
-from ...records.environment import Environment
+from ...records.environment import Environment, differing
 from ...runtime.environment import probe
 from ...runtime.jax_version import require_jax
 from ..record.benchmark import Benchmark

@@ -21,10 +21,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ...comparison.record.comparison import Verdict
 from ...statistics.estimate import Estimate
 from ...statistics.medians import CONFIDENCE
 from .process_noise import ProcessNoise
+from .versus import Verdict
 
 #: The standard deviation of log medians between processes that is assumed where none was measured.
 ASSUMED_SD = 0.02

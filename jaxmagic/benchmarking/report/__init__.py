@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ...charts.chart_of import chart_of
 from ...report.blocks import Block, Caution, Headline, Picture, Sentence
-from ...report.chart_of import chart
 from ...report.style import Style
 from ..record.benchmark import Benchmark
 from . import sentences as words
@@ -18,7 +18,7 @@ def report(benchmark: Benchmark, style: Style, explain: bool) -> Iterator[Block]
     yield from (Sentence(text=each, inner=True) for each in words.about_samples(benchmark, style.digits))
     if len(benchmark.samples_ns) > 1:
         yield Picture(
-            chart=lambda: chart(benchmark), alt=headline, letters=words.histogram(benchmark, style.digits) or ""
+            chart=lambda: chart_of(benchmark), alt=headline, letters=words.histogram(benchmark, style.digits) or ""
         )
     told = (
         words.about_pipelined(benchmark, style.digits),

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections import Counter
 
 from ... import units
-from ...comparison.record.verdict import judge
 from ..record.benchmark import Benchmark, Serial
 from ..record.in_turns import in_turns
 from ..record.process_noise import ProcessNoise
 from ..record.processes import spread_of
+from ..record.versus import judge
 
 _ENDS = {
     "precision": "until the interval within it was within {wanted} of the median",

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from ... import units
-from ...comparison.record.verdict import judge
 from ...statistics import medians as statistics
 from ...statistics.outliers import outliers
 from ..record.benchmark import Benchmark
+from ..record.versus import judge
 from . import processes as launch_words
 
 _BARS = " ▁▂▃▄▅▆▇█"

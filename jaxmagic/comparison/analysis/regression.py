@@ -3,30 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import fields, replace
+from dataclasses import replace
 from typing import Any
 
 from ...benchmarking.record.benchmark import Benchmark, Trial
 from ...benchmarking.record.launches import ENOUGH, compare_sides, judge_records, noise_sd, smallest_ratio
 from ...benchmarking.record.process_noise import Basis, NoiseSource, ProcessNoise
 from ...benchmarking.record.processes import side_of
+from ...benchmarking.record.versus import Versus
 from ...errors import NotComparable, NotMeasured
-from ...records.environment import Environment
+from ...records.environment import differing
 from ...statistics.medians import median
-from ..record.comparison import Comparison, Versus
+from ..record.comparison import Comparison
 from ..record.sweep import Point, Sweep
-
-#: What may differ without making times incomparable: the versions of what does not run the computation.
-_MAY_DIFFER = frozenset({"jaxmagic", "ipython", "cache_directory"})
-
-
-def differing(one: Environment, other: Environment) -> dict[str, tuple[object, object]]:
-    """The fields in which two environments differ, with both values, where that may change how long things take."""
-    return {
-        each.name: (getattr(one, each.name), getattr(other, each.name))
-        for each in fields(Environment)
-        if each.name not in _MAY_DIFFER and getattr(one, each.name) != getattr(other, each.name)
-    }
 
 
 def needs_noise(old: Any, new: Any) -> bool:

@@ -1,1 +1,13 @@
-"""Pictures of comparisons."""
+"""Pictures of comparisons and sweeps."""
+
+from ...charts.chart_of import Pictured
+from ..record.comparison import Comparison
+from ..record.sweep import Sweep
+from .choices import latencies
+from .ratios import forest
+from .sweep import sweep_chart
+
+CHARTS = {
+    Comparison: {"ratios": Pictured(forest), "distributions": Pictured(latencies)},
+    Sweep: {"curves": Pictured(sweep_chart, "nothing of the sweep could be measured")},
+}

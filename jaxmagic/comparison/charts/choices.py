@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
-from itertools import pairwise
 from typing import Literal
 
 import numpy as np
 
-from ...benchmarking.record.benchmark import Benchmark, Trial
-from ...charts.spec import Bar, Bars, Chart, Curves, Forest, Row, Scale, Series
-from ...report.chart_of import around, chart, ratio_scale
+from ...charts.chart_of import chart_of
+from ...charts.distribution import distributions
+from ...charts.scale import ratio_scale
+from ...charts.spec import Bar, Bars, Chart, Curves, Forest, Row, Scale
 from ...statistics.medians import median, quantile
 from ..record.comparison import Candidate, Comparison
 
@@ -74,7 +74,7 @@ def ratios_chart(
         ValueError: the baseline's was not measured, or is 0.
     """
     if (metric, statistic) == ("latency", "median"):
-        return without_rows(chart(comparison), hidden)
+        return without_rows(chart_of(comparison), hidden)
     whole = time_of(comparison.candidate(comparison.baseline), metric, statistic)
     if not whole:
         raise ValueError(f"{comparison.baseline} has no {metric} to compare with. Choose another baseline or metric")
@@ -102,37 +102,7 @@ def without_series(found: Curves, hidden: Collection[str]) -> Curves:
     return replace(found, series=tuple(each for each in found.series if each.name not in hidden))
 
 
-def over_time(benchmark: Benchmark) -> Curves:
-    """The time of each call in the order in which they were made, warm-up first: drift and modes are seen there."""
-    warmup = Trial(samples_ns=benchmark.warmup_ns, evaluations=1).calls_ns
-    latency = benchmark.latency.calls_ns
-    before = len(warmup)
-    series = []
-    if warmup:
-        series.append(_in_order("warm-up", warmup, 1, hue=1))
-    series.append(_in_order("samples", latency, before + 1, hue=0))
-    heights = [*warmup, *latency]
-    positive = min(heights) > 0
-    low, high = around(heights, log=positive)
-    return Curves(
-        title="calls in the order in which they were made",
-        x=Scale(label="sample", quantity="number", low=0.0, high=float(len(heights) + 1)),
-        y=Scale(label="time of a call", quantity="time", low=low, high=high, log=positive and high > 20 * low),
-        series=tuple(series),
-    )
-
-
-#: Of a long series the lowest and the highest sample of each of so many stretches are drawn.
-_STRETCHES = 150
-
-
-def _in_order(name: str, calls: Sequence[float], first: int, hue: int) -> Series:
-    if len(calls) <= 2 * _STRETCHES:
-        places = list(range(len(calls)))
-    else:
-        edges = np.linspace(0, len(calls), _STRETCHES + 1).astype(int)
-        ends = [(int(a + np.argmin(calls[a:b])), int(a + np.argmax(calls[a:b]))) for a, b in pairwise(edges)]
-        places = sorted({each for pair in ends for each in pair})
-    return Series(
-        name=name, x=tuple(float(first + at) for at in places), y=tuple(calls[at] for at in places), hue=hue
-    )
+def latencies(comparison: Comparison) -> Curves:
+    """The distribution of each candidate's time, as curves."""
+    drawn = {each.label: each.latency for each in comparison.candidates}
+    return distributions(drawn, "distribution of each candidate's samples")

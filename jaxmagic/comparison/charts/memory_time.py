@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ...charts.scale import around
 from ...charts.spec import Curves, Quantity, Scale, Series
-from ...report.chart_of import around
 from ...statistics.medians import median
 from ..record.comparison import Candidate, Comparison
 from ..record.sweep import Sweep

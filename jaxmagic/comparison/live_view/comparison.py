@@ -7,10 +7,9 @@ from typing import Any
 
 import ipywidgets
 
-from ...charts.distribution import latencies
 from ...charts.spec import Chart, Curves
 from ...report.panel import Guard, View, choice, row, screen, show, tick
-from ..charts.choices import METRICS, STATISTICS, ratios_chart, times_chart, without_series
+from ..charts.choices import METRICS, STATISTICS, latencies, ratios_chart, times_chart, without_series
 from ..charts.memory_time import tradeoff
 from ..record.comparison import Comparison
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Literal, Protocol
 
 from ...benchmarking.record.benchmark import Conditions, StoppedBy, Trial, check_turns
-from ...benchmarking.record.process_noise import Basis
+from ...benchmarking.record.versus import Versus
 from ...memory_use.record.memory_profile import Executable
 from ...profiling.record.profile import Profile
 from ...records.environment import Environment
@@ -16,9 +16,6 @@ from ...report.displayable import Displayable
 from ...statistics.estimate import Estimate
 from ...terminal import printable
 from ...timing.record import Timing
-
-#: What a comparison comes to. ``no difference`` means none of more than 3 %.
-Verdict = Literal["faster", "slower", "no difference", "too noisy to tell"]
 
 #: How outputs were compared.
 CheckKind = Literal["allclose", "equal", "none"]
@@ -148,40 +145,6 @@ class Candidate:
         if found is None or found.low <= 0 or self.work is None or self.work.amount is None:
             return None
         return self.work.amount / found.high * 1e9, self.work.amount / found.low * 1e9
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Versus:
-    """A candidate beside the baseline: what follows from the samples of both.
-
-    Attributes:
-        label: the candidate's.
-        baseline: the baseline's.
-        ratio: its time over the baseline's, with the interval; 0.5 is twice as fast. With several other candidates
-            each interval is wider, so that all of them hold with 95 %. ``None`` for fewer than four rounds, or five
-            from three other candidates on.
-        verdict: what that comes to: *faster* and *slower* where the whole interval is more than 1 % away from one.
-        break_even_calls: after how many calls its compilation has paid for itself; 0 if it compiled no longer than
-            the baseline did, ``None`` if it never does or that is not known.
-        break_even_interval: the fewest and the most calls after which it has, given how sure the time won per call
-            is. Both compilations were timed once.
-        differing: in what the environments of two records differ that were compared anyway, in words.
-        basis: what the verdict on two records rests on; ``None`` for candidates that were measured side by side.
-    """
-
-    label: str
-    baseline: str
-    ratio: Estimate | None
-    verdict: Verdict
-    break_even_calls: int | None
-    break_even_interval: tuple[int, int] | None = None
-    differing: tuple[str, ...] = ()
-    basis: Basis | None = None
-
-    @property
-    def interval(self) -> tuple[float, float] | None:
-        """The interval of the ratio."""
-        return None if self.ratio is None else (self.ratio.low, self.ratio.high)
 
 
 class MeasureAgain(Protocol):

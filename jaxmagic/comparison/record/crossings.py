@@ -18,9 +18,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ...benchmarking.record.versus import Verdict
 from ...statistics.medians import CONFIDENCE
 from .between_points import BETWEEN_POINTS, Noise, moderated, standard_error
-from .comparison import Comparison, Verdict
+from .comparison import Comparison
 from .scaling import along, rows
 from .sweep import Crossing, Sweep
 from .verdict import agrees, versus

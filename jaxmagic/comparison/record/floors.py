@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from ... import units
+from ...benchmarking.record.versus import LEAST_DIFFERENCE, Versus
 from ...records.finding import Finding
 from ...statistics.medians import median
-from .comparison import Candidate, Comparison, Versus
-
-#: A difference smaller than this is not called one, however sure it is: placement and alignment make as much.
-LEAST_DIFFERENCE = 0.01
+from .comparison import Candidate, Comparison
 
 #: What the loop around the calls takes may differ by this share of it from one function to the next.
 _LOOP = 0.1

@@ -12,21 +12,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from math import ceil, exp, log
+from math import ceil, exp
 
 import numpy as np
 
 from ... import units
 from ...benchmarking.record.in_turns import blocked_median, blocked_ratio
+from ...benchmarking.record.versus import Verdict, Versus, judge
 from ...records.finding import Finding
 from ...records.other_load import folded, loaded, recompiled
 from ...statistics.estimate import Estimate
 from ...statistics.medians import CONFIDENCE, sign_interval
-from .comparison import Candidate, Comparison, Verdict, Versus
-from .floors import LEAST_DIFFERENCE, floor_between, withheld
-
-#: Ratios within this of one are the same, for all that people decide by them.
-SAME = 0.03
+from .comparison import Candidate, Comparison
+from .floors import floor_between, withheld
 
 #: How sure it has to be that the baseline differs from itself before that is worth a warning.
 _ALARM = 0.999
@@ -58,27 +56,6 @@ def family_confidence(others: int) -> float:
     (0.95, 0.99)
     """
     return 1 - (1 - CONFIDENCE) / max(others, 1)
-
-
-def judge(found: Estimate | None, floor: float = LEAST_DIFFERENCE, same: float = SAME) -> Verdict:
-    """The verdict on a ratio of times.
-
-    Faster or slower where the whole interval lies farther from one than the floor. No difference where all of it
-    lies within `same` of one.
-
-    Args:
-        found: time over the baseline's time.
-        floor: a difference up to this is not told apart from none.
-        same: how far from one is still the same.
-    """
-    if found is None:
-        return "too noisy to tell"
-    low, high = log(found.low), log(found.high)
-    if low > log(1 + floor):
-        return "slower"
-    if high < -log(1 + floor):
-        return "faster"
-    return "no difference" if max(abs(low), abs(high)) <= log(1 + same) else "too noisy to tell"
 
 
 def known(times: Sequence[Sequence[float]], again: Sequence[float], rtol: float) -> bool:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ...charts.chart_of import chart_of
 from ...charts.spec import Chart
 from ...report.blocks import Block, Caution, Entries, Entry, Headline, Picture, Sentence, Table
-from ...report.chart_of import chart
 from ...report.style import Style
 from ..charts.memory_time import is_worth_a_picture, tradeoff
 from ..record.comparison import Comparison
@@ -19,7 +19,7 @@ def report(comparison: Comparison, style: Style, explain: bool) -> Iterator[Bloc
     """Tell which candidate is fastest, then each beside the first."""
     headline = words.headline(comparison)
     yield Headline(text=headline)
-    yield Picture(chart=lambda: chart(comparison), alt=headline)
+    yield Picture(chart=lambda: chart_of(comparison), alt=headline)
     rows = (
         Entry(
             name=each.label,

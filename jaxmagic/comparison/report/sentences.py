@@ -7,10 +7,11 @@ from collections.abc import Iterable, Sequence
 from ... import units
 from ...benchmarking.record.in_turns import rounds_for
 from ...benchmarking.record.launches import ENOUGH
+from ...benchmarking.record.versus import Versus
 from ...records.names import shortened
 from ...statistics.estimate import Estimate
 from ...statistics.medians import median
-from ..record.comparison import Candidate, Check, Comparison, Versus
+from ..record.comparison import Candidate, Check, Comparison
 from ..record.fastest import fastest
 from ..record.verdict import agrees, counterpart, family_confidence
 

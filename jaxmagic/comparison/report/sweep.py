@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ...charts.chart_of import chart_of
 from ...report.blocks import Block, Caution, Headline, Picture, Sentence, Table
-from ...report.chart_of import chart
 from ...report.style import Style
 from ..record.sweep import Sweep
 from . import sweep_sentences as words
@@ -19,7 +19,7 @@ def report(sweep: Sweep, style: Style, explain: bool) -> Iterator[Block]:
     headline = words.headline(sweep)
     yield Headline(text=headline)
     if sweep.curves:
-        yield Picture(chart=lambda: chart(sweep), alt=headline)
+        yield Picture(chart=lambda: chart_of(sweep), alt=headline)
     shown = sweep.points[: words.MOST_POINTS]
     rows = [words.heads(sweep), *(words.cells(sweep, point, style.digits) for point in shown)]
     yield Table(rows=rows, there_are=len(sweep.points), noun="point", numbers=True)

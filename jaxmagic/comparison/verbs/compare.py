@@ -8,12 +8,13 @@ from math import prod
 from typing import TYPE_CHECKING, Any, overload
 
 from ...benchmarking.record.benchmark import Benchmark
+from ...benchmarking.record.versus import Versus
 from ...runtime.functions import name_of
 from ...runtime.given import nanoseconds, share
 from ...runtime.jax_version import require_jax
 from ...runtime.tracebacks import of_the_user
 from ...session.verbs import keep, take_and_keep
-from ..record.comparison import CheckKind, Comparison, Versus
+from ..record.comparison import CheckKind, Comparison
 from ..record.sweep import Sweep
 from .checks import known_baseline, labels_of, values_of
 from .earlier import put_beside

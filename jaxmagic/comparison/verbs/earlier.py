@@ -6,9 +6,10 @@ from typing import Any
 
 from ...benchmarking.record.benchmark import Benchmark
 from ...benchmarking.record.process_noise import ProcessNoise
+from ...benchmarking.record.versus import Versus
 from ...progress.bar import shown_progress
-from ..analysis.regression import against_record, differing, needs_noise
-from ..record.comparison import Versus
+from ...records.environment import differing
+from ..analysis.regression import against_record, needs_noise
 
 
 def put_beside(

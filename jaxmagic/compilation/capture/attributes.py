@@ -8,8 +8,7 @@ from contextlib import suppress
 from types import FunctionType, MemberDescriptorType, ModuleType
 from typing import Any
 
-from ...memory_use.analysis.heap import is_users
-from ...records.call_stack import Frame
+from ...records.call_stack import Frame, is_users
 from ...runtime.around import attributes, classes, inherits, is_a, is_exactly, member, members, of_type
 
 #: A class with more methods is compared by so many of them.

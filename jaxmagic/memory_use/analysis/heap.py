@@ -2,46 +2,15 @@
 
 from __future__ import annotations
 
-import re
-import sysconfig
 from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import TypeVar
 
-from ...records.call_stack import Frame, Stack
+from ...records.call_stack import Frame, Stack, is_users
 from ..record.heap import FlameNode, HeapChange, HeapDifference, HeapProfile, HeapSample, StackTotal
 
 _Key = TypeVar("_Key", bound=Hashable)
-
-#: JAX, what is installed, Python's own library, and what libraries have generated: by the path, for the profile may
-#: come from another machine.
-_NOT_THE_USERS = re.compile(
-    r"/(site|dist)-packages/|/jax/_src/|/jaxlib/|/lib(64)?/python3\.\d+t?/|^<(frozen |@beartype\(|attrs generated )"
-)
-
-#: The same on this machine, where Python or jaxmagic lie in a place of their own.
-_OUR_FOLDERS = tuple(
-    f"{folder}/".replace("\\", "/") for folder in (sysconfig.get_path("stdlib"), Path(__file__).parents[2])
-)
-
-
-def is_users(frame: Frame) -> bool:
-    """Whether a call is of code that the user wrote, as far as its path tells.
-
-    >>> is_users(Frame(function="step", file="/home/me/train.py", line=17))
-    True
-    >>> is_users(Frame(function="full", file="/opt/lib/python3.11/site-packages/jax/_src/lax/lax.py", line=3625))
-    False
-    """
-    path = frame.file.replace("\\", "/")
-    return not (path.startswith(_OUR_FOLDERS) or _NOT_THE_USERS.search(path))
-
-
-def owner(stack: Stack) -> Frame | None:
-    """The innermost call of the user's own: the line to look at. ``None`` if there is none."""
-    return next((frame for frame in reversed(stack) if is_users(frame)), None)
 
 
 def without_internals(profile: HeapProfile) -> HeapProfile:

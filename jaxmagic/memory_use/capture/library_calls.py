@@ -5,12 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import cache
 
-from ...records.call_stack import Frame, Stack
+from ...records.call_stack import Frame, Stack, owner
 from ...records.code_names import qualified_name
 from ...records.inside import inside, library_module
 from ...records.public_names import public_name
 from ...runtime.private_api import is_registered_internal
-from ..analysis.heap import owner
 from ..record.heap import HeapProfile
 
 

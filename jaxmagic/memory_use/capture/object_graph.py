@@ -193,7 +193,10 @@ def _of_traceback(traceback: types.TracebackType | None) -> Iterator[Part]:
 def _is_the_shells(frame: types.FrameType) -> bool:
     """Whether it is one of IPython's or of a magic: from those all names of the session can be reached once more."""
     name = dict.get(frame.f_globals, "__name__")
-    return type(name) is str and (name.partition(".")[0] in _AROUND_MAGICS or name.startswith("jaxmagic.magics."))
+    if type(name) is not str:
+        return False
+    package, *folders = name.split(".")
+    return package in _AROUND_MAGICS or (package == "jaxmagic" and not _MAGICS.isdisjoint(folders))
 
 
 def _of_frame(frame: types.FrameType) -> Iterator[Part]:
@@ -262,6 +265,9 @@ def _is_users_class(kind: type) -> bool:
 
 
 _AROUND_MAGICS = SHELL | {"decorator"}  # with which IPython 7 makes them
+
+#: Folders and files of ours that are about magics.
+_MAGICS = frozenset({"magics", "magic", "extension"})
 #: What IPython calls the last values; it keeps them beside the namespace, too.
 _LAST_VALUES = ("_", "__", "___")
 _INPUTS = frozenset(("In", "_ih", "_dh", "_i", "_ii", "_iii"))

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from ... import units
-from ...records.call_stack import Stack
+from ...records.call_stack import Stack, owner
 from ...records.inside import library_module
 from ...records.paths import short_source
 from ...report.inside_words import inside_shares
-from ..analysis.heap import owner
 from ..record.heap import HeapDifference, StackTotal
 
 #: Calls of a stack that a row of a table names; the rest is left to the flame graph and the frame.

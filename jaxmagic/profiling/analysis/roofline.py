@@ -6,19 +6,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from types import MappingProxyType
 from typing import NamedTuple
 
-from ...charts.spec import Curves, Scale, Series
-from ...records.names import shortened
 from ..record.profile import OperationTime, Profile
 from .data_sheets import peak_of
 from .operations import over_devices
-
-#: Operations that are drawn, those that took most time, and what share of the time one has to take.
-_MOST_DRAWN = 7
-_LEAST_SHARE = 0.002
-
-#: Letters of a name in the legend.
-_MOST_LETTERS = 22
-
 
 #: What goes over a bus or a network, or waits for that: neither what the device computes nor its memory limits it.
 _NOT_ITS_OWN = ("collective", "control flow", "infeed", "host callback")
@@ -113,33 +103,3 @@ def without_rate(profile: Profile) -> list[OperationTime]:
     """The operations of which it is not known how much they compute or move, what took most time first."""
     peaks = peaks_of(profile)
     return [each for each in over_devices(profile.operation_times) if place(each, peaks) is None]
-
-
-def roofline_chart(profile: Profile) -> Curves | None:
-    """Rate against intensity, below the roof of what the device can do; ``None`` where that is not known."""
-    peaks = peaks_of(profile)
-    every = list(placed(profile))
-    shown = [each for each in every if each.intensity and each.operation.time_ns >= _LEAST_SHARE * profile.device_ns]
-    if peaks is None or peaks.flops is None or not shown:
-        return None
-    drawn = shown[:_MOST_DRAWN]
-    names = shortened([each.operation.name for each in drawn], _MOST_LETTERS)
-    ridge = peaks.flops / peaks.bytes
-    low = min(ridge / 4, *(each.intensity / 2 for each in drawn))
-    high = max(ridge * 4, *(each.intensity * 2 for each in drawn))
-    rates = [each.flops_per_s for each in drawn]
-    bottom, top = min(*rates, low * peaks.bytes) / 2, max(*rates, peaks.flops) * 2
-    return Curves(
-        title="operations below what the device can do",
-        x=Scale(label="floating-point operations per byte", quantity="number", low=low, high=high, log=True),
-        y=Scale(label="FLOP/s", quantity="number", low=bottom, high=top, log=True),
-        series=(
-            Series(
-                name="roof", x=(low, ridge, high), y=(low * peaks.bytes, peaks.flops, peaks.flops), hue=7, muted=True
-            ),
-            *(
-                Series(name=names[number], x=(each.intensity,), y=(each.flops_per_s,), hue=number, points=True)
-                for number, each in enumerate(drawn)
-            ),
-        ),
-    )

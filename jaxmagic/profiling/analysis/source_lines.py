@@ -6,8 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from ...memory_use.analysis.heap import is_users
-from ...records.call_stack import Frame, Stack
+from ...records.call_stack import Frame, Stack, is_users
 from ...records.inside import inside, line_of
 from ...xla.lines.labels import label_of_scope
 from ..record.profile import Code, PlaceTime, Profile

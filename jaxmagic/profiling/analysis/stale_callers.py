@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from ...memory_use.analysis.heap import is_users
-from ...records.call_stack import Stack
+from ...records.call_stack import Stack, is_users
 from ..record.profile import Profile
 
 _JIT = "jit("

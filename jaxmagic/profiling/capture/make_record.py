@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from ... import units
-from ...memory_use.analysis.heap import is_users
+from ...records.call_stack import is_users
 from ...runtime.environment import probe
 from ...runtime.jax_version import about_lines
 from ..analysis.devices.command_buffers import about_graphs

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal as OneOf
 
+from ...xla.hlo import Sharded
+
 #: Where a copy goes.
 Direction = OneOf["host to device", "device to host", "device to device", "on the device"]
 
@@ -61,22 +63,6 @@ class TransferTime:
     def bytes_per_s(self) -> float | None:
         """The rate of all of them while there was any; ``None`` where sizes are not known."""
         return self.size_bytes / self.time_ns * 1e9 if self.size_bytes and self.time_ns else None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Sharded:
-    """An array that a program takes or gives.
-
-    Attributes:
-        name: of the argument, as JAX names it, such as ``"params['w']"``; empty for what is given.
-        shape: type and sizes of what one device has of it, such as ``"f32[256,512]"``.
-        pieces: into how many pieces each of its axes is divided; all 1 where each device has all of it. ``None`` if
-            that is not known.
-    """
-
-    name: str
-    shape: str
-    pieces: tuple[int, ...] | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,13 +7,13 @@ from collections.abc import Iterable, Iterator
 from ...report.blocks import Block, Headline, Listing, Picture, Sentence, SourceLine, Table
 from ...report.inside_words import inside_of
 from ...report.style import Style
-from ..analysis.devices.allocators import memory_chart
-from ..analysis.devices.step_parts import steps_chart
 from ..analysis.operations import over_devices
-from ..analysis.roofline import roofline_chart
-from ..analysis.scope_tree import profile_flame
 from ..analysis.source_lines import Listed, line_times, listings
 from ..analysis.source_lines import Listing as Lines
+from ..charts.flame import profile_flame
+from ..charts.memory import memory_chart
+from ..charts.roofline import roofline_chart
+from ..charts.steps import steps_chart
 from ..charts.timeline import profile_timeline_chart
 from ..record.profile import Profile
 from . import devices as device_words

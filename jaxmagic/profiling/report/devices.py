@@ -6,7 +6,8 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from ... import units
 from ...report.blocks import Table
-from ..record.communication import CollectiveTime, ProgramTime, Sharded, TransferTime
+from ...xla.hlo import Sharded
+from ..record.communication import CollectiveTime, ProgramTime, TransferTime
 from ..record.profile import DeviceUse, Profile
 from .sentences import whole
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import PurePath
 
 from ... import units
-from ...memory_use.analysis.heap import is_users
+from ...records.call_stack import is_users
 from ...records.other_load import loaded
 from ...records.paths import short_source
 from ...report.inside_words import inside_of, last_names

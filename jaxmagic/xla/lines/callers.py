@@ -21,8 +21,7 @@ from collections.abc import Iterable, Iterator, Sequence, Set
 from itertools import pairwise
 from typing import NamedTuple
 
-from ...memory_use.analysis.heap import is_users
-from ...records.call_stack import Frame, Stack
+from ...records.call_stack import Frame, Stack, is_users
 from ..hlo import Module
 from .lost_calls import with_lost_calls
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from ...profiling.record.communication import Sharded
 from ..costs.cost_analysis import category
-from ..hlo import HloInstruction, Module
+from ..hlo import HloInstruction, Module, Sharded
 
 #: What a backward pass is called, whose rule may be the user's own.
 BACKWARD = "its backward pass (where that is a custom_vjp rule, JAX records none of its lines)"

@@ -10,8 +10,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterable
 
-from ...memory_use.analysis.heap import owner
-from ...records.call_stack import Frame, Stack
+from ...records.call_stack import Frame, Stack, owner
 
 
 def with_lost_calls(stacks: Iterable[Stack], calls: Stack, is_program: Callable[[Frame], bool]) -> dict[Stack, Stack]:

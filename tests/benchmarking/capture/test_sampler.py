@@ -20,7 +20,7 @@ from jaxmagic.benchmarking.capture.runner import Runner
 from jaxmagic.benchmarking.capture.sampler import take_benchmark
 from jaxmagic.benchmarking.capture.warmup import warm_up
 from jaxmagic.benchmarking.record.benchmark import Benchmark
-from jaxmagic.comparison.record.verdict import judge
+from jaxmagic.benchmarking.record.versus import judge
 from jaxmagic.runtime.clock import now_ns
 from jaxmagic.timing.record import Timing
 

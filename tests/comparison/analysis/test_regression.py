@@ -12,8 +12,9 @@ from processes import over_processes, scaled
 import jaxmagic
 from jaxmagic.benchmarking.record.benchmark import Benchmark, Trial
 from jaxmagic.benchmarking.record.process_noise import ProcessNoise, ProgramNoise
-from jaxmagic.comparison.analysis.regression import against, against_record, differing, needs_noise
+from jaxmagic.comparison.analysis.regression import against, against_record, needs_noise
 from jaxmagic.comparison.record.sweep import Sweep
+from jaxmagic.records.environment import differing
 
 
 def test_records_of_one_process_rest_on_the_assumed_noise(benchmark: Benchmark) -> None:

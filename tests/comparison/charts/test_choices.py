@@ -8,15 +8,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from jaxmagic.benchmarking.charts import _in_order, over_time
 from jaxmagic.benchmarking.record.benchmark import Benchmark
-from jaxmagic.comparison.charts.choices import _in_order, over_time, ratios_chart, times_chart
+from jaxmagic.charts.chart_of import chart_of
+from jaxmagic.comparison.charts.choices import ratios_chart, times_chart
 from jaxmagic.comparison.record.comparison import Comparison
-from jaxmagic.report.chart_of import chart
 from jaxmagic.statistics.medians import median
 
 
 def test_the_median_latency_is_the_forest_of_the_report_with_its_intervals(comparison: Comparison) -> None:
-    assert ratios_chart(comparison, "latency", "median") == chart(comparison)
+    assert ratios_chart(comparison, "latency", "median") == chart_of(comparison)
 
 
 def test_any_other_statistic_is_a_ratio_without_an_interval(comparison: Comparison) -> None:

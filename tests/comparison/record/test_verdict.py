@@ -14,8 +14,9 @@ from hypothesis import strategies as st
 
 from jaxmagic.benchmarking.record.benchmark import Trial
 from jaxmagic.benchmarking.record.in_turns import blocked_ratio
-from jaxmagic.comparison.record.comparison import Comparison, Verdict
-from jaxmagic.comparison.record.verdict import judge, known, ratio, ratio_between, ratios
+from jaxmagic.benchmarking.record.versus import Verdict, judge
+from jaxmagic.comparison.record.comparison import Comparison
+from jaxmagic.comparison.record.verdict import known, ratio, ratio_between, ratios
 from jaxmagic.statistics.estimate import Estimate
 from jaxmagic.statistics.medians import stopping_checkpoints
 

@@ -11,18 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jaxmagic.memory_use.analysis.heap import (
-    beside,
-    by_stack,
-    difference,
-    flame,
-    is_users,
-    owner,
-    stacks,
-    without_internals,
-)
+from jaxmagic.memory_use.analysis.heap import beside, by_stack, difference, flame, stacks, without_internals
 from jaxmagic.memory_use.record.heap import FlameNode, HeapChange, HeapDifference, HeapProfile, HeapSample
-from jaxmagic.records.call_stack import Frame, Stack
+from jaxmagic.records.call_stack import Frame, Stack, is_users, owner
 
 MAIN = Frame(function="<module>", file="/home/me/train.py", line=30)
 STEP = Frame(function="step", file="/home/me/train.py", line=17)

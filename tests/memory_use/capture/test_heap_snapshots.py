@@ -13,13 +13,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from jaxmagic.memory_use.analysis.heap import is_users, stacks
+from jaxmagic.memory_use.analysis.heap import stacks
 from jaxmagic.memory_use.capture import heap_snapshots as snapshots
 from jaxmagic.memory_use.capture.heap_snapshots import HeapWatch
 from jaxmagic.memory_use.capture.pprof import read_heap
 from jaxmagic.memory_use.record.heap import HeapDifference
 from jaxmagic.records import cell_names as sources
-from jaxmagic.records.call_stack import Frame
+from jaxmagic.records.call_stack import Frame, is_users
 
 
 def watched(act: Callable[[], Any], **options: Any) -> tuple[HeapDifference | None, list[str]]:

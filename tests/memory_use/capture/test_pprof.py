@@ -19,11 +19,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
-from jaxmagic.memory_use.analysis.heap import by_stack, difference, owner, without_internals
+from jaxmagic.memory_use.analysis.heap import by_stack, difference, without_internals
 from jaxmagic.memory_use.capture import pprof as heap
 from jaxmagic.memory_use.capture.pprof import read_heap, take_heap
 from jaxmagic.memory_use.record.heap import HeapChange, HeapProfile
-from jaxmagic.records.call_stack import Frame
+from jaxmagic.records.call_stack import Frame, owner
 
 WANTED = "heap profile: expected a whole pprof profile of memory, got "
 ADVICE = ". Pass what jax.profiler.device_memory_profile() returned"

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from jaxmagic.charts.chart_of import chart_of
 from jaxmagic.memory_use.charts.buffer_map import map_chart
 from jaxmagic.memory_use.record.memory_profile import Allocation, Buffer, Executable
-from jaxmagic.report.chart_of import chart
 
 
 def buffer(first: int, last: int, size: int, offset: int = 0, **changes: Any) -> Buffer:
@@ -103,5 +103,5 @@ def test_the_curve_is_thinned_and_keeps_its_peak(steps: int, at: int) -> None:
 def test_where_there_is_nothing_to_draw_there_is_no_chart() -> None:
     assert map_chart(program(0)) is None
     assert map_chart(program(3, allocation("constant", 9, buffer(0, 2, 9)))) is None
-    with pytest.raises(ValueError, match="there is no map"):
-        chart(program(0))
+    with pytest.raises(ValueError, match="there is nothing to draw"):
+        chart_of(program(0))

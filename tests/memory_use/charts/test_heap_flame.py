@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from jaxmagic.charts.chart_of import chart_of
 from jaxmagic.charts.spec import Cell, Flame
 from jaxmagic.memory_use.charts.heap_flame import KINDS, heap_flame
 from jaxmagic.memory_use.record.heap import HeapDifference, HeapProfile, HeapSample
 from jaxmagic.records.call_stack import Frame, Stack
-from jaxmagic.report.chart_of import chart
 
 A, B, C = (Frame(function=name, file=f"/home/me/{name}.py", line=1) for name in "abc")
 
@@ -105,10 +105,10 @@ def test_the_widest_of_many_calls_are_drawn_with_all_that_they_lie_in() -> None:
 def test_where_nothing_is_held_there_is_no_graph(held: Any) -> None:
     nothing = HeapDifference(before=profile(((A,), 5)), after=profile(*held))
     assert heap_flame(nothing) is None
-    with pytest.raises(ValueError, match="^there is no flame graph: no memory is held$"):
-        chart(nothing)
+    with pytest.raises(ValueError, match="^there is nothing to draw: no memory is held$"):
+        chart_of(nothing)
 
 
 def test_the_chart_of_a_profile_is_that_of_a_difference_from_nothing() -> None:
     after = profile(((A,), 5))
-    assert chart(after) == heap_flame(HeapDifference(before=None, after=after))
+    assert chart_of(after) == heap_flame(HeapDifference(before=None, after=after))

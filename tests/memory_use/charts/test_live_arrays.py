@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
+from jaxmagic.charts.chart_of import chart_of
 from jaxmagic.memory_use.charts.live_arrays import arrays_chart
 from jaxmagic.memory_use.record.live_arrays import HeldArray
-from jaxmagic.report.chart_of import chart
 
 
 def one(live_arrays: Any, size_bytes: int, name: str) -> HeldArray:
@@ -70,5 +70,5 @@ def test_memory_that_is_shared_has_one_tile(live_arrays: Any) -> None:
 def test_where_there_is_nothing_that_is_said(live_arrays: Any) -> None:
     assert arrays_chart(live_arrays()) is None
     with pytest.raises(ValueError, match="no array takes any memory"):
-        chart(live_arrays())
-    assert chart(live_arrays((1, ("x",)))) == arrays_chart(live_arrays((1, ("x",))))
+        chart_of(live_arrays())
+    assert chart_of(live_arrays((1, ("x",)))) == arrays_chart(live_arrays((1, ("x",))))

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 from profiles import MS, fabricated, operation, use
 
-from jaxmagic.profiling.analysis.roofline import peaks_of, place, placed, roofline_chart, without_rate
+from jaxmagic.profiling.analysis.roofline import peaks_of, place, placed, without_rate
+from jaxmagic.profiling.charts.roofline import roofline_chart
 from jaxmagic.profiling.record.profile import OperationTime, Profile
 from jaxmagic.report.to_html import to_html
 

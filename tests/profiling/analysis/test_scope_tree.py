@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from profiles import CALLER, HELPER, MS, fabricated, place
 
-from jaxmagic.profiling.analysis.scope_tree import NOWHERE, Node, profile_flame, tree, walk
+from jaxmagic.profiling.analysis.scope_tree import NOWHERE, Node, tree, walk
+from jaxmagic.profiling.charts.flame import profile_flame
 
 SCOPE = st.lists(st.sampled_from(["jit(f)", "a", "b", "transpose(jvp(a/b))"]), max_size=5).map("/".join)
 

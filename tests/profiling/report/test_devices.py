@@ -7,10 +7,11 @@ from dataclasses import replace
 import pytest
 from profiles import MS, fabricated, operation, use
 
-from jaxmagic.profiling.record.communication import CollectiveTime, ProgramTime, Sharded, TransferTime
+from jaxmagic.profiling.record.communication import CollectiveTime, ProgramTime, TransferTime
 from jaxmagic.profiling.record.kernels import KernelTime
 from jaxmagic.profiling.record.profile import Profile
 from jaxmagic.report.to_html import to_html
+from jaxmagic.xla.hlo import Sharded
 
 
 @pytest.fixture

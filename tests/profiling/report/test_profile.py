@@ -11,12 +11,12 @@ from typing import Any
 import pytest
 from profiles import CALLER, HELPER, MS, OTHER, fabricated, place, use
 
+from jaxmagic.charts.chart_of import chart_of
 from jaxmagic.charts.spec import Flame
 from jaxmagic.compilation.record.compilation import Cause
 from jaxmagic.profiling.record.profile import Profile
 from jaxmagic.records.call_stack import Frame
 from jaxmagic.records.environment import Environment
-from jaxmagic.report.chart_of import chart
 from jaxmagic.report.style import Style
 from jaxmagic.report.to_html import to_html
 from jaxmagic.report.to_text import to_text
@@ -219,7 +219,7 @@ def test_without_device_time_there_is_a_report_but_no_picture() -> None:
     assert to_text(empty) == "No device time was recorded.\nNothing was there."
     assert "Nothing was there." in to_html(empty)
     with pytest.raises(ValueError, match="nothing to draw"):
-        chart(empty)
+        chart_of(empty)
 
 
 def test_lines_add_up_to_the_device_time_and_the_last_has_no_file(profile: Profile) -> None:
@@ -245,7 +245,7 @@ def test_operations_scopes_and_devices_are_frames(profile: Profile) -> None:
 
 
 def test_the_picture_is_a_flame_graph_of_scopes_in_the_time_of_a_run(profile: Profile) -> None:
-    found = chart(profile)
+    found = chart_of(profile)
     assert isinstance(found, Flame)
     widths = {cell.name: cell.x[1] - cell.x[0] for cell in found.cells}
     assert widths == {"all": 15 * MS, "jit(f)": 14 * MS, "layer": 10 * MS, "sort": 10 * MS, "add": 4 * MS,

@@ -7,11 +7,10 @@ from typing import Any
 import pytest
 
 from jaxmagic.profiling.analysis.source_lines import line_times
-from jaxmagic.profiling.record.communication import Sharded
 from jaxmagic.profiling.record.profile import DeviceUse, PlaceTime, Profile
 from jaxmagic.profiling.report.sentences import about_labels
 from jaxmagic.records.call_stack import Frame
-from jaxmagic.xla.hlo import HloInstruction, Module
+from jaxmagic.xla.hlo import HloInstruction, Module, Sharded
 from jaxmagic.xla.lines.labels import BACKWARD, LOOP, label_of_instruction, label_of_scope
 
 HERE = (Frame(function="f", file="a.py", line=7),)

@@ -7,9 +7,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from ....charts.spec import Curves, Scale, Series
 from ...record.allocators import AllocatorUse
-from ...record.profile import Profile
 from ...record.recording import Recording, Track
 from ..attribution import Ints
 
@@ -18,9 +16,6 @@ _EVENTS = ("MemoryAllocation", "MemoryDeallocation")
 
 #: So many points of a curve are kept: of each stretch the last and the highest.
 _MOST_POINTS = 400
-
-#: Less than this is not drawn beside more.
-_WORTH_A_CURVE = 0.01
 
 _DISPATCHED = re.compile(r"PjitFunction\((?P<name>.*)\)")
 
@@ -82,28 +77,3 @@ def _during(tracks: list[Track], at: int, recording: Recording) -> str:
         if dispatched is not None:
             return dispatched["name"]
     return ""
-
-
-def memory_chart(profile: Profile) -> Curves | None:
-    """Chart the memory in use of each allocator; ``None`` if the recording has no allocator events."""
-    most = max((each.peak_bytes for each in profile.allocator_uses), default=0)
-    shown = [each for each in profile.allocator_uses if each.peak_bytes >= _WORTH_A_CURVE * most > 0]
-    if not shown:
-        return None
-    low = float(min(each.time_ns[0] for each in shown))
-    high = float(max(each.time_ns[-1] for each in shown))
-    return Curves(
-        title="memory that programs were given",
-        x=Scale(label="time", quantity="time", low=low, high=max(high, low + 1)),
-        y=Scale(label="memory", quantity="size", low=0.0, high=1.05 * most),
-        series=tuple(
-            Series(
-                name=each.allocator,
-                x=tuple(map(float, each.time_ns)),
-                y=tuple(map(float, each.held_bytes)),
-                hue=number,
-                step=True,
-            )
-            for number, each in enumerate(shown)
-        ),
-    )

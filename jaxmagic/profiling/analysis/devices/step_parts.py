@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from ....charts.spec import Bar, Bars, Scale
 from ....statistics.medians import median
-from ...record.profile import Profile
 from ...record.steps import StepTimes
 
 #: The parts of a step: what they are called, and their fields.
@@ -19,16 +17,6 @@ PARTS = (
     ("host", "host_ns"),
     ("idle", "idle_ns"),
 )
-
-#: What the parts are called in the legend of a picture.
-_DRAWN = {
-    "computes": "computing",
-    "exchanges": "exchanging data",
-    "copies": "copying",
-    "input": "waiting for input",
-    "host": "waiting for the host",
-    "idle": "idle",
-}
 
 #: A step is bound by computation from this share on, and by what the device waits for from that.
 _COMPUTES = 0.9
@@ -71,21 +59,3 @@ def step_parts(found: Sequence[StepTimes]) -> StepParts | None:
 def mean_parts(steps: StepTimes) -> dict[str, float]:
     """Return the mean duration of each part of a step on one device, in nanoseconds."""
     return {name: sum(getattr(steps, field)) / len(steps.time_ns) for name, field in PARTS}
-
-
-def steps_chart(profile: Profile) -> Bars | None:
-    """A bar a device: its mean step in parts; ``None`` without steps."""
-    found = [(each.device, mean_parts(each)) for each in profile.step_times if each.time_ns]
-    if not found:
-        return None
-    shown = [name for name, _ in PARTS if any(parts[name] for _, parts in found)]
-    bars = tuple(
-        Bar(name=device, parts=tuple((_DRAWN[name], parts[name]) for name in shown)) for device, parts in found
-    )
-    high = max(sum(parts.values()) for _, parts in found)
-    return Bars(
-        title="a step in the mean, by device",
-        x=Scale(label="time", quantity="time", low=0.0, high=float(max(1.0, high))),
-        bars=bars,
-        order=tuple(_DRAWN.values()),
-    )

@@ -11,11 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jaxmagic.benchmarking.record.benchmark import Benchmark, Trial
-from jaxmagic.charts.distribution import hill, latencies, share_until
+from jaxmagic.charts.chart_of import chart_of
+from jaxmagic.charts.distribution import hill, share_until
 from jaxmagic.charts.spec import Curves, Forest
+from jaxmagic.comparison.charts.choices import latencies
 from jaxmagic.comparison.record.comparison import Comparison
 from jaxmagic.comparison.record.sweep import Sweep
-from jaxmagic.report.chart_of import chart
 from jaxmagic.session.history import History
 
 SAMPLES = st.lists(st.integers(1, 10**6), min_size=1, max_size=400)
@@ -62,7 +63,7 @@ def test_a_hill_moves_with_its_ratios(ratios: list[float], factor: float) -> Non
 
 
 def test_a_benchmark_is_its_distribution_with_the_median_and_its_interval(benchmark: Benchmark) -> None:
-    found = chart(replace(benchmark, pipelined=None))
+    found = chart_of(replace(benchmark, pipelined=None))
     assert isinstance(found, Curves)
     (latency,), (median,) = found.series, found.marks
     assert len(latency.x) == 91
@@ -80,7 +81,7 @@ def test_pipelined_calls_are_drawn_where_they_are_told_apart_and_near(
     benchmark: Benchmark, milliseconds: float, count: int, drawn: bool
 ) -> None:
     pipelined = Trial(samples_ns=(round(milliseconds * 10**7),) * count, evaluations=10)
-    found = chart(replace(benchmark, pipelined=pipelined))
+    found = chart_of(replace(benchmark, pipelined=pipelined))
     assert isinstance(found, Curves)
     assert [each.name for each in found.series] == ["latency", "pipelined"][: 1 + drawn]
     assert [each.muted for each in found.series] == [False, True][: 1 + drawn]
@@ -88,7 +89,7 @@ def test_pipelined_calls_are_drawn_where_they_are_told_apart_and_near(
 
 def test_samples_beyond_the_picture_are_counted(benchmark: Benchmark) -> None:
     far = Trial(samples_ns=(*benchmark.samples_ns, 10**9, 2 * 10**9), evaluations=1)
-    found = chart(replace(benchmark, latency=far))
+    found = chart_of(replace(benchmark, latency=far))
     assert isinstance(found, Curves)
     assert found.note == "2 beyond"
     assert found.x.high < 10**8
@@ -97,13 +98,13 @@ def test_samples_beyond_the_picture_are_counted(benchmark: Benchmark) -> None:
 
 @pytest.mark.parametrize("samples", [(5, 5, 5), (5,) * 20, (1, 10**12), (1, 1), (7,)])
 def test_odd_samples_have_an_axis_as_well(benchmark: Benchmark, samples: Any) -> None:
-    found = chart(replace(benchmark, latency=Trial(samples_ns=samples, evaluations=1)))
+    found = chart_of(replace(benchmark, latency=Trial(samples_ns=samples, evaluations=1)))
     assert isinstance(found, Curves)
     assert found.series[0].y[-1] == 1
 
 
 def test_a_comparison_is_a_row_for_each_candidate(comparison: Comparison) -> None:
-    found = chart(comparison)
+    found = chart_of(comparison)
     assert isinstance(found, Forest)
     numpy, jit = found.rows
     assert (numpy.value, numpy.verdict, numpy.hill) == (1.0, "baseline", ())
@@ -118,7 +119,7 @@ def test_a_comparison_is_a_row_for_each_candidate(comparison: Comparison) -> Non
 def test_few_rounds_have_a_row_without_interval_and_hill(comparison: Comparison) -> None:
     few = Trial(samples_ns=(1, 2, 3), evaluations=1)
     candidates = tuple(replace(each, latency=few) for each in comparison.candidates)
-    found = chart(replace(comparison, again=few, candidates=candidates))
+    found = chart_of(replace(comparison, again=few, candidates=candidates))
     assert isinstance(found, Forest)
     assert found.noise is None
     assert (found.rows[1].low, found.rows[1].hill) == (None, ())
@@ -131,30 +132,30 @@ def test_the_candidates_times_are_curves_of_different_hues(comparison: Compariso
 
 def test_a_timing_is_a_bar_of_parts_that_add_up(timing: Any, compilation: Any) -> None:
     record = timing(compilation())
-    (bar,) = chart(record).bars
+    (bar,) = chart_of(record).bars
     assert [name for name, _ in bar.parts] == ["tracing", "lowering", "compilation", "host", "wait"]
-    assert sum(size for _, size in bar.parts) == record.wall_ns == chart(record).x.high
-    assert chart(timing(dispatch_ns=0, wait_ns=0)).bars[0].parts == ()
+    assert sum(size for _, size in bar.parts) == record.wall_ns == chart_of(record).x.high
+    assert chart_of(timing(dispatch_ns=0, wait_ns=0)).bars[0].parts == ()
 
 
 def test_the_history_is_a_bar_for_each_of_its_last_timings(timing: Any, benchmark: Benchmark) -> None:
     history = History()
     with pytest.raises(ValueError, match="there is no run to show"):
-        chart(history)
+        chart_of(history)
     for number in range(15):
         history.append(timing(code=f"f({number})"))
-    assert [bar.name for bar in chart(history).bars] == [f"[{number}] f({number})" for number in range(3, 15)]
+    assert [bar.name for bar in chart_of(history).bars] == [f"[{number}] f({number})" for number in range(3, 15)]
     history.append(benchmark)
-    assert chart(history).bars[-1].name.endswith("(first call)")
+    assert chart_of(history).bars[-1].name.endswith("(first call)")
 
 
 def test_what_is_no_record_is_a_type_error() -> None:
     with pytest.raises(TypeError, match="expected a record or the history, got int"):
-        chart(3)
+        chart_of(3)
 
 
 def test_a_sweep_is_a_curve_for_each_candidate_and_one_for_what_it_compiled(sweep: Sweep) -> None:
-    found = chart(sweep)
+    found = chart_of(sweep)
     assert isinstance(found, Curves)
     assert [(each.name, each.hue, each.dashed) for each in found.series] == [
         ("numpy", 0, False),
@@ -172,7 +173,7 @@ def test_a_sweep_is_a_curve_for_each_candidate_and_one_for_what_it_compiled(swee
 
 def test_a_sweep_over_names_has_them_on_its_axis(sweep: Sweep) -> None:
     named = replace(sweep.variables[0], numbers=None)
-    found = chart(replace(sweep, variables=(named,)))
+    found = chart_of(replace(sweep, variables=(named,)))
     assert isinstance(found, Curves)
     assert found.x.names == named.labels
     assert found.series[0].x == tuple(range(8))
@@ -181,4 +182,4 @@ def test_a_sweep_over_names_has_them_on_its_axis(sweep: Sweep) -> None:
 
 def test_a_sweep_of_which_nothing_was_measured_has_no_picture(sweep: Sweep) -> None:
     with pytest.raises(ValueError, match="nothing of the sweep could be measured"):
-        chart(replace(sweep, points=sweep.points[-1:]))
+        chart_of(replace(sweep, points=sweep.points[-1:]))

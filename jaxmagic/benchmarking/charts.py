@@ -1,0 +1,76 @@
+"""Pictures of a benchmark."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+import numpy as np
+
+from ..charts.chart_of import Pictured
+from ..charts.distribution import distributions
+from ..charts.scale import around
+from ..charts.spec import Curves, Mark, Scale, Series
+from ..statistics import medians as statistics
+from .record.benchmark import Benchmark, Trial
+
+
+def distribution_chart(record: Benchmark) -> Curves:
+    """Draw the distribution of its samples, with the median."""
+    drawn = {"latency": record.latency}
+    if record.pipelined is not None and _is_worth_a_curve(record, record.pipelined):
+        drawn["pipelined"] = record.pipelined
+    interval = record.interval_ns or (None, None)
+    median = Mark(label="median", at=record.median_ns, low=interval[0], high=interval[1], hue=0)
+    found = distributions(drawn, "distribution of the samples", marks=(median,))
+    latency, *pipelined = found.series
+    faint = (Series(name=each.name, x=each.x, y=each.y, hue=1, step=True, muted=True) for each in pipelined)
+    return Curves(
+        title=found.title, x=found.x, y=found.y, series=(latency, *faint), marks=found.marks, note=found.note
+    )
+
+
+def over_time(benchmark: Benchmark) -> Curves:
+    """The time of each call in the order in which they were made, warm-up first: drift and modes are seen there."""
+    warmup = Trial(samples_ns=benchmark.warmup_ns, evaluations=1).calls_ns
+    latency = benchmark.latency.calls_ns
+    before = len(warmup)
+    series = []
+    if warmup:
+        series.append(_in_order("warm-up", warmup, 1, hue=1))
+    series.append(_in_order("samples", latency, before + 1, hue=0))
+    heights = [*warmup, *latency]
+    positive = min(heights) > 0
+    low, high = around(heights, log=positive)
+    return Curves(
+        title="calls in the order in which they were made",
+        x=Scale(label="sample", quantity="number", low=0.0, high=float(len(heights) + 1)),
+        y=Scale(label="time of a call", quantity="time", low=low, high=high, log=positive and high > 20 * low),
+        series=tuple(series),
+    )
+
+
+#: Of a long series the lowest and the highest sample of each of so many stretches are drawn.
+_STRETCHES = 150
+
+
+def _in_order(name: str, calls: Sequence[float], first: int, hue: int) -> Series:
+    if len(calls) <= 2 * _STRETCHES:
+        places = list(range(len(calls)))
+    else:
+        edges = np.linspace(0, len(calls), _STRETCHES + 1).astype(int)
+        ends = [(int(a + np.argmin(calls[a:b])), int(a + np.argmax(calls[a:b]))) for a, b in pairwise(edges)]
+        places = sorted({each for pair in ends for each in pair})
+    return Series(
+        name=name, x=tuple(float(first + at) for at in places), y=tuple(calls[at] for at in places), hue=hue
+    )
+
+
+def _is_worth_a_curve(record: Benchmark, pipelined: Trial) -> bool:
+    """Whether calls that are not waited for are told apart from the others, and lie within the same picture."""
+    median = statistics.median(pipelined.calls_ns)
+    low = (record.interval_ns or (0.0, 0.0))[0]
+    return len(pipelined.samples_ns) >= 6 and 0.5 * record.median_ns <= median < min(low, 0.98 * record.median_ns)
+
+
+CHARTS = {Benchmark: {"distribution": Pictured(distribution_chart), "order": Pictured(over_time)}}

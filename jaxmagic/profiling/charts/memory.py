@@ -1,0 +1,35 @@
+"""Memory in use of the allocators, over time."""
+
+from __future__ import annotations
+
+from ...charts.spec import Curves, Scale, Series
+from ..record.profile import Profile
+
+
+def memory_chart(profile: Profile) -> Curves | None:
+    """Chart the memory in use of each allocator; ``None`` if the recording has no allocator events."""
+    most = max((each.peak_bytes for each in profile.allocator_uses), default=0)
+    shown = [each for each in profile.allocator_uses if each.peak_bytes >= _WORTH_A_CURVE * most > 0]
+    if not shown:
+        return None
+    low = float(min(each.time_ns[0] for each in shown))
+    high = float(max(each.time_ns[-1] for each in shown))
+    return Curves(
+        title="memory that programs were given",
+        x=Scale(label="time", quantity="time", low=low, high=max(high, low + 1)),
+        y=Scale(label="memory", quantity="size", low=0.0, high=1.05 * most),
+        series=tuple(
+            Series(
+                name=each.allocator,
+                x=tuple(map(float, each.time_ns)),
+                y=tuple(map(float, each.held_bytes)),
+                hue=number,
+                step=True,
+            )
+            for number, each in enumerate(shown)
+        ),
+    )
+
+
+#: Less than this is not drawn beside more.
+_WORTH_A_CURVE = 0.01

@@ -1,0 +1,103 @@
+"""Lists the subjects, and finds what a subject has for a record: its report, its tables, its pictures.
+
+A subject is a folder and one entry here. The entry has names only, so that nothing is imported for it. What a noun of
+the subject has for each kind of record stands in a table of that file, such as ``REPORTS`` in ``timing/report``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any, Literal
+
+_HOUSE = __name__.rpartition(".")[0]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Subject:
+    """One subject.
+
+    Attributes:
+        package: where it lives.
+        records: the kinds of its records that are shown, with the module of each.
+        saved: which of them a file may hold.
+        kept: which of them a session keeps.
+    """
+
+    package: str
+    records: Mapping[str, str]
+    saved: tuple[str, ...] = ()
+    kept: tuple[str, ...] = ()
+
+
+#: The subject of each kind of record.
+_OWNERS: dict[str, Subject] = {}
+
+
+def add(subject: Subject) -> None:
+    """Add a subject. A kind of record that has the name of an earlier one takes its place."""
+    _OWNERS.update(dict.fromkeys(subject.records, subject))
+
+
+def of_record(kind: type, file: str, table: str) -> Any:
+    """Return what the subject of a kind of record has for it; ``None`` where it has nothing.
+
+    Args:
+        kind: the class of the record.
+        file: of the subject, such as ``"report"``.
+        table: in that file, by kind.
+    """
+    for each in kind.__mro__:
+        subject = _OWNERS.get(each.__name__)
+        if subject is not None and subject.records[each.__name__] == each.__module__:
+            return getattr(import_module(f"{subject.package}.{file}"), table).get(each)
+    return None
+
+
+def kinds(which: Literal["saved", "kept"]) -> list[str]:
+    """Return the names of the kinds that a file or a session may hold."""
+    return [kind for kind, subject in _OWNERS.items() if kind in getattr(subject, which)]
+
+
+def kind_named(name: str) -> type:
+    """Import the class of a kind of record.
+
+    Raises:
+        KeyError: there is none of that name.
+    """
+    found: type = getattr(import_module(_OWNERS[name].records[name]), name)
+    return found
+
+
+def _ours(name: str, *, saved: str = "", kept: str = "", **records: str) -> None:
+    """Add a subject of this package; the files of its records are relative to it."""
+    package = f"{_HOUSE}.{name}"
+    homes = {
+        kind: f"{package}.{file}" if file[0] != "/" else f"{_HOUSE}.{file[1:]}" for kind, file in records.items()
+    }
+    add(Subject(package=package, records=homes, saved=tuple(saved.split()), kept=tuple(kept.split())))
+
+
+_ours("compilation", Compilation="record.compilation", Cause="record.compilation")
+_ours("timing", saved="Timing", kept="Timing", Timing="record")
+_ours(
+    "memory_use",
+    saved="MemoryProfile Executable LiveArrays HeapDifference HeapProfile",
+    kept="MemoryProfile",
+    MemoryProfile="record.memory_profile",
+    Executable="record.memory_profile",
+    LiveArrays="record.live_arrays",
+    HeapDifference="record.heap",
+    HeapProfile="record.heap",
+)
+_ours("profiling", saved="Profile", kept="Profile", Profile="record.profile")
+_ours("benchmarking", saved="Benchmark", kept="Benchmark", Benchmark="record.benchmark")
+_ours(
+    "comparison",
+    saved="Comparison Sweep",
+    kept="Comparison Sweep",
+    Comparison="record.comparison",
+    Sweep="record.sweep",
+)
+_ours("overview", saved="History", History="/session.history")
