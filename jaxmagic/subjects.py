@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib import import_module
+from importlib.util import find_spec
 from typing import Any, Literal
 
 _HOUSE = __name__.rpartition(".")[0]
@@ -51,7 +52,8 @@ def of_record(kind: type, file: str, table: str) -> Any:
     for each in kind.__mro__:
         subject = _OWNERS.get(each.__name__)
         if subject is not None and subject.records[each.__name__] == each.__module__:
-            return getattr(import_module(f"{subject.package}.{file}"), table).get(each)
+            home = f"{subject.package}.{file}"
+            return None if find_spec(home) is None else getattr(import_module(home), table).get(each)
     return None
 
 

@@ -3,27 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
 
+from ..compilation.tables import compilations
 from ..records.inside import line_in_memory
+from ..report.table import Table
 from .analysis.heap import beside
 from .record.heap import HeapDifference, HeapProfile
-from .record.live_arrays import HeldArray
-from .record.memory_profile import Executable
+from .record.live_arrays import HeldArray, LiveArrays
+from .record.memory_profile import Executable, MemoryProfile
 from .record.usage import MemoryTimeline
-
-
-class Table(NamedTuple):
-    """Rows under their columns.
-
-    Attributes:
-        columns: for each name the type in pandas; all of them know what is missing.
-        rows: their values, ``None`` for what was not measured.
-    """
-
-    columns: dict[str, str]
-    rows: list[tuple[Any, ...]]
-
 
 _EXECUTABLE = {
     "name": "string",
@@ -174,3 +162,19 @@ def heap(found: HeapDifference | None) -> Table:
         stack = "; ".join(f"{frame.function} ({frame.location})" for frame in each.stack)
         rows.append((*place, ", ".join(each.inside) or None, *values.values(), stack))
     return Table(_HEAP, rows)
+
+
+TABLES = {
+    MemoryProfile: {
+        "executables": lambda record: executables(record.executables),
+        "buffers": lambda record: buffers(record.executables),
+        "arrays": lambda record: arrays_since(record.arrays.arrays),
+        "timeline": lambda record: timeline(record.timeline),
+        "heap": lambda record: heap(record.heap),
+        "compilations": lambda record: compilations([record]),
+    },
+    Executable: {"buffers": lambda record: buffers([record])},
+    LiveArrays: {"arrays": lambda record: arrays(record.arrays)},
+    HeapDifference: {"heap": heap},
+    HeapProfile: {"heap": lambda record: heap(HeapDifference(before=None, after=record))},
+}

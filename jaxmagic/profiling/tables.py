@@ -4,11 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from ..comparison.analysis.device_scaling import device_scaling
-from ..comparison.analysis.profile_diff import By, differences, profiled
-from ..comparison.record.comparison import Comparison
-from ..comparison.record.sweep import Sweep
-from ..memory_use.tables import Table
+from ..compilation.tables import compilations
+from ..report.table import MOMENT, Table
 from .analysis.roofline import peaks_of, place
 from .analysis.scope_tree import scope_rows
 from .analysis.source_lines import LineTime, line_times
@@ -70,7 +67,7 @@ _KERNEL = {
 }
 
 _PROFILE = {
-    "started_at": "datetime64[ns, UTC]",
+    "started_at": MOMENT,
     "code": "string",
     "runs": "Int64",
     "wall_ns": "Int64",
@@ -159,26 +156,6 @@ _PROGRAM = {
     "pieces": "string",
 }
 
-_COMPARED = {
-    "baseline_ns": "Float64",
-    "time_ns": "Float64",
-    "change_ns": "Float64",
-    "change": "string",
-}
-
-_SCALING = {
-    "label": "string",
-    "devices": "Int64",
-    "time_ns": "Float64",
-    "speedup": "Float64",
-    "speedup_low": "Float64",
-    "speedup_high": "Float64",
-    "efficiency": "Float64",
-    "efficiency_low": "Float64",
-    "efficiency_high": "Float64",
-    "exposed_share": "Float64",
-    "idle_share": "Float64",
-}
 
 _EVENT = {
     "track": "string",
@@ -319,30 +296,6 @@ def programs(profile: Profile) -> Table:
     return Table(_PROGRAM, rows)
 
 
-def compared(comparison: Comparison, by: By) -> Table:
-    """A row a line or operation and candidate, beside the first one that was profiled; times are of a call."""
-    found = profiled(comparison)
-    rows = [
-        (label, found[0][0], each.name, each.before_ns, each.after_ns, each.change_ns, each.change)
-        for label, profile in found[1:]
-        for each in differences(found[0][1], profile, by)
-    ]
-    return Table({"label": "string", "baseline": "string", by: "string"} | _COMPARED, rows)
-
-
-def scaling(sweep: Sweep) -> Table:
-    """A row a candidate and number of devices."""
-    rows = [
-        (
-            *(each.label, each.devices, each.time.value, each.speedup.value, each.speedup.low, each.speedup.high),
-            *(each.efficiency.value, each.efficiency.low, each.efficiency.high),
-            *(each.exposed_share, each.idle_share),
-        )
-        for each in device_scaling(sweep)
-    ]
-    return Table(_SCALING, rows)
-
-
 def timeline(profile: Profile) -> Table:
     """A row an event: of a device, of the host, or a gap of a device."""
     rows: list[tuple[object, ...]] = []
@@ -356,3 +309,21 @@ def timeline(profile: Profile) -> Table:
 
 def _share(time_ns: int, profile: Profile) -> float | None:
     return time_ns / profile.device_ns if profile.device_ns else None
+
+
+TABLES = {
+    Profile: {
+        "lines": lines,
+        "operations": operations,
+        "kernels": kernels,
+        "scopes": scopes,
+        "devices": devices,
+        "steps": steps,
+        "memory": memory,
+        "collectives": collectives,
+        "transfers": transfers,
+        "programs": programs,
+        "timeline": timeline,
+        "compilations": lambda record: compilations([record]),
+    }
+}

@@ -186,6 +186,11 @@ class Benchmark(Displayable, TimeitAttributes):
             )
 
     @property
+    def compilations(self) -> tuple[Compilation, ...]:
+        """What compiled, in the first call and while samples were taken."""
+        return self.first_call.compilations + self.conditions.compilations
+
+    @property
     def samples_ns(self) -> tuple[int, ...]:
         """The raw samples of the latency."""
         return self.latency.samples_ns

@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Literal, Protocol
 
 from ...benchmarking.record.benchmark import Conditions, StoppedBy, Trial, check_turns
 from ...benchmarking.record.versus import Versus
+from ...compilation.record.compilation import Compilation
 from ...memory_use.record.memory_profile import Executable
 from ...profiling.record.profile import Profile
 from ...records.environment import Environment
@@ -204,6 +205,11 @@ class Comparison(Displayable):
         counts = {len(each.latency.samples_ns) for each in self.candidates} | {len(self.again.samples_ns)}
         if len(counts) > 1 or 0 in counts:
             raise ValueError(f"expected one sample per candidate and round, got {sorted(counts)} samples")
+
+    @property
+    def compilations(self) -> tuple[Compilation, ...]:
+        """What compiled in the first calls of all candidates."""
+        return tuple(one for each in self.candidates for one in each.first_call.compilations)
 
     def __getitem__(self, label: str) -> Versus:
         """A candidate beside the baseline.

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from math import prod
 from typing import ClassVar, Literal
 
+from ...compilation.record.compilation import Compilation
 from ...records.environment import Environment
 from ...report.displayable import Displayable
 from ...statistics.estimate import Estimate
@@ -201,6 +202,11 @@ class Sweep(Displayable):
     def planned(self) -> int:
         """How many points there would be, had nothing ended the sweep before."""
         return prod(len(each.labels) for each in self.variables)
+
+    @property
+    def compilations(self) -> tuple[Compilation, ...]:
+        """What compiled at all points."""
+        return tuple(one for each in self.points if each.comparison for one in each.comparison.compilations)
 
     @property
     def curves(self) -> tuple[Curve, ...]:

@@ -9,7 +9,7 @@ from ...report.blocks import Block, Caution, Headline, Picture, Sentence, Table
 from ...report.style import Style
 from ..record.sweep import Sweep
 from . import sweep_sentences as words
-from . import tradeoff_chart
+from .comparison import tradeoff_chart
 from .profile_diff import scaling_table
 from .sentences import cut
 
@@ -33,6 +33,3 @@ def report(sweep: Sweep, style: Style, explain: bool) -> Iterator[Block]:
     yield from (Sentence(text=cut(each, sweep), faint=True) for each in words.about_compiling(sweep, style.digits))
     yield from (Sentence(text=cut(each, sweep)) for each in words.about_end(sweep, style.digits))
     yield from (Caution(text=cut(each, sweep)) for each in words.about_conditions(sweep))
-
-
-REPORTS = {Sweep: report}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
+from ...compilation.record.compilation import Compilation
 from ...records.environment import Environment
 from ...report.displayable import Displayable
 from ...timing.record import Timing
@@ -206,6 +207,11 @@ class MemoryProfile(Displayable):
     def code(self) -> str | None:
         """The source that was run."""
         return self.timing.code
+
+    @property
+    def compilations(self) -> tuple[Compilation, ...]:
+        """What compiled meanwhile."""
+        return self.timing.compilations
 
     @property
     def environment(self) -> Environment:

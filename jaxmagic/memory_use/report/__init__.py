@@ -1,57 +1,14 @@
-"""The reports of memory profiles and compiled programs."""
+"""The reports of memory."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from ...report.blocks import Block, Caution, Headline, Picture, Sentence, Table
-from ...report.style import Style
-from ...timing.report.sentences import about_fetch
-from ..charts.buffer_map import MOST_IN_REPORT, map_chart, mapped
-from ..charts.usage import timeline_chart
+from ..record.heap import HeapDifference, HeapProfile
+from ..record.live_arrays import LiveArrays
 from ..record.memory_profile import Executable, MemoryProfile
-from . import heap
-from . import sentences as words
+from . import heap, live_arrays, memory_profile
 
-
-def report(profile: MemoryProfile, style: Style, explain: bool) -> Iterator[Block]:
-    """Tell what is held, what programs need, and when."""
-    yield Headline(text=words.headline(profile))
-    yield from (Sentence(text=each) for each in (*words.about_devices(profile), words.about_made(profile)))
-    made, programs = profile.arrays.made, profile.executables
-    yield Table(rows=words.array_table(made[: style.rows]), there_are=len(made), noun="array")
-    told = (*words.about_unfound(profile), *words.about_deleted(profile.arrays.deleted))
-    yield from (Sentence(text=each) for each in told)
-    yield Table(rows=words.program_table(programs[: style.rows]), there_are=len(programs), noun="program")
-    if (program := mapped(profile)) is not None:
-        yield _map(program)
-    yield Picture(chart=lambda: timeline_chart(profile))
-    yield from (Sentence(text=each) for each in words.about_constants(programs[: style.rows]))
-    if programs:
-        told = (*words.about_peak(programs[0]), *words.about_limit(programs[0]))
-        yield from (Sentence(text=each) for each in told)
-    if profile.heap is not None:
-        yield from heap.difference(profile.heap, style, explain)
-    if profile.timeline is not None:
-        yield from (Sentence(text=each, faint=True) for each in words.about_timeline(profile.timeline))
-    yield from (Caution(text=each) for each in words.about_suspects(profile.suspects))
-    if profile.timing.fetch_ns is not None:
-        yield Sentence(text=about_fetch(profile.timing, style.digits), faint=True)
-    yield from (Sentence(text=each, faint=True) for each in words.notes(profile))
-    yield from (Sentence(text=each, faint=True) for each in (words.EXPLANATION if explain else ()))
-
-
-def executable(program: Executable, style: Style, explain: bool) -> Iterator[Block]:
-    """Tell what a program needs, and what its peak is made of."""
-    yield Headline(text=words.program_headline(program))
-    yield Table(rows=words.program_table([program]), there_are=1, noun="program")
-    yield _map(program)
-    told = (*words.about_constants([program]), *words.about_peak(program), *words.about_limit(program))
-    yield from (Sentence(text=each) for each in (*told, *program.notes))
-
-
-def _map(program: Executable) -> Picture:
-    return Picture(chart=lambda: map_chart(program, most=MOST_IN_REPORT))
-
-
-REPORTS = {MemoryProfile: report, Executable: executable}
+REPORTS = {
+    MemoryProfile: memory_profile.report,
+    Executable: memory_profile.executable,
+    LiveArrays: live_arrays.report,
+    HeapDifference: heap.difference,
+    HeapProfile: heap.profile,
+}

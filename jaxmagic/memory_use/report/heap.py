@@ -27,6 +27,3 @@ def _inside(found: HeapDifference, style: Style) -> Iterator[Block]:
 def profile(found: HeapProfile, style: Style, explain: bool) -> Iterator[Block]:
     """Tell the same of a single look."""
     return difference(HeapDifference(before=None, after=found), style, explain)
-
-
-REPORTS = {HeapDifference: difference, HeapProfile: profile}

@@ -18,6 +18,3 @@ def report(live: LiveArrays, style: Style, explain: bool) -> Iterator[Block]:
         yield Picture(chart=lambda: arrays_chart(live))
     yield Table(rows=words.array_table(live.arrays[: style.rows]), there_are=len(live.arrays), noun="array")
     yield from (Sentence(text=each, faint=True) for each in live.notes)
-
-
-REPORTS = {LiveArrays: report}
