@@ -138,7 +138,7 @@ def _forget_left(*_: object) -> None:
 def _note_memory(result: Any = None) -> None:
     """What arrays take now, for the view of a session's cells; costs nothing where JAX has not been imported."""
     if "jax" in sys.modules and getattr(getattr(result, "info", None), "store_history", False):
-        from .session.verbs import note_cell
+        from .memory_use.capture.cells import note_cell
 
         note_cell(result.execution_count)
 

@@ -53,7 +53,7 @@ def of_record(kind: type, file: str, table: str) -> Any:
         subject = _OWNERS.get(each.__name__)
         if subject is not None and subject.records[each.__name__] == each.__module__:
             home = f"{subject.package}.{file}"
-            return None if find_spec(home) is None else getattr(import_module(home), table).get(each)
+            return None if find_spec(home) is None else getattr(import_module(home), table, {}).get(each)
     return None
 
 

@@ -14,6 +14,7 @@ from typing import Any
 
 from . import units
 from .benchmarking.record.benchmark import Benchmark
+from .benchmarking.verbs import benchmark
 from .comparison.record.comparison import CheckKind
 from .comparison.report import sentences as comparison_words
 from .comparison.verbs.compare import compare
@@ -21,7 +22,7 @@ from .comparison.verbs.earlier import put_beside
 from .records.storage import load
 from .report.to_text import to_text
 from .runtime.given import not_negative, positive, whole
-from .timing.verbs import benchmark, stopwatch
+from .timing.verbs import stopwatch
 
 
 @contextmanager

@@ -41,3 +41,6 @@ class BenchmarkView(View):
             assert isinstance(drawn, Curves)
             found = replace(drawn, x=replace(drawn.x, log=log and drawn.x.low > 0))
         show(self.screen, self.record, found)
+
+
+VIEWS = {Benchmark: BenchmarkView}

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from ..memory_use.record.live_arrays import LiveArrays
     from ..memory_use.record.memory_profile import MemoryProfile
     from ..profiling.record.profile import Profile
-    from ..session.kinds import Record
+    from ..session.record import Record
     from ..timing.record import Timing
 
 #: First line and column of some code in its file, and last line and column; columns in bytes.
@@ -250,9 +250,9 @@ def show(record: Record | LiveArrays, style: Style, *, explain: bool = False) ->
 
 def view(record: Record | LiveArrays) -> None:
     """Display the live view of a record."""
-    from ..overview.verbs import explore  # costs ipywidgets
+    from ..session.view_of import view_of  # costs ipywidgets
 
-    display(explore(record))
+    display(view_of(record))
 
 
 def _source(frame: FrameType, place: Place) -> str | None:

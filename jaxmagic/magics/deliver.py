@@ -16,7 +16,7 @@ from ..comparison.report.sentences import about_basis, about_earlier
 from ..comparison.verbs.earlier import noise_for, put_beside
 from ..records.files import target_of
 from ..records.storage import load, save
-from ..session.kinds import Record
+from ..session.record import Record
 from ..session.verbs import keep, replace_last
 from ..terminal import printable
 from ..timing.record import Timing

@@ -12,6 +12,7 @@ from ..report.panel import Guard, View, choice, row, screen, show_html
 from ..report.pictures import chart_to_html
 from ..report.style import Style
 from ..report.to_html import to_html
+from ..session.verbs import cells
 from .charts.buffer_map import MOST_IN_VIEW, has_map, map_chart
 from .charts.cells import cells_chart
 from .charts.live_arrays import arrays_chart
@@ -111,3 +112,20 @@ def _first_of_another(
 ) -> Executable | None:
     """The hungriest program of the second record, where there is one: that is what two are compared for."""
     return next((program for name, program in named if name.startswith("2.")), None) if len(records) > 1 else None
+
+
+def _beside(record: MemoryProfile | Executable, *beside: object) -> MemoryView:
+    """Show programs, beside others if there are any, and what arrays took after each cell."""
+    for each in beside:
+        if not isinstance(each, MemoryProfile | Executable):
+            raise TypeError(
+                f"explore(): expected a memory profile or a program beside the first one, got {type(each).__name__}"
+            )
+    return MemoryView(record, *beside, cells=cells())  # type: ignore[arg-type]  # just checked
+
+
+VIEWS = {
+    MemoryProfile: _beside,
+    Executable: _beside,
+    LiveArrays: lambda record: MemoryView(record, cells=cells()),
+}

@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple
 from ..benchmarking.record.benchmark import Benchmark
 from ..comparison.record.comparison import Comparison
 from ..comparison.record.sweep import Sweep
-from ..session.kinds import Record
+from ..session.record import Record
 from ..timing.record import Timing
 from ..units import TIME_UNITS
 

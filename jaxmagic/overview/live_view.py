@@ -8,7 +8,8 @@ import ipywidgets
 
 from .. import units
 from ..report.panel import Guard, View, choice, row, screen, show, show_chart
-from ..session.kinds import Record
+from ..session.history import History
+from ..session.record import Record
 from .analysis import ORDERS, STAGES, UNITS, Run, choose, functions, runs
 from .charts import runs_chart
 
@@ -70,3 +71,6 @@ class HistoryView(View):
 
 def _name(run: Run) -> str:
     return f"[{run.number}] {units.time(run.timing.wall_ns)}  {run.name}"[:100]
+
+
+VIEWS = {History: lambda history: HistoryView(list(history))}

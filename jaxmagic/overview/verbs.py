@@ -2,27 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from ..benchmarking.record.benchmark import Benchmark
-from ..comparison.record.comparison import Comparison
-from ..comparison.record.sweep import Sweep
-from ..memory_use.record.live_arrays import LiveArrays
-from ..memory_use.record.memory_profile import Executable, MemoryProfile
-from ..profiling.record.profile import Profile
-from ..session.history import History
-from ..session.kinds import Record
-from ..session.verbs import cells, history
-from ..timing.record import Timing
+from ..session.verbs import history
+from ..session.view_of import view_of
 
 if TYPE_CHECKING:
     from ipywidgets import VBox
 
 
-def explore(
-    record: Record | Executable | LiveArrays | History | None = None, *beside: MemoryProfile | Executable
-) -> VBox:
+def explore(record: object = None, *beside: object) -> VBox:
     """A live view with ipywidgets: controls, and what they show.
 
     Without an argument it is of the session's history: bars of all runs, which part of them, in which unit and order,
@@ -50,38 +39,4 @@ def explore(
     >>> type(jaxmagic.explore()).__name__
     'HistoryView'
     """
-    from ..benchmarking.live_view import BenchmarkView
-    from ..comparison.live_view.comparison import ComparisonView
-    from ..comparison.live_view.sweep import SweepView
-    from ..memory_use.live_view import MemoryView
-    from ..profiling.live_view import ProfileView
-    from .live_view import HistoryView
-
-    if isinstance(record, MemoryProfile | Executable) or (isinstance(record, LiveArrays) and not beside):
-        _check_beside(beside)
-        return MemoryView(record, *beside, cells=cells())
-    if beside:
-        raise TypeError(f"explore(): expected a memory profile as the first of several, got {type(record).__name__}")
-    if record is None or record is history():
-        return HistoryView(list(history()))
-    if isinstance(record, Timing | History):
-        return HistoryView([record] if isinstance(record, Timing) else list(record))
-    views: dict[type, type[VBox]] = {
-        Benchmark: BenchmarkView,
-        Comparison: ComparisonView,
-        Sweep: SweepView,
-        Profile: ProfileView,
-    }
-    if type(record) not in views:
-        raise TypeError(
-            f"explore(): expected a record, or nothing for the session's history, got {type(record).__name__}"
-        )
-    return views[type(record)](record)
-
-
-def _check_beside(beside: Sequence[object]) -> None:
-    for each in beside:
-        if not isinstance(each, MemoryProfile | Executable):
-            raise TypeError(
-                f"explore(): expected a memory profile or a program beside the first one, got {type(each).__name__}"
-            )
+    return view_of(history() if record is None else record, *beside)

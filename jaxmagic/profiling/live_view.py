@@ -35,3 +35,6 @@ class ProfileView(View):
     def refresh(self) -> None:
         """Show what the controls ask for."""
         show(self.screen, self.record, CHARTS[Profile][_PICTURES[self.look_at.value]].draw(self.record))
+
+
+VIEWS = {Profile: ProfileView}

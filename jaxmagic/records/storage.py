@@ -1,6 +1,6 @@
 """Saves records as versioned JSON, and loads them.
 
-A loaded record is data, never code: the file names a kind of record out of a fixed table, and every field is
+A loaded record is data, never code: the file names a kind of record out of the table of subjects, and every field is
 checked against the type that the record declares. The format is described in ``docs/records.md``.
 """
 
@@ -9,18 +9,14 @@ from __future__ import annotations
 import json
 import os
 import types
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import MISSING, Field, fields, is_dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from ..errors import RecordError
-from ..memory_use.record.heap import HeapDifference, HeapProfile
-from ..memory_use.record.live_arrays import LiveArrays
-from ..memory_use.record.memory_profile import Executable
-from ..session.history import CAPACITY, History
-from ..session.kinds import Record
+from ..subjects import kind_named, kinds
 from .files import read, replacing, short, target_of
 
 #: Raised by one when a field changes its meaning, so that an old program refuses a new file.
@@ -29,10 +25,6 @@ VERSION = 1
 _FORMAT = "jaxmagic"
 _ENVELOPE = {"format", "version", "kind", "record"}
 
-#: What a file can hold.
-Saved = Record | LiveArrays | HeapProfile | HeapDifference | Executable | History
-
-_KINDS: dict[str, type] = {each.__name__: each for each in get_args(Saved)}
 _MOST_BYTES = 256 * 2**20
 
 #: Amounts and durations are not negative, except for differences; counts begin at one.
@@ -41,7 +33,7 @@ _DIFFERENCES = {"saved_ns", "change_bytes"}
 _LEAST = {"count": 1, "devices": 1, "runs": 0, "peak_flops": 1, "peak_bytes": 1}
 
 
-def save(record: Saved, path: str | os.PathLike[str]) -> Path:
+def save(record: object, path: str | os.PathLike[str]) -> Path:
     """Write `record` to `path` as JSON; a file that is there is replaced, whole or not at all.
 
     A symbolic link is followed. A device, a pipe or a socket is refused.
@@ -67,7 +59,7 @@ def save(record: Saved, path: str | os.PathLike[str]) -> Path:
     True
     """
     kind = type(record).__name__
-    if _KINDS.get(kind) is not type(record):
+    if kind not in kinds("saved") or kind_named(kind) is not type(record):
         raise TypeError(
             f"save() expected a record or the history, got {kind}. "
             "Pass a record, such as jaxmagic.last() or the timing of a stopwatch."
@@ -80,7 +72,7 @@ def save(record: Saved, path: str | os.PathLike[str]) -> Path:
     return target
 
 
-def load(path: str | os.PathLike[str]) -> Saved:
+def load(path: str | os.PathLike[str]) -> Any:
     """Read a record that :func:`save` wrote.
 
     Raises:
@@ -113,7 +105,7 @@ def load(path: str | os.PathLike[str]) -> Saved:
 
 def encode(value: Any) -> Any:
     """A record as dictionaries and lists, without what is not saved: the value of the user's that it may hold."""
-    if isinstance(value, History):
+    if hasattr(type(value), "of_records"):
         return {"records": [{"kind": type(each).__name__, "record": encode(each)} for each in value]}
     if is_dataclass(value):
         return {each.name: encode(getattr(value, each.name)) for each in _saved(value)}
@@ -128,7 +120,7 @@ def _saved(kind: Any) -> list[Field[Any]]:
     return [each for each in fields(kind) if each.metadata.get("saved", True)]
 
 
-def _decode_document(document: object) -> Saved:
+def _decode_document(document: object) -> Any:
     if not isinstance(document, dict) or document.get("format") != _FORMAT:
         raise RecordError(
             'not a record of jaxmagic: there is no field "format" that says "jaxmagic". '
@@ -145,32 +137,30 @@ def _decode_document(document: object) -> Saved:
     for name in document:
         if name not in _ENVELOPE:
             raise _unknown(name, "a file of jaxmagic")
-    record: Saved = _decode_kind(document, _KINDS, "")
-    return record
+    return _decode_kind(document, kinds("saved"), "")
 
 
-def _decode_kind(document: Mapping[str, object], kinds: Mapping[str, type], where: str) -> Any:
+def _decode_kind(document: Mapping[str, object], known: Sequence[str], where: str) -> Any:
     """The record of a document, or of an entry of a history, as the kind that it names."""
     kind = document.get("kind")
-    if not isinstance(kind, str) or kind not in kinds:
-        raise RecordError(f'field "{where}kind": expected one of {", ".join(kinds)}, got {short(kind)}')
-    if kinds[kind] is History:
-        return _decode_history(document.get("record"))
-    return _decode(document.get("record"), kinds[kind], f"{where}record")
+    if not isinstance(kind, str) or kind not in known:
+        raise RecordError(f'field "{where}kind": expected one of {", ".join(known)}, got {short(kind)}')
+    found = kind_named(kind)
+    if hasattr(found, "of_records"):
+        return found.of_records(_decode_records(document.get("record")))
+    return _decode(document.get("record"), found, f"{where}record")
 
 
-def _decode_history(value: object) -> History:
+def _decode_records(value: object) -> Iterator[Any]:
+    """The records of a history."""
     entries = value.get("records") if isinstance(value, Mapping) else None
     if not isinstance(entries, list):
         raise _wrong("record.records", "a list", entries)
-    history = History(capacity=max(CAPACITY, len(entries)))
-    kinds = {each.__name__: each for each in get_args(Record)}
     for index, entry in enumerate(entries):
         where = f"record.records[{index}]"
         if not isinstance(entry, Mapping):
             raise _wrong(where, "an object", entry)
-        history.append(_decode_kind(entry, kinds, f"{where}."))
-    return history
+        yield _decode_kind(entry, kinds("kept"), f"{where}.")
 
 
 def _decode(value: object, wanted: Any, where: str) -> Any:

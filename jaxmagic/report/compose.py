@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from typing import NamedTuple
 
 from ..subjects import of_record
 from .blocks import Block
@@ -24,3 +25,23 @@ def compose(record: object, style: Style, *, explain: bool = False) -> Iterator[
     if found is None:
         raise TypeError(f"expected a record; got {type(record).__name__}")
     return found(record, style, explain)
+
+
+class Brief(NamedTuple):
+    """A record in one line of a list.
+
+    Attributes:
+        what: the code, or the labels of several candidates.
+        time: the time that counts; empty where there is none.
+        remark: what it is, in a word or two.
+    """
+
+    what: str | None
+    time: str = ""
+    remark: str = ""
+
+
+def brief(record: object, digits: int) -> Brief:
+    """Tell a record in one line; one whose subject has no words for that is called by its kind."""
+    found: Callable[[object, int], Brief] | None = of_record(type(record), "report", "BRIEFS")
+    return Brief(getattr(record, "code", None), "", type(record).__name__) if found is None else found(record, digits)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import fields, is_dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar
 
 if TYPE_CHECKING:
     import os
@@ -78,15 +78,6 @@ class Displayable(Exportable):
 
     __slots__ = ()
 
-    @property
-    def _entries(self) -> int:
-        """Number of arrays, samples, buffers and call stacks that it lists, where these may be very many."""
-        return 0
-
-    def _shortened(self) -> Self:
-        """Return the record with fewer of its entries, for a session that has many records."""
-        return self
-
     def _repr_mimebundle_(
         self, include: Collection[str] | None = None, exclude: Collection[str] | None = None, **_: object
     ) -> dict[str, str]:
@@ -110,7 +101,7 @@ class Displayable(Exportable):
         """
         from ..records.storage import save
 
-        return save(self, path)  # type: ignore[arg-type]  # save() refuses what is no record
+        return save(self, path)
 
     def figure(self, of: str | None = None) -> Figure:
         """The record's chart as a matplotlib figure, for a paper: 6.4 inches wide, axes and units labelled.

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, overload
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Any, Self, overload
 
 from ..report.displayable import Displayable
 
 if TYPE_CHECKING:
-    from .kinds import Record
+    from .record import Record
 
 #: Records that a session keeps. One is a few kilobytes; a loop of ``%jaxtime`` must not fill the memory.
 CAPACITY = 1000
@@ -35,6 +35,15 @@ class History(Displayable):
 
     def __init__(self, capacity: int = CAPACITY) -> None:
         self._records: deque[Record] = deque(maxlen=capacity)
+
+    @classmethod
+    def of_records(cls, records: Iterable[Record]) -> Self:
+        """Make a history of records, oldest first, that has room for all of them."""
+        found = tuple(records)
+        history = cls(capacity=max(CAPACITY, len(found)))
+        for each in found:
+            history.append(each)
+        return history
 
     def append(self, record: Record) -> None:
         """Add the newest record; the oldest is dropped when there is no more room."""

@@ -7,11 +7,11 @@ from typing import ClassVar
 
 from ..compilation.record.compilation import Compilation
 from ..records.environment import Environment
-from ..report.displayable import Displayable
+from ..session.record import Record
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Timing(Displayable):
+class Timing(Record):
     """The time that one piece of code really took, with all the JAX work that it started.
 
     ::

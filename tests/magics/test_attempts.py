@@ -23,7 +23,7 @@ from jaxmagic.memory_use.capture import live_arrays as arrays
 from jaxmagic.memory_use.capture import run as memory
 from jaxmagic.profiling.record.profile import Profile
 from jaxmagic.runtime.machine_load import Load
-from jaxmagic.session.kinds import Record
+from jaxmagic.session.record import Record
 
 
 def fail(*_: Any, **__: Any) -> None:

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Literal
 from ...compilation.record.compilation import Compilation
 from ...records.environment import Environment
 from ...records.finding import Finding
-from ...report.displayable import Displayable
+from ...session.record import Record
 from ...statistics.estimate import Estimate
 from ...timing.record import Timing
 from .device_time import DeviceTime
@@ -124,7 +124,7 @@ class Conditions:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Benchmark(Displayable, TimeitAttributes):
+class Benchmark(Record, TimeitAttributes):
     """One statement, measured until its median is known well enough.
 
     Times of a call are floats in nanoseconds, because a sample may be many calls. What was not measured is ``None``.

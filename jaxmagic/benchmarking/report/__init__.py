@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ... import units
 from ...charts.chart_of import chart_of
 from ...report.blocks import Block, Caution, Headline, Picture, Sentence
+from ...report.compose import Brief
 from ...report.style import Style
 from ..record.benchmark import Benchmark
 from . import sentences as words
@@ -28,6 +30,14 @@ def report(benchmark: Benchmark, style: Style, explain: bool) -> Iterator[Block]
     yield from (Sentence(text=each, inner=True) for each in told if each)
     yield Sentence(text=words.about_end(benchmark, style.digits))
     yield from (Caution(text=str(each)) for each in benchmark.warnings)
+
+
+def brief(benchmark: Benchmark, digits: int) -> Brief:
+    """Tell how long a call takes."""
+    return Brief(benchmark.code, units.time(benchmark.median_ns, digits), "per call")
+
+
+BRIEFS = {Benchmark: brief}
 
 
 REPORTS = {Benchmark: report}

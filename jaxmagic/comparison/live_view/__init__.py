@@ -1,1 +1,8 @@
 """Comparisons and sweeps to play with."""
+
+from ..record.comparison import Comparison
+from ..record.sweep import Sweep
+from .comparison import ComparisonView
+from .sweep import SweepView
+
+VIEWS = {Comparison: ComparisonView, Sweep: SweepView}

@@ -13,7 +13,7 @@ from ...memory_use.record.memory_profile import Executable
 from ...profiling.record.profile import Profile
 from ...records.environment import Environment
 from ...records.finding import Finding
-from ...report.displayable import Displayable
+from ...session.record import Record
 from ...statistics.estimate import Estimate
 from ...terminal import printable
 from ...timing.record import Timing
@@ -156,7 +156,7 @@ class MeasureAgain(Protocol):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Comparison(Displayable):
+class Comparison(Record):
     """Candidates that were measured in turns, in rounds whose order was shuffled.
 
     Attributes:

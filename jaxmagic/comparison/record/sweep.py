@@ -9,7 +9,7 @@ from typing import ClassVar, Literal
 
 from ...compilation.record.compilation import Compilation
 from ...records.environment import Environment
-from ...report.displayable import Displayable
+from ...session.record import Record
 from ...statistics.estimate import Estimate
 from ...terminal import printable
 from .comparison import Comparison
@@ -149,7 +149,7 @@ class Crossing:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Sweep(Displayable):
+class Sweep(Record):
     """Candidates side by side, for every combination of the values of some variables.
 
     Attributes:
@@ -241,7 +241,3 @@ class Sweep(Displayable):
     def values(self, point: Point) -> dict[str, str]:
         """The value of each variable at a point, as people read it."""
         return {variable.name: variable.labels[at] for variable, at in zip(self.variables, point.at, strict=True)}
-
-    def without_values(self) -> Sweep:
-        """The same record: it keeps no array alive."""
-        return self

@@ -8,6 +8,7 @@ from typing import ClassVar
 from ...compilation.record.compilation import Compilation
 from ...records.environment import Environment
 from ...report.displayable import Displayable
+from ...session.record import Record
 from ...timing.record import Timing
 from ...xla.program import Kind
 from .heap import HeapDifference
@@ -177,7 +178,7 @@ class Suspect:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MemoryProfile(Displayable):
+class MemoryProfile(Record):
     """Where the memory went when some code ran: before, while and after.
 
     Attributes:
@@ -234,10 +235,6 @@ class MemoryProfile(Displayable):
     def peak_bytes(self) -> int | None:
         """What the hungriest program needs at once on each device; ``None`` if no program says."""
         return max((each.peak_bytes for each in self.executables if each.peak_bytes is not None), default=None)
-
-    def without_values(self) -> MemoryProfile:
-        """The record itself: it holds no value of the user's."""
-        return self
 
     @property
     def _entries(self) -> int:

@@ -1,9 +1,22 @@
 """The reports of memory."""
 
+from __future__ import annotations
+
+from ... import units
+from ...report.compose import Brief
 from ..record.heap import HeapDifference, HeapProfile
 from ..record.live_arrays import LiveArrays
 from ..record.memory_profile import Executable, MemoryProfile
 from . import heap, live_arrays, memory_profile
+
+
+def brief(profile: MemoryProfile, digits: int) -> Brief:
+    """Tell how much more is held than before."""
+    return Brief(profile.code, remark=units.size_change(sum(profile.delta_bytes.values())))
+
+
+BRIEFS = {MemoryProfile: brief}
+
 
 REPORTS = {
     MemoryProfile: memory_profile.report,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 from ...compilation.record.compilation import Compilation
 from ...records.call_stack import Stack
 from ...records.environment import Environment
-from ...report.displayable import Displayable
+from ...session.record import Record
 from ...timing.record import Timing
 from .allocators import AllocatorUse
 from .communication import CollectiveTime, ProgramTime, TransferTime
@@ -155,7 +155,7 @@ class Code:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Profile(Displayable):
+class Profile(Record):
     """Where devices spent their time, as the JAX profiler recorded it.
 
     Attributes:
@@ -277,7 +277,3 @@ class Profile(Displayable):
         is not known (``idle_ns``).
         """
         return self.to_frame("steps")
-
-    def without_values(self) -> Profile:
-        """The record itself: it holds no value of the user's."""
-        return self

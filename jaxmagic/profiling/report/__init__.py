@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from ... import units
 from ...report.blocks import Block, Headline, Listing, Picture, Sentence, SourceLine, Table
+from ...report.compose import Brief
 from ...report.inside_words import inside_of
 from ...report.style import Style
 from ..analysis.operations import over_devices
@@ -98,6 +100,14 @@ def _line(listed: Listed, profile: Profile) -> SourceLine:
         inside=inside_of(time),
         operations=words.operations_of(time, 8),
     )
+
+
+def brief(profile: Profile, digits: int) -> Brief:
+    """Tell how long a run took."""
+    return Brief(profile.code, "" if profile.wall_ns is None else units.time(profile.wall_ns, digits), "profiled")
+
+
+BRIEFS = {Profile: brief}
 
 
 REPORTS = {Profile: report}

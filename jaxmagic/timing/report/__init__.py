@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from ... import units
 from ...compilation.record.compilation import Compilation
 from ...report.blocks import Block, Entries, Entry, Part, Sentence, Split
+from ...report.compose import Brief
 from ...report.style import Style
 from .. import analysis as chosen
 from ..record import Timing
@@ -72,6 +73,15 @@ def _functions(shown: tuple[Compilation, ...], style: Style) -> Entries:
         for each in shown
     )
     return Entries(rows=tuple(rows), heads=("compiled", *(label for label, _ in stages), "why"))
+
+
+def brief(timing: Timing, digits: int) -> Brief:
+    """Tell how long it took, and how much of that was compiling."""
+    compiled = f"{units.share(timing.compile_ns, timing.wall_ns)} compile" if timing.compile_ns else ""
+    return Brief(timing.code, units.time(timing.wall_ns, digits), compiled)
+
+
+BRIEFS = {Timing: brief}
 
 
 REPORTS = {Timing: report}

@@ -1,0 +1,29 @@
+"""Asks the subject of a record for its live view."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from inspect import signature
+from typing import Any
+
+from ..subjects import of_record
+from .history import History
+from .record import Record
+
+
+def view_of(record: object, *beside: object) -> Any:
+    """Make the live view of a record; one that has none is shown as a session of one record.
+
+    Raises:
+        TypeError: it is no record, or the others cannot be put beside it.
+    """
+    view: Callable[..., Any] | None = of_record(type(record), "live_view", "VIEWS")
+    if view is not None and (not beside or "beside" in signature(view).parameters):
+        return view(record, *beside)
+    if beside:
+        raise TypeError(f"explore(): expected a memory profile as the first of several, got {type(record).__name__}")
+    if not isinstance(record, Record):
+        raise TypeError(
+            f"explore(): expected a record, or nothing for the session's history, got {type(record).__name__}"
+        )
+    return view_of(History.of_records([record]))
