@@ -29,7 +29,7 @@ _PUBLIC = {
     "fence": "timing.capture.fence",
     "history": "session.verbs",
     "last": "session.verbs",
-    "benchmark": "benchmarking.verbs",
+    "benchmark": "benchmarking.verbs.benchmark",
     "compare": "comparison.verbs.compare",
     "sweep": "comparison.verbs.compare",
     "memory": "memory_use.verbs",
@@ -201,7 +201,7 @@ if TYPE_CHECKING:
     from .benchmarking.record.device_time import DeviceTime
     from .benchmarking.record.process_noise import Basis, ProcessNoise, ProgramNoise
     from .benchmarking.record.versus import Versus
-    from .benchmarking.verbs import benchmark
+    from .benchmarking.verbs.benchmark import benchmark
     from .comparison.record.comparison import Candidate, Check, Comparison
     from .comparison.verbs.compare import compare
     from .compilation.record.compilation import Cause, Compilation

@@ -14,11 +14,11 @@ from typing import Any
 
 from . import units
 from .benchmarking.record.benchmark import Benchmark
-from .benchmarking.verbs import benchmark
+from .benchmarking.report.versus import about_basis, verdict
+from .benchmarking.verbs.benchmark import benchmark
+from .benchmarking.verbs.earlier import put_beside
 from .comparison.record.comparison import CheckKind
-from .comparison.report import sentences as comparison_words
 from .comparison.verbs.compare import compare
-from .comparison.verbs.earlier import put_beside
 from .records.storage import load
 from .report.to_text import to_text
 from .runtime.given import not_negative, positive, whole
@@ -109,9 +109,7 @@ def assert_faster(
     )
     found = comparison["fn"]
     wanted = "faster than" if at_least <= 1 else f"{units.factor(at_least)} as fast as"
-    sentence = (
-        f"expected fn to be {wanted} the other one; it is {comparison_words.verdict(found)}.\n{to_text(comparison)}"
-    )
+    sentence = f"expected fn to be {wanted} the other one; it is {verdict(found)}.\n{to_text(comparison)}"
     if found.verdict == "too noisy to tell" or found.ratio is None:
         warnings.warn(f"Not known: {sentence}", stacklevel=2)
     elif found.verdict != "faster" or 1 / found.ratio.low < at_least:
@@ -167,7 +165,7 @@ def assert_no_regression(
         return
     sentence = (
         f"expected at most {units.percent(tolerance)} more time than the baseline; "
-        f"it is {comparison_words.verdict(found)}. {' '.join(comparison_words.about_basis([found]))}\n"
+        f"it is {verdict(found)}. {' '.join(about_basis([found]))}\n"
         f"before: {to_text(old)}\nnow: {to_text(new)}"
     )
     if found.ratio.low > 1 + tolerance:

@@ -122,7 +122,7 @@ def test_without_the_extension_nothing_is_noted_and_what_fails_is_not_heard_of(
 
 
 def test_peaks_are_a_setting_too(bare: Any) -> None:
-    from jaxmagic.profiling.capture.cpu_peaks import given_peaks
+    from jaxmagic.runtime.given_peaks import given_peaks
 
     bare.run("%load_ext jaxmagic")
     bare.run("%config JaxMagics.peak_flops = 989e12\n%config JaxMagics.peak_bytes = 3.35e12")

@@ -25,6 +25,7 @@ from .capture.plan import Plan
 from .capture.runner import Runner
 from .capture.sampler import take_benchmark
 from .record.benchmark import Benchmark
+from .verbs.earlier import Earlier
 
 
 def run_timeit(
@@ -48,7 +49,7 @@ def run_timeit(
         raise UsageError("%jaxtimeit has nothing to run. Write the statement behind it: %jaxtimeit f(x).")
     setups = [*_statements(shell, arguments.setup), *_statements(shell, setup)]
     namespace = shell.user_ns if local_ns is None or local_ns is shell.user_ns else {**shell.user_ns, **local_ns}
-    earlier = load_earlier(shell, arguments, Benchmark)
+    earlier = load_earlier(shell, arguments, Benchmark, Earlier)
     require_jax()
     function = called_without_arguments(tree.body, namespace)
     make = compile_setup(

@@ -10,6 +10,7 @@ from IPython.core.magic_arguments import argument, magic_arguments
 from traitlets import Bool, Enum, Float, Int, observe
 
 from ..report.style import Style
+from ..runtime.given_peaks import Given, give_peaks
 from ..runtime.tracebacks import of_the_user
 from . import options
 
@@ -101,9 +102,7 @@ class JaxMagics(Magics):
 
     @observe("peak_flops", "peak_bytes")
     def _take_peaks(self, _: object) -> None:
-        from ..profiling.verbs import peaks
-
-        peaks(flops=self.peak_flops or None, bytes=self.peak_bytes or None)
+        give_peaks(Given(self.peak_flops or None, self.peak_bytes or None))
 
     @property
     def style(self) -> Style:

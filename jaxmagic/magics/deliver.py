@@ -3,31 +3,47 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from IPython.core.error import UsageError
 from IPython.core.interactiveshell import InteractiveShell
 
-from ..benchmarking.record.benchmark import Benchmark
-from ..comparison.record.comparison import Comparison
-from ..comparison.record.sweep import Sweep
-from ..comparison.report.sentences import about_basis, about_earlier
-from ..comparison.verbs.earlier import noise_for, put_beside
 from ..records.files import target_of
 from ..records.storage import load, save
 from ..session.record import Record
 from ..session.verbs import keep, replace_last
 from ..terminal import printable
-from ..timing.record import Timing
 from .attempts import attempt
 from .block import current_style, show, view
 
-_Repeated = TypeVar("_Repeated", bound=Benchmark | Comparison | Sweep)
+_Kept = TypeVar("_Kept", bound=Record)
 
 
-def load_earlier(shell: InteractiveShell, arguments: argparse.Namespace, kind: type[Record]) -> Record | None:
+class Earlier(Protocol):
+    """An earlier record, which a new one is put beside."""
+
+    def complete(self, new: Any) -> Any:
+        """Add to the new record what putting it beside the other one takes."""
+
+    def told(self, new: Any) -> list[str]:
+        """Say what it is beside the earlier one."""
+
+
+def load_earlier(
+    shell: InteractiveShell,
+    arguments: argparse.Namespace,
+    kind: type[Record],
+    earlier: Callable[..., Earlier],
+) -> Earlier | None:
     """The record of ``--against``, read before anything is measured; and ``--save`` can be written, as far as seen.
+
+    Args:
+        shell: where names in a path are looked up.
+        arguments: the options.
+        kind: of the record that will be measured.
+        earlier: made with the record, the path as given, and whether to compare in spite of other environments.
 
     Raises:
         UsageError: it is a record of another kind, or nothing can be written where ``--save`` says.
@@ -47,16 +63,16 @@ def load_earlier(shell: InteractiveShell, arguments: argparse.Namespace, kind: t
             f"--against {arguments.against}: this magic makes a {kind.__name__}; the file holds a "
             f"{type(found).__name__}. Name a file that the same magic has written with --save."
         )
-    return found
+    return earlier(found, str(arguments.against), anyway=arguments.anyway)
 
 
 def finish(
     shell: InteractiveShell,
     arguments: argparse.Namespace,
-    record: _Repeated,
+    record: _Kept,
     namespace: dict[str, Any],
-    earlier: Record | None,
-) -> _Repeated | None:
+    earlier: Earlier | None,
+) -> _Kept | None:
     """Bind, save and show `record`, as the options want it; what the magic evaluates to. It is in the history.
 
     Raises:
@@ -64,18 +80,14 @@ def finish(
     """
     if arguments.v:
         namespace[arguments.v] = record
-    noise = None if earlier is None else noise_for(earlier, record)
-    if isinstance(record, Benchmark) and noise is not None:
-        record = replace(record, process_noise=noise)  # saved with it, so that another session need not measure it
-        replace_last(record)
-    _deliver(shell, arguments, record, namespace)
     if earlier is not None:
-        found = put_beside(earlier, record, anyway=arguments.anyway, measure=False, process_noise=noise)
-        told = [about_earlier(versus, str(arguments.against)) for versus in found]
-        told += about_basis(found)
-        if differing := found[0].differing:
-            told.append(f"Compared although the environments differ: {'; '.join(differing)}.")
-        for sentence in () if arguments.q else told:
+        completed = earlier.complete(record)
+        if completed is not record:
+            record = completed
+            replace_last(record)
+    _deliver(shell, arguments, record, namespace)
+    for sentence in () if earlier is None else earlier.told(record):
+        if not arguments.q:
             print(printable(sentence))
     return record if arguments.o else None
 
@@ -84,7 +96,7 @@ def finish_early(
     shell: InteractiveShell,
     arguments: argparse.Namespace,
     namespace: dict[str, Any],
-    record: Timing | Benchmark | Comparison,
+    record: Record,
 ) -> None:
     """Keep, bind, save and show what was taken before the code raised."""
     _deliver(shell, arguments, keep(record), namespace)

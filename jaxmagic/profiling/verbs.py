@@ -13,10 +13,10 @@ from ..progress.bar import shown_progress
 from ..records.files import target_of, write
 from ..runtime.functions import name_of
 from ..runtime.given import whole
+from ..runtime.given_peaks import Given, give_peaks
 from ..runtime.tracebacks import of_the_user
 from ..session.verbs import history
 from .capture.command_buffers import NOTE, without_command_buffers
-from .capture.cpu_peaks import Given, give_peaks
 from .capture.logdir import LogDir
 from .capture.run import MOST_RECORDED_EVENTS, MOST_RECORDED_S, ProfileWatch
 from .record.profile import Profile

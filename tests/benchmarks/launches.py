@@ -19,6 +19,7 @@ import jax.numpy as jnp
 import numpy as np
 
 import jaxmagic
+from jaxmagic.benchmarking.analysis import against
 from jaxmagic.benchmarking.capture.machine_noise import measure_noise
 from jaxmagic.benchmarking.record.benchmark import Benchmark
 from jaxmagic.benchmarking.record.launches import (
@@ -32,7 +33,6 @@ from jaxmagic.benchmarking.record.launches import (
 )
 from jaxmagic.benchmarking.record.process_noise import ProcessNoise
 from jaxmagic.benchmarking.record.processes import chosen, side_of
-from jaxmagic.comparison.analysis.regression import against
 
 #: So many pairs of groups are drawn at random.
 _GROUPS = 300

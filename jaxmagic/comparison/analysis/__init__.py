@@ -1,1 +1,8 @@
 """Puts comparisons beside earlier ones, and profiles beside each other."""
+
+from ...benchmarking.analysis import PutBeside
+from ..record.comparison import Comparison
+from ..record.sweep import Sweep
+from .regression import label_by_label, point_by_point
+
+BESIDE: dict[type, PutBeside] = {Comparison: label_by_label, Sweep: point_by_point}

@@ -12,6 +12,7 @@ from IPython.core.error import UsageError
 from IPython.core.interactiveshell import InteractiveShell
 
 from ...benchmarking.capture.plan import Plan, default_budget_ns
+from ...benchmarking.verbs.earlier import Earlier
 from ...interrupts import interruptible
 from ...magics import options
 from ...magics.deliver import finish, finish_early, load_earlier
@@ -59,7 +60,7 @@ def run_compare(
         raise UsageError(f"there is no candidate {baseline!r} to be the baseline, only {', '.join(labels)}.")
     varied = read_sweep(shell, arguments.sweep)
     require_used(varied, [tree])
-    earlier = load_earlier(shell, arguments, Sweep if varied else Comparison)
+    earlier = load_earlier(shell, arguments, Sweep if varied else Comparison, Earlier)
     require_jax()
     make = compile_candidates(shell, arguments, tree, setup, candidates, [each.variable.name for each in varied])
     budget_ns = arguments.budget

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, overload
 
 from ...benchmarking.record.benchmark import Benchmark
 from ...benchmarking.record.versus import Versus
+from ...benchmarking.verbs.earlier import put_beside
 from ...runtime.functions import name_of
 from ...runtime.given import nanoseconds, share
 from ...runtime.jax_version import require_jax
@@ -17,7 +18,6 @@ from ...session.verbs import keep, take_and_keep
 from ..record.comparison import CheckKind, Comparison
 from ..record.sweep import Sweep
 from .checks import known_baseline, labels_of, values_of
-from .earlier import put_beside
 
 if TYPE_CHECKING:
     from ..capture.contestants import Entry

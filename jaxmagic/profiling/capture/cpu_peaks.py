@@ -42,32 +42,6 @@ class Peaks(NamedTuple):
     quiet: bool = True
 
 
-class Given(NamedTuple):
-    """Peak rates set by the user; ``None`` leaves a rate to the data sheet or to a measurement.
-
-    Attributes:
-        flops: floating-point operations in a second.
-        bytes: bytes of its memory in a second.
-    """
-
-    flops: float | None = None
-    bytes: float | None = None
-
-
-_given = Given()
-
-
-def give_peaks(given: Given) -> None:
-    """Use these peak rates from now on."""
-    global _given
-    _given = given
-
-
-def given_peaks() -> Given:
-    """Return the peak rates that the user set."""
-    return _given
-
-
 class _Known:
     """What has been measured in this session: the most of it counts."""
 

@@ -9,13 +9,14 @@ from typing import Any
 from ... import units
 from ...records.call_stack import is_users
 from ...runtime.environment import probe
+from ...runtime.given_peaks import Given, given_peaks
 from ...runtime.jax_version import about_lines
 from ..analysis.devices.command_buffers import about_graphs
 from ..analysis.roofline import fastest_product
 from ..analysis.summarize import Times
 from ..record.profile import DeviceUse, OperationTime, Profile
 from ..record.recording import Recording
-from .cpu_peaks import Given, cpu_peaks, given_peaks
+from .cpu_peaks import cpu_peaks
 from .source_excerpts import codes_of
 
 _MEASURED_UNDER_LOAD = (

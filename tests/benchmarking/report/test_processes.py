@@ -8,6 +8,7 @@ from textwrap import dedent
 import pytest
 from processes import over_processes, scaled
 
+from jaxmagic.benchmarking.analysis import against
 from jaxmagic.benchmarking.record.benchmark import Benchmark, Trial
 from jaxmagic.benchmarking.record.process_noise import ProcessNoise, ProgramNoise
 from jaxmagic.benchmarking.record.processes import combined
@@ -18,8 +19,7 @@ from jaxmagic.benchmarking.report.sentences import (
     about_samples,
     headline,
 )
-from jaxmagic.comparison.analysis.regression import against
-from jaxmagic.comparison.report.sentences import about_basis
+from jaxmagic.benchmarking.report.versus import about_basis
 from jaxmagic.report.to_html import to_html
 from jaxmagic.report.to_text import to_text
 

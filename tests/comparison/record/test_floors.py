@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 
 from jaxmagic.benchmarking.record.benchmark import Trial
+from jaxmagic.benchmarking.report.versus import verdict
 from jaxmagic.comparison.record.comparison import Comparison
-from jaxmagic.comparison.report.sentences import headline, verdict
+from jaxmagic.comparison.report.sentences import headline
 
 
 @pytest.fixture

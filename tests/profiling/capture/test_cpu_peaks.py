@@ -13,7 +13,8 @@ from recordings import trace
 import jaxmagic
 from jaxmagic.profiling.capture import cpu_peaks as peaks
 from jaxmagic.profiling.capture import make_record as profile_record
-from jaxmagic.profiling.capture.cpu_peaks import Peaks, cpu_peaks, given_peaks
+from jaxmagic.profiling.capture.cpu_peaks import Peaks, cpu_peaks
+from jaxmagic.runtime.given_peaks import given_peaks
 
 pytestmark = pytest.mark.clock
 

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
-from ...benchmarking.record.benchmark import Benchmark
-from ...benchmarking.record.process_noise import ProcessNoise
-from ...benchmarking.record.versus import Versus
 from ...progress.bar import shown_progress
 from ...records.environment import differing
-from ..analysis.regression import against_record, needs_noise
+from ..analysis import against_record, needs_noise
+from ..record.benchmark import Benchmark
+from ..record.process_noise import ProcessNoise
+from ..record.versus import Versus
+from ..report.versus import about_basis, about_earlier
 
 
 def put_beside(
@@ -43,7 +45,7 @@ def noise_for(old: Any, new: Any, *, measure: bool = True) -> ProcessNoise | Non
     That which one of them carries; else that of this machine, if both are from this environment. ``None`` where it
     is not needed or not known.
     """
-    from ...benchmarking.capture.machine_noise import known_noise, machine_noise
+    from ..capture.machine_noise import known_noise, machine_noise
 
     if not needs_noise(old, new) or differing(old.environment, new.environment):
         return None
@@ -55,3 +57,39 @@ def noise_for(old: Any, new: Any, *, measure: bool = True) -> ProcessNoise | Non
         return known_noise(environments)
     with shown_progress() as progress:
         return machine_noise(environments, progress)
+
+
+class Earlier:
+    """An earlier record from a file, which a new one is put beside.
+
+    Args:
+        record: the earlier one.
+        path: of the file, as the user has named it.
+        anyway: compare although the records are from different environments.
+    """
+
+    def __init__(self, record: Any, path: str, *, anyway: bool) -> None:
+        self._record = record
+        self._path = path
+        self._anyway = anyway
+        self._noise: ProcessNoise | None = None
+
+    def complete(self, new: Any) -> Any:
+        """Measure the noise between processes if that is needed; a benchmark carries it from then on.
+
+        It is saved with it, so that another session need not measure it.
+        """
+        self._noise = noise_for(self._record, new)
+        return replace(new, process_noise=self._noise) if isinstance(new, Benchmark) and self._noise else new
+
+    def told(self, new: Any) -> list[str]:
+        """Say what the new record is beside the earlier one, and what that rests on.
+
+        Raises:
+            NotComparable: it is from another environment.
+        """
+        found = put_beside(self._record, new, anyway=self._anyway, measure=False, process_noise=self._noise)
+        told = [about_earlier(versus, self._path) for versus in found] + about_basis(found)
+        if differing := found[0].differing:
+            told.append(f"Compared although the environments differ: {'; '.join(differing)}.")
+        return told

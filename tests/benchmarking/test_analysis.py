@@ -10,9 +10,9 @@ import pytest
 from processes import over_processes, scaled
 
 import jaxmagic
+from jaxmagic.benchmarking.analysis import against, against_record, needs_noise
 from jaxmagic.benchmarking.record.benchmark import Benchmark, Trial
 from jaxmagic.benchmarking.record.process_noise import ProcessNoise, ProgramNoise
-from jaxmagic.comparison.analysis.regression import against, against_record, needs_noise
 from jaxmagic.comparison.record.sweep import Sweep
 from jaxmagic.records.environment import differing
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
-from ..runtime.functions import is_folded, name_of
-from ..runtime.given import nanoseconds, share, whole
-from ..runtime.jax_version import require_jax
-from ..runtime.tracebacks import of_the_user
-from ..session.verbs import keep, take_and_keep
+from ...runtime.functions import is_folded, name_of
+from ...runtime.given import nanoseconds, share, whole
+from ...runtime.jax_version import require_jax
+from ...runtime.tracebacks import of_the_user
+from ...session.verbs import keep, take_and_keep
 
 if TYPE_CHECKING:
-    from .record.benchmark import Benchmark
+    from ..record.benchmark import Benchmark
 
 
 @of_the_user
@@ -60,10 +60,10 @@ def benchmark(
     >>> b.interval_ns[0] <= b.median_ns <= b.interval_ns[1]
     True
     """
-    from ..benchmarking.capture.plan import Plan
-    from ..benchmarking.capture.runner import runner_of
-    from ..benchmarking.capture.sampler import take_benchmark
-    from ..progress.bar import shown_progress
+    from ...benchmarking.capture.plan import Plan
+    from ...benchmarking.capture.runner import runner_of
+    from ...benchmarking.capture.sampler import take_benchmark
+    from ...progress.bar import shown_progress
 
     require_jax()
     if not callable(fn):
@@ -81,7 +81,7 @@ def benchmark(
             how: dict[str, Any] = {"code": code, "folded": folded, "progress": progress, "unfinished": keep}
             if processes is None:
                 return take_benchmark(runner_of(fn, args, kwargs, setup), plan, **how)
-            from ..benchmarking.capture.launches import statement_of, take_launches
+            from ...benchmarking.capture.launches import statement_of, take_launches
 
             statement = statement_of(fn, args, kwargs, setup)
             return take_launches(statement, plan, whole("processes", processes), **how)

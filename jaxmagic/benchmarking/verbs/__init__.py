@@ -1,0 +1,1 @@
+"""``benchmark()``, and a record beside an earlier one."""
