@@ -13,8 +13,7 @@ from traitlets.config import Config
 
 from .interrupts import put_back, uninterrupted
 from .magics.cell_lookup import Cells
-from .magics.declare import JaxMagics
-from .magics.magic_calls import Parsers
+from .magics.declare import JaxMagics, Parsers
 from .magics.once import DisplayOnce, OnceRewriter, forget_shown
 from .magics.rewrite import BlockRewriter
 from .magics.text_transforms import cell_to_marker, line_in_sight
@@ -30,7 +29,7 @@ def load_ipython_extension(shell: InteractiveShell) -> None:
     if _NAME in shell.magics_manager.registry:
         return
     magics = _configured(shell)
-    parsers: Parsers = {name: getattr(JaxMagics, name).parser for name in ("jaxtime", "jaxmem", "jaxprof")}
+    parsers = Parsers(lambda magic: magic.block)
     magics.replaced = {
         (kind, name): found
         for kind, known in shell.magics_manager.magics.items()
@@ -94,10 +93,9 @@ class Hooks:
             parsers,
             shell.transform_cell,
             lambda: str(shell.ast_node_interactivity),
-            {"jaxtimeit": JaxMagics.jaxtimeit.parser},
+            Parsers(lambda magic: "line" in magic.kinds and not magic.block),
         )
-        called = {name: getattr(JaxMagics, name).parser for name in (*parsers, "jaxtimeit", "jaxcompare")}
-        self._once = OnceRewriter(called, lambda: str(shell.ast_node_interactivity))
+        self._once = OnceRewriter(Parsers(), lambda: str(shell.ast_node_interactivity))
         self._display = DisplayOnce(shell)
         self._cells = Cells(shell)
 

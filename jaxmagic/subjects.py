@@ -10,9 +10,23 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib import import_module
 from importlib.util import find_spec
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 _HOUSE = __name__.rpartition(".")[0]
+
+
+class Magic(NamedTuple):
+    """One magic of a subject: a function of its name in the file ``magic``.
+
+    Attributes:
+        name: without the percent signs.
+        kinds: whether it is a magic for a line, for a cell, or for both.
+        block: whether it becomes a block of the cell, which IPython then runs.
+    """
+
+    name: str
+    kinds: tuple[Literal["line", "cell"], ...] = ("line", "cell")
+    block: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,21 +38,39 @@ class Subject:
         records: the kinds of its records that are shown, with the module of each.
         saved: which of them a file may hold.
         kept: which of them a session keeps.
+        magics: that it has.
     """
 
     package: str
     records: Mapping[str, str]
     saved: tuple[str, ...] = ()
     kept: tuple[str, ...] = ()
+    magics: tuple[Magic, ...] = ()
+
+
+class MagicEntry(NamedTuple):
+    """A magic, and the package of its subject."""
+
+    magic: Magic
+    package: str
 
 
 #: The subject of each kind of record.
 _OWNERS: dict[str, Subject] = {}
 
+#: All magics by their names.
+_MAGICS: dict[str, MagicEntry] = {}
+
 
 def add(subject: Subject) -> None:
     """Add a subject. A kind of record that has the name of an earlier one takes its place."""
     _OWNERS.update(dict.fromkeys(subject.records, subject))
+    _MAGICS.update({each.name: MagicEntry(each, subject.package) for each in subject.magics})
+
+
+def magics() -> Mapping[str, MagicEntry]:
+    """Return all magics by their names."""
+    return _MAGICS
 
 
 def of_record(kind: type, file: str, table: str) -> Any:
@@ -72,19 +104,20 @@ def kind_named(name: str) -> type:
     return found
 
 
-def _ours(name: str, *, saved: str = "", kept: str = "", **records: str) -> None:
+def _ours(name: str, *magics: Magic, saved: str = "", kept: str = "", **records: str) -> None:
     """Add a subject of this package; the files of its records are relative to it."""
     package = f"{_HOUSE}.{name}"
     homes = {
         kind: f"{package}.{file}" if file[0] != "/" else f"{_HOUSE}.{file[1:]}" for kind, file in records.items()
     }
-    add(Subject(package=package, records=homes, saved=tuple(saved.split()), kept=tuple(kept.split())))
+    add(Subject(package=package, records=homes, saved=tuple(saved.split()), kept=tuple(kept.split()), magics=magics))
 
 
 _ours("compilation", Compilation="record.compilation", Cause="record.compilation")
-_ours("timing", saved="Timing", kept="Timing", Timing="record")
+_ours("timing", Magic("jaxtime", block=True), saved="Timing", kept="Timing", Timing="record")
 _ours(
     "memory_use",
+    Magic("jaxmem", block=True),
     saved="MemoryProfile Executable LiveArrays HeapDifference HeapProfile",
     kept="MemoryProfile",
     MemoryProfile="record.memory_profile",
@@ -93,10 +126,11 @@ _ours(
     HeapDifference="record.heap",
     HeapProfile="record.heap",
 )
-_ours("profiling", saved="Profile", kept="Profile", Profile="record.profile")
-_ours("benchmarking", saved="Benchmark", kept="Benchmark", Benchmark="record.benchmark")
+_ours("profiling", Magic("jaxprof", block=True), saved="Profile", kept="Profile", Profile="record.profile")
+_ours("benchmarking", Magic("jaxtimeit"), saved="Benchmark", kept="Benchmark", Benchmark="record.benchmark")
 _ours(
     "comparison",
+    Magic("jaxcompare", kinds=("cell",)),
     saved="Comparison Sweep",
     kept="Comparison Sweep",
     Comparison="record.comparison",

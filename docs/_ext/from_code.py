@@ -30,7 +30,8 @@ from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective
 
 import jaxmagic
-from jaxmagic.magics.declare import JaxMagics
+from jaxmagic.magics.declare import JaxMagics, declared
+from jaxmagic.subjects import magics
 
 _PACKAGE = Path(jaxmagic.__file__).parent
 _ROOT = Path(__file__).parent.parent.parent
@@ -148,7 +149,7 @@ class ImportRules(FromCode):
 
 
 def _options(magic: str) -> list[Any]:
-    return list(getattr(JaxMagics, magic).parser._actions)
+    return list(declared(magic).parser._actions)
 
 
 def _table(head: Iterable[str], rows: Iterable[Iterable[object]]) -> Iterator[str]:
@@ -182,7 +183,7 @@ def _first_line(path: Path) -> str:
 
 def _check_readme(app: Sphinx) -> None:
     readme = (_ROOT / "README.md").read_text("utf-8")
-    for magic in sorted({name for known in JaxMagics.magics.values() for name in known}):
+    for magic in sorted(magics()):
         words = [f"%{magic}", *(name for option in _options(magic) for name in option.option_strings)]
         for word in words:
             if not re.search(rf"(?<![\w-]){re.escape(word)}(?![\w-])", readme):

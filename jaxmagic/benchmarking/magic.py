@@ -1,4 +1,4 @@
-"""``%jaxtimeit``, called: from its line, its setup and its options to a benchmark that is shown."""
+"""``%jaxtimeit``: from its line, its setup and its options to a benchmark that is shown."""
 
 from __future__ import annotations
 
@@ -10,9 +10,11 @@ from typing import Any
 
 from IPython.core.error import UsageError
 from IPython.core.interactiveshell import InteractiveShell
+from IPython.core.magic_arguments import argument, magic_arguments
 
 from ..interrupts import interruptible
 from ..magics import options
+from ..magics.declare import JaxMagics, of_all_that_repeat
 from ..magics.deliver import finish, finish_early, load_earlier
 from ..magics.parsed_source import parse
 from ..magics.repeatable import Repeatable, called_without_arguments, compile_setup
@@ -28,7 +30,56 @@ from .record.benchmark import Benchmark
 from .verbs.earlier import Earlier
 
 
-def run_timeit(
+@magic_arguments("jaxtimeit")
+@argument("-n", metavar="N", type=options.positive_int, help="Calls in a sample; as many as are needed if left out.")
+@argument("-r", metavar="R", type=options.positive_int, help="Take R samples, however wide the interval is then.")
+@argument("-p", metavar="P", type=options.positive_int, help="Significant digits of the report.")
+@argument(
+    "--rtol",
+    metavar="SHARE",
+    type=options.share,
+    default=0.01,
+    help="Stop when the 95 %% interval of the median is within this share of it: 0.01 (as by default) or 1%%.",
+)
+@argument(
+    "--budget",
+    metavar="TIME",
+    type=options.duration_ns,
+    default=10**9,
+    help="Or stop after this time, the first call aside; 1s by default.",
+)
+@argument("--setup", metavar="CODE", help="Runs once, before everything; in quotes.")
+@argument(
+    "--device",
+    action="store_true",
+    help="Run some more calls under JAX's profiler, and add how long the device worked.",
+)
+@argument(
+    "--processes",
+    metavar="N",
+    type=options.positive_int,
+    help="Measure in N fresh processes, each with the whole budget; the interval is then one between processes.",
+)
+@of_all_that_repeat
+def jaxtimeit(magics: JaxMagics, line: str, cell: str | None = None, local_ns: dict[str, Any] | None = None) -> Any:
+    """Repeat a statement or a cell until its median time is known, with an interval that can be trusted.
+
+    In line mode::
+
+        %jaxtimeit [options] statement
+
+    In cell mode the line is setup, which runs once::
+
+        %%jaxtimeit [options] setup
+        …
+
+    The first call is timed apart, with what it compiles. Assignments are local, as in ``%timeit``, and the value
+    is that of the record: ``-o`` returns it.
+    """
+    return _run(magics.shell, jaxtimeit.parser, line, cell, local_ns)
+
+
+def _run(
     shell: InteractiveShell,
     parser: argparse.ArgumentParser,
     line: str,

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from types import FrameType, GeneratorType, TracebackType
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 from IPython.core.getipython import get_ipython
 from IPython.core.interactiveshell import InteractiveShell
@@ -18,20 +18,16 @@ from IPython.display import display
 
 from .. import units
 from ..interrupts import begins, ends
+from ..report.displayable import Displayable
 from ..report.mimebundle import outputs
 from ..report.style import DEFAULT, Style
 from ..report.to_text import to_text
+from ..session.record import Record
 from . import options
 from .attempts import attempt
+from .declare import declared
 from .once import shown_already
-from .recorder import WATCHES, RepeatedWatch, Watch
-
-if TYPE_CHECKING:
-    from ..memory_use.record.live_arrays import LiveArrays
-    from ..memory_use.record.memory_profile import MemoryProfile
-    from ..profiling.record.profile import Profile
-    from ..session.record import Record
-    from ..timing.record import Timing
+from .recorder import Recorder, RepeatedRecorder, Timed
 
 #: First line and column of some code in its file, and last line and column; columns in bytes.
 Place = tuple[int, int, int, int]
@@ -55,7 +51,7 @@ class Block:
         shell: InteractiveShell,
         name: str,
         arguments: argparse.Namespace,
-        watch: Watch,
+        watch: Recorder,
         *,
         style: Style = DEFAULT,
         place: Place | None = None,
@@ -67,7 +63,7 @@ class Block:
         self.unpacked: Any = None
         self.kept: list[Any] = []
         self.dropped: Any = None
-        self.record: Timing | MemoryProfile | Profile | None = None
+        self.record: Record | None = None
         self.run = 0
         self._shell = shell
         self._name = name
@@ -92,7 +88,7 @@ class Block:
     def runs(self) -> Iterator[int]:
         """The code runs once for each of these; called by the code that is made of a magic that repeats it."""
         __tracebackhide__ = True
-        watch = cast(RepeatedWatch, self._watch)
+        watch = cast(RepeatedRecorder, self._watch)
         for number, _ in enumerate(watch.runs()):
             self.value = self.reached = self.unpacked = None
             self.kept.clear()
@@ -169,9 +165,9 @@ class Block:
         if self._arguments.w:
             attempt("-w", lambda: view(record))
 
-    def _failure(self, timing: Timing) -> str | None:
+    def _failure(self, timing: Timed) -> str | None:
         """What was expected and not found; the report comes with it."""
-        runs: Sequence[Timing] = getattr(self._watch, "timings", (timing,))  # of several, each of them counts
+        runs: Sequence[Timed] = getattr(self._watch, "timings", (timing,))  # of several, each of them counts
         programs = [each for run in runs for each in run.compilations if each.compiled]
         heard_all = all(run.heard_all for run in runs)
         if self._arguments.expect_no_compile and (programs or not heard_all):
@@ -226,12 +222,10 @@ def open_block(name: str, magic: str, text: str, place: Place, shown: bool) -> B
         place: where the measured code stands in the cell.
         shown: whether its value is the one that the cell displays.
     """
-    from .declare import JaxMagics
-
-    shell = get_ipython()
-    parser = getattr(JaxMagics, magic).parser
+    shell, function = get_ipython(), declared(magic)
+    parser = function.parser
     arguments = options.parse(options.split(text, parser)[0], parser)
-    watch, style = WATCHES[magic](shell, arguments, shown), current_style(shell)
+    watch, style = function.recorder(shell, arguments, shown), current_style(shell)
     style = replace(style, rows=getattr(arguments, "top", style.rows))
     return Block(shell, name, arguments, watch, style=style, place=place, shown=shown)
 
@@ -242,13 +236,13 @@ def current_style(shell: InteractiveShell) -> Style:
     return DEFAULT if magics is None else magics.style
 
 
-def show(record: Record | LiveArrays, style: Style, *, explain: bool = False) -> None:
+def show(record: Displayable, style: Style, *, explain: bool = False) -> None:
     """Display a record in the user's style: as one output, but for a static report."""
     for bundle in outputs(record, style=style, explain=explain):
         display(bundle, raw=True)
 
 
-def view(record: Record | LiveArrays) -> None:
+def view(record: Displayable) -> None:
     """Display the live view of a record."""
     from ..session.view_of import view_of  # costs ipywidgets
 

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import argparse
 import ast
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 #: The magics that are rewritten, and their parsers.
-Parsers = dict[str, argparse.ArgumentParser]
+Parsers = Mapping[str, argparse.ArgumentParser]
 
 
 def marker(magic: str, text: str) -> str:

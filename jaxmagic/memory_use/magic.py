@@ -1,21 +1,92 @@
-"""``%jaxmem``, called: a block like that of ``%jaxtime``, or with ``--before`` only a look."""
+"""``%jaxmem``: a block like that of ``%jaxtime``, or with ``--before`` only a look."""
 
 from __future__ import annotations
 
 import argparse
+from argparse import BooleanOptionalAction
 from dataclasses import replace
 from types import EllipsisType
 from typing import Any
 
 from IPython.core.error import UsageError
 from IPython.core.interactiveshell import InteractiveShell
+from IPython.core.magic_arguments import argument, magic_arguments
 
 from ..magics import options
 from ..magics.block import current_style, show, view
 from ..magics.called_magic import run_called
+from ..magics.declare import JaxMagics, of_all_that_run_once, recorded_by
+from ..magics.recorder import Recorder, silenced
+from .verbs import live, memory_watch
 
 
-def run_memory(
+def _recorder(shell: InteractiveShell, arguments: argparse.Namespace, shown: bool) -> Recorder:
+    def value_name() -> str:
+        kept = shown and not arguments.o and not silenced(shell)
+        return f"Out[{shell.displayhook.prompt_count}]" if kept else "(the value)"  # of which more is not known here
+
+    pprof = shell.var_expand(arguments.pprof) if isinstance(arguments.pprof, str) else arguments.pprof
+    try:
+        return memory_watch(
+            lambda: shell.user_ns,
+            value_name=value_name,
+            interval_ns=arguments.interval,
+            mapped=arguments.map,
+            fetch=arguments.fetch,
+            pprof=pprof,
+        )
+    except OSError as error:
+        raise UsageError(f"--pprof={pprof}: {error.strerror}: {error.filename}. Nothing was run.") from None
+
+
+@magic_arguments("jaxmem")
+@of_all_that_run_once
+@recorded_by(_recorder)
+@argument("--top", metavar="N", type=options.positive_int, default=10, help="Rows of a table; 10 if left out.")
+@argument(
+    "--map",
+    action=BooleanOptionalAction,
+    default=True,
+    help="Read where the buffers of each program lie, and for how long; --no-map spares that.",
+)
+@argument(
+    "--interval",
+    metavar="TIME",
+    type=options.duration_ns,
+    default=10**6,
+    help="How far apart the samples of the timeline lie; 1ms if left out.",
+)
+@argument(
+    "--pprof",
+    metavar="FILE",
+    nargs="?",
+    const=True,
+    default=False,
+    type=options.file,
+    help="Add what is held by call stack, before and after; --pprof=FILE keeps JAX's own profile in FILE, too. "
+    "Behind a space it is a FILE if it ends in .pb.gz, .pprof or .prof; else it is code.",
+)
+@argument("--before", action="store_true", help="Run nothing: only look at what is alive now, and who holds it.")
+def jaxmem(magics: JaxMagics, line: str, cell: str | None = None, local_ns: dict[str, Any] | None = None) -> Any:
+    """Run a statement or a cell once, and tell where the memory goes.
+
+    In line mode::
+
+        %jaxmem [options] statement
+
+    In cell mode, over the cell::
+
+        %%jaxmem [options]
+        …
+
+    What the arrays hold before and after, and which variables hold them; what each program needs that ran or was
+    compiled, with its memory map; and what the process and its devices really used meanwhile. The code runs as
+    with ``%jaxtime``.
+    """
+    return _run(magics.shell, jaxmem.parser, line, cell, local_ns)
+
+
+def _run(
     shell: InteractiveShell,
     parser: argparse.ArgumentParser,
     line: str,
@@ -40,8 +111,6 @@ def run_memory(
             "Leave one of them out."
         )
     local = local_ns if local_ns is not None and local_ns is not shell.user_ns else None
-    from .verbs import live
-
     found = live(shell.user_ns if local is None else {**shell.user_ns, **local})
     if arguments.v:
         (shell.user_ns if local is None else local)[arguments.v] = found

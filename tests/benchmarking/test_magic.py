@@ -14,7 +14,7 @@ from IPython.core.error import UsageError
 import jaxmagic
 from jaxmagic import units
 from jaxmagic.benchmarking.record.process_noise import ProcessNoise, ProgramNoise
-from jaxmagic.magics.declare import JaxMagics
+from jaxmagic.magics.declare import declared
 
 pytestmark = pytest.mark.clock
 
@@ -159,7 +159,7 @@ def test_bad_input_says_what_to_write(session: Any, cell: str, message: str) -> 
 
 
 def test_it_is_listed_with_its_options() -> None:
-    text = JaxMagics.jaxtimeit.parser.format_help()
+    text = declared("jaxtimeit").parser.format_help()
     for option in ("-n N", "-r R", "--rtol SHARE", "--budget TIME", "--setup CODE", "--each CODE"):
         assert option in text
 

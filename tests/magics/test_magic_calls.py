@@ -6,10 +6,10 @@ import ast
 
 import pytest
 
-from jaxmagic.magics.declare import JaxMagics
+from jaxmagic.magics.declare import declared
 from jaxmagic.magics.magic_calls import Parsers, line_call, marker, read_marker
 
-PARSERS: Parsers = {"jaxtime": JaxMagics.jaxtime.parser}
+PARSERS: Parsers = {"jaxtime": declared("jaxtime").parser}
 
 
 def statement(text: str) -> ast.stmt:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from jaxmagic.magics import once
-from jaxmagic.magics.declare import JaxMagics
+from jaxmagic.magics.declare import declared
 from jaxmagic.magics.once import DisplayOnce, OnceRewriter, is_displayed
 from jaxmagic.report.displayable import Displayable
 
@@ -149,7 +149,7 @@ def test_a_record_in_the_middle_of_a_cell_is_not_kept(session: Any) -> None:
     ],
 )
 def test_any_other_statement_stays_as_it_is(call: str) -> None:
-    rewriter = OnceRewriter({"jaxtimeit": JaxMagics.jaxtimeit.parser}, lambda: "last_expr")
+    rewriter = OnceRewriter({"jaxtimeit": declared("jaxtimeit").parser}, lambda: "last_expr")
     assert ast.unparse(rewriter.visit(ast.parse(call))) == call
 
 

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from IPython.core.error import UsageError
 
 from jaxmagic.magics import options
-from jaxmagic.magics.declare import JaxMagics
+from jaxmagic.magics.declare import declared
 
-PARSER = JaxMagics.jaxtime.parser
+PARSER = declared("jaxtime").parser
 
 
 @pytest.mark.parametrize(
@@ -26,7 +26,7 @@ PARSER = JaxMagics.jaxtime.parser
     ],
 )
 def test_a_number_at_its_letter_is_one_unless_all_of_it_is_code(text: str, words: list[str], code: str) -> None:
-    assert options.split(text, JaxMagics.jaxtimeit.parser) == (words, code)
+    assert options.split(text, declared("jaxtimeit").parser) == (words, code)
 
 
 @pytest.mark.parametrize(
@@ -93,19 +93,19 @@ def test_leading_options_are_split_from_code(text: str, words: list[str], code: 
     ],
 )
 def test_a_file_that_may_be_left_out_is_never_code(text: str, words: list[str], code: str, value: object) -> None:
-    parser = JaxMagics.jaxmem.parser
+    parser = declared("jaxmem").parser
     assert options.split(text, parser) == (words, code)
     assert options.parse(words, parser).pprof == (words[1] if value is ... else value)
 
 
 @given(st.text(max_size=60).filter(lambda text: not text.lstrip().startswith("-") and "." not in text))
 def test_code_behind_an_option_without_its_file_is_untouched(code: str) -> None:
-    assert options.split(f"--pprof {code}", JaxMagics.jaxmem.parser) == (["--pprof"], code.lstrip())
+    assert options.split(f"--pprof {code}", declared("jaxmem").parser) == (["--pprof"], code.lstrip())
 
 
 @pytest.mark.parametrize("text", ["--pprof= f(x)", "--pprof='' f(x)"])
 def test_a_file_without_a_name_says_what_to_write(text: str) -> None:
-    parser = JaxMagics.jaxmem.parser
+    parser = declared("jaxmem").parser
     with pytest.raises(UsageError, match="--pprof: expected a file's name, got ''. Write for example"):
         options.parse(options.split(text, parser)[0], parser)
 

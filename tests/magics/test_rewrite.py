@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 from IPython.core.error import InputRejected
 
-from jaxmagic.magics.declare import JaxMagics
+from jaxmagic.magics.declare import declared
 from jaxmagic.magics.rewrite import BlockRewriter, ends_in_semicolon
 
-PARSERS = {"jaxtime": JaxMagics.jaxtime.parser}
+PARSERS = {"jaxtime": declared("jaxtime").parser}
 
 
 def rewrite(source: str) -> str:

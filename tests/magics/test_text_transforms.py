@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jaxmagic.magics.declare import JaxMagics
+from jaxmagic.magics.declare import declared
 from jaxmagic.magics.text_transforms import cell_to_marker, line_in_sight
 
-PARSERS = {"jaxtime": JaxMagics.jaxtime.parser}
+PARSERS = {"jaxtime": declared("jaxtime").parser}
 
 
 def cell(text: str) -> str:

@@ -388,7 +388,7 @@ def test_an_error_of_the_code_leaves_what_it_had_put_there_in_the_report(session
 
 
 def test_help_is_made_from_the_parser() -> None:
-    from jaxmagic.magics.declare import JaxMagics
+    from jaxmagic.magics.declare import declared
 
     for option in (
         "-q",
@@ -400,7 +400,7 @@ def test_help_is_made_from_the_parser() -> None:
         "--before",
         "--max-time TIME",
     ):
-        assert option in JaxMagics.jaxmem.__doc__
+        assert option in declared("jaxmem").__doc__
 
 
 # --- before ------------------------------------------------------------------------------------------------------

@@ -374,10 +374,10 @@ def test_a_wrong_option_says_what_to_write(session: Any, cell: str, message: str
 
 
 def test_help_is_made_from_the_parser(session: Any) -> None:
-    from jaxmagic.magics.declare import JaxMagics
+    from jaxmagic.magics.declare import declared
 
     for option in ("-q", "-v NAME", "--fetch", "--expect-no-compile", "--max-time TIME", "--no-raise-error"):
-        assert option in JaxMagics.jaxtime.__doc__
+        assert option in declared("jaxtime").__doc__
 
 
 # --- settings, reports -------------------------------------------------------------------------------------------

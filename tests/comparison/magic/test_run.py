@@ -9,7 +9,7 @@ import pytest
 from IPython.core.error import UsageError
 
 import jaxmagic
-from jaxmagic.magics.declare import JaxMagics
+from jaxmagic.magics.declare import declared
 
 pytestmark = pytest.mark.clock
 
@@ -132,7 +132,7 @@ def test_nothing_of_ours_is_left_in_the_session(session: Any, session_state: Any
 
 
 def test_it_is_listed_with_its_options() -> None:
-    text = JaxMagics.jaxcompare.parser.format_help()
+    text = declared("jaxcompare").parser.format_help()
     for option in ("--baseline LABEL", "--check", "--strict", "--rtol SHARE", "--budget TIME", "--each CODE"):
         assert option in text
 

@@ -11,7 +11,7 @@ from IPython.core.error import UsageError
 
 import jaxmagic
 from jaxmagic.comparison.magic.sweep_option import MOST_POINTS, read_sweep
-from jaxmagic.magics.declare import JaxMagics
+from jaxmagic.magics.declare import declared
 
 pytestmark = pytest.mark.clock
 
@@ -173,7 +173,7 @@ def test_bad_input_says_what_to_write(session: Any, line: str, cell: str, messag
 
 
 def test_the_options_are_listed() -> None:
-    text = JaxMagics.jaxcompare.parser.format_help()
+    text = declared("jaxcompare").parser.format_help()
     for option in ("--sweep NAME=VALUES", "--modes MODES", "--per WORK"):
         assert option in text
 
