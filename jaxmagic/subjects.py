@@ -89,6 +89,11 @@ def of_record(kind: type, file: str, table: str) -> Any:
     return None
 
 
+def medium(name: str) -> Any:
+    """Import what turns any record into a medium. Records stand below the media, and have no other way to ask."""
+    return getattr(import_module(f"{_HOUSE}.report.{name}"), name)
+
+
 def kinds(which: Literal["saved", "kept"]) -> list[str]:
     """Return the names of the kinds that a file or a session may hold."""
     return [kind for kind, subject in _OWNERS.items() if kind in getattr(subject, which)]

@@ -20,7 +20,8 @@ from profiles import fabricated
 
 import jaxmagic
 from jaxmagic.compilation.record.compilation import Cause
-from jaxmagic.report.displayable import Displayable, Exportable
+from jaxmagic.records.exportable import Exportable
+from jaxmagic.report.displayable import Displayable
 from jaxmagic.session.history import History
 
 ROOT = Path(__file__).parent.parent

@@ -17,9 +17,9 @@ from .record.benchmark import Benchmark, Trial
 
 def distribution_chart(record: Benchmark) -> Curves:
     """Draw the distribution of its samples, with the median."""
-    drawn = {"latency": record.latency}
+    drawn = {"latency": record.latency.calls_ns}
     if record.pipelined is not None and _is_worth_a_curve(record, record.pipelined):
-        drawn["pipelined"] = record.pipelined
+        drawn["pipelined"] = record.pipelined.calls_ns
     interval = record.interval_ns or (None, None)
     median = Mark(label="median", at=record.median_ns, low=interval[0], high=interval[1], hue=0)
     found = distributions(drawn, "distribution of the samples", marks=(median,))

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from math import exp, log
 
-from ..benchmarking.record.benchmark import Trial
 from ..statistics import medians as statistics
 from ..units import time_unit
 from .spec import Curves, Mark, Scale, Series
@@ -76,9 +75,8 @@ def hill(ratios: Sequence[float]) -> tuple[tuple[float, float], ...]:
     return ((exp(low - width / 2), 0.0), *inner, (exp(high + width / 2), 0.0))
 
 
-def distributions(trials: dict[str, Trial], title: str, marks: tuple[Mark, ...] = ()) -> Curves:
-    """One curve for each trial, from the smallest sample to where only outliers are left."""
-    calls = {name: trial.calls_ns for name, trial in trials.items()}
+def distributions(calls: Mapping[str, Sequence[float]], title: str, marks: tuple[Mark, ...] = ()) -> Curves:
+    """One curve for the calls of each name, from the fastest one to where only outliers are left."""
     low = min(min(each) for each in calls.values())
     high = max(_without_outliers(each) for each in calls.values())
     if high <= low:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 
-from ..report.displayable import Exportable
+from .exportable import Exportable
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from .. import units
-from ..benchmarking.record.benchmark import Conditions
 from .environment import Environment
 from .finding import Finding
 
@@ -14,30 +13,6 @@ from .finding import Finding
 #: that a few busy ones delay the whole, however many there are. Two leave room for the services of a large machine.
 _LOAD_SHARE = 0.25
 _LOAD_COUNT = 2.0
-
-
-def folded(who: str = "The jitted call") -> Finding:
-    """A program without an argument."""
-    return Finding(
-        kind="folded",
-        text=f"{who} gets no array: XLA may have computed its result while compiling, and then nothing is measured.",
-        remedy="Pass the data as arguments.",
-    )
-
-
-def recompiled(conditions: Conditions) -> Iterator[Finding]:
-    """Programs that compiled while samples were taken."""
-    compiled = [each for each in conditions.compilations if each.compiled]
-    if not compiled:
-        return
-    last = compiled[-1]
-    total = units.time(sum(each.total_ns for each in compiled))
-    yield Finding(
-        kind="recompiled",
-        text=f"{units.count(len(compiled), 'program')} compiled while samples were taken, {total}, the last one "
-        f"{last.function}: {last.cause.reason}.",
-        remedy=f"{last.cause.remedy[0].upper()}{last.cause.remedy[1:]}." if last.cause.remedy else "See first_call.",
-    )
 
 
 def is_loaded(other_load: float | None, processors: int) -> bool:

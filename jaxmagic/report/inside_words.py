@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from .. import units
-from ..profiling.analysis.source_lines import LineTime
 from ..records.paths import short_source
 
 #: Library functions that are told of a line, and the share of its time from which on one is all of it.
@@ -13,20 +12,11 @@ _MOST_INSIDE = 2
 _ALL_INSIDE = 0.95
 
 
-def inside_of(line: LineTime) -> str:
-    """The library functions that a line called, and how much of its time, where that is not all.
-
-    >>> inside_of(LineTime(None, time_ns=100, inside={"flax.linen.Dense": 98}))
-    'in flax.linen.Dense'
-    >>> inside_of(LineTime(None, time_ns=100, inside={"flax.linen.Dense": 30, "flax.linen.BatchNorm": 60}))
-    'in flax.linen.BatchNorm 60 %, flax.linen.Dense 30 %'
-    """
-    return inside_shares(line.inside, line.time_ns)
-
-
 def inside_shares(inside: Mapping[str, int], whole: int) -> str:
     """Name the library functions with the largest parts of a whole, of time or of memory.
 
+    >>> inside_shares({"flax.linen.Dense": 30, "flax.linen.BatchNorm": 60}, 100)
+    'in flax.linen.BatchNorm 60 %, flax.linen.Dense 30 %'
     >>> inside_shares({"flax.linen.Dense": 1000, "flax.linen.BatchNorm": 1}, 1001), inside_shares({}, 1001)
     ('in flax.linen.Dense', '')
     """

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ..charts.box_thinning import still
 from ..charts.lanes import Lanes
 from ..charts.spec import Boxes, Chart
 from ..drawing import boxes_to_canvas as zoom
@@ -9,7 +10,6 @@ from ..drawing import lanes_to_canvas as lanes
 from ..drawing.scripts import mark, with_scripts
 from ..drawing.svg import Drawing
 from ..drawing.to_svg import draw
-from ..memory_use.charts.buffer_map import still
 from .html_parts import safe
 
 

@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping
 
 import pandas as pd
 
+from ..records.exportable import Exportable
 from ..subjects import of_record
-from .displayable import Exportable
 from .table import MOMENT, Table
 
 

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import types
 from collections.abc import Mapping
+from contextlib import suppress
+from types import FunctionType
 from typing import Any
 
 #: What ``__dict__`` is in a class whose objects have attributes; anything else of that name is the user's.
@@ -90,3 +92,12 @@ def member(kind: type, name: str) -> Any:
     """Return what a class or the first of its bases has stored under a name; ``None`` for nothing."""
     found = (members(each) for each in of_type("__mro__", kind))
     return next((each[name] for each in found if name in each), None)
+
+
+def enclosed(function: FunctionType) -> dict[str, Any]:
+    """What a function closes over, by name."""
+    found = {}
+    for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
+        with suppress(ValueError):  # an empty cell
+            found[name] = cell.cell_contents
+    return found

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from . import private_api as internals
+from . import executed_programs
 
 
 def name_of(fn: object) -> str:
@@ -41,7 +41,7 @@ def is_folded(fn: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> bool:
         return not leaves
 
 
-def compiled_for(fn: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> tuple[Any, internals.Origin]:
+def compiled_for(fn: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> tuple[Any, executed_programs.Origin]:
     """The loaded program of a function for these arguments, compiled if it was not, and what it was made of.
 
     It is not run.
@@ -51,4 +51,4 @@ def compiled_for(fn: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> tup
     jitted = fn if is_jitted(fn) else jax.jit(fn)
     traced = jitted.trace(*args, **kwargs)
     lowered = traced.lower()
-    return lowered.compile().runtime_executable(), internals.origin_of(jitted, traced, lowered)
+    return lowered.compile().runtime_executable(), executed_programs.origin_of(jitted, traced, lowered)

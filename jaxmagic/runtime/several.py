@@ -8,10 +8,9 @@ from contextlib import contextmanager
 from math import prod
 from typing import Any
 
-from ..benchmarking.capture.plan import Plan
 from ..errors import NotMeasured
-from ..memory_use.capture.executables import Watched, watch
 from . import private_api as internals
+from .executed_programs import Watched, watch
 
 #: How many devices a program runs on, in the first line of its text; a number that is missing is one.
 _COUNTS = re.compile(r"\b(?:num_partitions|replica_count)=(\d+)")
@@ -46,17 +45,17 @@ def _spans(program: Any) -> bool:
     return prod(map(int, _COUNTS.findall(head))) > len(program.local_devices())
 
 
-def refuse_to_count(elsewhere: bool, plan: Plan | None = None) -> None:
+def refuse_to_count(elsewhere: bool, *, counted: bool = False) -> None:
     """Refuse to choose how often code is called that runs on devices of several processes.
 
     Args:
         elsewhere: whether it does.
-        plan: says how often, if the user has.
+        counted: whether the user has said how often.
 
     Raises:
         NotMeasured: each process would choose by its own clock.
     """
-    if elsewhere and not (plan and plan.is_counted):
+    if elsewhere and not counted:
         raise NotMeasured(
             "This runs on devices of several JAX processes. Each of them would choose by its own clock how often to "
             "call it, and those that go on would wait for the others for ever. Say how often, the same in each of "

@@ -9,6 +9,7 @@ import jax
 import pytest
 
 import jaxmagic
+from jaxmagic.compilation.capture import jit_calls
 from jaxmagic.runtime import private_api as internals
 
 
@@ -49,7 +50,7 @@ def test_without_the_setting_it_is_not_known(monkeypatch: Any) -> None:
 
 
 def test_without_jaxs_frames_a_compilation_is_still_measured(monkeypatch: Any, x: Any) -> None:
-    monkeypatch.setattr(internals, "_DEEPEST", 0)
+    monkeypatch.setattr(jit_calls, "_DEEPEST", 0)
     with jaxmagic.stopwatch() as watch:
         watch.result = jax.jit(lambda x: x + 61)(x)
     (one,) = watch.timing.compilations
@@ -60,7 +61,7 @@ def test_without_jaxs_frames_a_compilation_is_still_measured(monkeypatch: Any, x
 def test_without_frames_and_explanations_the_cause_is_unknown(monkeypatch: Any, x: Any) -> None:
     from jaxmagic.compilation.capture import cache_miss_log as cache_misses
 
-    monkeypatch.setattr(internals, "_DEEPEST", 0)
+    monkeypatch.setattr(jit_calls, "_DEEPEST", 0)
     monkeypatch.setattr(cache_misses, "_MARK", "another layout")
     with jaxmagic.stopwatch() as watch:
         watch.result = jax.jit(lambda x: x + 67)(x)
@@ -71,7 +72,7 @@ def test_a_frame_that_fails_costs_the_reason_and_nothing_else(monkeypatch: Any, 
     def broken(*_: Any) -> Any:
         raise RuntimeError
 
-    monkeypatch.setattr(internals, "describe", broken)
+    monkeypatch.setattr(jit_calls, "describe", broken)
     with jaxmagic.stopwatch() as watch:
         watch.result = jax.jit(lambda x: x + 71)(x)
     assert watch.timing.error is None

@@ -14,8 +14,8 @@ import pytest
 
 from jaxmagic.benchmarking.capture.plan import Plan
 from jaxmagic.errors import NotMeasured
-from jaxmagic.memory_use.capture.executables import Watched
 from jaxmagic.runtime import several
+from jaxmagic.runtime.executed_programs import Watched
 
 PROGRAM = Path(__file__).parents[1] / "two_processes.py"
 
@@ -89,7 +89,7 @@ def test_which_programs_run_elsewhere(monkeypatch: pytest.MonkeyPatch, head: str
 
 def test_calls_that_the_user_counts_are_not_refused() -> None:
     several.refuse_to_count(False)
-    several.refuse_to_count(True, Plan(samples=3, evaluations=2))
-    for plan in (None, Plan(), Plan(samples=3)):
+    several.refuse_to_count(True, counted=Plan(samples=3, evaluations=2).is_counted)
+    for plan in (Plan(), Plan(samples=3)):
         with pytest.raises(NotMeasured, match="-n 1 -r 20"):
-            several.refuse_to_count(True, plan)
+            several.refuse_to_count(True, counted=plan.is_counted)

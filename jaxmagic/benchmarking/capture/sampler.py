@@ -85,7 +85,7 @@ def take_benchmark(
         )
 
     try:
-        refuse_to_count(spans(), plan)
+        refuse_to_count(spans(), counted=plan.is_counted)
         progress.stage("warming up", ticking=False)
         warm = interruptible(warm_up)(runner, plan, clock, first_call.wall_ns - first_call.compile_ns)
         interruptible(set_up_samples)([(runner, warm)], plan, clock)

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ...comparison.record.comparison import Comparison
-from ...timing.record import Timing
-from ..record.benchmark import Benchmark, StoppedBy
+from ...session.record import Record
+from ..record.benchmark import StoppedBy
 
 #: Gets the record of what was taken, before the exception goes on its way.
-Unfinished = Callable[[Timing | Benchmark | Comparison], object]
+Unfinished = Callable[[Record], object]
 
 
 def forgotten(_: object) -> None:

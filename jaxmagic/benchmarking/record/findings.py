@@ -7,11 +7,11 @@ from dataclasses import replace
 
 from ... import units
 from ...records.finding import Finding
-from ...records.other_load import folded, loaded, recompiled
+from ...records.other_load import loaded
 from ...statistics.medians import FEWEST_FOR_CORRELATION, is_correlated
 from ...statistics.modes import Mode, modes
 from ...statistics.trend import drift
-from .benchmark import Benchmark
+from .benchmark import Benchmark, Conditions
 
 #: What is smaller than this share of the median is not worth a word.
 _WORTH_A_WORD = 0.02
@@ -122,3 +122,27 @@ def _too_short(benchmark: Benchmark, median_ns: float) -> Iterator[Finding]:
             text=f"Of each call {around} are the loop and the wait, not the statement.",
             remedy="Let the statement do more, for example by a loop inside jit.",
         )
+
+
+def folded(who: str = "The jitted call") -> Finding:
+    """A program without an argument."""
+    return Finding(
+        kind="folded",
+        text=f"{who} gets no array: XLA may have computed its result while compiling, and then nothing is measured.",
+        remedy="Pass the data as arguments.",
+    )
+
+
+def recompiled(conditions: Conditions) -> Iterator[Finding]:
+    """Programs that compiled while samples were taken."""
+    compiled = [each for each in conditions.compilations if each.compiled]
+    if not compiled:
+        return
+    last = compiled[-1]
+    total = units.time(sum(each.total_ns for each in compiled))
+    yield Finding(
+        kind="recompiled",
+        text=f"{units.count(len(compiled), 'program')} compiled while samples were taken, {total}, the last one "
+        f"{last.function}: {last.cause.reason}.",
+        remedy=f"{last.cause.remedy[0].upper()}{last.cause.remedy[1:]}." if last.cause.remedy else "See first_call.",
+    )

@@ -18,13 +18,14 @@ from ...benchmarking.capture.warmup import WarmUp
 from ...benchmarking.record.benchmark import Trial
 from ...errors import JaxMagicError, OutputsDiffer
 from ...interrupts import interrupted, interruptible, uninterrupted
-from ...memory_use.capture.executables import Watched, describe, watch
+from ...memory_use.capture.executables import describe, watch
 from ...memory_use.record.memory_profile import Executable
 from ...profiling.record.profile import Profile
 from ...progress.record import SILENT, Progress
 from ...runtime import private_api as internals
 from ...runtime.clock import Clock, now_ns, timestamp
 from ...runtime.environment import probe
+from ...runtime.executed_programs import Watched
 from ...runtime.several import refuse_to_count, spans
 from ...statistics.medians import median
 from ...timing.record import Timing

@@ -104,5 +104,5 @@ def without_series(found: Curves, hidden: Collection[str]) -> Curves:
 
 def latencies(comparison: Comparison) -> Curves:
     """The distribution of each candidate's time, as curves."""
-    drawn = {each.label: each.latency for each in comparison.candidates}
+    drawn = {each.label: each.latency.calls_ns for each in comparison.candidates}
     return distributions(drawn, "distribution of each candidate's samples")

@@ -17,10 +17,11 @@ from math import ceil, exp
 import numpy as np
 
 from ... import units
+from ...benchmarking.record.findings import folded, recompiled
 from ...benchmarking.record.in_turns import blocked_median, blocked_ratio
 from ...benchmarking.record.versus import Verdict, Versus, judge
 from ...records.finding import Finding
-from ...records.other_load import folded, loaded, recompiled
+from ...records.other_load import loaded
 from ...statistics.estimate import Estimate
 from ...statistics.medians import CONFIDENCE, sign_interval
 from .comparison import Candidate, Comparison

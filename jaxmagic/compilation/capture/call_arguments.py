@@ -14,12 +14,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...runtime.around import inherits, is_exactly, of_type
+from ...runtime.private_api import device_order
 from ..record.events import Held, Leaf
 from .attributes import is_written, name_of_class
 from .contents import contents, contents_of
 from .function_identity import defined_at, function_id, source_id
 from .pytrees import static_fields
-from .static_values import device_order, static_words
+from .static_values import static_words
 
 #: Leaves of an argument list that are remembered for one call.
 _MOST_LEAVES = 250

@@ -26,6 +26,7 @@ from ..analysis.self_times import self_times
 from ..analysis.waits import own_waits_ns
 from ..record.compilation import CacheAnswer, Compilation, Stage
 from ..record.events import Call, Miss, Span
+from . import jit_calls
 from .cache_miss_log import MissLog
 
 _STAGES: dict[str, Stage] = {
@@ -75,7 +76,7 @@ class CompileLog:
             return
         if span.stage == "lowering":
             thread = span.thread
-            self._progress.began(span.function, lambda: internals.is_compiling(thread))
+            self._progress.began(span.function, lambda: jit_calls.is_compiling(thread))
         elif span.stage != "tracing":
             self._progress.ended()
 
@@ -291,7 +292,7 @@ class _Listeners:
 def _find_call(frame: FrameType, function: str, *, arguments: bool) -> Call | None:
     """The call that led to a span; where JAX's insides have changed it is unknown, and the span still counts."""
     try:
-        return internals.find_call(frame, function, arguments=arguments)
+        return jit_calls.find_call(frame, function, arguments=arguments)
     except Exception:
         return None
 

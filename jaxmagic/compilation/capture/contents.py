@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from ...runtime.around import inherits, is_a, is_exactly, member
+from ...runtime.around import enclosed, inherits, is_a, is_exactly, member
 from ..record.events import CUT, Held, HeldKind
 from .attributes import (
     attributes_of,
@@ -29,7 +29,7 @@ from .attributes import (
     methods_of,
     name_of_class,
 )
-from .function_identity import call_of, code_content, defined_at, enclosed, function_id, inner, name_of, of_partial
+from .function_identity import call_of, code_content, defined_at, function_id, inner, name_of, of_partial
 from .static_values import placements
 
 #: Values that are taken down for one function and for one static argument, and how deep they may lie.

@@ -8,11 +8,10 @@ import os
 import re
 import weakref
 from collections.abc import Iterator
-from contextlib import suppress
 from types import CodeType, FunctionType, MethodType
 from typing import Any
 
-from ...runtime.around import attribute, is_a, is_exactly, member, of_type
+from ...runtime.around import attribute, enclosed, is_a, is_exactly, member, of_type
 from .attributes import is_users_file, name_of_class
 
 #: Every function object that was seen, by its address, with a number that no other one gets.
@@ -90,15 +89,6 @@ def innermost(function: Any) -> Any:
             break
         function = further
     return function
-
-
-def enclosed(function: FunctionType) -> dict[str, Any]:
-    """What a function closes over, by name."""
-    found = {}
-    for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
-        with suppress(ValueError):  # an empty cell
-            found[name] = cell.cell_contents
-    return found
 
 
 def _layers(function: Any) -> Iterator[object]:

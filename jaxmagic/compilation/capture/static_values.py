@@ -14,7 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from ...runtime.around import inherits, is_a, is_exactly, member, members
+from ...runtime.around import inherits, is_exactly, member, members
+from ...runtime.private_api import device_order
 from .attributes import attributes_of, compared_fields, is_users_class, is_written, name_of_class
 from .function_identity import innermost, name_of
 
@@ -98,17 +99,6 @@ def placements() -> tuple[type, ...]:
     import jax
 
     return jax.sharding.Sharding, jax.sharding.Mesh, jax.sharding.PartitionSpec, jax.Device
-
-
-def device_order(value: Any) -> str:
-    """Return the devices of a mesh, or of a sharding's, where they are not the first ones in their own order."""
-    import jax
-
-    mesh = value.mesh if is_a(value, jax.sharding.NamedSharding) else value
-    if not is_a(mesh, jax.sharding.Mesh) or mesh.empty:
-        return ""
-    numbers = [device.id for device in mesh.devices.flat]
-    return "" if numbers == list(range(len(numbers))) else f"; devices {', '.join(map(str, numbers))}"
 
 
 def _by_identity(kind: type) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar, Literal, get_args
 
-from ...report.displayable import Exportable
+from ...records.exportable import Exportable
 
 #: Why a function was compiled. The words for people are in :attr:`Cause.reason`.
 CauseKind = Literal[

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...runtime import private_api as internals
+from ...runtime import executed_programs
 from ...xla.literals import LEAST_BYTES, is_copy
 from ...xla.program import Program
 from .holders import Holders, find_holders
@@ -59,14 +59,14 @@ class Named(NamedTuple):
 NOTHING = Captured(lambda: None, (), {})
 
 
-def captured(origin: internals.Origin | None) -> Captured:
+def captured(origin: executed_programs.Origin | None) -> Captured:
     """What is remembered of the origin of a program; nothing where this JAX does not tell."""
     if origin is None:
         return NOTHING
     with suppress(Exception):
-        constants = map(internals.numpy_of, internals.constants(origin.jaxpr))
+        constants = map(executed_programs.numpy_of, executed_programs.constants(origin.jaxpr))
         arrays = {id(each): each for each in constants if _is_large(each)}
-        lifted = {parameter: internals.numpy_of(each) for parameter, each in origin.lifted.items()}
+        lifted = {parameter: executed_programs.numpy_of(each) for parameter, each in origin.lifted.items()}
         return Captured(
             _weakly(origin.function),
             tuple(map(_weakly, arrays.values())),
@@ -185,5 +185,5 @@ def names_in(program: Program, named: Named) -> dict[int, tuple[str, ...]]:
 def _numbers(array: Any) -> Any:
     """Of a NumPy array or of a JAX array, where they are at hand."""
     with suppress(Exception):  # deleted meanwhile, or over several devices
-        return internals.host_copy(array) if hasattr(array, "sharding") else np.asarray(array)
+        return executed_programs.host_copy(array) if hasattr(array, "sharding") else np.asarray(array)
     return None

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Any, NamedTuple, TypeVar
 
 from ...errors import message_of
-from ...interrupts import begins, ends
-from ...runtime import private_api as internals
+from ...runtime import executed_programs
 from ...runtime.gc_pause import held_back
 from ...xla.buffer_packing import packed
 from ...xla.live_ranges import timetable
@@ -38,63 +37,13 @@ _STATISTICS = {
 _MOST_MAPPED = 20
 
 
-@dataclass
-class Watched:
-    """The programs of a window.
-
-    Attributes:
-        ran: those that ran at least once; ``None`` where this JAX does not tell.
-        compiled: those that were compiled.
-        captured: what programs that ran got from around their functions, by the address of the program.
-    """
-
-    ran: list[Any] | None = field(default_factory=list)
-    compiled: list[Any] = field(default_factory=list)
-    captured: dict[int, Captured] = field(default_factory=dict)
-
-
-class watch:
-    """A block in which the programs are noticed that run and that are compiled.
-
-    The first call of every function takes some 0.1 to 0.7 ms longer than it would, and 1 ms more for each thousand
-    equations of its trace.
-    """
-
-    _undo: Callable[[], None] | None = None
-
-    @begins("_cancel")
-    def __enter__(self) -> Watched:
-        # The objects and not their addresses: none can take the place of one that died.
-        self._before = internals.executables()
-        self._watched = watched = Watched()
-        seen: set[int] = set()
-
-        def note(program: Any, origin: Callable[[], internals.Origin | None]) -> None:
-            if id(program) not in seen and watched.ran is not None:
-                seen.add(id(program))
-                watched.ran.append(program)
-                watched.captured[id(program)] = captured(origin())
-
-        self._undo = internals.notice_programs(note)
-        if self._undo is None:
-            watched.ran = None
-        return watched
-
-    @ends
-    def __exit__(self, *_: object) -> None:
-        self._cancel()
-        known = set(map(id, self._before))
-        self._watched.compiled = [each for each in internals.executables() if id(each) not in known]
-
-    @ends
-    def _cancel(self) -> None:
-        undo, self._undo = self._undo, None
-        if undo is not None:
-            undo()
+def watch() -> executed_programs.watch:
+    """Notice the programs of a block, and what each got from around its function."""
+    return executed_programs.watch(captured)
 
 
 def describe(
-    watched: Watched, *, mapped: bool = True, namespace: dict[str, Any] | None = None
+    watched: executed_programs.Watched, *, mapped: bool = True, namespace: dict[str, Any] | None = None
 ) -> tuple[Executable, ...]:
     """What each program of a window needs, the hungriest first; the fence's own are left out.
 
@@ -122,7 +71,7 @@ def describe(
 
 
 def requirement(
-    program: Any, origin: internals.Origin | None = None, namespace: dict[str, Any] | None = None
+    program: Any, origin: executed_programs.Origin | None = None, namespace: dict[str, Any] | None = None
 ) -> Executable:
     """What a loaded program needs of each device's memory. Never raises: what cannot be read is in the notes.
 

@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 
 from ...interrupts import begins, ends, interruptible
 from ...progress.record import SILENT, CompileProgress, Progress
+from ...runtime.executed_programs import Watched
 from ...runtime.jax_version import about_lines, require_jax
 from ...timing.capture.fence import shared
 from ...timing.capture.stopwatch import Stopwatch
@@ -22,7 +23,7 @@ from ..record.heap import HeapDifference
 from ..record.live_arrays import LiveArrays
 from ..record.memory_profile import Executable, MemoryProfile
 from ..record.usage import MemoryTimeline
-from .executables import Watched, describe, watch
+from .executables import describe, watch
 from .heap_snapshots import HeapWatch
 from .live_arrays import Snapshot, look, snapshot
 from .usage_sampler import MemorySampler

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from typing import Literal
 
 from ... import units
+from ...charts.box_thinning import MOST_STILL, thinned
 from ...charts.spec import Box, Boxes, Mark, Scale, Series
 from ...records.paths import short_source
 from ...xla.program import Kind
@@ -17,9 +17,8 @@ from ..record.memory_profile import Allocation, Buffer, Executable, MemoryProfil
 #: Kinds of allocations, from below to above. What the caller holds is the ground.
 KINDS: tuple[Kind, ...] = ("argument", "output", "temporary")
 
-#: Rectangles and points of a curve, the largest ones: in a still picture more are not seen. Of a map that can be
-#: zoomed a report holds some more, so that notebooks stay small, and a view as many as a page draws in no time.
-_MOST_STILL = 400
+#: Rectangles of a map that can be zoomed, the largest ones: in a report so many that notebooks stay small, in a view
+#: as many as a page draws in no time.
 MOST_IN_REPORT = 2_000
 MOST_IN_VIEW = 10_000
 
@@ -32,7 +31,7 @@ _OTHERS = "other lines"
 
 
 def map_chart(
-    program: Executable, colour: Colour = "kind", *, unit: str | None = None, most: int = _MOST_STILL
+    program: Executable, colour: Colour = "kind", *, unit: str | None = None, most: int = MOST_STILL
 ) -> Boxes | None:
     """The memory map of a program; ``None`` where its allocations are not known, or it needs nothing.
 
@@ -71,12 +70,6 @@ def has_map(program: Executable) -> bool:
 def mapped(profile: MemoryProfile) -> Executable | None:
     """The hungriest program that has a map."""
     return next(filter(has_map, profile.executables), None)
-
-
-def still(chart: Boxes) -> Boxes:
-    """A map as a picture that stays as it is: of its rectangles those that are seen in it."""
-    note = chart.note if len(chart.boxes) <= _MOST_STILL else "small buffers are not drawn"
-    return replace(chart, boxes=chart.boxes[:_MOST_STILL], curve=_thinned(chart.curve), note=note)
 
 
 def _sources(allocations: Sequence[Allocation]) -> list[str]:
@@ -132,15 +125,4 @@ def _curve(live: Sequence[int], most_points: int) -> Series:
     """The curve of live bytes, which stays level during a step."""
     x = (*(float(at) for at in range(len(live))), float(len(live)))
     whole = Series(name="live", x=x, y=(*map(float, live), float(live[-1])), hue=7, step=True)
-    return _thinned(whole, most_points)
-
-
-def _thinned(curve: Series, most_points: int = _MOST_STILL) -> Series:
-    """A curve with steps; where it has more than are seen, the most of each stretch."""
-    steps = len(curve.x) - 1
-    width = -(-steps // most_points)
-    if width <= 1:
-        return curve
-    places = range(0, steps, width)
-    most = tuple(max(each for each in curve.y[at : min(at + width, steps)] if each is not None) for at in places)
-    return replace(curve, x=(*(curve.x[at] for at in places), curve.x[-1]), y=(*most, most[-1]))
+    return thinned(whole, most_points)

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from ... import units
 from ...report.blocks import Block, Headline, Listing, Picture, Sentence, SourceLine, Table
 from ...report.compose import Brief
-from ...report.inside_words import inside_of
+from ...report.inside_words import inside_shares
 from ...report.style import Style
 from ..analysis.operations import over_devices
 from ..analysis.source_lines import Listed, line_times, listings
@@ -97,7 +97,7 @@ def _line(listed: Listed, profile: Profile) -> SourceLine:
         text=listed.text,
         cells=words.line_cells(time, profile),
         share=time.time_ns / profile.device_ns if profile.device_ns else 0.0,
-        inside=inside_of(time),
+        inside=inside_shares(time.inside, time.time_ns),
         operations=words.operations_of(time, 8),
     )
 

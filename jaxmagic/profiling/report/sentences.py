@@ -10,7 +10,7 @@ from ... import units
 from ...records.call_stack import is_users
 from ...records.other_load import loaded
 from ...records.paths import short_source
-from ...report.inside_words import inside_of, last_names
+from ...report.inside_words import inside_shares, last_names
 from ...timing.report.sentences import about_fetch
 from ...xla.lines.labels import BACKWARD
 from ..analysis.devices.bound import Bound, bound_of, slowed_down
@@ -267,7 +267,8 @@ def about_unlisted(lines: Iterable[LineTime], listed: Iterable[Listing], profile
 
 def _several(lines: Sequence[LineTime], profile: Profile) -> str:
     told = [
-        f"{_short(each.frame.location)} {units.time(each.time_ns / parts(profile))} {inside_of(each)}".rstrip()
+        f"{_short(each.frame.location)} {units.time(each.time_ns / parts(profile))} "
+        f"{inside_shares(each.inside, each.time_ns)}".rstrip()
         for each in lines[:_MOST_UNLISTED]
         if each.frame is not None
     ]

@@ -19,7 +19,7 @@ import pytest
 import jaxmagic
 from jaxmagic.memory_use.capture.executables import describe, requirement, watch
 from jaxmagic.memory_use.record.memory_profile import Executable
-from jaxmagic.runtime import private_api as internals
+from jaxmagic.runtime import executed_programs
 from jaxmagic.runtime.functions import compiled_for
 
 #: What functions take from around them; made when the tests begin.
@@ -222,7 +222,7 @@ def test_no_array_keeps_a_copy_of_its_numbers() -> None:
 def test_numbers_on_another_device_than_the_host_are_not_fetched(monkeypatch: pytest.MonkeyPatch) -> None:
     w = table(14)
     f = jax.jit(lambda x: x @ w)
-    monkeypatch.setattr(internals, "host_copy", lambda array: None)
+    monkeypatch.setattr(executed_programs, "host_copy", lambda array: None)
     assert ran(f, x) == [()]
 
 
@@ -260,9 +260,9 @@ def test_where_jax_does_not_tell_there_is_no_name_and_the_rest_is_known(monkeypa
         raise AttributeError("gone")
 
     f = jax.jit(lambda x: x @ around * 7)
-    monkeypatch.setattr(internals, "_origin", broken)
+    monkeypatch.setattr(executed_programs, "_origin", broken)
     assert ran(f, x) == [()]
-    monkeypatch.setattr(internals, "constants", broken)
+    monkeypatch.setattr(executed_programs, "constants", broken)
     program, origin = compiled_for(f, (x,), {})
     assert names(requirement(program, origin)) == [()]
 

@@ -20,7 +20,7 @@ import jaxmagic
 from jaxmagic.memory_use.analysis.buffer_map import live_bytes, planned
 from jaxmagic.memory_use.capture.executables import describe, requirement, watch
 from jaxmagic.memory_use.record.memory_profile import Executable
-from jaxmagic.runtime import private_api as internals
+from jaxmagic.runtime import executed_programs
 
 
 @cache
@@ -191,7 +191,7 @@ def test_what_compiles_without_running_is_listed() -> None:
 
 
 def test_where_jax_cannot_be_watched_that_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(internals, "notice_programs", lambda _: None)
+    monkeypatch.setattr(executed_programs, "notice_programs", lambda _: None)
     with watch() as watched:
         made = jax.jit(lambda x: jnp.sin(x) * 2).lower(jnp.ones(12)).compile()
     assert watched.ran is None
@@ -203,7 +203,7 @@ def test_a_jax_without_these_insides_cannot_be_watched(monkeypatch: pytest.Monke
     from jax._src.interpreters import pxla
 
     monkeypatch.delattr(pxla, "ExecuteReplicated")
-    assert internals.notice_programs(print) is None
+    assert executed_programs.notice_programs(print) is None
 
 
 def test_no_program_and_no_array_is_kept_alive() -> None:
@@ -227,7 +227,7 @@ def test_no_program_and_no_array_is_kept_alive() -> None:
 
 
 def loaded(name: str) -> int:
-    return sum(each.hlo_modules()[0].name == name for each in internals.executables())
+    return sum(each.hlo_modules()[0].name == name for each in executed_programs.executables())
 
 
 class Fake:

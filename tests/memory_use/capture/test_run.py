@@ -174,7 +174,7 @@ def test_without_a_heap_profile_the_rest_of_the_report_comes(x: Any, monkeypatch
 
 
 def test_where_jax_does_not_tell_what_ran_that_is_said(x: Any, monkeypatch: Any) -> None:
-    monkeypatch.setattr("jaxmagic.runtime.private_api.notice_programs", lambda note: None)
+    monkeypatch.setattr("jaxmagic.runtime.executed_programs.notice_programs", lambda note: None)
     f = jax.jit(lambda x: x * 3)
     found = watched(lambda: f(x))
     (program,) = found.executables

@@ -1,0 +1,77 @@
+"""What every record and its parts can be turned into without being shown: a dictionary, and a data frame."""
+
+from __future__ import annotations
+
+from dataclasses import fields, is_dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from ..subjects import medium
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+
+class Exportable:
+    """Mixin of every record and of the parts that have a meaning of their own: a dictionary and a data frame."""
+
+    __slots__ = ()
+
+    #: Properties that :meth:`to_dict` puts in front of the stored fields.
+    _derived: ClassVar[tuple[str, ...]] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """All stored fields and the main derived ones as plain dictionaries, tuples, numbers and strings.
+
+        A value of the user's code is left out, as it is in files.
+
+        >>> import jaxmagic
+        >>> with jaxmagic.stopwatch() as t:
+        ...     pass
+        >>> t.timing.to_dict()["wall_ns"] == t.timing.wall_ns
+        True
+        """
+        stored: dict[str, Any] = plain(self)
+        return {name: plain(getattr(self, name)) for name in self._derived} | stored
+
+    def to_frame(self, of: str | None = None) -> DataFrame:
+        """A tidy pandas frame, the unit in each column's name; what was not measured is ``<NA>``.
+
+        Args:
+            of: what a row is. For a :class:`~jaxmagic.Timing` ``"timings"`` or ``"compilations"``, for a
+                :class:`~jaxmagic.Benchmark` ``"samples"``, ``"benchmarks"`` or ``"compilations"``, for the
+                :class:`~jaxmagic.History` ``"timings"``, ``"benchmarks"``, ``"profiles"`` or ``"compilations"``
+                (if left out, the first of these kinds that it has), for a :class:`~jaxmagic.MemoryProfile`
+                ``"executables"``, ``"buffers"``, ``"arrays"``, ``"timeline"``, ``"heap"`` or ``"compilations"``,
+                for a :class:`~jaxmagic.HeapDifference` or :class:`~jaxmagic.HeapProfile` ``"heap"``, for
+                :class:`~jaxmagic.LiveArrays` ``"arrays"``, for an
+                :class:`~jaxmagic.Executable` ``"buffers"``, for a :class:`~jaxmagic.Profile` ``"lines"``,
+                ``"operations"``, ``"scopes"``, ``"devices"``, ``"collectives"``, ``"transfers"``, ``"programs"``,
+                ``"timeline"`` or ``"compilations"``, for a :class:`~jaxmagic.Comparison` ``"candidates"``,
+                ``"samples"``, ``"lines"``, ``"operations"`` or ``"compilations"``, for a :class:`~jaxmagic.Sweep`
+                ``"points"``, ``"scaling"`` or ``"compilations"``; the first of them if left out. A
+                :class:`~jaxmagic.Compilation`, a :class:`~jaxmagic.Cause` and an :class:`~jaxmagic.Environment`
+                have one frame each, of one row.
+
+        Raises:
+            ValueError: the record has no frame of that name.
+
+        >>> import jaxmagic
+        >>> with jaxmagic.stopwatch() as t:
+        ...     pass
+        >>> int(t.timing.to_frame()["wall_ns"][0]) == t.timing.wall_ns
+        True
+        """
+        frame: DataFrame = medium("to_frame")(self, of)
+        return frame
+
+
+def plain(value: Any) -> Any:
+    """`value` with every record in it as a dictionary of its stored fields."""
+    if is_dataclass(value) and not isinstance(value, type):
+        stored = (each.name for each in fields(value) if each.metadata.get("saved", True))
+        return {name: plain(getattr(value, name)) for name in stored}
+    if isinstance(value, tuple | list):
+        return type(value)(map(plain, value))
+    if isinstance(value, dict):
+        return {key: plain(each) for key, each in value.items()}
+    return value
