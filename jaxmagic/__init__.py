@@ -45,24 +45,24 @@ _PUBLIC = {
     "Stopwatch": "timing.capture.stopwatch",
     "Timing": "timing.record",
     "Benchmark": "benchmarking.record.benchmark",
-    "Trial": "benchmarking.record.benchmark",
-    "Conditions": "benchmarking.record.benchmark",
-    "Launch": "benchmarking.record.benchmark",
+    "Trial": "benchmarking.record.samples",
+    "Conditions": "benchmarking.record.samples",
+    "Launch": "benchmarking.record.samples",
     "Basis": "benchmarking.record.process_noise",
     "ProcessNoise": "benchmarking.record.process_noise",
     "ProgramNoise": "benchmarking.record.process_noise",
     "Comparison": "comparison.record.comparison",
-    "Candidate": "comparison.record.comparison",
+    "Candidate": "comparison.record.candidate",
     "Versus": "benchmarking.record.versus",
-    "Check": "comparison.record.comparison",
-    "Work": "comparison.record.comparison",
+    "Check": "comparison.record.candidate",
+    "Work": "comparison.record.candidate",
     "Sweep": "comparison.record.sweep",
-    "Variable": "comparison.record.sweep",
+    "Variable": "comparison.record.curve",
     "Point": "comparison.record.sweep",
     "Failure": "comparison.record.sweep",
-    "Curve": "comparison.record.sweep",
-    "Growth": "comparison.record.sweep",
-    "Crossing": "comparison.record.sweep",
+    "Curve": "comparison.record.curve",
+    "Growth": "comparison.record.curve",
+    "Crossing": "comparison.record.curve",
     "DeviceTime": "benchmarking.record.device_time",
     "MemoryProfile": "memory_use.record.memory_profile",
     "Executable": "memory_use.record.memory_profile",
@@ -197,12 +197,14 @@ __all__ = [  # noqa: RUF022 - in the order of the table
 ]
 
 if TYPE_CHECKING:
-    from .benchmarking.record.benchmark import Benchmark, Conditions, Launch, Trial
+    from .benchmarking.record.benchmark import Benchmark
     from .benchmarking.record.device_time import DeviceTime
     from .benchmarking.record.process_noise import Basis, ProcessNoise, ProgramNoise
+    from .benchmarking.record.samples import Conditions, Launch, Trial
     from .benchmarking.record.versus import Versus
     from .benchmarking.verbs.benchmark import benchmark
-    from .comparison.record.comparison import Candidate, Check, Comparison
+    from .comparison.record.candidate import Candidate, Check
+    from .comparison.record.comparison import Comparison
     from .comparison.verbs.compare import compare
     from .compilation.record.compilation import Cause, Compilation
     from .errors import (

@@ -17,7 +17,7 @@ from .benchmarking.record.benchmark import Benchmark
 from .benchmarking.report.versus import about_basis, verdict
 from .benchmarking.verbs.benchmark import benchmark
 from .benchmarking.verbs.earlier import put_beside
-from .comparison.record.comparison import CheckKind
+from .comparison.record.candidate import CheckKind
 from .comparison.verbs.compare import compare
 from .records.storage import load
 from .report.to_text import to_text

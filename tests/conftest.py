@@ -38,9 +38,12 @@ from hypothesis import settings
 from shells import Session, open_shell
 
 import jaxmagic
-from jaxmagic.benchmarking.record.benchmark import Benchmark, Conditions, Trial
-from jaxmagic.comparison.record.comparison import Candidate, Comparison
-from jaxmagic.comparison.record.sweep import Failure, Point, Sweep, Variable
+from jaxmagic.benchmarking.record.benchmark import Benchmark
+from jaxmagic.benchmarking.record.samples import Conditions, Trial
+from jaxmagic.comparison.record.candidate import Candidate
+from jaxmagic.comparison.record.comparison import Comparison
+from jaxmagic.comparison.record.curve import Variable
+from jaxmagic.comparison.record.sweep import Failure, Point, Sweep
 from jaxmagic.compilation.record.compilation import Cause, Compilation
 from jaxmagic.errors import LaunchError
 from jaxmagic.memory_use.record.heap import HeapDifference, HeapProfile, HeapSample

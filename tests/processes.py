@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from jaxmagic.benchmarking.record.benchmark import Benchmark, Trial
+from jaxmagic.benchmarking.record.benchmark import Benchmark
 from jaxmagic.benchmarking.record.processes import combined
+from jaxmagic.benchmarking.record.samples import Trial
 
 
 def scaled(benchmark: Benchmark, factor: float) -> Benchmark:

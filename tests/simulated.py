@@ -19,7 +19,7 @@ import jaxmagic
 from jaxmagic.benchmarking.capture.plan import Plan
 from jaxmagic.benchmarking.capture.stopping import until_known
 from jaxmagic.benchmarking.capture.warmup import WarmUp
-from jaxmagic.benchmarking.record.benchmark import Trial
+from jaxmagic.benchmarking.record.samples import Trial
 from jaxmagic.comparison.capture.contestants import Contestants, Entry
 from jaxmagic.comparison.capture.turns import Turns
 from jaxmagic.comparison.record.comparison import Comparison

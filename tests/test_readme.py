@@ -13,7 +13,7 @@ from profiles import fabricated
 from shells import open_shell
 
 import jaxmagic
-from jaxmagic.comparison.record.comparison import Check
+from jaxmagic.comparison.record.candidate import Check
 
 ROOT = Path(__file__).parent.parent
 BLOCKS = re.findall(r"^```python\n(.*?)^```$", (ROOT / "README.md").read_text("utf-8"), re.M | re.S)

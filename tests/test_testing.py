@@ -13,7 +13,8 @@ import pytest
 from processes import over_processes, scaled
 
 import jaxmagic
-from jaxmagic.benchmarking.record.benchmark import Benchmark, Trial
+from jaxmagic.benchmarking.record.benchmark import Benchmark
+from jaxmagic.benchmarking.record.samples import Trial
 from jaxmagic.comparison.record.comparison import Comparison
 from jaxmagic.testing import assert_faster, assert_max_compiles, assert_no_compile, assert_no_regression
 

@@ -10,10 +10,11 @@ from ..errors import NotComparable, NotMeasured
 from ..records.environment import differing
 from ..statistics.medians import median
 from ..subjects import of_record
-from .record.benchmark import Benchmark, Trial
+from .record.benchmark import Benchmark
 from .record.launches import ENOUGH, compare_sides, judge_records, noise_sd, smallest_ratio
 from .record.process_noise import Basis, NoiseSource, ProcessNoise
 from .record.processes import side_of
+from .record.samples import Trial
 from .record.versus import Versus
 
 #: Puts two records of one kind side by side, with the noise between processes where that is known.

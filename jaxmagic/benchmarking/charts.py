@@ -9,10 +9,11 @@ import numpy as np
 
 from ..charts.chart_of import Pictured
 from ..charts.distribution import distributions
-from ..charts.scale import around
-from ..charts.spec import Curves, Mark, Scale, Series
+from ..charts.scale import Scale, around
+from ..charts.spec import Curves, Mark, Series
 from ..statistics import medians as statistics
-from .record.benchmark import Benchmark, Trial
+from .record.benchmark import Benchmark
+from .record.samples import Trial
 
 
 def distribution_chart(record: Benchmark) -> Curves:

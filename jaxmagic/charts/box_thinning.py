@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from .spec import Boxes, Series
+from .areas import Boxes
+from .spec import Series
 
 #: Boxes and points of a curve, the largest ones: in a still picture more are not seen.
 MOST_STILL = 400

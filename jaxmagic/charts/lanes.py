@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from .spec import Scale
+    from .scale import Scale
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

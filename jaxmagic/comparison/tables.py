@@ -7,9 +7,11 @@ from ..report.table import Table
 from ..statistics.medians import median
 from .analysis.device_scaling import device_scaling
 from .analysis.profile_diff import By, differences, profiled
-from .record.comparison import Candidate, Comparison
+from .record.candidate import Candidate
+from .record.comparison import Comparison
+from .record.curve import Variable
 from .record.scaling import time_of
-from .record.sweep import Point, Sweep, Variable
+from .record.sweep import Point, Sweep
 
 #: What the peak of a candidate is made of.
 _MEMORY = ("argument_bytes", "output_bytes", "temporary_bytes", "alias_bytes")

@@ -8,7 +8,7 @@ from math import ceil, floor, log10
 from typing import NamedTuple
 
 from .. import units
-from ..charts.spec import Scale
+from ..charts.scale import Scale
 
 #: Steps that people can count in.
 _STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)

@@ -12,7 +12,7 @@ import zlib
 from collections.abc import Sequence
 from itertools import pairwise
 
-from ..charts.spec import Boxes
+from ..charts.areas import Boxes
 from .colours import hue
 from .plot import units_of
 

@@ -7,7 +7,8 @@ from collections.abc import Iterable, Sequence
 from math import ceil, log10
 
 from .. import units
-from ..charts.spec import Cell, Scale
+from ..charts.areas import Cell
+from ..charts.scale import Scale
 from ..records.names import shortened
 from .axis import Axis, ticks, title, unit_of
 from .svg import FAINT, Drawing, Kind, short, width_of

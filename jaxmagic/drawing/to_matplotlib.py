@@ -20,9 +20,11 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch, Rectangle
 from matplotlib.text import Text
 
+from ..charts.areas import Boxes, Flame, Treemap
 from ..charts.lane_thinning import lane_runs
 from ..charts.lanes import Lanes
-from ..charts.spec import Bars, Boxes, Chart, Curves, Flame, Forest, Mark, Scale, Series, Treemap, Values
+from ..charts.scale import Scale
+from ..charts.spec import Bars, Chart, Curves, Forest, Mark, Series, Values
 from ..records.names import shortened
 from ..terminal import printable
 from .axis import ticks, title

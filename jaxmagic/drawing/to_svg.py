@@ -13,8 +13,10 @@ from collections.abc import Sequence
 from functools import singledispatch
 
 from .. import units
+from ..charts.areas import Box, Boxes, Cell, Flame, Treemap
 from ..charts.lanes import Lanes
-from ..charts.spec import Band, Bar, Bars, Box, Boxes, Cell, Curves, Flame, Forest, Mark, Row, Scale, Series, Treemap
+from ..charts.scale import Scale
+from ..charts.spec import Band, Bar, Bars, Curves, Forest, Mark, Row, Series
 from ..records.names import shortened
 from .axis import title
 from .colours import EDGE, GREY, INK, hue, hue_of_part

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from .. import units
-from ..charts.spec import Boxes, Chart
+from ..charts.areas import Boxes
+from ..charts.spec import Chart
 from ..report.html_parts import beside_to_html
 from ..report.panel import Guard, View, choice, row, screen, show_html
 from ..report.pictures import chart_to_html

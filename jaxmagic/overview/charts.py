@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..charts.chart_of import Pictured
-from ..charts.spec import Bar, Bars, Scale
+from ..charts.scale import Scale
+from ..charts.spec import Bar, Bars
 from ..session.history import History
 from ..timing import analysis as report
 from ..timing.record import Timing

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from ..charts.areas import Boxes
 from ..charts.box_thinning import still
 from ..charts.lanes import Lanes
-from ..charts.spec import Boxes, Chart
+from ..charts.spec import Chart
 from ..drawing import boxes_to_canvas as zoom
 from ..drawing import lanes_to_canvas as lanes
 from ..drawing.scripts import mark, with_scripts

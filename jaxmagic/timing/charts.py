@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from ..charts.chart_of import Pictured
-from ..charts.spec import Bar, Bars, Scale
+from ..charts.scale import Scale
+from ..charts.spec import Bar, Bars
 from . import analysis
 from .record import Timing
 

@@ -11,8 +11,9 @@ from processes import over_processes, scaled
 
 import jaxmagic
 from jaxmagic.benchmarking.analysis import against, against_record, needs_noise
-from jaxmagic.benchmarking.record.benchmark import Benchmark, Trial
+from jaxmagic.benchmarking.record.benchmark import Benchmark
 from jaxmagic.benchmarking.record.process_noise import ProcessNoise, ProgramNoise
+from jaxmagic.benchmarking.record.samples import Trial
 from jaxmagic.comparison.record.sweep import Sweep
 from jaxmagic.records.environment import differing
 

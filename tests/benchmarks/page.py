@@ -15,8 +15,9 @@ from playwright.sync_api import Page, sync_playwright
 from profiling import record, record_scopes
 
 import jaxmagic
+from jaxmagic.charts.areas import Boxes
 from jaxmagic.charts.lanes import Lanes
-from jaxmagic.charts.spec import Boxes, Chart
+from jaxmagic.charts.spec import Chart
 from jaxmagic.memory_use.charts.buffer_map import map_chart
 from jaxmagic.profiling.charts.flame import profile_flame
 from jaxmagic.profiling.charts.timeline import profile_timeline_chart

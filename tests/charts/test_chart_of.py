@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jaxmagic.benchmarking.record.benchmark import Benchmark, Trial
+from jaxmagic.benchmarking.record.benchmark import Benchmark
+from jaxmagic.benchmarking.record.samples import Trial
 from jaxmagic.charts.chart_of import chart_of
 from jaxmagic.charts.distribution import hill, share_until
 from jaxmagic.charts.spec import Curves, Forest

@@ -6,7 +6,9 @@ from typing import Any
 
 import pytest
 
-from jaxmagic.charts.spec import Bar, Bars, Cell, Flame, Scale, Series
+from jaxmagic.charts.areas import Cell, Flame
+from jaxmagic.charts.scale import Scale
+from jaxmagic.charts.spec import Bar, Bars, Series
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jaxmagic.charts.lanes import Called, Lane, Lanes
-from jaxmagic.charts.spec import Scale
+from jaxmagic.charts.scale import Scale
 from jaxmagic.drawing.lanes_to_canvas import _COARSE, _FINE, Precision, pack
 from jaxmagic.drawing.to_matplotlib import figure
 from jaxmagic.drawing.to_svg import draw

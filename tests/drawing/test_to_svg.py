@@ -13,9 +13,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jaxmagic import units
-from jaxmagic.benchmarking.record.benchmark import Benchmark, Trial
+from jaxmagic.benchmarking.record.benchmark import Benchmark
+from jaxmagic.benchmarking.record.samples import Trial
+from jaxmagic.charts.areas import Cell, Flame, Tile, Treemap
 from jaxmagic.charts.chart_of import chart_of
-from jaxmagic.charts.spec import Band, Bars, Cell, Curves, Flame, Forest, Mark, Row, Scale, Series, Tile, Treemap
+from jaxmagic.charts.scale import Scale
+from jaxmagic.charts.spec import Band, Bars, Curves, Forest, Mark, Row, Series
 from jaxmagic.comparison.charts.choices import latencies
 from jaxmagic.comparison.record.comparison import Comparison
 from jaxmagic.drawing.axis import Axis, ticks, title

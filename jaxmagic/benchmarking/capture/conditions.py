@@ -10,7 +10,7 @@ from ...compilation.record.compilation import Compilation
 from ...interrupts import begins, ends
 from ...runtime.clock import Clock, resolution
 from ...runtime.machine_load import Load
-from ..record.benchmark import Conditions
+from ..record.samples import Conditions
 from .runner import Runner
 
 

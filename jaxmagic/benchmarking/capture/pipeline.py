@@ -6,7 +6,7 @@ import random
 from typing import Any, NamedTuple
 
 from ...timing.capture.result_arrays import find_arrays
-from ..record.benchmark import Trial
+from ..record.samples import Trial
 from .runner import Runner
 
 #: Turns, each with one batch in flight and two that are waited for; and how many calls of how many bytes may be in

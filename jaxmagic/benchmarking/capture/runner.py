@@ -22,7 +22,7 @@ from ...timing.capture.stopwatch import Stopwatch
 from ...timing.capture.wait import search_and_wait, waiter_for
 from ...timing.capture.waits import WaitLog
 from ...timing.record import Timing
-from ..record.benchmark import Serial
+from ..record.samples import Serial
 from .unfinished import Unfinished, forgotten
 
 _Watched = TypeVar("_Watched")

@@ -13,8 +13,9 @@ from ...runtime.clock import Clock, now_ns, timestamp
 from ...runtime.environment import probe
 from ...runtime.several import noticing, refuse_to_count
 from ...statistics.medians import median
-from ..record.benchmark import Benchmark, StoppedBy, Trial
+from ..record.benchmark import Benchmark
 from ..record.device_time import DeviceTime
+from ..record.samples import StoppedBy, Trial
 from .conditions import Surroundings
 from .device_time import mark_call, take_device_time
 from .pipeline import Pipelined, take_pipelined

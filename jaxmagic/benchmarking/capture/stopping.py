@@ -6,7 +6,7 @@ from ...interrupts import interruptible
 from ...progress.record import Progress
 from ...runtime.clock import Clock
 from ...statistics.medians import median_interval, stopping_checkpoints
-from ..record.benchmark import StoppedBy
+from ..record.samples import StoppedBy
 from .plan import LEAST, Plan
 from .runner import Runner
 

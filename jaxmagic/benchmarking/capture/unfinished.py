@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ...session.record import Record
-from ..record.benchmark import StoppedBy
+from ..record.samples import StoppedBy
 
 #: Gets the record of what was taken, before the exception goes on its way.
 Unfinished = Callable[[Record], object]

@@ -11,7 +11,8 @@ from ...records.other_load import loaded
 from ...statistics.medians import FEWEST_FOR_CORRELATION, is_correlated
 from ...statistics.modes import Mode, modes
 from ...statistics.trend import drift
-from .benchmark import Benchmark, Conditions
+from .benchmark import Benchmark
+from .samples import Conditions
 
 #: What is smaller than this share of the median is not worth a word.
 _WORTH_A_WORD = 0.02

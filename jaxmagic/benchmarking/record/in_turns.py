@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from ...statistics.estimate import Estimate
 from ...statistics.medians import CONFIDENCE, between
-from .benchmark import Trial
+from .samples import Trial
 
 #: From so many rounds on, the normal distribution gives the same ranks.
 _EXACT = 400

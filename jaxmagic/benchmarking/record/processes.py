@@ -11,8 +11,9 @@ import numpy as np
 
 from ...statistics.estimate import Estimate
 from ...statistics.medians import CONFIDENCE, median, median_interval
-from .benchmark import Benchmark, Conditions, Launch, StoppedBy, Trial
+from .benchmark import Benchmark
 from .launches import ENOUGH, Design, Side, noise_sd, smallest_ratio
+from .samples import Conditions, Launch, StoppedBy, Trial
 
 #: How many standard errors the interval of a median reaches to either side.
 _NORMAL = 1.96

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from ...timing.record import Timing
-    from .benchmark import Trial
+    from .samples import Trial
 
 _NS_PER_S = 10**9
 

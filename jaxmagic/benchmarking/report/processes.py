@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections import Counter
 
 from ... import units
-from ..record.benchmark import Benchmark, Serial
+from ..record.benchmark import Benchmark
 from ..record.in_turns import in_turns
 from ..record.process_noise import ProcessNoise
 from ..record.processes import spread_of
+from ..record.samples import Serial
 from ..record.versus import judge
 
 _ENDS = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ..record.sweep import Variable
+from ..record.curve import Variable
 
 
 def variable(name: str, values: Sequence[Any]) -> Variable:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...runtime.copies import unguarded
-from ..record.comparison import Check, CheckKind
+from ..record.candidate import Check, CheckKind
 
 #: For types that have no rounding: integers, booleans.
 _EXACT = 0.0

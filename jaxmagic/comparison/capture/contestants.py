@@ -8,7 +8,7 @@ from typing import NamedTuple, TypeVar
 
 from ...benchmarking.capture.runner import Runner
 from ...runtime import private_api as internals
-from ..record.comparison import Work
+from ..record.candidate import Work
 
 _Found = TypeVar("_Found")
 

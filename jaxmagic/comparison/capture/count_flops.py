@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from ...runtime.functions import is_jitted
-from ..record.comparison import Work
+from ..record.candidate import Work
 
 #: Custom calls that compute nothing: they tell the compiler where arrays lie.
 _ANNOTATIONS = re.compile(r"Sharding|SPMD|annotate|sdy\.|shape_assertion", re.I)

@@ -7,7 +7,8 @@ from dataclasses import replace
 
 from ...benchmarking.capture.plan import Plan
 from ...progress.record import SILENT
-from ..record.comparison import Candidate, Comparison
+from ..record.candidate import Candidate
+from ..record.comparison import Comparison
 
 
 class _Share:

@@ -15,7 +15,7 @@ from ...benchmarking.capture.runner import Runner
 from ...benchmarking.capture.sampler import donated_twice
 from ...benchmarking.capture.unfinished import Unfinished, ended_by, forgotten
 from ...benchmarking.capture.warmup import WarmUp
-from ...benchmarking.record.benchmark import Trial
+from ...benchmarking.record.samples import Trial
 from ...errors import JaxMagicError, OutputsDiffer
 from ...interrupts import interrupted, interruptible, uninterrupted
 from ...memory_use.capture.executables import describe, watch
@@ -29,7 +29,8 @@ from ...runtime.executed_programs import Watched
 from ...runtime.several import refuse_to_count, spans
 from ...statistics.medians import median
 from ...timing.record import Timing
-from ..record.comparison import Candidate, Check, CheckKind, Comparison, Work
+from ..record.candidate import Candidate, Check, CheckKind, Work
+from ..record.comparison import Comparison
 from .check_outputs import check_output
 from .contestants import Contestants, Entry, Failed
 from .profile_calls import profile_of

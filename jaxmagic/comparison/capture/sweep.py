@@ -19,8 +19,9 @@ from ...progress.record import SILENT, Progress
 from ...runtime import private_api as internals
 from ...runtime.clock import Clock, now_ns, timestamp
 from ...runtime.environment import probe
-from ..record.comparison import CheckKind
-from ..record.sweep import Failure, Point, Sweep, SweepEnd, Variable
+from ..record.candidate import CheckKind
+from ..record.curve import Variable
+from ..record.sweep import Failure, Point, Sweep, SweepEnd
 from .contestants import AllFailed, Entry
 from .rounds import take_comparison
 

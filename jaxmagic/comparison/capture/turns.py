@@ -16,8 +16,8 @@ from ...benchmarking.capture.runner import Runner
 from ...benchmarking.capture.stopping import TELL_NS
 from ...benchmarking.capture.unfinished import ended_by
 from ...benchmarking.capture.warmup import WarmUp, set_up_samples, warm_up
-from ...benchmarking.record.benchmark import StoppedBy
 from ...benchmarking.record.in_turns import rounds_for
+from ...benchmarking.record.samples import StoppedBy
 from ...interrupts import interruptible
 from ...progress.record import Progress
 from ...runtime.clock import Clock

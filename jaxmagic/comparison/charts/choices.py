@@ -10,10 +10,11 @@ import numpy as np
 
 from ...charts.chart_of import chart_of
 from ...charts.distribution import distributions
-from ...charts.scale import ratio_scale
-from ...charts.spec import Bar, Bars, Chart, Curves, Forest, Row, Scale
+from ...charts.scale import Scale, ratio_scale
+from ...charts.spec import Bar, Bars, Chart, Curves, Forest, Row
 from ...statistics.medians import median, quantile
-from ..record.comparison import Candidate, Comparison
+from ..record.candidate import Candidate
+from ..record.comparison import Comparison
 
 #: What of a candidate is looked at.
 Metric = Literal["latency", "pipelined", "first call", "compile"]

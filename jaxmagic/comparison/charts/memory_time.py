@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ...charts.scale import around
-from ...charts.spec import Curves, Quantity, Scale, Series
+from ...charts.scale import Quantity, Scale, around
+from ...charts.spec import Curves, Series
 from ...statistics.medians import median
-from ..record.comparison import Candidate, Comparison
+from ..record.candidate import Candidate
+from ..record.comparison import Comparison
 from ..record.sweep import Sweep
 
 #: Peaks that differ by less are the same to the eye.

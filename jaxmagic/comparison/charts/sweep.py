@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ...charts.scale import around
-from ...charts.spec import Curves, Mark, Scale, Series
-from ..record.sweep import Sweep, Variable
+from ...charts.scale import Scale, around
+from ...charts.spec import Curves, Mark, Series
+from ..record.curve import Variable
+from ..record.sweep import Sweep
 
 
 def sweep_chart(record: Sweep) -> Curves | None:

@@ -17,7 +17,7 @@ from ...runtime.functions import is_folded
 from ..capture.contestants import Entry
 from ..capture.count_flops import count_operations
 from ..capture.derivatives import Differentiated
-from ..record.comparison import Work
+from ..record.candidate import Work
 from .labels import Labelled, called, differentiated
 
 #: Makes the candidates, given values for the variables of a sweep: runs the setup each time.

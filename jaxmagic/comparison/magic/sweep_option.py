@@ -13,7 +13,7 @@ from IPython.core.interactiveshell import InteractiveShell
 
 from ...magics.options import variable as variable_name
 from ..analysis.sweep_variables import variable
-from ..record.sweep import Variable
+from ..record.curve import Variable
 
 #: More points than these are a mistake, such as ``range(10**9)``.
 MOST_POINTS = 10_000

@@ -22,8 +22,9 @@ from ...benchmarking.record.versus import Verdict
 from ...statistics.medians import CONFIDENCE
 from .between_points import BETWEEN_POINTS, Noise, moderated, standard_error
 from .comparison import Comparison
+from .curve import Crossing
 from .scaling import along, rows
-from .sweep import Crossing, Sweep
+from .sweep import Sweep
 from .verdict import agrees, versus
 
 #: Both candidates of a ratio differ between points.

@@ -24,8 +24,8 @@ import numpy as np
 from ...statistics.estimate import Estimate
 from ...statistics.medians import CONFIDENCE
 from .between_points import Noise, moderated
+from .curve import Growth
 from .overhead_curves import Array, Points, added, overlapped, power, profile, relative_work
-from .sweep import Growth
 
 #: Logarithms beyond this are those of no time: the curve does not know the overhead.
 _HUGE = 700.0

@@ -8,8 +8,9 @@ from ...statistics.estimate import Estimate
 from ...statistics.medians import median, median_interval
 from .between_points import standard_error
 from .comparison import Comparison
+from .curve import Curve, Variable
 from .growth import growth
-from .sweep import Curve, Point, Sweep, Variable
+from .sweep import Point, Sweep
 
 
 def along(sweep: Sweep) -> int:

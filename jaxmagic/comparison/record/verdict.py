@@ -10,7 +10,7 @@ twenty comparisons any of them misses the truth.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from math import ceil, exp
 
@@ -19,13 +19,14 @@ import numpy as np
 from ... import units
 from ...benchmarking.record.findings import folded, recompiled
 from ...benchmarking.record.in_turns import blocked_median, blocked_ratio
-from ...benchmarking.record.versus import Verdict, Versus, judge
+from ...benchmarking.record.versus import LEAST_DIFFERENCE, Verdict, Versus, judge
 from ...records.finding import Finding
 from ...records.other_load import loaded
 from ...statistics.estimate import Estimate
 from ...statistics.medians import CONFIDENCE, sign_interval
-from .comparison import Candidate, Comparison
-from .floors import floor_between, withheld
+from .candidate import Candidate
+from .comparison import Comparison
+from .floors import floor_between, of_loops, of_unequal_samples
 
 #: How sure it has to be that the baseline differs from itself before that is worth a warning.
 _ALARM = 0.999
@@ -215,3 +216,31 @@ def _won_ns(comparison: Comparison, candidate: Candidate, baseline: Candidate) -
         won = [other - one for each in (times, again) for one, other in zip(each, others, strict=True)]
         return blocked_median(won, confidence)
     return sign_interval([other - one for one, other in zip(times, others, strict=True)], confidence)
+
+
+def withheld(comparison: Comparison, beside: Versus) -> Iterator[Finding]:
+    """Say why a candidate whose interval excludes one has no verdict, where that is how it was measured."""
+    ratio = beside.ratio
+    candidate, baseline = (comparison.candidate(each) for each in (beside.label, beside.baseline))
+    if beside.verdict != "too noisy to tell" or ratio is None or ratio.low <= 1 <= ratio.high:
+        return
+    loop, samples = of_loops(candidate, baseline), of_unequal_samples(candidate, baseline)
+    if max(loop, samples) <= LEAST_DIFFERENCE:
+        return
+    names = f"{candidate.label} beside {baseline.label}"
+    if samples >= loop:
+        calls = " and ".join(str(each.latency.evaluations) for each in (candidate, baseline))
+        share = units.percent(samples)
+        yield Finding(
+            kind="unequal samples",
+            text=f"{names}: their samples are means of {calls} calls, whose median is not their mean. Up to "
+            f"{share} of difference may come from that.",
+            remedy="Repeat the shorter call within its candidate, so that both take about as long.",
+        )
+    else:
+        yield Finding(
+            kind="long loop",
+            text=f"{names}: beside such short calls the loop around them may make up to {units.percent(loop)} of "
+            "difference.",
+            remedy="Let each candidate do more work in a call.",
+        )

@@ -10,7 +10,8 @@ from ...benchmarking.record.versus import Versus
 from ...benchmarking.report.versus import span, verdict
 from ...records.names import shortened
 from ...statistics.medians import median
-from ..record.comparison import Candidate, Check, Comparison
+from ..record.candidate import Candidate, Check
+from ..record.comparison import Comparison
 from ..record.fastest import fastest
 from ..record.verdict import agrees, counterpart, family_confidence
 

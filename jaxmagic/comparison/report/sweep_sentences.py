@@ -9,10 +9,12 @@ from ... import units
 from ...records.finding import Finding
 from ...records.names import shortened
 from ...statistics.estimate import Estimate
-from ..record.comparison import Candidate, Comparison
+from ..record.candidate import Candidate
+from ..record.comparison import Comparison
+from ..record.curve import Crossing, Curve, Growth
 from ..record.growth import is_bounded, is_known
 from ..record.scaling import time_of
-from ..record.sweep import Crossing, Curve, Growth, Point, Sweep
+from ..record.sweep import Point, Sweep
 from ..record.verdict import agrees, counterpart
 from . import sentences as comparison_words
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, get_args
 
 from ...terminal import printable
-from ..record.comparison import CheckKind
+from ..record.candidate import CheckKind
 
 
 def labels_of(candidates: Mapping[str, Any], check: str) -> list[str]:

@@ -15,7 +15,8 @@ from ...runtime.given import nanoseconds, share
 from ...runtime.jax_version import require_jax
 from ...runtime.tracebacks import of_the_user
 from ...session.verbs import keep, take_and_keep
-from ..record.comparison import CheckKind, Comparison
+from ..record.candidate import CheckKind
+from ..record.comparison import Comparison
 from ..record.sweep import Sweep
 from .checks import known_baseline, labels_of, values_of
 

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from ... import units
-from ...charts.spec import Cell, Flame, Scale
+from ...charts.areas import Cell, Flame
+from ...charts.scale import Scale
 from ...records.paths import short_source
 from ..analysis.heap import flame
 from ..record.heap import FlameNode, HeapDifference

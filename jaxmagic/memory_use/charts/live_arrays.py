@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from ... import units
-from ...charts.spec import Tile, Treemap
+from ...charts.areas import Tile, Treemap
 from ...charts.treemap_layout import Area, squarified
 from ..record.live_arrays import HeldArray, LiveArrays
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ... import units
-from ...charts.spec import Cell, Flame, Scale
+from ...charts.areas import Cell, Flame
+from ...charts.scale import Scale
 from ...records.paths import short_source
 from ..analysis.scope_tree import By, Node, tree, walk
 from ..record.profile import Profile

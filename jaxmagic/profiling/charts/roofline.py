@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from ...charts.spec import Curves, Scale, Series
+from ...charts.scale import Scale
+from ...charts.spec import Curves, Series
 from ...records.names import shortened
 from ..analysis.roofline import peaks_of, placed
 from ..record.profile import Profile

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from ...charts.spec import Bar, Bars, Scale
+from ...charts.scale import Scale
+from ...charts.spec import Bar, Bars
 from ..analysis.devices.step_parts import PARTS, mean_parts
 from ..record.profile import Profile
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from ... import units
 from ...charts.lanes import Called, Lane, Lanes
-from ...charts.spec import Scale
+from ...charts.scale import Scale
 from ..record.profile import Profile
 from ..record.timeline import Activity, EventTrack, ProfileTimeline
 

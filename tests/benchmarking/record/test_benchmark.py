@@ -8,7 +8,8 @@ from typing import Any
 import jax.numpy as jnp
 import pytest
 
-from jaxmagic.benchmarking.record.benchmark import Benchmark, Trial
+from jaxmagic.benchmarking.record.benchmark import Benchmark
+from jaxmagic.benchmarking.record.samples import Trial
 
 
 def test_times_are_those_of_a_call() -> None:

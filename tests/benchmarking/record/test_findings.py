@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 from scipy.signal import lfilter
 
-from jaxmagic.benchmarking.record.benchmark import Benchmark, Trial
+from jaxmagic.benchmarking.record.benchmark import Benchmark
+from jaxmagic.benchmarking.record.samples import Trial
 from jaxmagic.records.other_load import is_loaded
 
 

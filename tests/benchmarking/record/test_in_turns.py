@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jaxmagic.benchmarking.record.benchmark import Trial
 from jaxmagic.benchmarking.record.in_turns import blocked_median, blocked_rank, blocked_ratio, in_turns, rounds_for
+from jaxmagic.benchmarking.record.samples import Trial
 
 times = st.lists(st.tuples(*[st.floats(1, 1e9)] * 3), min_size=4, max_size=40)
 

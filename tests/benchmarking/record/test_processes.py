@@ -10,9 +10,10 @@ import pytest
 from processes import over_processes, scaled
 
 import jaxmagic
-from jaxmagic.benchmarking.record.benchmark import Benchmark, Trial
+from jaxmagic.benchmarking.record.benchmark import Benchmark
 from jaxmagic.benchmarking.record.process_noise import ProcessNoise, ProgramNoise
 from jaxmagic.benchmarking.record.processes import chosen, combined, spread_of
+from jaxmagic.benchmarking.record.samples import Trial
 
 FACTORS = (1.0, 1.1, 0.95, 1.05, 0.9)
 

@@ -11,7 +11,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from IPython.core.magics.execution import TimeitResult
 
-from jaxmagic.benchmarking.record.benchmark import Benchmark, Trial
+from jaxmagic.benchmarking.record.benchmark import Benchmark
+from jaxmagic.benchmarking.record.samples import Trial
 from jaxmagic.benchmarking.record.timeit_result import TimeitAttributes
 
 #: Every public attribute that IPython documents or computes, since IPython 6.

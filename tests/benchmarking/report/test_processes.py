@@ -9,9 +9,10 @@ import pytest
 from processes import over_processes, scaled
 
 from jaxmagic.benchmarking.analysis import against
-from jaxmagic.benchmarking.record.benchmark import Benchmark, Trial
+from jaxmagic.benchmarking.record.benchmark import Benchmark
 from jaxmagic.benchmarking.record.process_noise import ProcessNoise, ProgramNoise
 from jaxmagic.benchmarking.record.processes import combined
+from jaxmagic.benchmarking.record.samples import Trial
 from jaxmagic.benchmarking.report.sentences import (
     about_end,
     about_first_call,

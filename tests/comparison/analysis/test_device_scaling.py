@@ -13,7 +13,8 @@ from profiles import MS, fabricated, use
 
 from jaxmagic.comparison.analysis.device_scaling import device_scaling, speed_up
 from jaxmagic.comparison.record.comparison import Comparison
-from jaxmagic.comparison.record.sweep import Point, Sweep, Variable
+from jaxmagic.comparison.record.curve import Variable
+from jaxmagic.comparison.record.sweep import Point, Sweep
 from jaxmagic.profiling.record.profile import Profile
 from jaxmagic.statistics.estimate import Estimate
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from jaxmagic.benchmarking.record.benchmark import Trial
+from jaxmagic.benchmarking.record.samples import Trial
 from jaxmagic.comparison.record.comparison import Comparison
 
 

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from jaxmagic.comparison.record.between_points import BETWEEN_POINTS
 from jaxmagic.comparison.record.comparison import Comparison, Trial
 from jaxmagic.comparison.record.crossings import _certain, _Ratio, scatter
-from jaxmagic.comparison.record.sweep import Crossing, Point, Sweep, Variable
+from jaxmagic.comparison.record.curve import Crossing, Variable
+from jaxmagic.comparison.record.sweep import Point, Sweep
 
 SIZES = tuple(64.0 * 4**k for k in range(5))
 

@@ -7,8 +7,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from jaxmagic.benchmarking.record.benchmark import Trial
-from jaxmagic.comparison.record.comparison import Check, Comparison
+from jaxmagic.benchmarking.record.samples import Trial
+from jaxmagic.comparison.record.candidate import Check
+from jaxmagic.comparison.record.comparison import Comparison
 from jaxmagic.comparison.record.fastest import fastest
 
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from jaxmagic.benchmarking.record.benchmark import Trial
+from jaxmagic.benchmarking.record.samples import Trial
 from jaxmagic.benchmarking.report.versus import verdict
 from jaxmagic.comparison.record.comparison import Comparison
 from jaxmagic.comparison.report.sentences import headline

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from jaxmagic.comparison.record.curve import Growth
 from jaxmagic.comparison.record.growth import growth, is_bounded, is_known
-from jaxmagic.comparison.record.sweep import Growth
 
 SIZES = [2.0**k for k in range(6, 13)]
 Curve = Callable[[np.ndarray], np.ndarray]

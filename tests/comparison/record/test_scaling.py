@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
+from jaxmagic.comparison.record.curve import Variable
 from jaxmagic.comparison.record.scaling import along, curves
-from jaxmagic.comparison.record.sweep import Point, Sweep, Variable
+from jaxmagic.comparison.record.sweep import Point, Sweep
 
 
 def test_the_exponent_is_that_of_the_power(sweep: Sweep) -> None:

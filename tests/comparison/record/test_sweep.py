@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from jaxmagic.comparison.record.sweep import Point, Sweep, Variable
+from jaxmagic.comparison.record.curve import Variable
+from jaxmagic.comparison.record.sweep import Point, Sweep
 
 
 def test_it_holds_a_comparison_for_each_point_and_curves_for_each_label(sweep: Sweep) -> None:

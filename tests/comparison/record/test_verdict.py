@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jaxmagic.benchmarking.record.benchmark import Trial
 from jaxmagic.benchmarking.record.in_turns import blocked_ratio
+from jaxmagic.benchmarking.record.samples import Trial
 from jaxmagic.benchmarking.record.versus import Verdict, judge
 from jaxmagic.comparison.record.comparison import Comparison
 from jaxmagic.comparison.record.verdict import known, ratio, ratio_between, ratios

@@ -11,8 +11,10 @@ import numpy as np
 import pytest
 
 import jaxmagic
-from jaxmagic.benchmarking.record.benchmark import Benchmark, Trial
-from jaxmagic.comparison.record.comparison import Check, Comparison
+from jaxmagic.benchmarking.record.benchmark import Benchmark
+from jaxmagic.benchmarking.record.samples import Trial
+from jaxmagic.comparison.record.candidate import Check
+from jaxmagic.comparison.record.comparison import Comparison
 from jaxmagic.report.style import Style
 from jaxmagic.report.to_frame import to_frame
 from jaxmagic.report.to_html import to_html

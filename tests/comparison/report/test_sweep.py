@@ -10,8 +10,10 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from jaxmagic.comparison.record.comparison import Check, Comparison, Work
-from jaxmagic.comparison.record.sweep import Failure, Growth, Point, Sweep, Variable
+from jaxmagic.comparison.record.candidate import Check, Work
+from jaxmagic.comparison.record.comparison import Comparison
+from jaxmagic.comparison.record.curve import Growth, Variable
+from jaxmagic.comparison.record.sweep import Failure, Point, Sweep
 from jaxmagic.comparison.report import sweep_sentences as sweep_words
 from jaxmagic.comparison.report.sentences import budget_for_verdict_ns
 from jaxmagic.magics.options import duration_ns

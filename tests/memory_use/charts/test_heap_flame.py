@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from jaxmagic.charts.areas import Cell, Flame
 from jaxmagic.charts.chart_of import chart_of
-from jaxmagic.charts.spec import Cell, Flame
 from jaxmagic.memory_use.charts.heap_flame import KINDS, heap_flame
 from jaxmagic.memory_use.record.heap import HeapDifference, HeapProfile, HeapSample
 from jaxmagic.records.call_stack import Frame, Stack

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 from profiles import CALLER, HELPER, MS, OTHER, fabricated, place, use
 
+from jaxmagic.charts.areas import Flame
 from jaxmagic.charts.chart_of import chart_of
-from jaxmagic.charts.spec import Flame
 from jaxmagic.compilation.record.compilation import Cause
 from jaxmagic.profiling.record.profile import Profile
 from jaxmagic.records.call_stack import Frame
