@@ -8,9 +8,9 @@ from itertools import pairwise
 import numpy as np
 
 from ..charts.chart_of import Pictured
+from ..charts.curves import Curves, Mark, Series
 from ..charts.distribution import distributions
 from ..charts.scale import Scale, around
-from ..charts.spec import Curves, Mark, Series
 from ..statistics import medians as statistics
 from .record.benchmark import Benchmark
 from .record.samples import Trial

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ..charts.chart_of import chart_of
-from ..charts.spec import Curves
+from ..charts.curves import Curves
 from ..report.panel import Guard, View, choice, row, screen, show
 from .charts import over_time
 from .record.benchmark import Benchmark

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from .curves import Mark, Series
 from .scale import Scale
-from .spec import Mark, Series
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from .areas import Boxes
-from .spec import Series
+from .curves import Series
 
 #: Boxes and points of a curve, the largest ones: in a still picture more are not seen.
 MOST_STILL = 400

@@ -8,8 +8,8 @@ from math import exp, log
 
 from ..statistics import medians as statistics
 from ..units import time_unit
+from .curves import Curves, Mark, Series
 from .scale import Scale
-from .spec import Curves, Mark, Series
 
 #: A distribution is drawn through so many of its quantiles, and a hill at so many places: more would not be seen.
 _POINTS = 100

@@ -21,10 +21,11 @@ from matplotlib.patches import Patch, Rectangle
 from matplotlib.text import Text
 
 from ..charts.areas import Boxes, Flame, Treemap
+from ..charts.curves import Curves, Mark, Series, Values
 from ..charts.lane_thinning import lane_runs
 from ..charts.lanes import Lanes
 from ..charts.scale import Scale
-from ..charts.spec import Bars, Chart, Curves, Forest, Mark, Series, Values
+from ..charts.spec import Bars, Chart, Forest
 from ..records.names import shortened
 from ..terminal import printable
 from .axis import ticks, title

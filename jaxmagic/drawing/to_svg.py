@@ -14,9 +14,10 @@ from functools import singledispatch
 
 from .. import units
 from ..charts.areas import Box, Boxes, Cell, Flame, Treemap
+from ..charts.curves import Band, Curves, Mark, Series
 from ..charts.lanes import Lanes
 from ..charts.scale import Scale
-from ..charts.spec import Band, Bar, Bars, Curves, Forest, Mark, Row, Series
+from ..charts.spec import Bar, Bars, Forest, Row
 from ..records.names import shortened
 from .axis import title
 from .colours import EDGE, GREY, INK, hue, hue_of_part

@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 from jaxmagic.benchmarking.record.benchmark import Benchmark
 from jaxmagic.benchmarking.record.samples import Trial
 from jaxmagic.charts.chart_of import chart_of
+from jaxmagic.charts.curves import Curves
 from jaxmagic.charts.distribution import hill, share_until
-from jaxmagic.charts.spec import Curves, Forest
+from jaxmagic.charts.spec import Forest
 from jaxmagic.comparison.charts.choices import latencies
 from jaxmagic.comparison.record.comparison import Comparison
 from jaxmagic.comparison.record.sweep import Sweep

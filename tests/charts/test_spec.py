@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 
 from jaxmagic.charts.areas import Cell, Flame
+from jaxmagic.charts.curves import Series
 from jaxmagic.charts.scale import Scale
-from jaxmagic.charts.spec import Bar, Bars, Series
+from jaxmagic.charts.spec import Bar, Bars
 
 
 @pytest.mark.parametrize(

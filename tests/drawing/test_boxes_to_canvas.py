@@ -13,8 +13,8 @@ import pytest
 from benchmarks.large_map import program
 
 from jaxmagic.charts.areas import Box, Boxes
+from jaxmagic.charts.curves import Mark, Series
 from jaxmagic.charts.scale import Scale
-from jaxmagic.charts.spec import Mark, Series
 from jaxmagic.drawing import boxes_to_canvas as zoom
 from jaxmagic.memory_use.charts.buffer_map import MOST_IN_VIEW, map_chart
 from jaxmagic.report.pictures import chart_to_html

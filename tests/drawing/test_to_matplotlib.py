@@ -15,8 +15,9 @@ from matplotlib.text import Text
 from jaxmagic.benchmarking.record.benchmark import Benchmark
 from jaxmagic.charts.areas import Cell, Flame, Tile, Treemap
 from jaxmagic.charts.chart_of import chart_of
+from jaxmagic.charts.curves import Band, Curves, Mark, Series
 from jaxmagic.charts.scale import Scale
-from jaxmagic.charts.spec import Band, Bar, Bars, Curves, Forest, Mark, Row, Series
+from jaxmagic.charts.spec import Bar, Bars, Forest, Row
 from jaxmagic.comparison.record.comparison import Comparison
 from jaxmagic.drawing.to_matplotlib import figure, to_png
 from jaxmagic.session.history import History

@@ -17,8 +17,9 @@ from jaxmagic.benchmarking.record.benchmark import Benchmark
 from jaxmagic.benchmarking.record.samples import Trial
 from jaxmagic.charts.areas import Cell, Flame, Tile, Treemap
 from jaxmagic.charts.chart_of import chart_of
+from jaxmagic.charts.curves import Band, Curves, Mark, Series
 from jaxmagic.charts.scale import Scale
-from jaxmagic.charts.spec import Band, Bars, Curves, Forest, Mark, Row, Series
+from jaxmagic.charts.spec import Bars, Forest, Row
 from jaxmagic.comparison.charts.choices import latencies
 from jaxmagic.comparison.record.comparison import Comparison
 from jaxmagic.drawing.axis import Axis, ticks, title

@@ -9,9 +9,10 @@ from typing import Literal
 import numpy as np
 
 from ...charts.chart_of import chart_of
+from ...charts.curves import Curves
 from ...charts.distribution import distributions
 from ...charts.scale import Scale, ratio_scale
-from ...charts.spec import Bar, Bars, Chart, Curves, Forest, Row
+from ...charts.spec import Bar, Bars, Chart, Forest, Row
 from ...statistics.medians import median, quantile
 from ..record.candidate import Candidate
 from ..record.comparison import Comparison

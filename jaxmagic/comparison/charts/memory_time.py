@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ...charts.curves import Curves, Series
 from ...charts.scale import Quantity, Scale, around
-from ...charts.spec import Curves, Series
 from ...statistics.medians import median
 from ..record.candidate import Candidate
 from ..record.comparison import Comparison

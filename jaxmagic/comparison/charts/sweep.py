@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ...charts.curves import Curves, Mark, Series
 from ...charts.scale import Scale, around
-from ...charts.spec import Curves, Mark, Series
 from ..record.curve import Variable
 from ..record.sweep import Sweep
 

@@ -7,7 +7,8 @@ from typing import Any
 
 import ipywidgets
 
-from ...charts.spec import Chart, Curves
+from ...charts.curves import Curves
+from ...charts.spec import Chart
 from ...report.panel import Guard, View, choice, row, screen, show, tick
 from ..charts.choices import METRICS, STATISTICS, latencies, ratios_chart, times_chart, without_series
 from ..charts.memory_time import tradeoff

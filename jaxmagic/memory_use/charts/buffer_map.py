@@ -9,8 +9,8 @@ from typing import Literal
 from ... import units
 from ...charts.areas import Box, Boxes
 from ...charts.box_thinning import MOST_STILL, thinned
+from ...charts.curves import Mark, Series
 from ...charts.scale import Scale
-from ...charts.spec import Mark, Series
 from ...records.paths import short_source
 from ...xla.program import Kind
 from ..analysis.buffer_map import held, live_bytes, planned

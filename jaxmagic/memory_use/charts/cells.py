@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ... import units
+from ...charts.curves import Curves, Series
 from ...charts.scale import Scale
-from ...charts.spec import Curves, Series
 from ..record.cells import CellMemory
 
 

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from ... import units
+from ...charts.curves import Band, Curves, Series
 from ...charts.scale import Scale
-from ...charts.spec import Band, Curves, Series
 from ...compilation.record.compilation import Compilation
 from ..record.memory_profile import MemoryProfile
 from ..record.usage import MemoryTimeline

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from ...charts.curves import Curves, Series
 from ...charts.scale import Scale
-from ...charts.spec import Curves, Series
 from ..record.profile import Profile
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from ...charts.curves import Curves, Series
 from ...charts.scale import Scale
-from ...charts.spec import Curves, Series
 from ...records.names import shortened
 from ..analysis.roofline import peaks_of, placed
 from ..record.profile import Profile
