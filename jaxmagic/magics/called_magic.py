@@ -17,8 +17,8 @@ from IPython.core.interactiveshell import InteractiveShell
 
 from . import options
 from .block import Block, open_block
-from .parsed_source import parse
-from .rewrite import BlockRewriter, ends_in_semicolon
+from .parsed_source import ends_in_semicolon, parse
+from .rewrite import BlockRewriter
 
 _ANYWHERE = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
 

@@ -36,3 +36,27 @@ def parse(shell: InteractiveShell, magic: str, code: str, *, is_line: bool) -> T
     tree = shell.transform_ast(tree)
     tree.filename = filename
     return tree
+
+
+def ends_in_semicolon(statement: str) -> bool:
+    """Whether the last token of `statement` is a semicolon, comments aside: then its value is not displayed."""
+    import io
+    import tokenize
+
+    if ";" not in statement:
+        return False
+    last = ""
+    try:
+        for token in tokenize.generate_tokens(io.StringIO(statement).readline):
+            if token.type not in (
+                tokenize.COMMENT,
+                tokenize.NL,
+                tokenize.NEWLINE,
+                tokenize.ENDMARKER,
+                tokenize.INDENT,
+                tokenize.DEDENT,
+            ):
+                last = token.string
+    except (tokenize.TokenError, SyntaxError, IndentationError):
+        return False
+    return last == ";"

@@ -29,6 +29,7 @@ from .bound import bind_in_functions
 from .leaving import leaving
 from .magic_calls import LineCall, Parsers, imported, line_call, magic_call, read_marker
 from .once import is_displayed
+from .parsed_source import ends_in_semicolon
 
 _numbers = count(1)
 
@@ -251,30 +252,6 @@ def _keep_dropped(name: str, statement: ast.stmt) -> ast.stmt:
         for each in getattr(statement, field, ()):
             each.body = [_keep_dropped(name, one) for one in each.body]
     return statement
-
-
-def ends_in_semicolon(statement: str) -> bool:
-    """Whether the last token of `statement` is a semicolon, comments aside: then its value is not displayed."""
-    import io
-    import tokenize
-
-    if ";" not in statement:
-        return False
-    last = ""
-    try:
-        for token in tokenize.generate_tokens(io.StringIO(statement).readline):
-            if token.type not in (
-                tokenize.COMMENT,
-                tokenize.NL,
-                tokenize.NEWLINE,
-                tokenize.ENDMARKER,
-                tokenize.INDENT,
-                tokenize.DEDENT,
-            ):
-                last = token.string
-    except (tokenize.TokenError, SyntaxError, IndentationError):
-        return False
-    return last == ";"
 
 
 def _blocks(body: Sequence[ast.AST]) -> list[str]:

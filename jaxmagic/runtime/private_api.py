@@ -10,13 +10,11 @@ back on what the public API has.
 from __future__ import annotations
 
 import functools
-import re
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext, suppress
 from types import FunctionType
 from typing import Any, Literal, NamedTuple
 
-from ..errors import message_of
 from .around import enclosed, is_a, is_exactly
 
 #: The loggers to which ``jax_explain_cache_misses`` writes: on 0.10 and newer, and on 0.8.
@@ -207,11 +205,6 @@ def _is_ready(array: Any) -> bool:
     return array.is_deleted() or array.is_ready()  # JAX 0.10 crashes where a deleted one is asked for more
 
 
-def ran_out_of_memory(error: BaseException) -> bool:
-    """Whether an exception says that a device or the host has no memory left: XLA has only words for that."""
-    return isinstance(error, MemoryError) or "RESOURCE_EXHAUSTED" in message_of(error)
-
-
 def profiler_running() -> bool:
     """Whether JAX knows of a recording that was started and not stopped; asking starts no backend."""
     try:
@@ -235,12 +228,6 @@ def release_profiler() -> None:
         state = profiler._profile_state
         with state.lock:
             state.reset()
-
-
-def met_a_deleted_array(error: BaseException) -> bool:
-    """Whether an exception says that an array was donated or deleted: JAX has no type for that, only words."""
-    words = r"(array|buffer) has been deleted|deleted or donated buffer"
-    return re.search(words, message_of(error), re.I) is not None
 
 
 def unregister_listener(kind: Literal["event_time_span", "event", "event_duration"], listener: object) -> None:

@@ -9,7 +9,8 @@ import pytest
 from IPython.core.error import InputRejected
 
 from jaxmagic.magics.declare import declared
-from jaxmagic.magics.rewrite import BlockRewriter, ends_in_semicolon
+from jaxmagic.magics.parsed_source import ends_in_semicolon
+from jaxmagic.magics.rewrite import BlockRewriter
 
 PARSERS = {"jaxtime": declared("jaxtime").parser}
 

@@ -8,7 +8,7 @@ from math import inf
 from ...errors import DonatedTwice, JaxMagicError
 from ...interrupts import interrupted, interruptible, uninterrupted
 from ...progress.record import SILENT, Progress
-from ...runtime import private_api as internals
+from ...runtime import jax_errors
 from ...runtime.clock import Clock, now_ns, timestamp
 from ...runtime.environment import probe
 from ...runtime.several import noticing, refuse_to_count
@@ -109,7 +109,7 @@ def take_benchmark(
         runner.value = None  # the traceback holds the runner, and IPython holds the traceback
         if found.samples_ns or not isinstance(error, JaxMagicError):
             unfinished(record(error) if found.samples_ns else first_call)
-        if internals.met_a_deleted_array(error):
+        if jax_errors.met_a_deleted_array(error):
             raise donated_twice(error) from error
         raise
     benchmark = record()

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import NamedTuple, TypeVar
 
 from ...benchmarking.capture.runner import Runner
-from ...runtime import private_api as internals
+from ...runtime import jax_errors
 from ..record.candidate import Work
 
 _Found = TypeVar("_Found")
@@ -93,7 +93,7 @@ class Contestants:
             Exception: `error`, if nobody wants to be told of it, or it is about an array that was used up.
             AllFailed: no candidate is left.
         """
-        if self._failed is None or internals.met_a_deleted_array(error):
+        if self._failed is None or jax_errors.met_a_deleted_array(error):
             name_candidate(error, label)
             raise error
         self._failed(label, error)

@@ -22,7 +22,7 @@ from ...memory_use.capture.executables import describe, watch
 from ...memory_use.record.memory_profile import Executable
 from ...profiling.record.profile import Profile
 from ...progress.record import SILENT, Progress
-from ...runtime import private_api as internals
+from ...runtime import jax_errors
 from ...runtime.clock import Clock, now_ns, timestamp
 from ...runtime.environment import probe
 from ...runtime.executed_programs import Watched
@@ -153,7 +153,7 @@ def take_comparison(
         elif not isinstance(error, JaxMagicError):
             for each in firsts.values():
                 unfinished(each.timing)
-        if contestants.called and internals.met_a_deleted_array(error):
+        if contestants.called and jax_errors.met_a_deleted_array(error):
             raise donated_twice(error, _FRESH_FOR_ALL) from error
         raise
     comparison = record()

@@ -16,7 +16,7 @@ from ...benchmarking.capture.plan import Plan
 from ...errors import JaxMagicError, message_of
 from ...interrupts import interrupted, interruptible, uninterrupted
 from ...progress.record import SILENT, Progress
-from ...runtime import private_api as internals
+from ...runtime import jax_errors
 from ...runtime.clock import Clock, now_ns, timestamp
 from ...runtime.environment import probe
 from ..record.candidate import CheckKind
@@ -134,7 +134,7 @@ def _take_point(at: Position, prepare: Prepare, plan: Plan, **how: Any) -> tuple
         errors[None] = error
     failures = tuple(Failure(label=label, error=in_words(error)) for label, error in errors.items())
     first = next(iter(errors.values()), None)
-    if any(internals.ran_out_of_memory(each) for each in errors.values()):
+    if any(jax_errors.ran_out_of_memory(each) for each in errors.values()):
         for each in errors.values():
             each.__traceback__ = each.__context__ = None  # its frames hold arrays, and the next point needs the room
         gc.collect()

@@ -14,9 +14,10 @@ from ...errors import NotMeasured
 from ...interrupts import begins, ends, interruptible
 from ...progress.record import SILENT, Progress
 from ...runtime.clock import now_ns, timestamp
+from ...runtime.jax_errors import met_a_deleted_array
 from ...runtime.jax_version import require_jax
 from ...runtime.machine_load import Load
-from ...runtime.private_api import backends_started, met_a_deleted_array
+from ...runtime.private_api import backends_started
 from ...runtime.several import are_several
 from ...timing.capture.stopwatch import Stopwatch
 from ...timing.record import Timing

@@ -19,6 +19,8 @@ from ..charts.steps import steps_chart
 from ..charts.timeline import profile_timeline_chart
 from ..record.profile import Profile
 from . import devices as device_words
+from . import lines as line_words
+from . import roof
 from . import sentences as words
 from .kernels import kernel_table
 from .steps import about_steps, step_table
@@ -35,12 +37,12 @@ def report(profile: Profile, style: Style, explain: bool) -> Iterator[Block]:
     lines = line_times(profile)
     listed = listings(profile, lines)[:_MOST_LISTINGS]
     yield from (_listing(each, profile) for each in listed)
-    yield from _told(words.about_unlisted(lines, listed, profile), words.about_nowhere(lines, profile))
-    yield from _told(words.about_labels(lines, profile))
+    yield from _told(line_words.about_unlisted(lines, listed, profile), line_words.about_nowhere(lines, profile))
+    yield from _told(line_words.about_labels(lines, profile))
     yield Picture(chart=lambda: profile_flame(profile))
     yield Picture(chart=lambda: profile_timeline_chart(profile))
     yield from _operations(profile, style)
-    yield from _told(words.about_roof(profile), faint=True)
+    yield from _told(roof.about_roof(profile), faint=True)
     yield Picture(chart=lambda: roofline_chart(profile))
     if steps := step_table(profile, style.rows):
         yield Table(rows=steps, there_are=len(profile.step_times), noun="device", where="steps()")
@@ -68,11 +70,11 @@ def _operations(profile: Profile, style: Style) -> Iterator[Table]:
     operations = over_devices(profile.operation_times)
     shown = operations[: style.rows]
     yield Table(
-        rows=words.operation_table(shown, profile),
+        rows=roof.operation_table(shown, profile),
         there_are=len(operations),
         noun="operation",
         where="operations()",
-        narrow=words.operation_table(shown, profile, narrow=True),
+        narrow=roof.operation_table(shown, profile, narrow=True),
     )
     rows, there_are = kernel_table(profile, style.rows)
     if rows:
@@ -95,10 +97,10 @@ def _line(listed: Listed, profile: Profile) -> SourceLine:
     return SourceLine(
         number=listed.number,
         text=listed.text,
-        cells=words.line_cells(time, profile),
+        cells=line_words.line_cells(time, profile),
         share=time.time_ns / profile.device_ns if profile.device_ns else 0.0,
         inside=inside_shares(time.inside, time.time_ns),
-        operations=words.operations_of(time, 8),
+        operations=line_words.operations_of(time, 8),
     )
 
 

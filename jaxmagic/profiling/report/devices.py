@@ -9,7 +9,7 @@ from ...report.blocks import Table
 from ...xla.hlo import Sharded
 from ..record.communication import CollectiveTime, ProgramTime, TransferTime
 from ..record.profile import DeviceUse, Profile
-from .sentences import whole
+from .lines import whole
 
 #: The share of the device time from which on copies and exchange are told of.
 _WORTH_A_TABLE = 0.01

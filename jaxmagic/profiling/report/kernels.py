@@ -9,7 +9,7 @@ from ... import units
 from ..analysis.devices.command_buffers import sanitized
 from ..record.kernels import KernelTime
 from ..record.profile import Profile
-from .sentences import parts, whole
+from .lines import parts, whole
 
 #: Columns that a narrow table does without.
 _WIDE = ("min", "max", "grid", "block")

@@ -3,22 +3,14 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterable, Mapping, Sequence
 from pathlib import PurePath
 
 from ... import units
-from ...records.call_stack import is_users
 from ...records.other_load import loaded
-from ...records.paths import short_source
-from ...report.inside_words import inside_shares, last_names
 from ...timing.report.sentences import about_fetch
-from ...xla.lines.labels import BACKWARD
 from ..analysis.devices.bound import Bound, bound_of, slowed_down
-from ..analysis.operations import counts_by_device, identity
-from ..analysis.roofline import Peaks, Placed, peaks_of, place, placed, without_rate
-from ..analysis.source_lines import LineTime, Listing
 from ..analysis.stale_callers import compiled_earlier
-from ..record.profile import OperationTime, Profile
+from ..record.profile import Profile
 
 #: For learners, with ``--explain``: five lines.
 EXPLANATION = (
@@ -28,27 +20,6 @@ EXPLANATION = (
     "With calls: includes the functions that the line calls.",
     "≈: partly the line's share of a fusion of several lines, by their work.",
 )
-
-#: The share of the device time from which on it is worth a word that something of it is not known.
-_WORTH_A_WORD = 0.01
-
-#: Where peaks are from, in words.
-_PEAKS_FROM = {
-    "": "as the record tells",
-    "recording": "as the recording tells",
-    "data sheet": "from the data sheet of the {}",
-    "measured": "measured here with float32",
-    "given": "as given",
-}
-
-#: So much less than the peak that was taken is worth to be told.
-_CLEARLY_LESS = 0.95
-
-#: Smaller shares of the roof are not told as numbers.
-_LEAST_OF_ROOF = 0.001
-
-#: Types of numbers whose peak is told.
-_MOST_TYPES = 2
 
 #: What to do where only the first run was recorded.
 _WITHOUT_COLD = " Record without --cold (cold=False) to time one."
@@ -194,206 +165,4 @@ def about_kept(profile: Profile) -> list[str]:
     return [f"Kept in {kept}. Open it with: xprof --logdir {folder} or: tensorboard --logdir {folder}"]
 
 
-def line_cells(line: LineTime, profile: Profile) -> tuple[str, str, str, str]:
-    """Time of a run, share, time with calls where it is more, and hits of a run."""
-    runs = parts(profile)
-    own = line.time_ns > 0
-    about = "≈" if line.split else ""
-    more = line.total_ns > 1.005 * line.time_ns
-    return (
-        f"{about}{units.time(line.time_ns / runs)}" if own else "",
-        units.share(line.time_ns, profile.device_ns) if own else "",
-        units.time(line.total_ns / runs) if more else "",
-        whole(line.count, profile.runs or 1) if own else "",
-    )
-
-
-#: Lines that are told without their text.
-_MOST_UNLISTED = 5
-
-
-def parts(profile: Profile) -> int:
-    """Of how many runs and devices all times are the sum: what is shown is the mean of a run on a device."""
-    return (profile.runs or 1) * max(len(profile.device_uses), 1)
-
-
 LINE_HEADS = ("time", "share", "with calls", "hits")
-
-
-def operations_of(line: LineTime, most: int = 3) -> str:
-    """The operations of a line, the one that took longest first."""
-    names = sorted(line.operations, key=lambda each: -line.operations[each])
-    return ", ".join(names[:most]) + (", …" if len(names) > most else "")
-
-
-def about_nowhere(lines: Iterable[LineTime], profile: Profile) -> list[str]:
-    """The time that reaches no line."""
-    return [
-        f"Without a line: {units.time(each.time_ns / parts(profile))} "
-        f"({units.share(each.time_ns, profile.device_ns)}): {operations_of(each)}."
-        for each in lines
-        if each.frame is None
-    ]
-
-
-#: Shares of all the time from which on is said what it is, and of a line's for a backward pass, which most have.
-_WORTH_A_LABEL = 0.05
-_ALL_BACKWARD = 0.95
-
-
-def about_labels(lines: Iterable[LineTime], profile: Profile) -> list[str]:
-    """What the time of lines is, where their source does not show it."""
-    told = []
-    for line in lines:
-        where = "Without a line" if line.frame is None else _short(line.frame.location)
-        for label, time_ns in sorted(line.labels.items(), key=lambda each: -each[1]):
-            if time_ns < _WORTH_A_LABEL * profile.device_ns:
-                continue
-            if label != BACKWARD or time_ns > _ALL_BACKWARD * line.time_ns:
-                share = units.share(time_ns, profile.device_ns)
-                told.append(f"{where}: {units.time(time_ns / parts(profile))} ({share}) is {label}.")
-    return told[:_MOST_UNLISTED]
-
-
-def about_unlisted(lines: Iterable[LineTime], listed: Iterable[Listing], profile: Profile) -> list[str]:
-    """Lines with time of their own that stand in no listing: of libraries, or whose source is not there."""
-    shown = {id(each.time) for one in listed for each in one.lines}
-    rest = [each for each in lines if each.frame and each.time_ns and id(each) not in shown]
-    mine = [each for each in rest if each.frame and is_users(each.frame)]
-    theirs = [each for each in rest if each.frame and not is_users(each.frame)]
-    kinds = (("Also", mine), ("Library lines (JAX recorded no line of yours for them)", theirs))
-    return [f"{what}: {_several(some, profile)}." for what, some in kinds if some]
-
-
-def _several(lines: Sequence[LineTime], profile: Profile) -> str:
-    told = [
-        f"{_short(each.frame.location)} {units.time(each.time_ns / parts(profile))} "
-        f"{inside_shares(each.inside, each.time_ns)}".rstrip()
-        for each in lines[:_MOST_UNLISTED]
-        if each.frame is not None
-    ]
-    more = f", and {len(lines) - len(told)} more" if len(lines) > len(told) else ""
-    return f"{', '.join(told)}{more}"
-
-
-def _short(place: str | None) -> str:
-    return "" if place is None else short_source(place.replace("\\", "/"))
-
-
-def about_roof(profile: Profile) -> list[str]:
-    """What rates are compared with."""
-    peaks = peaks_of(profile)
-    if peaks is None:
-        return []
-    use, memory = profile.device_uses[0], units.rate(peaks.bytes, "bytes")
-    how = _PEAKS_FROM[use.peaks_from].format(use.model)
-    if use.recorded_peak_bytes and use.recorded_peak_bytes < _CLEARLY_LESS * peaks.bytes:
-        how += f" (the recording says {units.rate(use.recorded_peak_bytes, 'bytes')})"
-    if peaks.flops is None:
-        told = [
-            f"Roof: {memory} of memory, {how}; the peak FLOP/s are not known, so only memory bandwidth is compared."
-        ]
-    else:
-        told = [
-            f"Roof: {_flops(profile, peaks)} and {memory}, {how}. Each rate is FLOP/s for compute-bound and GB/s for "
-            "memory-bound operations."
-        ]
-    if any(found.of_roof > 1 for found in placed(profile)):
-        told.append(">100 % of the roof: the data were in a cache, or the peak rate is too low.")
-    sorting_ns = sum(each.time_ns for each in profile.operation_times if each.category == "sort")
-    if sorting_ns > _WORTH_A_WORD * profile.device_ns:
-        told.append("Sorts have no FLOPs; their rate counts one read and one write of the data.")
-    rest = without_rate(profile)
-    time_ns = sum(each.time_ns for each in rest)
-    if time_ns >= _WORTH_A_WORD * profile.device_ns:
-        names = ", ".join(each.name for each in rest[:3]) + (", …" if len(rest) > 3 else "")
-        told.append(
-            f"FLOPs or bytes unknown for {units.share(time_ns, profile.device_ns)} of the device time ({names})."
-        )
-    return told
-
-
-def _flops(profile: Profile, peaks: Peaks) -> str:
-    """Format the peak FLOP/s for the element types of most products."""
-    times: dict[str, int] = {}
-    for each in profile.operation_times if peaks.by_type else ():
-        if each.multiplied and peaks.flops_for(each.multiplied) is not None:
-            times[each.multiplied] = times.get(each.multiplied, 0) + each.time_ns
-    types = sorted(times, key=lambda each: -times[each])[:_MOST_TYPES]
-    if not types:
-        return units.rate(peaks.flops_for("") or peaks.flops or 0, "flops")
-    return ", ".join(f"{units.rate(peaks.flops_for(each) or 0, 'flops')} for {each}" for each in types)
-
-
-def _rate(found: Placed | None) -> tuple[str, str]:
-    """What an operation achieved of what limits it, and how much of the roof that is."""
-    if found is None:
-        return "", ""
-    rate = units.rate(found.bytes_per_s, "bytes") if found.by_memory else units.rate(found.flops_per_s, "flops")
-    if found.of_roof > 1:
-        return rate, ">100 %"
-    return rate, units.percent(found.of_roof) if found.of_roof >= _LEAST_OF_ROOF else "<0.1 %"
-
-
-def whole(count: int, parts: int) -> str:
-    """Format a count per part, or the total if it does not divide evenly.
-
-    >>> whole(6, 3), whole(7, 3)
-    ('2', '7 in all')
-    """
-    return f"{count:,} in all" if count % parts else f"{count // parts:,}"
-
-
-def _runs_of(operation: OperationTime, counts: Mapping[str, int], profile: Profile) -> str:
-    """Format the executions of an operation per run: over all devices, and per device if they differ."""
-    runs, devices = profile.runs or 1, len(profile.device_uses)
-    told = whole(operation.count, runs)
-    if devices < 2:
-        return told
-    if len(counts) == 1:
-        return f"{told} ({next(iter(counts))})"
-    least, most = min(counts.values()) if len(counts) == devices else 0, max(counts.values())
-    if least == most or "in all" in told or least % runs or most % runs:
-        return told
-    return f"{told} ({least // runs} to {most // runs})"
-
-
-def operation_table(
-    operations: Iterable[OperationTime], profile: Profile, *, narrow: bool = False
-) -> list[tuple[str, ...]]:
-    """Operations as rows below their heads; of several devices the mean of them. Where it is narrow without rates."""
-    peaks = peaks_of(profile)
-    rates = ("rate", "of roof")[narrow:] if peaks else ()
-    operations = list(operations)
-    counts = counts_by_device(profile.operation_times)
-    called = any(each.inside for each in operations)  # an empty column is left out
-    beside = any(each.asynchronous for each in operations)
-    where = ("line", "inside") if called else ("line",)
-    spans = ("span",) if beside else ()
-    heads = (
-        "operation",
-        "category",
-        "exposed" if beside else "time",
-        "share",
-        "runs",
-        "mean",
-        *spans,
-        *rates,
-        *where,
-    )
-    rows = [
-        (
-            each.name,
-            each.category,
-            units.time(each.time_ns / parts(profile)),
-            units.share(each.time_ns, max(profile.device_ns, 1)),
-            _runs_of(each, counts.get(identity(each), {}), profile),
-            "" if each.asynchronous else units.time(each.mean_ns),
-            *((units.time(each.mean_ns) if each.asynchronous else "",) if beside else ()),
-            *(_rate(place(each, peaks))[narrow:] if peaks else ()),
-            _short(each.source),
-            *((last_names(each.inside or "") if narrow else each.inside or "",) if called else ()),
-        )
-        for each in operations
-    ]
-    return [heads, *rows]

@@ -8,7 +8,7 @@ import pytest
 
 from jaxmagic.profiling.analysis.source_lines import line_times
 from jaxmagic.profiling.record.profile import DeviceUse, PlaceTime, Profile
-from jaxmagic.profiling.report.sentences import about_labels
+from jaxmagic.profiling.report.lines import about_labels
 from jaxmagic.records.call_stack import Frame
 from jaxmagic.xla.hlo import HloInstruction, Module, Sharded
 from jaxmagic.xla.lines.labels import BACKWARD, LOOP, label_of_instruction, label_of_scope
