@@ -1,7 +1,7 @@
 """Lists the subjects, and finds what a subject has for a record: its report, its tables, its pictures.
 
 A subject is a folder and one entry here. The entry has names only, so that nothing is imported for it. What a noun of
-the subject has for each kind of record stands in a table of that file, such as ``REPORTS`` in ``timing/report``.
+the subject has for each kind of record stands in a table of that file, such as ``REPORTS`` in ``timing/report.py``.
 """
 
 from __future__ import annotations

@@ -1,10 +1,14 @@
-"""The rooms of the house: who may import whom, and where a line lives."""
+"""The house: who may import whom, where a line lives, and how large files and folders are."""
 
 from __future__ import annotations
 
+import ast
 import logging
 import re
+from collections import Counter
+from graphlib import TopologicalSorter
 from pathlib import Path
+from statistics import median
 
 import pytest
 
@@ -48,6 +52,55 @@ def test_a_line_lives_where_it_belongs(pattern: str, homes: str) -> None:
 
 def test_the_check_can_fail() -> None:
     assert offenders(r"\bimport jax\b|from jax[. ]")
+
+
+#: Records, and the files that answer what each is asked of itself: the record asks them in a method.
+ANSWERS = {
+    "benchmarking.record.benchmark": ("benchmarking.record.findings", "benchmarking.record.processes"),
+    "comparison.record.comparison": ("comparison.record.verdict",),
+    "comparison.record.sweep": ("comparison.record.scaling", "comparison.record.crossings"),
+}
+
+
+def imports_of(path: Path) -> set[str]:
+    """Files that one imports: at its top, in its functions, and for its annotations."""
+    package = path.relative_to(PACKAGE).with_suffix("").parts[:-1]
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom) and node.level:
+            base = (*package[: len(package) - node.level + 1], *(node.module or "").split("."))
+            for name in node.names:
+                whole = [each for each in (*base, name.name) if each]
+                found.add(".".join(whole if PACKAGE.joinpath(*whole).with_suffix(".py").exists() else whole[:-1]))
+    return found
+
+
+def test_no_file_imports_itself_by_way_of_others() -> None:
+    arrows = {
+        ".".join(path.relative_to(PACKAGE).with_suffix("").parts).removesuffix(".__init__"): imports_of(path)
+        for path in SOURCES
+        if path != PACKAGE / "__init__.py"
+    }
+    for record, others in ANSWERS.items():
+        for other in others:
+            assert other in arrows[record], f"{record} no longer asks {other}"
+            arrows[record].remove(other)
+    order = TopologicalSorter({name: {each for each in found if each != name} for name, found in arrows.items()})
+    order.prepare()  # raises CycleError, which names the circle
+
+
+#: Longer than the rest, and to be split.
+LONG = {"timing/capture/stopwatch.py", "profiling/capture/run.py", "profiling/tables.py"}
+
+
+def test_files_are_small_and_folders_hold_few_of_them() -> None:
+    lines = {path.relative_to(PACKAGE).as_posix(): path.read_text("utf-8").count("\n") for path in SOURCES}
+    assert {name for name, count in lines.items() if count > 320} == LONG
+    assert 60 <= median(lines.values()) <= 150
+    folders = Counter(path.parent for path in SOURCES if path.name != "__init__.py")
+    assert max(folders.values()) <= 16
+    alone = {folder for folder, count in folders.items() if count == 1 and not [*folder.glob("*/__init__.py")]}
+    assert alone == set()
 
 
 @pytest.mark.slow

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from ..compilation.record.compilation import Compilation
@@ -62,21 +61,6 @@ def compiled(timing: Timing) -> Compiled:
         eager=tuple(each for each in ours if each.eager),
         elsewhere=tuple(each for each in timing.compilations if each.thread is not None),
     )
-
-
-def costliest(functions: Sequence[Compilation], most: int) -> tuple[tuple[Compilation, ...], tuple[Compilation, ...]]:
-    """Split `functions` into the `most` that took longest and the rest, both in the order in which they came."""
-    by_cost = sorted(range(len(functions)), key=lambda index: -functions[index].total_ns)
-    first = set(by_cost[:most])
-    return (
-        tuple(each for index, each in enumerate(functions) if index in first),
-        tuple(each for index, each in enumerate(functions) if index not in first),
-    )
-
-
-def total_ns(compilations: Iterable[Compilation]) -> int:
-    """All stages of all of them."""
-    return sum(each.total_ns for each in compilations)
 
 
 def unreached_ns(timing: Timing) -> int | None:

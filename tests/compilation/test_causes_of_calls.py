@@ -15,7 +15,7 @@ from settings import enabled_x64
 
 import jaxmagic
 from jaxmagic.compilation.record.compilation import Cause, Compilation
-from jaxmagic.timing.report import sentences as words
+from jaxmagic.timing import report as words
 
 
 def compiled(call: Callable[[], Any]) -> tuple[Compilation, ...]:

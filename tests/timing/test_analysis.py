@@ -28,16 +28,6 @@ def test_compilations_are_sorted_for_telling(timing: Any, compilation: Any) -> N
     assert told.elsewhere == (beside,)
 
 
-def test_the_costliest_functions_stay_in_the_order_of_time(compilation: Any) -> None:
-    times = [3, 9, 1, 7, 9]
-    functions = [compilation(function=f"f{time}", tracing_ns=time, lowering_ns=0, compilation_ns=0) for time in times]
-    shown, rest = report.costliest(functions, 3)
-    assert [each.function for each in shown] == ["f9", "f7", "f9"]
-    assert [each.function for each in rest] == ["f3", "f1"]
-    assert report.costliest(functions, 5) == (tuple(functions), ())
-    assert report.costliest([], 5) == ((), ())
-
-
 def test_unreached_work_is_named_only_above_the_noise_of_the_fence(timing: Any) -> None:
     assert report.unreached_ns(timing(unreached_ns=200_000)) is None
     assert report.unreached_ns(timing(unreached_ns=10_000_000, wait_ns=10**9)) is None

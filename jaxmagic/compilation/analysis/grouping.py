@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 from ..record.compilation import Cause, Compilation
 from ..record.events import Call, Miss, Span
@@ -135,3 +135,18 @@ def _is_about(miss: Miss, function: str) -> bool:
         line.strip().startswith((f"for {function} defined at", f"{function} id=", f"for {function} "))
         for line in miss.text.splitlines()[1:3]
     )
+
+
+def costliest(functions: Sequence[Compilation], most: int) -> tuple[tuple[Compilation, ...], tuple[Compilation, ...]]:
+    """Split `functions` into the `most` that took longest and the rest, both in the order in which they came."""
+    by_cost = sorted(range(len(functions)), key=lambda index: -functions[index].total_ns)
+    first = set(by_cost[:most])
+    return (
+        tuple(each for index, each in enumerate(functions) if index in first),
+        tuple(each for index, each in enumerate(functions) if index not in first),
+    )
+
+
+def total_ns(compilations: Iterable[Compilation]) -> int:
+    """All stages of all of them."""
+    return sum(each.total_ns for each in compilations)

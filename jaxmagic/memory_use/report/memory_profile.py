@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from ...report.blocks import Block, Caution, Headline, Picture, Sentence, Table
 from ...report.style import Style
-from ...timing.report.sentences import about_fetch
+from ...timing.report import about_fetch
 from ..charts.buffer_map import MOST_IN_REPORT, map_chart, mapped
 from ..charts.usage import timeline_chart
 from ..record.memory_profile import Executable, MemoryProfile

@@ -7,7 +7,7 @@ from pathlib import PurePath
 
 from ... import units
 from ...records.other_load import loaded
-from ...timing.report.sentences import about_fetch
+from ...timing.report import about_fetch
 from ..analysis.devices.bound import Bound, bound_of, slowed_down
 from ..analysis.stale_callers import compiled_earlier
 from ..record.profile import Profile

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from jaxmagic.compilation.analysis.causes import Memory
-from jaxmagic.compilation.analysis.grouping import group
+from jaxmagic.compilation.analysis.grouping import costliest, group
 from jaxmagic.compilation.record.events import Call, Miss, Span
 
 MAIN, OTHER = 1, 2
@@ -127,3 +127,13 @@ def test_ten_thousand_inner_traces_are_grouped_in_linear_time() -> None:
     inner = [span("tracing", f"g{n}", 10 * n + 5, 10 * n + 9) for n in range(10_000)]
     (one,) = compilations(*inner, span("tracing", "f", 0, 200_000), span("compilation", "f", 200_000, 300_000))
     assert one.tracing_ns == 200_000
+
+
+def test_the_costliest_functions_stay_in_the_order_of_time(compilation: Any) -> None:
+    times = [3, 9, 1, 7, 9]
+    functions = [compilation(function=f"f{time}", tracing_ns=time, lowering_ns=0, compilation_ns=0) for time in times]
+    shown, rest = costliest(functions, 3)
+    assert [each.function for each in shown] == ["f9", "f7", "f9"]
+    assert [each.function for each in rest] == ["f3", "f1"]
+    assert costliest(functions, 5) == (tuple(functions), ())
+    assert costliest([], 5) == ((), ())

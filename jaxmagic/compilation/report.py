@@ -1,0 +1,77 @@
+"""Stages and causes of compilations, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from .. import units
+from ..terminal import printable
+from .analysis.grouping import total_ns
+from .record.compilation import Compilation
+
+#: The stages of a compilation: their short names, and the fields of the record.
+STAGES = (
+    ("trace", "tracing_ns"),
+    ("lower", "lowering_ns"),
+    ("XLA", "compilation_ns"),
+    ("cache", "cache_retrieval_ns"),
+)
+
+
+#: Why eager operations compiled that had been seen before, or that move data.
+_EAGER = {
+    "shape": "for another shape",
+    "dtype": "for another dtype",
+    "weak type": "for another kind of number",
+    "static value": "for other parameters",
+    "placement": "for another placement",
+    "context": "under another configuration",
+    "new function": "for a function made anew",
+    "transfer": "to make or move arrays",
+}
+
+
+def stages(compilation: Compilation) -> list[tuple[str, int]]:
+    """The stages that took time, with their short names."""
+    named = [(label, getattr(compilation, field)) for label, field in STAGES]
+    return [(label, time_ns) for label, time_ns in named if time_ns]
+
+
+def reason(compilation: Compilation, digits: int) -> str:
+    """Why it was compiled, and what the persistent cache had to do with it."""
+    text = printable(compilation.cause.reason)
+    if not compilation.compiled:
+        text += f"; {'traced' if compilation.last_stage == 'tracing' else 'lowered'} only, not compiled"
+    if compilation.cache == "hit":
+        saved = compilation.saved_ns
+        text += "; from the persistent cache"
+        if saved is not None and saved > 0:
+            text += f", which saved {units.time(saved, digits)}"
+    elif compilation.cache == "miss":
+        text += "; not in the persistent cache"
+    return text
+
+
+def about_eager(operations: Sequence[Compilation], digits: int) -> list[str]:
+    """Eager operations, one sentence for those with the same kind of cause and the same remedy."""
+    groups: dict[tuple[str, str | None, bool], list[Compilation]] = {}
+    for each in operations:
+        about = each.cause.reason if each.cause.kind == "while tracing" else _EAGER.get(each.cause.kind, "")
+        groups.setdefault((about, each.cause.remedy, each.compiled), []).append(each)
+    sentences = []
+    for (about, remedy, compiled), group in groups.items():
+        total = units.time(total_ns(group), digits)
+        about = printable(about.replace("run while", "while"))
+        verb = "compiled" if compiled else "traced only"
+        head = f"{units.count(len(group), 'eager operation')} {verb}{f' {about}' if about else ''}, {total} "
+        advice = "" if remedy is None else f": {remedy}"
+        sentences.append(f"{head}({_operations(group)}){advice}.")
+    return sentences
+
+
+def _operations(group: Sequence[Compilation]) -> str:
+    """Their names, and of a single one its cause."""
+    names = list(dict.fromkeys(printable(each.function) for each in group))
+    if len(group) == 1 and group[0].cause.kind not in ("eager", "while tracing"):
+        return f"{names[0]}: {printable(group[0].cause.reason)}"
+    return ", ".join(names[:4]) + (", …" if len(names) > 4 else "")

@@ -1,0 +1,156 @@
+"""The report of a timing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from .. import units
+from ..compilation.analysis.grouping import costliest, total_ns
+from ..compilation.record.compilation import Compilation
+from ..compilation.report import STAGES, about_eager, reason
+from ..report.blocks import Block, Entries, Entry, Part, Sentence, Split
+from ..report.compose import Brief
+from ..report.style import Style
+from . import analysis as chosen
+from .record import Timing
+
+#: For learners, with ``--explain``: five lines.
+EXPLANATION = (
+    "Wall: from when the code began until all of its work was done, everywhere.",
+    "Dispatch: until the code returned, without waits of its own. Wait: the rest.",
+    "Compile: new shapes or types are traced, lowered, and compiled by XLA, once.",
+    "Host: the rest of the dispatch: Python, JAX itself, and work done on the spot.",
+    "How: work in flight first; then the result, then a program queued behind all.",
+)
+
+#: Functions that have a row of their own; of more than these, the costliest have one.
+MOST_FUNCTIONS = 5
+
+
+def report(timing: Timing, style: Style, explain: bool) -> Iterator[Block]:
+    """Tell the wall time and its parts, then what compiled and why."""
+    yield _split(timing, style)
+    yield from (Sentence(text=each, inner=True) for each in about_time(timing, style.digits))
+    shown, rest = costliest(chosen.compiled(timing).functions, MOST_FUNCTIONS)
+    if shown:
+        yield _functions(shown, style)
+    about = about_compilations(timing, len(rest), total_ns(rest), style.digits)
+    yield from (Sentence(text=each, inner=True) for each in about)
+    user, system = timing.cpu_user_ns, timing.cpu_system_ns
+    cpu = [units.time(each, style.digits) for each in (user, system, user + system)]
+    yield Sentence(text=f"CPU times: user {cpu[0]}, sys: {cpu[1]}, total: {cpu[2]}", faint=True)
+    yield from (Sentence(text=each) for each in notes(timing, style.digits))
+    yield from (Sentence(text=each, faint=True, inner=True) for each in (EXPLANATION if explain else ()))
+
+
+def _split(timing: Timing, style: Style) -> Split:
+    unit = units.time_unit(timing.wall_ns)
+
+    def told(time_ns: int) -> str:
+        return units.time_in(time_ns, unit, style.digits)
+
+    share = units.share(timing.compile_ns, timing.wall_ns) if timing.compile_ns else ""
+    summary = [f"compile {told(timing.compile_ns)} ({share})"] if share else []
+    summary += [f"{'host' if share else 'dispatch'} {told(timing.host_ns)}", f"wait {told(timing.wait_ns)}"]
+    parts = (
+        Part(name=each.name, told=told(each.time_ns), share=each.time_ns / timing.wall_ns)
+        for each in chosen.parts(timing)
+    )
+    return Split(
+        label="Wall time",
+        total=units.time(timing.wall_ns, style.digits),
+        remark=f"{share} of it compiling" if share else "",
+        parts=tuple(parts),
+        summary=tuple(summary),
+    )
+
+
+def _functions(shown: tuple[Compilation, ...], style: Style) -> Entries:
+    unit = units.time_unit(max(each.total_ns for each in shown))
+    stages = [(label, field) for label, field in STAGES if any(getattr(each, field) for each in shown)]
+
+    def cell(time_ns: int) -> str:
+        return units.time_in(time_ns, unit, style.digits) if time_ns else ""
+
+    rows = (
+        Entry(
+            name=each.function,
+            cells=tuple(cell(getattr(each, field)) for _, field in stages),
+            remark=reason(each, style.digits),
+            advice=each.cause.remedy or "",
+            place=each.location or "",
+        )
+        for each in shown
+    )
+    return Entries(rows=tuple(rows), heads=("compiled", *(label for label, _ in stages), "why"))
+
+
+def about_time(timing: Timing, digits: int) -> list[str]:
+    """What has to be said about the wall time beyond its parts."""
+    sentences = []
+    inside = chosen.code_wait_ns(timing)
+    if inside is not None:
+        sentences.append(
+            f"{units.time(inside, digits)} of the wait was inside the code: it waits for results itself."
+        )
+    unreached = chosen.unreached_ns(timing)
+    if unreached is not None:
+        sentences.append(f"{units.time(unreached, digits)} of the wait was for discarded results.")
+    if timing.fetch_ns is not None:
+        sentences.append(about_fetch(timing, digits))
+    if timing.error is not None:
+        sentences.append(f"The code ended with {timing.error}; these are the times so far.")
+    return sentences
+
+
+def about_fetch(timing: Timing, digits: int) -> str:
+    """How long the copy of the result to the host took."""
+    if not timing.fetch_bytes:
+        return "Fetch: nothing to copy, because the result holds no array."
+    fetched = units.size(timing.fetch_bytes)
+    return f"Fetch: {units.time(timing.fetch_ns or 0, digits)} to copy {fetched} to the host, beside the wall time."
+
+
+def about_compilations(timing: Timing, rest: int, rest_ns: int, digits: int) -> list[str]:
+    """Everything about compilations that is not said function by function."""
+    compiled = chosen.compiled(timing)
+    sentences = []
+    if rest:
+        sentences.append(
+            f"These are the {len(compiled.functions) - rest} costliest; "
+            f"{units.count(rest, 'more function')} compiled in {units.time(rest_ns, digits)}."
+        )
+    sentences += about_eager(compiled.eager, digits)
+    if not timing.heard_all:
+        sentences.append("What compiled is not known: the code took all listeners of jax.monitoring away.")
+    elif not timing.compilations:
+        sentences.append("Nothing compiled.")
+    if compiled.elsewhere:
+        threads = ", ".join(dict.fromkeys(each.thread or "" for each in compiled.elsewhere))
+        sentences.append(
+            f"{units.count(len(compiled.elsewhere), 'program')} compiled meanwhile by another thread ({threads}), "
+            "in no part of these times."
+        )
+    return sentences
+
+
+def notes(timing: Timing, digits: int) -> list[str]:
+    """What the record carries to be told with it."""
+    told = list(timing.notes)
+    if timing.environment.backend in ("gpu", "cuda", "rocm") and any(each.compiled for each in timing.compilations):
+        told.append("A first run on a GPU also loads its modules and starts libraries: that is in host.")
+    if timing.unreached_ns is None and timing.error is None:
+        told.append("Not measured: time in work that the result did not reach.")
+    return told
+
+
+def brief(timing: Timing, digits: int) -> Brief:
+    """Tell how long it took, and how much of that was compiling."""
+    compiled = f"{units.share(timing.compile_ns, timing.wall_ns)} compile" if timing.compile_ns else ""
+    return Brief(timing.code, units.time(timing.wall_ns, digits), compiled)
+
+
+BRIEFS = {Timing: brief}
+
+
+REPORTS = {Timing: report}
