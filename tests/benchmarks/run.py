@@ -188,6 +188,12 @@ def loading(rounds: int) -> None:
 
 def short_code(sessions: int, rounds: int) -> None:
     """What looking at short code costs."""
+    loads = [ask("short.py", "load", "") / 1e6 for _ in range(sessions)]
+    show(
+        "Loading the extension, in fresh interpreters (ms; wanted: under 20)",
+        ["cell", "took", "n"],
+        [["%load_ext jaxmagic", spread(loads, ".1f"), str(sessions)]],
+    )
     rows = []
     for magic in ("%jaxtime", "%jaxmem", "%jaxprof"):
         found = [ask("short.py", "first", magic) for _ in range(sessions)]

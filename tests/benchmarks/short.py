@@ -1,6 +1,6 @@
 """What looking at short code costs: the first magic of a session, and cells that take next to no time.
 
-``first MAGIC`` is for a fresh interpreter. ``cells N`` runs whole cells in one session, in turns.
+``first MAGIC`` and ``load`` are for a fresh interpreter. ``cells N`` runs whole cells in one session, in turns.
 """
 
 from __future__ import annotations
@@ -31,6 +31,14 @@ def first(magic: str) -> dict[str, int]:
     return dict(zip(("first", "second"), took, strict=True))
 
 
+def load() -> int:
+    """Nanoseconds of ``%load_ext jaxmagic``."""
+    shell = Shell()
+    start = clock()
+    shell.run("%load_ext jaxmagic")
+    return clock() - start
+
+
 def _session() -> Shell:
     """A session with a function of half a millisecond and twenty arrays."""
     shell = Shell()
@@ -41,7 +49,9 @@ def _session() -> Shell:
 
 
 def main(what: str, argument: str) -> object:
-    """Measure the first magic, or so many rounds of cells."""
+    """Measure loading, the first magic, or so many rounds of cells."""
+    if what == "load":
+        return load()
     return first(argument) if what == "first" else _session().take_turns(CELLS, int(argument), warm_up=2)
 
 
