@@ -60,8 +60,10 @@ class Displayable(Exportable):
         :class:`~jaxmagic.Profile` that of the device time by scope.
 
         Args:
-            of: which picture of a :class:`~jaxmagic.Profile`: ``"scopes"``, ``"stacks"``,
-                ``"timeline"``, ``"roofline"``, ``"steps"`` or ``"memory"``.
+            of: which picture of several; the first one if left out. A :class:`~jaxmagic.Profile` has ``"scopes"``,
+                ``"stacks"``, ``"timeline"``, ``"roofline"``, ``"steps"`` and ``"memory"``, a
+                :class:`~jaxmagic.Comparison` ``"ratios"`` and ``"distributions"``, a :class:`~jaxmagic.Benchmark`
+                ``"distribution"`` and ``"order"``.
 
         The figure belongs to the caller alone: pyplot is not imported and does not list it, and no setting of
         matplotlib is changed.
