@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from jaxmagic.benchmarking.charts import over_time
 from jaxmagic.benchmarking.record.benchmark import Benchmark
 from jaxmagic.benchmarking.record.samples import Trial
 from jaxmagic.charts.chart_of import chart_of
@@ -185,3 +186,11 @@ def test_a_sweep_over_names_has_them_on_its_axis(sweep: Sweep) -> None:
 def test_a_sweep_of_which_nothing_was_measured_has_no_picture(sweep: Sweep) -> None:
     with pytest.raises(ValueError, match="nothing of the sweep could be measured"):
         chart_of(replace(sweep, points=sweep.points[-1:]))
+
+
+def test_one_of_several_pictures_is_drawn_by_its_name(comparison: Comparison, benchmark: Benchmark) -> None:
+    assert chart_of(comparison, "ratios") == chart_of(comparison)
+    assert chart_of(comparison, "distributions") == latencies(comparison)
+    assert chart_of(benchmark, "order") == over_time(benchmark)
+    with pytest.raises(ValueError, match="of: expected 'ratios', 'distributions' of a Comparison, got 'hills'"):
+        chart_of(comparison, "hills")
