@@ -127,14 +127,17 @@ class Hooks:
 
 
 def _forget_left(*_: object) -> None:
-    """What a cell has left behind; costs nothing in a session that has used no magic of ours."""
+    """Forget what a cell has left behind; costs nothing in a session that has used no magic of ours."""
     block = sys.modules.get("jaxmagic.magics.block")
     if block is not None:
         block.forget_left()
 
 
 def _note_memory(result: Any = None) -> None:
-    """What arrays take now, for the view of a session's cells; costs nothing where JAX has not been imported."""
+    """Note what arrays take now, for the view of a session's cells.
+
+    Costs nothing where JAX has not been imported.
+    """
     if "jax" in sys.modules and getattr(getattr(result, "info", None), "store_history", False):
         from .memory_use.capture.cells import note_cell
 
@@ -154,10 +157,7 @@ def _let_go(*_: object) -> None:
     These are JAX's profiler, JAX's explanations and the handler of Ctrl-C. Costs nothing where they were not used.
     """
     put_back()
-    for module, name in (
-        ("compilation.capture.compile_log", "reset_here"),
-        ("profiling.capture.profiler_session", "end_abandoned"),
-    ):
+    for module, name in _GIVING_BACK:
         loaded = sys.modules.get(f"jaxmagic.{module}")
         if loaded is not None:
             getattr(loaded, name)()

@@ -125,7 +125,7 @@ def interruptible(function: Callable[_P, _R]) -> Callable[_P, _R]:
 
 
 def interrupted() -> bool:
-    """Whether Ctrl-C came and has not arrived: then it never does, and the caller says that it came."""
+    """Tell whether Ctrl-C came and has not arrived: then it never does, and the caller says that it came."""
     noted, _guard.noted = _guard.noted, None
     return noted is not None
 
@@ -235,7 +235,7 @@ class _Guard:
                 _signal.signal(signal.SIGINT, handler.users)
 
     def arrives(self, frame: FrameType) -> bool:
-        """Whether an interrupt was noted and arrives as soon as the function that `frame` has called is left."""
+        """Tell whether an interrupt was noted and arrives as soon as the function that `frame` has called is left."""
         return self.noted is not None and not _is_closed(frame)
 
     def deliver(self, frame: FrameType) -> None:
@@ -250,7 +250,7 @@ def _in_main_thread() -> bool:
 
 
 def _is_closed(frame: FrameType | None) -> bool:
-    """Whether the innermost mark above a frame, or on it, keeps interrupts away."""
+    """Tell whether the innermost mark above a frame, or on it, keeps interrupts away."""
     while frame is not None:
         if frame.f_code in _closed:
             return True

@@ -12,7 +12,6 @@ from math import ceil, floor, log10
 TIME_UNITS: dict[str, int] = {"s": 10**9, "ms": 10**6, "µs": 10**3, "ns": 1}
 
 _MINUTE = 60 * 10**9
-_HOUR = 60 * _MINUTE
 
 
 def time_unit(time_ns: float) -> str:

@@ -22,7 +22,7 @@ PutBeside = Callable[[Any, Any, ProcessNoise | None], list[Versus]]
 
 
 def needs_noise(old: Any, new: Any) -> bool:
-    """Whether a verdict on two records takes the noise between processes of this machine.
+    """Tell whether a verdict on two records takes the noise between processes of this machine.
 
     Not where both are benchmarks over three processes or more, which show their own.
     """

@@ -11,7 +11,7 @@ from ..charts.chart_of import Pictured
 from ..charts.curves import Curves, Mark, Series
 from ..charts.distribution import distributions
 from ..charts.scale import Scale, around
-from ..statistics import medians as statistics
+from ..statistics import medians
 from .record.benchmark import Benchmark
 from .record.samples import Trial
 
@@ -68,8 +68,8 @@ def _in_order(name: str, calls: Sequence[float], first: int, hue: int) -> Series
 
 
 def _is_worth_a_curve(record: Benchmark, pipelined: Trial) -> bool:
-    """Whether calls that are not waited for are told apart from the others, and lie within the same picture."""
-    median = statistics.median(pipelined.calls_ns)
+    """Tell whether calls that are not waited for are told apart from the others, and lie within the same picture."""
+    median = medians.median(pipelined.calls_ns)
     low = (record.interval_ns or (0.0, 0.0))[0]
     return len(pipelined.samples_ns) >= 6 and 0.5 * record.median_ns <= median < min(low, 0.98 * record.median_ns)
 

@@ -6,7 +6,7 @@ from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from math import exp, log
 
-from ..statistics import medians as statistics
+from ..statistics import medians
 from ..units import time_unit
 from .curves import Curves, Mark, Series
 from .scale import Scale
@@ -53,7 +53,7 @@ def share_until(name: str, samples: Sequence[float], *, end: float | None = None
 
 
 def hill(ratios: Sequence[float]) -> tuple[tuple[float, float], ...]:
-    """Where the ratios lie, and how densely: a smoothed histogram of their logarithms, 1 at its highest.
+    """Find where the ratios lie, and how densely: a smoothed histogram of their logarithms, 1 at its highest.
 
     The outermost fortieth on either side is left out, so that an outlier does not flatten the rest.
 
@@ -61,7 +61,7 @@ def hill(ratios: Sequence[float]) -> tuple[tuple[float, float], ...]:
     ()
     """
     logs = sorted(log(each) for each in ratios)
-    low, high = statistics.quantile(logs, 0.025), statistics.quantile(logs, 0.975)
+    low, high = medians.quantile(logs, 0.025), medians.quantile(logs, 0.975)
     if len(logs) < 6 or high - low < 1e-9:
         return ()
     counts = [0.0] * _PLACES
@@ -91,7 +91,7 @@ def distributions(calls: Mapping[str, Sequence[float]], title: str, marks: tuple
             low=low,
             high=high,
             log=low > 0 and high > 20 * low,
-            unit=time_unit(statistics.median(next(iter(calls.values())))),  # that of the headline
+            unit=time_unit(medians.median(next(iter(calls.values())))),  # that of the headline
         ),
         y=_SHARE,
         series=tuple(
@@ -103,6 +103,6 @@ def distributions(calls: Mapping[str, Sequence[float]], title: str, marks: tuple
 
 
 def _without_outliers(calls: Sequence[float]) -> float:
-    """Where the samples end but for outliers."""
-    low, high = statistics.quartiles(calls)
+    """Find where the samples end but for outliers."""
+    low, high = medians.quartiles(calls)
     return min(max(calls), high + 3 * max(high - low, 0.01 * high))

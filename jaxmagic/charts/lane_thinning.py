@@ -65,7 +65,7 @@ def _only(lane: Lane, kept: Sequence[int]) -> Lane:
 
 
 def lane_runs(chart: Lanes, lane: Lane, count: int) -> Iterator[Run]:
-    """What is drawn of a lane where its axis is divided into `count` stretches."""
+    """Return what is drawn of a lane where its axis is divided into `count` stretches."""
     kinds = np.array([each.kind for each in chart.called], np.int64)[np.array(lane.called, np.int64)]
     start = np.array(lane.start, float) * count / chart.x.high
     end = start + np.array(lane.length, float) * count / chart.x.high
@@ -84,7 +84,7 @@ def lane_runs(chart: Lanes, lane: Lane, count: int) -> Iterator[Run]:
 
 
 def _filled(start: Floats, end: Floats, count: int) -> Floats:
-    """What some events, which are in order and do not overlap, fill of each of so many stretches of length 1.
+    """Return what some events, which are in order and do not overlap, fill of each of so many stretches of length 1.
 
     >>> _filled(np.array([0.5, 2.0]), np.array([1.25, 2.5]), 3).tolist()
     [0.5, 0.25, 0.5]

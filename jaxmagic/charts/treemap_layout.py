@@ -55,7 +55,7 @@ def _strips(sizes: Sequence[float], room: Area) -> Iterator[Area]:
 
 
 def _worst(largest: float, smallest: float, total: float, side: float) -> float:
-    """How far from a square the worst rectangle of a strip is."""
+    """Tell how far from a square the worst rectangle of a strip is."""
     return max(side**2 * largest / total**2, total**2 / (side**2 * smallest))
 
 

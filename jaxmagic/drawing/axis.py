@@ -35,7 +35,7 @@ class Axis(NamedTuple):
     log: bool = False
 
     def at(self, value: float) -> float:
-        """Where `value` is, in pixels; at the edge if it lies beyond."""
+        """Find where `value` is, in pixels; at the edge if it lies beyond."""
         if self.log and value <= self.low:
             return self.start
         transform: Callable[[float], float] = log10 if self.log else float
@@ -88,7 +88,7 @@ def ticks(scale: Scale, *, log: bool, most: int = 6) -> list[tuple[float, str]]:
 
 
 def title(scale: Scale, *, log: bool) -> str:
-    """What stands beside an axis: its label, and the unit if there is one for all of it."""
+    """Return what stands beside an axis: its label, and the unit if there is one for all of it."""
     one_unit = scale.quantity in ("time", "size") and not _has_many_units(scale, log)
     return f"{scale.label} ({unit_of(scale)[0]})" if one_unit else scale.label
 

@@ -62,11 +62,11 @@ def first_lanes(chart: Lanes) -> list[Lane]:
 
 
 def name_of(lane: Lane) -> str:
-    """What stands beside a lane."""
+    """Return what stands beside a lane."""
     return f"{lane.owner} {lane.name}".strip()
 
 
 def note_of(chart: Lanes, drawn: list[Lane]) -> str:
-    """What a still picture leaves out."""
+    """Return what a still picture leaves out."""
     left_out = len(chart.lanes) - len(drawn)
     return "; ".join(filter(None, [units.count(left_out, "more lane") if left_out else "", chart.note]))

@@ -143,7 +143,7 @@ def legend(drawing: Drawing, entries: Iterable[tuple[str, str, bool]], left: flo
 
 
 def lay_out(names: Sequence[str], left: float) -> list[tuple[float, int]]:
-    """Where each entry of a legend begins, and in which row."""
+    """Find where each entry of a legend begins, and in which row."""
     found: list[tuple[float, int]] = []
     at, row = left, 0
     for text in shortened(names, _MOST_IN_LEGEND):
@@ -156,7 +156,7 @@ def lay_out(names: Sequence[str], left: float) -> list[tuple[float, int]]:
 
 
 def names_of(cell: Cell, scale: Scale) -> tuple[str, ...]:
-    """What may stand on a call of a flame graph, the longest first: for the first one that has room."""
+    """Return what may stand on a call of a flame graph, the longest first: for the first one that has room."""
     size = said(scale, cell.x[1] - cell.x[0])
     longest = (f"{cell.name} ({cell.place}) {size}",) if cell.place else ()
     return (*longest, f"{cell.name} {size}", cell.name)
@@ -201,7 +201,7 @@ def _told(placed: tuple[str, tuple[Scale, float, float]]) -> tuple[str, dict[str
 
 
 def units_of(scale: Scale, size: float = 1.0) -> list[tuple[str, float]]:
-    """What a value may be said in, largest first, and how much of the axis's unit, if it has a `size`, that is."""
+    """List the units of a value, largest first, and how much of the axis's unit, if it has a `size`, each is."""
     written_in: dict[str, dict[str, int]] = {"time": units.TIME_UNITS, "size": units.SIZE_UNITS}
     if found := written_in.get(scale.quantity):
         return [(f" {unit}", each / size) for unit, each in found.items() if scale.unit in (None, unit)]

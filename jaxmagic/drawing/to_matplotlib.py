@@ -256,7 +256,7 @@ def _mark(axes: Axes, scale: Scale, mark: Mark) -> Line2D:
 
 
 def _set_scale(axis: Axis, scale: Scale) -> None:
-    """Where the axis begins and ends, its ticks as they are in the other media, and its title."""
+    """Set where the axis begins and ends, its ticks as they are in the other media, and its title."""
     axes = axis.axes
     is_x = isinstance(axis, XAxis)
     (axes.set_xscale if is_x else axes.set_yscale)("log" if scale.log else "linear")
@@ -298,7 +298,7 @@ def _make_plain(made: Figure) -> None:
 
 
 def _patches(names: Sequence[str]) -> list[Patch]:
-    """What stands beside names in a legend, in the colours of their numbers."""
+    """Return what stands beside names in a legend, in the colours of their numbers."""
     return [Patch(color=hue(number), label=name) for number, name in enumerate(_names(names))]
 
 

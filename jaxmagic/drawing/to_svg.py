@@ -190,7 +190,7 @@ def _cell(plot: Plot, cell: Cell, top: float) -> None:
 
 
 def _beside(names: Sequence[str]) -> float:
-    """Where an axis begins, so that names have room left of it, and the picture has some right of it."""
+    """Find where an axis begins, so that names have room left of it, and the picture has some right of it."""
     return min(max(60.0, 16 + max(map(width_of, names), default=0.0)), 0.7 * WIDTH)
 
 

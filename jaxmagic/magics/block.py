@@ -135,7 +135,7 @@ class Block:
         return error is not None and self._swallow(error)
 
     def _at_hand(self) -> Any:
-        """What the work most likely ends in."""
+        """Return what the work most likely ends in."""
         if self.value is not None:
             return self.value
         if self.reached is not None:
@@ -166,7 +166,7 @@ class Block:
             attempt("-w", lambda: view(record))
 
     def _failure(self, timing: Timed) -> str | None:
-        """What was expected and not found; the report comes with it."""
+        """Return what was expected and not found; the report comes with it."""
         runs: Sequence[Timed] = getattr(self._watch, "timings", (timing,))  # of several, each of them counts
         programs = [each for run in runs for each in run.compilations if each.compiled]
         heard_all = all(run.heard_all for run in runs)
@@ -180,7 +180,7 @@ class Block:
         return None
 
     def _swallow(self, error: BaseException) -> bool:
-        """Whether ``--no-raise-error`` covers this; an interrupt and an exit always go through."""
+        """Tell whether ``--no-raise-error`` covers this; an interrupt and an exit always go through."""
         if not self._arguments.no_raise_error or not isinstance(error, Exception):
             self.take()
             return False

@@ -181,7 +181,7 @@ def duration_ns(text: str) -> int:
 
 
 def only_comment(text: str) -> bool:
-    """Whether nothing is left to run in `text`."""
+    """Tell whether nothing is left to run in `text`."""
     return not text.strip() or text.lstrip().startswith("#")
 
 

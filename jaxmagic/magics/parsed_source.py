@@ -39,7 +39,7 @@ def parse(shell: InteractiveShell, magic: str, code: str, *, is_line: bool) -> T
 
 
 def ends_in_semicolon(statement: str) -> bool:
-    """Whether the last token of `statement` is a semicolon, comments aside: then its value is not displayed."""
+    """Tell whether the last token of `statement` is a semicolon, comments aside: then its value is not displayed."""
     import io
     import tokenize
 

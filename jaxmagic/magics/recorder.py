@@ -62,14 +62,14 @@ class RepeatedRecorder(Recorder, Protocol):
 
     @property
     def timings(self) -> Sequence[Timed]:
-        """Of all runs that have ended."""
+        """The timings of all runs that have ended."""
 
     def runs(self) -> Iterator[None]:
         """The code runs between one of these and the next."""
 
 
 def silenced(shell: InteractiveShell) -> bool:
-    """Whether the cell ends in a semicolon, and its value is not displayed."""
+    """Tell whether the cell ends in a semicolon, and its value is not displayed."""
     try:
         return bool(shell.displayhook.quiet())
     except Exception:

@@ -75,7 +75,7 @@ class BlockRewriter(ast.NodeTransformer):
             ) from error
 
     def _is_for_us(self, tree: ast.AST) -> bool:
-        """Whether there is any magic of ours: a cell nested deeper than Python's stack runs if there is none."""
+        """Tell whether there is any magic of ours: a cell nested deeper than Python's stack runs if there is none."""
         methods = "run_line_magic", "run_cell_magic"
         return any(
             isinstance(node, ast.Call) and any(magic_call(node, method, self._parsers) for method in methods)
@@ -101,7 +101,7 @@ class BlockRewriter(ast.NodeTransformer):
         return out
 
     def _is_displayable(self, is_last: bool) -> bool:
-        """Whether the cell may display the value of an outermost statement."""
+        """Tell whether the cell may display the value of an outermost statement."""
         return is_last or self._interactivity() == "all"
 
     def _inside(self, node: ast.stmt) -> ast.stmt:
@@ -119,7 +119,7 @@ class BlockRewriter(ast.NodeTransformer):
 
     @staticmethod
     def _follows(body: Sequence[ast.stmt], index: int, marker: ast.stmt) -> Sequence[ast.stmt]:
-        """What a marker is about: the rest of its line, or else the rest of the cell."""
+        """Return what a marker is about: the rest of its line, or else the rest of the cell."""
         end = index
         while end < len(body) and body[end].lineno == marker.lineno:
             end += 1

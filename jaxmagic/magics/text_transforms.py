@@ -82,7 +82,7 @@ def _has_to_be_seen(call: re.Match[str], parsers: Parsers) -> bool:
 
 
 def _is_broken(statement: str) -> bool:
-    """Whether this is no Python, and no magic or command either; ``-z x`` is left to be called an option."""
+    """Tell whether this is no Python, and no magic or command either; ``-z x`` is left to be called an option."""
     for transform in (str, lambda text: TransformerManager().transform_cell(text)):
         try:
             ast.parse(transform(statement))
@@ -93,7 +93,7 @@ def _is_broken(statement: str) -> bool:
 
 
 def _awaits(statement: str) -> bool:
-    """Whether this needs an event loop, as IPython asks it of a cell."""
+    """Tell whether this needs an event loop, as IPython asks it of a cell."""
     if "await" not in statement and "async" not in statement:
         return False
     try:

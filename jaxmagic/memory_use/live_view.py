@@ -68,7 +68,7 @@ class MemoryView(View):
         show_html(self.screen, pictures + beside_to_html(reports))
 
     def _maps(self) -> list[Chart]:
-        """Of the programs that are chosen, on axes of the same height, so that areas can be compared."""
+        """Draw the maps of the chosen programs on axes of the same height, so that areas can be compared."""
         unit = None if self.unit.value == _FITTING else self.unit.value
         found: list[Boxes] = []
         for program in (self.program.value, self.beside.value):
@@ -80,7 +80,7 @@ class MemoryView(View):
         return [replace(each, y=replace(each.y, high=high)) for each in found]
 
     def _others(self) -> dict[str, list[Chart]]:
-        """What there is beside maps, by what the choice calls it."""
+        """Return what there is beside maps, by what the choice calls it."""
         profiles = [each for each in self.records if isinstance(each, MemoryProfile)]
         alive = [each for each in self.records if isinstance(each, LiveArrays)] + [each.arrays for each in profiles]
         found: dict[str, list[Chart | None]] = {

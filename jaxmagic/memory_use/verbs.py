@@ -99,7 +99,7 @@ def memory_watch(
     fetch: bool = False,
     pprof: bool | str | os.PathLike[str] = False,
 ) -> MemoryWatch:
-    """What ``%jaxmem`` runs: it keeps its record in the session's history.
+    """Return what ``%jaxmem`` runs: it keeps its record in the session's history.
 
     Raises:
         OSError: the file that `pprof` names cannot be written.
@@ -157,7 +157,7 @@ def live(namespace: Mapping[str, Any] | None = None) -> LiveArrays:
 
 @of_the_user
 def memory_requirement(fn: Callable[..., Any], *args: Any, **kwargs: Any) -> Executable:
-    """What a jitted function needs of each device's memory for these arguments, without running it.
+    """Return what a jitted function needs of each device's memory for these arguments, without running it.
 
     It is compiled, because only then it is known.
 

@@ -8,7 +8,7 @@ from ..charts.chart_of import Pictured
 from ..charts.scale import Scale
 from ..charts.spec import Bar, Bars
 from ..session.history import History
-from ..timing import analysis as report
+from ..timing.analysis import parts
 from ..timing.record import Timing
 from .analysis import STAGES, Run, runs
 
@@ -54,7 +54,7 @@ def _axis(label: str, longest: float, unit: str) -> Scale:
 
 def _parts(timing: Timing) -> list[tuple[str, float]]:
     """The parts of the wall time; dispatch without compiling is the host's, so that the runs have the same parts."""
-    return [("host" if p.name == "dispatch" else p.name, float(p.time_ns)) for p in report.parts(timing)]
+    return [("host" if p.name == "dispatch" else p.name, float(p.time_ns)) for p in parts(timing)]
 
 
 def _stages(timing: Timing, function: str) -> list[tuple[str, float]]:

@@ -153,7 +153,7 @@ def profile_watch(
     most_s: float | None = MOST_RECORDED_S,
     most_events: int | None = MOST_RECORDED_EVENTS,
 ) -> ProfileWatch:
-    """What ``%jaxprof`` runs: it keeps its record in the session's history.
+    """Return what ``%jaxprof`` runs: it keeps its record in the session's history.
 
     Raises:
         ValueError: there is a label and no folder, or it is no name of a folder.

@@ -41,7 +41,7 @@ def _display_around() -> Display | None:
 
 
 def is_shown() -> bool:
-    """Whether this thread shows a progress already."""
+    """Tell whether this thread shows a progress already."""
     return _display_around() is not None
 
 
@@ -102,7 +102,7 @@ class Display:
             self.ticker.start()
 
     def _will_be_shown(self, now_s: float) -> bool:
-        """Whether one of the stages is expected to go on for so long."""
+        """Tell whether one of the stages is expected to go on for so long."""
         return any(now_s + (each.left_s(now_s) or 0) >= self._from_s + _REST_S for each in self.stages)
 
     def draw(self) -> None:

@@ -19,7 +19,7 @@ class Line(Protocol):
 
 
 def can_be_shown() -> bool:
-    """Whether there is a notebook, or a terminal behind stderr, and tqdm's ``TQDM_DISABLE`` is not set."""
+    """Tell whether there is a notebook, or a terminal behind stderr, and tqdm's ``TQDM_DISABLE`` is not set."""
     if os.environ.get("TQDM_DISABLE", "0") not in ("", "0"):
         return False
     try:

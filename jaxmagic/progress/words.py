@@ -44,7 +44,7 @@ class Stage:
         return None if not total else min(max(done / total, 0.0), 1.0)
 
     def left_s(self, now_s: float) -> float | None:
-        """How long the stage will still take, if the steps to come are like those so far; ``None`` if unknown.
+        """Tell how long the stage will still take, if the steps to come are like those so far; ``None`` if unknown.
 
         >>> stage = Stage(text="rounds", began_s=0.0, done=10, reached_s=4.0, total=60)
         >>> stage.left_s(4.0), stage.left_s(5.0)

@@ -71,12 +71,12 @@ def _is_private(name: str) -> bool:
 
 
 def _only(attributes: Mapping[str, Any], value: Any, kind: Callable[[Any], bool]) -> bool:
-    """Whether a value is of a kind, and no other attribute is."""
+    """Tell whether a value is of a kind, and no other attribute is."""
     return kind(value) and sum(map(kind, list(attributes.values()))) == 1
 
 
 def _is_array(value: Any) -> bool:
-    """Whether it is one of JAX's, as far as its class tells; :func:`isinstance` would ask the object."""
+    """Tell whether it is one of JAX's, as far as its class tells; :func:`isinstance` would ask the object."""
     kind = type(value)
     module = type.__dict__["__dict__"].__get__(kind).get("__module__")
     return (

@@ -53,7 +53,7 @@ _OUR_FOLDERS = tuple(
 
 
 def is_users(frame: Frame) -> bool:
-    """Whether a call is of code that the user wrote, as far as its path tells.
+    """Tell whether a call is of code that the user wrote, as far as its path tells.
 
     >>> is_users(Frame(function="step", file="/home/me/train.py", line=17))
     True

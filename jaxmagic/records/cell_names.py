@@ -28,7 +28,7 @@ def remove_naming(naming: Naming) -> None:
 
 
 def known_as(file: str) -> str:
-    """What people call it: the name of a cell, or the file itself.
+    """Return what people call it: the name of a cell, or the file itself.
 
     >>> known_as("train.py")
     'train.py'

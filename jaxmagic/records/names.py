@@ -39,7 +39,10 @@ def _cut(name: str, others: Sequence[str], taken: set[str], most: int) -> str:
 def _ways(
     name: str, others: Sequence[str], places: Sequence[int], least_tails: Sequence[int], most: int
 ) -> Iterator[str]:
-    """How `name` may be cut, the best way first: the end, a gap in the middle, two, one anywhere, a longer name."""
+    """Tell how `name` may be cut, the best way first.
+
+    The end, a gap in the middle, two, one anywhere, a longer name.
+    """
     number = _NUMBER.search(name)
     end = number[0] if number and len(number[0]) <= most // 2 else ""
     head = most - 1 - len(end)
@@ -85,12 +88,12 @@ def _with_two_gaps(name: str, others: Sequence[str], places: Sequence[int], lett
 
 
 def _fits(first: str, piece: str, last: str, other: str) -> bool:
-    """Whether `other` could have been cut to these three."""
+    """Tell whether `other` could have been cut to these three."""
     return other.startswith(first) and other.endswith(last) and piece in other[len(first) : len(other) - len(last)]
 
 
 def _common(one: str, other: str) -> int:
-    """How many letters two names have in common from the beginning."""
+    """Tell how many letters two names have in common from the beginning."""
     low, high = 0, min(len(one), len(other))
     while low < high:  # a search by halves: comparing slices is quick, going through letters is not
         middle = (low + high + 1) // 2

@@ -16,7 +16,7 @@ _LOAD_COUNT = 2.0
 
 
 def is_loaded(other_load: float | None, processors: int) -> bool:
-    """Whether other processes keep more than a quarter of the processors, or more than two of them, busy.
+    """Tell whether other processes keep more than a quarter of the processors, or more than two of them, busy.
 
     Args:
         other_load: how many processors, on average; ``None`` if unknown.

@@ -94,6 +94,6 @@ def _has(module: str, name: str, value: object) -> bool:
 
 
 def _names_in(module: str) -> Mapping[str, object]:
-    """What a module has, read so that one that loads when it is used is not loaded."""
+    """Return what a module has, read so that one that loads when it is used is not loaded."""
     found = sys.modules.get(module)
     return object.__getattribute__(found, "__dict__") if isinstance(found, ModuleType) else {}

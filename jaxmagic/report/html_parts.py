@@ -65,7 +65,7 @@ def beside_to_html(pieces: Sequence[str]) -> str:
 
 
 def error_to_html(message: str) -> str:
-    """What went wrong, in the place of what was to be shown."""
+    """Show what went wrong, in the place of what was to be shown."""
     lines = "\n".join(map(safe, message.splitlines()))
     return f'<pre style="white-space:pre-wrap">{lines}</pre>'
 

@@ -6,8 +6,7 @@ from ..charts.areas import Boxes
 from ..charts.box_thinning import still
 from ..charts.lanes import Lanes
 from ..charts.spec import Chart
-from ..drawing import boxes_to_canvas as zoom
-from ..drawing import lanes_to_canvas as lanes
+from ..drawing import boxes_to_canvas, lanes_to_canvas
 from ..drawing.scripts import mark, with_scripts
 from ..drawing.svg import Drawing
 from ..drawing.to_svg import draw
@@ -27,9 +26,9 @@ def picture(found: Chart, alt: str = "") -> str:
         alt: a sentence for those who do not see it; its title if left out.
     """
     if isinstance(found, Boxes):
-        return _canvas(alt or found.title, "boxes.js", "map", zoom.pack(found), draw(still(found)))
+        return _canvas(alt or found.title, "boxes.js", "map", boxes_to_canvas.pack(found), draw(still(found)))
     if isinstance(found, Lanes):
-        return _canvas(alt or found.title, "lanes.js", "lanes", lanes.pack_small(found), draw(found))
+        return _canvas(alt or found.title, "lanes.js", "lanes", lanes_to_canvas.pack_small(found), draw(found))
     drawing = draw(found)  # the box is as wide as the picture: places in it are the same
     return (
         f'<div data-jaxmagic="{mark("live.js")}" style="position:relative;max-width:{drawing.width}px">'

@@ -19,7 +19,7 @@ _BEFORE_UNIT = re.compile(r"(?<=\d) (?=(ns|µs|ms|s|%|B|[KMGT]iB)(?!\w))")
 
 
 def more(there_are: int, shown: int, noun: str, where: str = "to_frame()") -> list[str]:
-    """How many rows a table might have had beyond those shown."""
+    """Tell how many rows a table might have had beyond those shown."""
     rest = there_are - shown
     return [f"  … and {units.count(rest, f'more {noun}')}: see {where}"] if rest > 0 else []
 

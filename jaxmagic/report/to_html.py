@@ -16,7 +16,7 @@ from ..drawing.colours import GREY_PARTS, PARTS
 from ..drawing.scripts import with_scripts
 from ..records.names import shortened
 from ..terminal import printable
-from . import html_parts as tags
+from . import html_parts
 from .blocks import (
     Block,
     Caution,
@@ -77,11 +77,11 @@ def _split(block: Split, style: Style) -> str:
 
 
 def _sentence(block: Sentence, style: Style) -> str:
-    return tags.line(block.text, FAINT if block.faint else "")
+    return html_parts.line(block.text, FAINT if block.faint else "")
 
 
 def _caution(block: Caution, style: Style) -> str:
-    return tags.line(f"⚠ {block.text}")
+    return html_parts.line(f"⚠ {block.text}")
 
 
 def _entries(block: Entries, style: Style) -> str:
@@ -94,7 +94,7 @@ def _heads(block: Entries) -> str:
     if not block.heads:
         return ""
     styles = [CELL, *(NUMBER for _ in block.heads[1:-1]), CELL]
-    return f"<tr>{''.join(map(tags.head, block.heads, styles))}</tr>"
+    return f"<tr>{''.join(map(html_parts.head, block.heads, styles))}</tr>"
 
 
 def _entry(entry: Entry, name: str) -> str:
@@ -109,12 +109,12 @@ def _entry(entry: Entry, name: str) -> str:
 
 
 def _table(block: Table, style: Style) -> str:
-    return tags.table(block.rows, block.there_are, block.noun, block.where, NUMBER if block.numbers else CELL)
+    return html_parts.table(block.rows, block.there_are, block.noun, block.where, NUMBER if block.numbers else CELL)
 
 
 def _listing(block: Listing, style: Style) -> str:
-    heads = "".join(tags.head(name, NUMBER) for name in block.heads)
-    place = tags.head(short(block.place, 80), "padding-left:9px;text-align:left")
+    heads = "".join(html_parts.head(name, NUMBER) for name in block.heads)
+    place = html_parts.head(short(block.place, 80), "padding-left:9px;text-align:left")
     rows = "".join(_source(each, style) for each in block.lines)
     return (
         '<div style="overflow-x:auto"><table style="border-collapse:collapse;margin:4px 0">'

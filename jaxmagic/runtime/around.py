@@ -18,7 +18,7 @@ _HOLDERS = types.GetSetDescriptorType, types.MemberDescriptorType
 
 
 def is_a(value: object, kind: type | tuple[type, ...]) -> bool:
-    """Whether `value` is of a kind, whatever it answers to ``__class__``. `kind` is no abstract class.
+    """Tell whether `value` is of a kind, whatever it answers to ``__class__``. `kind` is no abstract class.
 
     >>> is_a(True, int), is_a(1, (str, list))
     (True, False)
@@ -27,7 +27,7 @@ def is_a(value: object, kind: type | tuple[type, ...]) -> bool:
 
 
 def is_exactly(value: object, *kinds: type) -> bool:
-    """Whether `value` is of one of these classes, and of none derived from it; no ``__eq__`` of a metaclass runs.
+    """Tell whether `value` is of one of these classes, and of none derived; no ``__eq__`` of a metaclass runs.
 
     >>> is_exactly(1, bool, int), is_exactly(True, int)
     (True, False)
@@ -37,7 +37,7 @@ def is_exactly(value: object, *kinds: type) -> bool:
 
 
 def inherits(kind: type, *bases: type) -> bool:
-    """Whether one of `bases` is among the classes that `kind` was derived from; an abstract class is not asked.
+    """Tell whether one of `bases` is among the classes that `kind` was derived from; an abstract class is not asked.
 
     >>> from collections.abc import Hashable
     >>> inherits(bool, int), inherits(int, Hashable)
@@ -95,7 +95,7 @@ def member(kind: type, name: str) -> Any:
 
 
 def enclosed(function: FunctionType) -> dict[str, Any]:
-    """What a function closes over, by name."""
+    """Return what a function closes over, by name."""
     found = {}
     for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
         with suppress(ValueError):  # an empty cell

@@ -22,7 +22,10 @@ thread_cpu_ns: Clock = time.thread_time_ns
 
 
 def kept_waiting_ns() -> int | None:
-    """How long the calling thread has been ready to run while other threads had the processors; Linux alone tells."""
+    """Tell how long the calling thread has been ready to run while other threads had the processors.
+
+    Linux alone tells.
+    """
     try:
         with FileIO("/proc/thread-self/schedstat") as file:
             return int(file.read(100).split()[1])

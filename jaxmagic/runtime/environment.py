@@ -9,7 +9,7 @@ import sys
 from typing import NamedTuple
 
 from ..records.environment import Environment
-from . import private_api as internals
+from . import private_api
 
 
 def probe() -> Environment:
@@ -18,7 +18,7 @@ def probe() -> Environment:
 
     fixed = _fixed()
     config = jax.config
-    started = internals.backends_started() is not False
+    started = private_api.backends_started() is not False
     devices = jax.devices() if started else []
     ipython = sys.modules.get("IPython")
     return Environment(
@@ -37,7 +37,7 @@ def probe() -> Environment:
         x64=bool(config.jax_enable_x64),
         matmul_precision=_text(config.jax_default_matmul_precision),
         xla_flags=os.environ.get("XLA_FLAGS"),
-        cpu_async_dispatch=internals.cpu_async_dispatch(),
+        cpu_async_dispatch=private_api.cpu_async_dispatch(),
         cache_directory=_text(config.jax_compilation_cache_dir),
     )
 
@@ -52,7 +52,7 @@ class _Fixed(NamedTuple):
 
 @functools.cache
 def _fixed() -> _Fixed:
-    """What cannot change while the process lives, and takes time to find out."""
+    """Return what cannot change while the process lives, and takes time to find out."""
     import jaxlib
 
     from ..version import __version__

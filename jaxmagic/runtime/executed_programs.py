@@ -106,7 +106,7 @@ def _shared_call_caches() -> list[Any]:
 
 
 def _origin(frame: FrameType, run: Any) -> Origin | None:
-    """Of the program that is run in this frame; ``None`` where it was compiled ahead of time."""
+    """Return how the program was made that is run in this frame; ``None`` where it was compiled ahead of time."""
     if frame.f_code.co_name != "_pjit_call_impl_python":
         return None
     local = frame.f_locals

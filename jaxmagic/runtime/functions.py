@@ -9,7 +9,7 @@ from . import executed_programs
 
 
 def name_of(fn: object) -> str:
-    """What people call it.
+    """Return what people call it.
 
     >>> name_of(len)
     'len'
@@ -22,12 +22,12 @@ def name_of(fn: object) -> str:
 
 
 def is_jitted(fn: object) -> bool:
-    """Whether `fn` is what :func:`jax.jit` returns: something that can be traced and lowered."""
+    """Tell whether `fn` is what :func:`jax.jit` returns: something that can be traced and lowered."""
     return callable(fn) and hasattr(fn, "lower") and hasattr(fn, "trace")
 
 
 def is_folded(fn: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> bool:
-    """Whether a jitted function gets nothing to compute with, so that XLA may compute the result while compiling."""
+    """Tell whether a jitted function gets no array, so that XLA may compute the result while compiling."""
     import jax
 
     if not is_jitted(fn):

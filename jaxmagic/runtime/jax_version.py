@@ -37,7 +37,7 @@ def require_jax() -> None:
 
 
 def about_lines() -> list[str]:
-    """What a reader of source lines must know on this JAX, a sentence each."""
+    """Return what a reader of source lines must know on this JAX, a sentence each."""
     import jax
 
     if jax.__version_info__ >= _KEEPS_LINES:

@@ -1,10 +1,8 @@
-"""Everything that leans on JAX's insides, in one file, each with what happens when it is gone.
+"""What leans on JAX's insides, each with what happens when it is gone.
 
-JAX's public API says *that* a function compiled and how long it took. Three things it does not say, and they
-are what a user asks next: whether any backend has been started, which function object it was, and where its
-arguments lived. They are read here from a logger's name, a module attribute and the frames of JAX's own calls.
-Where the shape of those insides has changed, each function says ``None``, "not available on this JAX", or falls
-back on what the public API has.
+JAX's public API says that a function compiled and how long it took, and not whether any backend has been started or
+which settings a trace depends on. Where the shape of those insides has changed, each function says ``None``, "not
+available on this JAX", or falls back on the public API. Programs that ran are in ``executed_programs.py``.
 """
 
 from __future__ import annotations
@@ -38,7 +36,7 @@ _SETTINGS = (
 
 
 def backends_started() -> bool | None:
-    """Whether any backend has been started; asking must not start one."""
+    """Tell whether any backend has been started; asking must not start one."""
     try:
         from jax._src import xla_bridge
 
@@ -65,7 +63,7 @@ def local_devices() -> tuple[Any, ...]:
 
 
 def not_written_to_cache() -> AbstractContextManager[Any]:
-    """What this thread compiles in here is not kept in the user's persistent cache."""
+    """Keep what this thread compiles in here out of the user's persistent cache."""
     try:
         from jax._src import config
 
@@ -126,7 +124,7 @@ def _explaining_place() -> tuple[Any, str] | None:
 
 
 def static_arguments(jitted: Any) -> dict[str, Any]:
-    """Which arguments of a jitted function are static, as :func:`jax.jit` is told of them; ``{}`` if unknown."""
+    """Find which arguments of a jitted function are static, as :func:`jax.jit` is told of them; ``{}`` if unknown."""
     try:
         info = jitted._jit_info
         return {"static_argnums": info.static_argnums, "static_argnames": info.static_argnames}
@@ -206,7 +204,7 @@ def _is_ready(array: Any) -> bool:
 
 
 def profiler_running() -> bool:
-    """Whether JAX knows of a recording that was started and not stopped; asking starts no backend."""
+    """Tell whether JAX knows of a recording that was started and not stopped; asking starts no backend."""
     try:
         from jax._src import profiler
 
@@ -248,7 +246,10 @@ def unregister_listener(kind: Literal["event_time_span", "event", "event_duratio
 
 
 def is_registered(listener: object) -> bool | None:
-    """Whether JAX still calls this time span listener: ``jax.monitoring.clear_event_listeners()`` takes all away."""
+    """Tell whether JAX still calls this time span listener.
+
+    ``jax.monitoring.clear_event_listeners()`` takes all away.
+    """
     try:
         from jax._src import monitoring
 
@@ -258,7 +259,7 @@ def is_registered(listener: object) -> bool | None:
 
 
 def is_registered_internal(file: str) -> bool:
-    """Whether JAX leaves calls in this file out of tracebacks, because its library has asked for that.
+    """Tell whether JAX leaves calls in this file out of tracebacks, because its library has asked for that.
 
     ``False`` where JAX does not tell.
     """
@@ -271,7 +272,7 @@ def is_registered_internal(file: str) -> bool:
 
 
 def cpu_async_dispatch() -> bool | None:
-    """Whether the CPU backend dispatches asynchronously."""
+    """Tell whether the CPU backend dispatches asynchronously."""
     import jax
 
     try:

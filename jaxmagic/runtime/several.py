@@ -9,7 +9,7 @@ from math import prod
 from typing import Any
 
 from ..errors import NotMeasured
-from . import private_api as internals
+from . import private_api
 from .executed_programs import Watched, watch
 
 #: How many devices a program runs on, in the first line of its text; a number that is missing is one.
@@ -17,8 +17,8 @@ _COUNTS = re.compile(r"\b(?:num_partitions|replica_count)=(\d+)")
 
 
 def are_several() -> bool:
-    """Whether this is one of several JAX processes; no backend is started to find out."""
-    if not internals.backends_started():
+    """Tell whether this is one of several JAX processes; no backend is started to find out."""
+    if not private_api.backends_started():
         return False
     import jax
 
@@ -36,7 +36,7 @@ def noticing() -> Iterator[Callable[[], bool]]:
 
 
 def spans(watched: Watched) -> bool:
-    """Whether one of these programs ran on devices of other processes, or may have on a JAX that does not tell."""
+    """Tell whether one of these programs ran on devices of other processes, or may have, where JAX does not tell."""
     return are_several() and (watched.ran is None or any(map(_spans, watched.ran)))
 
 

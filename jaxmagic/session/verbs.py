@@ -73,5 +73,5 @@ def keep_cell(noted: Any) -> None:
 
 
 def cells() -> tuple[Any, ...]:
-    """What was noted behind each cell in which the extension was loaded, the last thousand of them."""
+    """Return what was noted behind each cell in which the extension was loaded, the last thousand of them."""
     return tuple(_cells)

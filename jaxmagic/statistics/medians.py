@@ -134,7 +134,7 @@ def mean_interval(samples: Sequence[float], confidence: float = CONFIDENCE) -> E
 
 
 def correlation_time(samples: Sequence[float]) -> float:
-    """How many samples in a row tell as much about the median as one independent sample; at least 1.
+    """Tell how many samples in a row tell as much about the median as one independent sample; at least 1.
 
     The sum of the autocorrelations of ``sign(sample - median)`` over all lags, cut off where the sum of two
     neighbouring ones is no longer positive.
@@ -149,7 +149,7 @@ def correlation_time(samples: Sequence[float]) -> float:
 
 
 def is_correlated(samples: Sequence[float]) -> bool:
-    """Whether so few of the samples are independent that the interval of their median may be too narrow.
+    """Tell whether so few of the samples are independent that the interval of their median may be too narrow.
 
     Something that comes and goes (another process, a clock frequency) may leave the order of the samples about their
     median alone, so their logarithms are asked as well.
@@ -168,7 +168,7 @@ def is_correlated(samples: Sequence[float]) -> bool:
 
 
 def _neighbours_correlate(centred: NDArray[np.float64]) -> bool:
-    """Whether neighbours are alike by more than chance makes them in one of a hundred runs."""
+    """Tell whether neighbours are alike by more than chance makes them in one of a hundred runs."""
     variance = float(np.mean(centred**2))
     return variance > 0 and float(centred[1:] @ centred[:-1]) / len(centred) / variance > 2.33 / len(centred) ** 0.5
 

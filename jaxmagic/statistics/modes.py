@@ -115,7 +115,7 @@ class _Landscape:
         self._scores = [self._score(index) for index in range(len(self._valleys))]
 
     def cuts(self) -> tuple[float, list[int]]:
-        """How clear the least clear valley is that is left, and how many samples lie below each valley."""
+        """Tell how clear the least clear valley is that is left, and how many samples lie below each valley."""
         counts = self._density.counts
         while self._valleys:
             score = min(self._scores)
@@ -143,7 +143,7 @@ class _Landscape:
             self._scores[peak - 1] = self._score(peak - 1)
 
     def _score(self, index: int) -> float:
-        """How far a valley falls short of the interpolation between its peaks; one is enough."""
+        """Tell how far a valley falls short of the interpolation between its peaks; one is enough."""
         before, valley, after = self._peaks[index], self._valleys[index], self._peaks[index + 1]
         counts, wider = self._density.counts, self._density.wider
         if counts[valley] > _DEPTH * min(counts[before], counts[after]):

@@ -51,7 +51,7 @@ def outliers(samples: Sequence[float]) -> Outliers:
 
 
 def _beyond(logs: NDArray[np.float64]) -> int:
-    """How many of the values lie above the upper fence."""
+    """Tell how many of the values lie above the upper fence."""
     middle, quartile = np.quantile(logs, (_MEDIAN, _QUARTILE))
     scale = (quartile - middle) / np.log((1 - _MEDIAN) / (1 - _QUARTILE))
     reach = scale * np.log((1 - _QUARTILE) * max(len(logs), 4) / _BEYOND)

@@ -32,7 +32,7 @@ _STEP_BIAS = 5.0
 
 
 def is_steady(samples: Sequence[float]) -> bool:
-    """Whether the samples have stopped falling: their last third is about as long as the third before it.
+    """Tell whether the samples have stopped falling: their last third is about as long as the third before it.
 
     >>> is_steady([90, 60, 30, 20, 10, 10]), is_steady([90, 20, 10, 10, 10, 10])
     (False, True)
@@ -75,7 +75,7 @@ def drift(samples: Sequence[float]) -> float | None:
 
 
 def _inflation(ranks: _Array) -> float:
-    """How many times as large the variance of a rank correlation is as for independent samples."""
+    """Tell how many times as large the variance of a rank correlation is as for independent samples."""
     count = len(ranks)
     centred = ranks - np.mean(ranks)
     line, step = _without_line(centred), _without_step(centred)

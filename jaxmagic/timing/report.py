@@ -86,7 +86,7 @@ def _functions(shown: tuple[Compilation, ...], style: Style) -> Entries:
 
 
 def about_time(timing: Timing, digits: int) -> list[str]:
-    """What has to be said about the wall time beyond its parts."""
+    """Return what has to be said about the wall time beyond its parts."""
     sentences = []
     inside = chosen.code_wait_ns(timing)
     if inside is not None:
@@ -104,7 +104,7 @@ def about_time(timing: Timing, digits: int) -> list[str]:
 
 
 def about_fetch(timing: Timing, digits: int) -> str:
-    """How long the copy of the result to the host took."""
+    """Tell how long the copy of the result to the host took."""
     if not timing.fetch_bytes:
         return "Fetch: nothing to copy, because the result holds no array."
     fetched = units.size(timing.fetch_bytes)
@@ -135,7 +135,7 @@ def about_compilations(timing: Timing, rest: int, rest_ns: int, digits: int) -> 
 
 
 def notes(timing: Timing, digits: int) -> list[str]:
-    """What the record carries to be told with it."""
+    """Return what the record carries to be told with it."""
     told = list(timing.notes)
     if timing.environment.backend in ("gpu", "cuda", "rocm") and any(each.compiled for each in timing.compilations):
         told.append("A first run on a GPU also loads its modules and starts libraries: that is in host.")

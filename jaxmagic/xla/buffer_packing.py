@@ -87,7 +87,7 @@ def _home(program: Program, places: set[Place], lives: Mapping[Place, Lifetime])
 
 
 def _made(program: Program, table: Timetable) -> Iterator[tuple[Place, int]]:
-    """Where values are made, and how large they are."""
+    """Find where values are made, and how large they are."""
     pending, met = [program.entry], {program.entry}
     while pending:
         computation = pending.pop()

@@ -122,7 +122,7 @@ def shape_of(message: Any) -> tuple[str, int, int]:
 
 
 def entry(table: Sequence[Any], position: int) -> Any:
-    """What a message refers to: positions begin at 1; ``None`` for 0, which stands for none, and beyond the end.
+    """Return what a message refers to: positions begin at 1; ``None`` for 0 and beyond the end.
 
     >>> entry(["a.py", "b.py"], 2)
     'b.py'

@@ -53,7 +53,7 @@ def _integers(data: bytes) -> np.ndarray[Any, np.dtype[np.uint64]]:
 
 
 def is_copy(literal: Literal, array: np.ndarray[Any, Any]) -> bool:
-    """Whether these are the numbers of `array`, perhaps in another shape, whatever its dimensions lie like.
+    """Tell whether these are the numbers of `array`, perhaps in another shape, whatever its dimensions lie like.
 
     >>> w = np.arange(6, dtype=np.int8).reshape(2, 3)
     >>> is_copy(Literal((2, 3), (1, 0), bytes([0, 1, 2, 3, 4, 5])), w)

@@ -99,7 +99,7 @@ def _is_condition(program: Program, computation: int) -> bool:
 
 
 def lifetimes(program: Program, made_at: Iterable[Place], table: Timetable) -> dict[Place, Lifetime]:
-    """How long the value is needed that is made at each of these places.
+    """Tell how long the value is needed that is made at each of these places.
 
     Args:
         program: the scheduled module.
@@ -229,7 +229,7 @@ class _Flow:
                     pending.append(further)
 
     def joins(self, place: Place) -> bool:
-        """Whether different values can come to a place: into the state of a loop, or out of several branches."""
+        """Tell whether different values can come to a place: into the state of a loop, or out of several branches."""
         if self._program.instructions[place.instruction].opcode == "conditional":
             return True
         home = self._home.get(place.instruction)

@@ -40,7 +40,7 @@ def _trips(message: Any) -> int:
 
 
 def _is_one_kernel(message: Any) -> bool:
-    """Whether XLA for the CPU compiles a call as a whole."""
+    """Tell whether XLA for the CPU compiles a call as a whole."""
     return any(each.key == b"xla_cpu_small_call" and each.value == b"true" for each in message.attributes.entries)
 
 

@@ -17,7 +17,7 @@ _TUPLE = 13
 
 
 def sharded(module: Any, entry: Any) -> tuple[tuple[Sharded, ...], tuple[Sharded, ...]]:
-    """What a module takes and gives.
+    """Return what a module takes and gives.
 
     Args:
         module: an ``HloModule``.
@@ -72,7 +72,7 @@ def groups_of(message: Any) -> int:
 
 
 def _size(axes: Sequence[Any], sizes: Sequence[int]) -> int | None:
-    """How many devices lie along some axes of a mesh; ``None`` where a part of one is meant, or a broken one."""
+    """Tell how many devices lie along some axes of a mesh; ``None`` where a part of one is meant, or a broken one."""
     if any(each.part or not 0 <= each.axis < len(sizes) for each in axes):
         return None
     return prod(sizes[each.axis] for each in axes)

@@ -15,7 +15,7 @@ from benchmarks.large_map import program
 from jaxmagic.charts.areas import Box, Boxes
 from jaxmagic.charts.curves import Mark, Series
 from jaxmagic.charts.scale import Scale
-from jaxmagic.drawing import boxes_to_canvas as zoom
+from jaxmagic.drawing import boxes_to_canvas
 from jaxmagic.memory_use.charts.buffer_map import MOST_IN_VIEW, map_chart
 from jaxmagic.report.pictures import chart_to_html
 
@@ -42,7 +42,7 @@ def boxes(*lines: str, unit: str | None = None) -> Boxes:
 def test_all_that_is_drawn_is_there() -> None:
     later = Box(x=(3.0, 9.0), y=(2048.0, 4096.0), kind=0, lines=("dot.2", "jit(f)/dot"))
     chart = boxes("dot.1", "jit(f)/dot")
-    found = unpacked(zoom.pack(replace(chart, boxes=(later, *chart.boxes, later))))
+    found = unpacked(boxes_to_canvas.pack(replace(chart, boxes=(later, *chart.boxes, later))))
     assert [name for name, _ in found["kinds"]] == ["a", "b"]
     columns = {name: found[name] for name in ("count", "left", "width", "low", "height", "kind")}
     assert columns == {
@@ -63,7 +63,7 @@ def test_all_that_is_drawn_is_there() -> None:
 
 
 def test_a_unit_that_was_chosen_is_the_only_one() -> None:
-    assert unpacked(zoom.pack(boxes("x", unit="KiB")))["y"]["units"] == [[" KiB", 1024]]
+    assert unpacked(boxes_to_canvas.pack(boxes("x", unit="KiB")))["y"]["units"] == [[" KiB", 1024]]
 
 
 def test_whatever_a_name_holds_is_data() -> None:

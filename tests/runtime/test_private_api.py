@@ -10,43 +10,43 @@ import pytest
 
 import jaxmagic
 from jaxmagic.compilation.capture import jit_calls
-from jaxmagic.runtime import private_api as internals
+from jaxmagic.runtime import private_api
 
 
 def test_backends_are_known_to_be_started(x: Any) -> None:
-    assert internals.backends_started() is True
+    assert private_api.backends_started() is True
 
 
 def test_devices_of_every_backend_are_known() -> None:
-    assert set(internals.local_devices()) >= set(jax.local_devices())
+    assert set(private_api.local_devices()) >= set(jax.local_devices())
 
 
 def test_without_the_module_the_devices_of_the_default_backend_are_known(monkeypatch: Any) -> None:
     monkeypatch.setitem(sys.modules, "jax._src.xla_bridge", None)
     monkeypatch.delattr(jax._src, "xla_bridge")
-    assert internals.local_devices() == tuple(jax.local_devices())
+    assert private_api.local_devices() == tuple(jax.local_devices())
 
 
 def test_static_arguments_are_known_or_said_to_be_unknown() -> None:
     jitted = jax.jit(lambda x, n, *, act: x, static_argnums=1, static_argnames="act")
-    found = internals.static_arguments(jitted)
+    found = private_api.static_arguments(jitted)
     assert found == {"static_argnums": (1,), "static_argnames": ("act",)}
-    assert internals.static_arguments(lambda x: x) == {}
+    assert private_api.static_arguments(lambda x: x) == {}
 
 
 def test_async_dispatch_is_known() -> None:
-    assert internals.cpu_async_dispatch() is True
+    assert private_api.cpu_async_dispatch() is True
 
 
 def test_without_the_module_it_is_not_known(monkeypatch: Any) -> None:
     monkeypatch.setitem(sys.modules, "jax._src.xla_bridge", None)
     monkeypatch.delattr(jax._src, "xla_bridge")
-    assert internals.backends_started() is None
+    assert private_api.backends_started() is None
 
 
 def test_without_the_setting_it_is_not_known(monkeypatch: Any) -> None:
     monkeypatch.delattr(type(jax.config), "read")
-    assert internals.cpu_async_dispatch() is None
+    assert private_api.cpu_async_dispatch() is None
 
 
 def test_without_jaxs_frames_a_compilation_is_still_measured(monkeypatch: Any, x: Any) -> None:
@@ -80,7 +80,7 @@ def test_a_frame_that_fails_costs_the_reason_and_nothing_else(monkeypatch: Any, 
 
 
 def test_unregistering_what_is_gone_is_no_error() -> None:
-    internals.unregister_listener("event", lambda *_: None)
+    private_api.unregister_listener("event", lambda *_: None)
 
 
 @pytest.mark.parametrize("operation", ["-x", "abs(x)", "+x", "x + x", "jnp.negative(x)"])

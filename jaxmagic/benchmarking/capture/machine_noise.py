@@ -37,7 +37,7 @@ _measured: list[tuple[Environment, ProcessNoise | None]] = []
 
 
 def machine_noise(environments: tuple[Environment, ...], progress: Progress = SILENT) -> ProcessNoise | None:
-    """How much medians differ from process to process here, measured where it was not in this session.
+    """Tell how much medians differ from process to process here, measured where it was not in this session.
 
     Args:
         environments: those of the records that it is for.
@@ -110,7 +110,10 @@ def measure_programs(_: None) -> tuple[Benchmark, ...]:
 
 
 def _may_be_here(environment: Environment) -> bool:
-    """Whether an environment is the one here, as far as is known: devices are not before a backend has started."""
+    """Tell whether an environment is the one here, as far as is known.
+
+    Devices are not before a backend has started.
+    """
     try:
         require_jax()
     except JaxNotAvailable:

@@ -60,7 +60,7 @@ def take_pipelined(runner: Runner, call_ns: float, budget_ns: float) -> Pipeline
 
 
 def _may_block_each_other(value: Any) -> bool:
-    """Whether calls that are in flight together may wait for each other without end.
+    """Tell whether calls that are in flight together may wait for each other without end.
 
     Several devices of one CPU share its threads: those of one call may be waiting for devices whose threads wait for
     those of another one, and after 40 s XLA ends the process (seen with JAX 0.10.2, four devices and two processors).

@@ -39,7 +39,7 @@ class Plan(NamedTuple):
         return self.samples is not None and self.evaluations is not None
 
     def is_long(self, call_ns: float) -> bool:
-        """Whether a call takes so much of the budget that each one counts.
+        """Tell whether a call takes so much of the budget that each one counts.
 
         Such a call is warm when it compiles nothing, and no part of the budget is kept back for pipelined ones, of
         which too few would fit.
@@ -51,7 +51,7 @@ class Plan(NamedTuple):
         return self.budget_ns if self.is_long(call_ns) else (1 - WARM_UP - PIPELINED) * self.budget_ns
 
     def has_time(self, spent_ns: float, each_ns: float, count: int, needed: int) -> bool:
-        """Whether to take one more sample, or round.
+        """Tell whether to take one more sample, or round.
 
         While it fits into the budget; and until there are as many as an answer takes, if all of these cost no more
         than the budget once more.
@@ -68,7 +68,7 @@ class Plan(NamedTuple):
 
 
 def default_budget_ns(candidates: int, points: int | None = None) -> int:
-    """How long a comparison of so many candidates may take where nobody says: a second for each.
+    """Tell how long a comparison of so many candidates may take where nobody says: a second for each.
 
     Args:
         candidates: how many.

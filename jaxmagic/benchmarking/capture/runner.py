@@ -204,7 +204,10 @@ class Runner:
         return max(ended_ns - started_ns, 1)
 
     def look_whether_serial(self) -> bool:
-        """Whether some calls all return when their work is done: those that are pipelined would follow each other."""
+        """Tell whether some calls all return when their work is done.
+
+        Those that are pipelined would follow each other.
+        """
         log, waited = WaitLog(), []
         log.start()
         try:
@@ -222,7 +225,7 @@ class Runner:
         return self.serial is not None
 
     def overhead_ns(self) -> float:
-        """What a call that does nothing takes in :meth:`sample`, with the wait for a result that is ready."""
+        """Return what a call that does nothing takes in :meth:`sample`, with the wait for a result that is ready."""
         value = self.value
         empty = Runner(lambda: value, clock=self._clock, fence=self._fence)
         empty._wait = self._wait
@@ -230,7 +233,7 @@ class Runner:
         return median(empty._plain_sample(calls) for _ in range(_EMPTY_SAMPLES)) / calls
 
     def leaves_work_behind(self, calls: list[tuple[int, int]]) -> bool:
-        """Whether `calls`, as :meth:`single_call` gives them, had work left when their result was ready.
+        """Tell whether `calls`, as :meth:`single_call` gives them, had work left when their result was ready.
 
         Most of them have to, beyond what noise is, if the result holds arrays to wait for; and only one if not.
         """
@@ -263,7 +266,7 @@ def _own_loop() -> Callable[..., tuple[int, Any]]:
 def _timed_loop(
     call: Callable[[], Any], wait: Callable[[Any], object], clock: Clock, evaluations: range
 ) -> tuple[int, Any]:
-    """How long as many calls take, each of them waited for, and what the last one returned."""
+    """Tell how long as many calls take, each of them waited for, and what the last one returned."""
     started_ns = clock()
     for _ in evaluations:
         value = call()

@@ -20,7 +20,7 @@ from typing import Any
 import cloudpickle
 
 from ...errors import LaunchError
-from ...runtime import private_api as internals
+from ...runtime import private_api
 from ...runtime.copies import unguarded
 
 _ADVICE = (
@@ -91,7 +91,7 @@ class _Pickler(cloudpickle.Pickler):
         self._names = _names_in_jax()
 
     def reducer_override(self, obj: Any) -> Any:
-        """How `obj` is made again; called by pickle for whatever is not a plain container or number."""
+        """Tell how `obj` is made again; called by pickle for whatever is not a plain container or number."""
         found = _reduced(obj, self._names)
         if found is not None:
             return found
@@ -102,7 +102,7 @@ class _Pickler(cloudpickle.Pickler):
 
 def _registering(kind: type, reduced: tuple[Any, ...]) -> tuple[Any, ...]:
     """Extend how a class is made again, by value, by its registration as a pytree."""
-    registration = internals.pytree_registration(kind)
+    registration = private_api.pytree_registration(kind)
     if registration is None:
         return reduced
     make, arguments, state, items, pairs, set_state = reduced
@@ -119,7 +119,7 @@ def _set_and_register(kind: type, state: tuple[Callable[[type, Any], object], An
 
     set_state, own, registration = state
     set_state(kind, own)
-    existing = internals.pytree_registration(kind)
+    existing = private_api.pytree_registration(kind)
     if existing is not None:
         if not all(map(_same_code, existing, registration)):
             raise TypeError(

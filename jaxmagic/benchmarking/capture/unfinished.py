@@ -16,5 +16,5 @@ def forgotten(_: object) -> None:
 
 
 def ended_by(error: BaseException) -> StoppedBy:
-    """What an exception makes of the samples that were taken before it."""
+    """Return what an exception makes of the samples that were taken before it."""
     return "interrupt" if isinstance(error, KeyboardInterrupt) else "error"

@@ -211,7 +211,7 @@ def smallest_ratio(design: Design, share: float = POWER) -> float | None:
 
 @lru_cache(maxsize=64)
 def _reaches(design: Design) -> NDArray[np.float64]:
-    """How far the interval reaches to either side, for each of the variances that may be found."""
+    """Tell how far the interval reaches to either side, for each of the variances that may be found."""
     variance = design.sd**2
     if design.is_welch:
         old, new = (variance * _chi_squared(each - 1) / (each - 1) for each in (design.old, design.new))

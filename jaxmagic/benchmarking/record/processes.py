@@ -98,7 +98,7 @@ class Spread(NamedTuple):
 
 
 def spread_of(benchmark: Benchmark) -> Spread | None:
-    """How far its processes lie apart; ``None`` where the clock did not move."""
+    """Tell how far its processes lie apart; ``None`` where the clock did not move."""
     side = side_of(benchmark.trials)
     if side is None:
         return None

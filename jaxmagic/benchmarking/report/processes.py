@@ -38,7 +38,7 @@ def processes(count: int) -> str:
 
 
 def about_processes(benchmark: Benchmark) -> str | None:
-    """How far medians lie apart within and between processes, and the difference that this lets one see."""
+    """Tell how far medians lie apart within and between processes, and the difference that this lets one see."""
     spread = spread_of(benchmark)
     if spread is None:
         return None
@@ -59,7 +59,7 @@ def about_processes(benchmark: Benchmark) -> str | None:
 
 
 def _given(noise: ProcessNoise | None) -> str:
-    """Where the noise comes from, if it is not what the processes themselves show."""
+    """Find where the noise comes from, if it is not what the processes themselves show."""
     if noise is None:
         return ", if processes differ by 2 %, which is assumed and not measured"
     return f", with the noise measured here in {processes(noise.processes)}"
@@ -97,7 +97,7 @@ def _range(times_ns: list[int], digits: int) -> str:
 
 
 def about_end(benchmark: Benchmark) -> str:
-    """How many processes there were, and what ended the sampling in each."""
+    """Tell how many processes there were, and what ended the sampling in each."""
     wanted, budget = units.percent(benchmark.rtol), units.time_short(benchmark.budget_ns)
     ends = Counter(each.stopped_by for each in benchmark.launches)
     told = {end: _ENDS[end].format(wanted=wanted, budget=budget) for end in ends}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ... import units
-from ...statistics import medians as statistics
+from ...statistics import medians
 from ...statistics.outliers import outliers
 from ..record.benchmark import Benchmark
 from ..record.versus import judge
@@ -35,9 +35,9 @@ def headline(benchmark: Benchmark, digits: int) -> str:
 
 
 def about_samples(benchmark: Benchmark, digits: int) -> list[str]:
-    """How the samples lie."""
+    """Tell how the samples lie."""
     calls = benchmark.latency.calls_ns
-    low, high = statistics.quartiles(calls)
+    low, high = medians.quartiles(calls)
     beyond = outliers(calls)
     of_calls = f" of {benchmark.latency.evaluations} calls" if benchmark.latency.evaluations > 1 else ""
     if len(calls) == 1:
@@ -58,14 +58,14 @@ def about_samples(benchmark: Benchmark, digits: int) -> list[str]:
 def _assumed(benchmark: Benchmark) -> str | None:
     """Say that samples are taken to be independent, where they are too few to see it."""
     count = len(benchmark.samples_ns)
-    if benchmark.estimate is None or count >= statistics.FEWEST_FOR_CORRELATION:
+    if benchmark.estimate is None or count >= medians.FEWEST_FOR_CORRELATION:
         return None
     return f"The interval assumes that these {count} samples do not depend on each other."
 
 
 def histogram(benchmark: Benchmark, digits: int) -> str | None:
     """The distribution in a line; ``None`` where there is none to speak of."""
-    found = statistics.histogram(benchmark.latency.calls_ns)
+    found = medians.histogram(benchmark.latency.calls_ns)
     if found is None:
         return None
     most = max(found.counts)
@@ -76,7 +76,7 @@ def histogram(benchmark: Benchmark, digits: int) -> str | None:
 
 
 def about_pipelined(benchmark: Benchmark, digits: int) -> str:
-    """What asynchrony hides."""
+    """Return what asynchrony hides."""
     if benchmark.launches:
         return launch_words.about_pipelined(benchmark, digits)
     pipelined = benchmark.pipelined
@@ -91,7 +91,7 @@ def about_pipelined(benchmark: Benchmark, digits: int) -> str:
     ratio = benchmark.pipelined_ratio
     if ratio is None or benchmark.waited is None:
         return f"{sentence}."
-    waited = units.time(statistics.median(benchmark.waited.calls_ns), digits)
+    waited = units.time(medians.median(benchmark.waited.calls_ns), digits)
     if judge(ratio) == "faster":
         times = f"{units.factor(1 / ratio.value)} ({units.factor_range(1 / ratio.high, 1 / ratio.low)})"
         return f"{sentence}; {waited} where each of as many is waited for, {times} as long."
@@ -99,7 +99,7 @@ def about_pipelined(benchmark: Benchmark, digits: int) -> str:
 
 
 def about_device(benchmark: Benchmark, digits: int) -> str | None:
-    """How long the device worked; ``None`` if nobody asked."""
+    """Tell how long the device worked; ``None`` if nobody asked."""
     device = benchmark.device
     if device is None:
         return None
@@ -130,7 +130,7 @@ def about_first_call(benchmark: Benchmark, digits: int) -> str:
 
 
 def about_end(benchmark: Benchmark, digits: int) -> str:
-    """What ended the sampling, and what was not reached."""
+    """Return what ended the sampling, and what was not reached."""
     if benchmark.launches:
         return launch_words.about_end(benchmark)
     estimate = benchmark.estimate

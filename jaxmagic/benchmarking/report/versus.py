@@ -56,7 +56,7 @@ def _processes(count: int) -> str:
 
 
 def verdict(versus: Versus) -> str:
-    """What a candidate is beside the baseline: ``2.01x faster (1.98x to 2.05x)``."""
+    """Return what a candidate is beside the baseline: ``2.01x faster (1.98x to 2.05x)``."""
     if versus.label == versus.baseline:
         return "baseline"
     return _times(versus)

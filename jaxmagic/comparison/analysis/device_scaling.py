@@ -63,7 +63,7 @@ def device_scaling(sweep: Sweep) -> list[Scaled]:
 
 
 def speed_up(before: Estimate, after: Estimate) -> Estimate:
-    """How many times as fast the calls of one point are as those of another one, with its interval.
+    """Tell how many times as fast the calls of one point are as those of another one, with its interval.
 
     Each end has three parts, whose squares add up: the reach of either time, and the noise between two points by its
     prior. All are scaled to Student's t with the few degrees of freedom that the prior is worth, so the interval is

@@ -35,7 +35,7 @@ def variable(name: str, values: Sequence[Any]) -> Variable:
 
 
 def _is_among(value: Any, seen: dict[Any, int]) -> bool:
-    """Whether a value was seen before; from now on it was."""
+    """Tell whether a value was seen before; from now on it was."""
     try:
         found = value in seen
         seen[value] = 1

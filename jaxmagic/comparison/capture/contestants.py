@@ -72,7 +72,7 @@ class Contestants:
         return self._left.items()
 
     def of_each(self, measure: Callable[[str, Entry], _Found]) -> dict[str, _Found]:
-        """What `measure` finds of each candidate; who raises is out.
+        """Measure each candidate; one that raises is out.
 
         Raises:
             AllFailed: every candidate did.
@@ -105,7 +105,7 @@ class Contestants:
 
     @contextmanager
     def named(self, label: str) -> Iterator[None]:
-        """What is raised within names the candidate."""
+        """Name the candidate in what is raised within."""
         try:
             yield
         except Exception as error:

@@ -44,7 +44,7 @@ def _lower(fn: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
 
 
 def _caveats(text: str) -> list[str]:
-    """What is known to be missing in the count, from the program's text."""
+    """Return what is known to be missing in the count, from the program's text."""
     found = []
     if re.search(r"\bstablehlo\.while\b", text):
         found.append("the body of a loop is counted once")

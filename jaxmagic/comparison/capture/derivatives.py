@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, Literal, NamedTuple, get_args
 
-from ...runtime import private_api as internals
+from ...runtime import private_api
 from ...runtime.functions import is_jitted, name_of
 
 #: What of a function is called.
@@ -79,7 +79,7 @@ def derivative(fn: Callable[..., Any], mode: Mode) -> Callable[..., Any]:
     if mode == "forward":
         return fn
     made: Callable[..., Any] = getattr(jax, mode)(_summed(fn))
-    return jax.jit(made, **internals.static_arguments(fn)) if is_jitted(fn) else made
+    return jax.jit(made, **private_api.static_arguments(fn)) if is_jitted(fn) else made
 
 
 class Differentiated:

@@ -83,4 +83,4 @@ class Again:
 
 
 def _nothing() -> None:
-    """What is left of :class:`Again` in a pickle."""
+    """Return what is left of :class:`Again` in a pickle."""

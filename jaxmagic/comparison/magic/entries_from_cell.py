@@ -32,7 +32,7 @@ def compile_candidates(
     candidates: Sequence[Labelled],
     variables: Sequence[str],
 ) -> Make:
-    """What makes the candidates.
+    """Return what makes the candidates.
 
     Args:
         shell: in whose session they run.

@@ -39,7 +39,7 @@ class Noise(NamedTuple):
     freedom: float
 
     def reach(self, beyond: float) -> float:
-        """How far chance takes a point to one side with probability `beyond`.
+        """Tell how far chance takes a point to one side with probability `beyond`.
 
         >>> round(Noise(0.02, 4).reach(0.025), 4)
         0.0555

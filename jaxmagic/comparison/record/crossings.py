@@ -57,7 +57,7 @@ class _Pair(NamedTuple):
 
 
 def crossings(sweep: Sweep) -> tuple[Crossing, ...]:
-    """Where one candidate is faster beyond the noise between points, and from some larger value on another one.
+    """Find where one candidate is faster beyond the noise between points, and from some larger value on another one.
 
     Between are only points at which that is not certain. The probability that chance makes a crossing is at most 5 %
     for the whole sweep: each of its ratios is allowed an equal share of that.
@@ -116,7 +116,7 @@ def _crossings(pair: _Pair, variable: str, beyond: float) -> list[Crossing]:
 
 
 def _certain(ratios: Sequence[_Ratio], beyond: float) -> list[bool]:
-    """Whether each ratio differs from one, by its samples and beyond the noise between points."""
+    """Tell whether each ratio differs from one, by its samples and beyond the noise between points."""
     noise = scatter(
         [log(each.size) for each in ratios], [each.log for each in ratios], [each.error for each in ratios]
     )
@@ -160,7 +160,7 @@ def scatter(x: Sequence[float], y: Sequence[float], errors: Sequence[float]) -> 
 
 
 def _zero(ratios: Sequence[_Ratio]) -> float:
-    """Where the line through the points, in logarithms of both, meets zero: the middle of such places."""
+    """Find where the line through the points, in logarithms of both, meets zero: the middle of such places."""
     zeros = []
     for left, right in pairwise(ratios):
         if (left.log < 0) != (right.log < 0):

@@ -101,12 +101,15 @@ def _growth(sizes: tuple[float, ...], times: tuple[float, ...], errors: tuple[fl
 
 
 def is_known(found: Growth) -> bool:
-    """Whether an exponent is worth telling as one: its interval cannot hold both n and n^2."""
+    """Tell whether an exponent is worth telling as one: its interval cannot hold both n and n^2."""
     return found.exponent.high - found.exponent.low < _WIDEST
 
 
 def is_bounded(found: Growth) -> bool:
-    """Whether the interval of an exponent is worth telling at all: it reaches no farther than one from its value."""
+    """Tell whether the interval of an exponent is worth telling at all.
+
+    It reaches no farther than one from its value.
+    """
     exponent = found.exponent
     return max(exponent.high - exponent.value, exponent.value - exponent.low) <= _FARTHEST
 
@@ -137,7 +140,7 @@ class _Fit(NamedTuple):
 
 
 def _largest(points: Points) -> tuple[int, _Fit]:
-    """How many of the smallest sizes are left out, and the best curve through the others.
+    """Tell how many of the smallest sizes are left out, and the best curve through the others.
 
     None are, unless the points without them lie nearer to their curve than chance explains: the F-test of these
     points, with the moderated noise of the others.

@@ -14,7 +14,7 @@ from .sweep import Point, Sweep
 
 
 def along(sweep: Sweep) -> int:
-    """Which variable the curves go along: the one with the most numbers; the first one if none has numbers."""
+    """Find which variable the curves go along: the one with the most numbers; the first one if none has numbers."""
     sizes = [len(each.labels) if each.numbers is not None else 0 for each in sweep.variables]
     return sizes.index(max(sizes))
 

@@ -61,7 +61,7 @@ def family_confidence(others: int) -> float:
 
 
 def known(times: Sequence[Sequence[float]], again: Sequence[float], rtol: float) -> bool:
-    """Whether the ratios of all candidates to the baseline are known well enough.
+    """Tell whether the ratios of all candidates to the baseline are known well enough.
 
     Args:
         times: of each candidate in each round, the baseline first.
@@ -148,7 +148,7 @@ def _differs_from_itself(comparison: Comparison) -> list[Finding]:
 
 
 def agrees(comparison: Comparison, candidate: Candidate) -> bool | None:
-    """Whether a candidate computes what the baseline does; ``None`` where that is not known.
+    """Tell whether a candidate computes what the baseline does; ``None`` where that is not known.
 
     Outputs were compared with that of one candidate, which need not be the baseline any more.
     """

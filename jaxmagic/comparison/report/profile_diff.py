@@ -18,7 +18,7 @@ _LEAST_SHARE = 0.005
 
 
 def about_profiles(comparison: Comparison) -> list[str]:
-    """How long devices work in a call of each candidate, and why that is not known of some."""
+    """Tell how long devices work in a call of each candidate, and why that is not known of some."""
     found = profiled(comparison)
     told = []
     if found:

@@ -100,7 +100,7 @@ def beside(versus: Versus) -> str:
 
 
 def throughput(candidate: Candidate) -> str | None:
-    """How much of its work is done in a second, and what that number leaves out; ``None`` if nobody asked."""
+    """Tell how much of its work is done in a second, and what that number leaves out; ``None`` if nobody asked."""
     work = candidate.work
     if work is None:
         return None
@@ -152,7 +152,7 @@ def details(comparison: Comparison, candidate: Candidate, digits: int) -> str:
 
 
 def _calls(versus: Versus) -> str:
-    """How many calls a longer compilation takes to pay for itself, and how sure that is."""
+    """Tell how many calls a longer compilation takes to pay for itself, and how sure that is."""
     assert versus.break_even_calls is not None
     text = units.count(versus.break_even_calls, "call")
     low, high = versus.break_even_interval or (versus.break_even_calls,) * 2
@@ -160,7 +160,7 @@ def _calls(versus: Versus) -> str:
 
 
 def about_rounds(comparison: Comparison) -> str:
-    """How many rounds there were, and what ended them."""
+    """Tell how many rounds there were, and what ended them."""
     rounds = len(comparison.again.samples_ns)
     count = units.count(rounds, "round")
     sentence = f"{count} in shuffled order"
@@ -206,7 +206,7 @@ def _more(comparison: Comparison, needed: int) -> str:
 
 
 def lacks_rounds(comparison: Comparison) -> bool:
-    """Whether there are fewer rounds than a verdict takes."""
+    """Tell whether there are fewer rounds than a verdict takes."""
     return len(comparison.again.samples_ns) < rounds_for(family_confidence(len(comparison) - 1))
 
 
@@ -218,7 +218,7 @@ def budget_for_verdict_ns(comparison: Comparison) -> float | None:
 
 
 def about_outputs(comparison: Comparison) -> list[str]:
-    """Which outputs are not the baseline's; or that all are."""
+    """Find which outputs are not the baseline's; or that all are."""
     checks = [(each.label, each.check) for each in comparison.candidates if each.check is not None]
     failed = [(label, check) for label, check in checks if not check.passed]
     if failed:
@@ -249,7 +249,7 @@ def _mismatch(label: str, like: str, check: Check) -> str:
 
 
 def _in(check: Check) -> str:
-    """Of which types the outputs were, because that decides what is allowed."""
+    """Tell the types of the outputs, because they decide what is allowed."""
     if check.dtype is None:
         return ""
     return f" in {check.dtype}" + (f" beside {check.like_dtype}" if check.like_dtype != check.dtype else "")

@@ -29,7 +29,7 @@ _ABOUT = 0.15
 
 
 def headline(sweep: Sweep) -> str:
-    """What was measured, and where; long labels are cut."""
+    """Return what was measured, and where; long labels are cut."""
     over = " and ".join(f"{each.name} = {_values(each.labels)}" for each in sweep.variables)
     labels = sweep.labels
     who = " and ".join(labels) if len(labels) <= 2 else units.count(len(labels), "candidate")
@@ -75,7 +75,7 @@ def _cell(comparison: Comparison, label: str, digits: int) -> str:
 
 
 def about_work(sweep: Sweep) -> list[str]:
-    """What the throughputs leave out, once for all points."""
+    """Return what the throughputs leave out, once for all points."""
     works = [
         each.work
         for point in sweep.points
@@ -88,7 +88,7 @@ def about_work(sweep: Sweep) -> list[str]:
 
 
 def about_growth(sweep: Sweep) -> list[str]:
-    """How the time of each candidate grows, as far as its points tell."""
+    """Tell how the time of each candidate grows, as far as its points tell."""
     sentences: list[str] = []
     bounded: list[str] = []
     unknown: dict[int, list[str]] = {}
@@ -158,7 +158,7 @@ def _with_baseline(comparison: Comparison, candidate: Candidate) -> list[Candida
 
 
 def about_crossings(sweep: Sweep) -> list[str]:
-    """Where candidates overtake each other."""
+    """Find where candidates overtake each other."""
     return [_crossing(each) for each in sweep.crossings]
 
 
@@ -170,7 +170,7 @@ def _crossing(each: Crossing) -> str:
 
 
 def about_compiling(sweep: Sweep, digits: int) -> list[str]:
-    """What first calls spent on compiling, from point to point."""
+    """Return what first calls spent on compiling, from point to point."""
     found = []
     for curve in sweep.curves:
         compiled = [each for each in curve.compile_ns if each]
@@ -184,7 +184,7 @@ def about_compiling(sweep: Sweep, digits: int) -> list[str]:
 
 
 def about_conditions(sweep: Sweep) -> list[str]:
-    """What went on beside the samples, once for all points: the first of each kind, and at how many more."""
+    """Return what went on beside the samples, once for all points: the first of each kind, and at how many more."""
     found: dict[str, list[tuple[Point, Finding]]] = {}
     for point in sweep.points:
         for each in point.comparison.warnings if point.comparison is not None else ():
@@ -193,7 +193,7 @@ def about_conditions(sweep: Sweep) -> list[str]:
 
 
 def about_end(sweep: Sweep, digits: int) -> list[str]:
-    """What is missing, and why."""
+    """Return what is missing, and why."""
     sentences = []
     if len(sweep.points) < sweep.planned:
         count = f"{len(sweep.points)} of {units.count(sweep.planned, 'point')}"

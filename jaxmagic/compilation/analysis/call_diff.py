@@ -94,7 +94,7 @@ def _distance(now: Call, before: Call) -> int:
 
 
 def _aspects(now: Leaf, before: Leaf) -> int:
-    """How many of dtype, weakness and dimensions differ; another rank counts more than all of them."""
+    """Tell how many of dtype, weakness and dimensions differ; another rank counts more than all of them."""
     dtype, _, shape = without_sharding(now.type).partition("[")
     other_dtype, _, other_shape = without_sharding(before.type).partition("[")
     ours, theirs = shape.split(","), other_shape.split(",")
@@ -190,7 +190,7 @@ def _by_argument(call: Call) -> dict[str, set[str]]:
 
 
 def _listed(paths: Sequence[str], all_paths: Collection[str]) -> str:
-    """What only one of two arguments holds, in words."""
+    """Return what only one of two arguments holds, in words."""
     if not paths:
         return "nothing else" if all_paths else "nothing"
     if len(all_paths) == 1 and re.fullmatch(r"\w+", paths[0]):

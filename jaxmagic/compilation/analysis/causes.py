@@ -12,7 +12,7 @@ from typing import Any
 
 from ..record.compilation import Cause
 from ..record.events import Call, Miss
-from . import jax_explanations as explanations
+from . import jax_explanations
 from .call_diff import differences, most_alike, placement_difference
 from .held import changes, new_function
 from .operations import operation_cause
@@ -104,7 +104,7 @@ def _find(call: Call | None, text: str, traced: bool, memory: Memory) -> Cause:
 def _of_call(call: Call, earlier: Sequence[Call], text: str, memory: Memory) -> Cause:
     alike = most_alike(call, earlier)
     differing = [] if alike is None else differences(call, alike)
-    setting = explanations.context(text)
+    setting = jax_explanations.context(text)
     named = setting is not None and setting.now is not None
     if setting is not None and alike is not None and call.settings.get(setting.argument or "") is not None:
         named = False  # JAX compared with another call: what differs from the nearest one is known
@@ -113,7 +113,7 @@ def _of_call(call: Call, earlier: Sequence[Call], text: str, memory: Memory) -> 
         return combined([setting, *differing])
     if differing:
         return combined(differing)
-    if alike is not None and explanations.never_seen(text):
+    if alike is not None and jax_explanations.never_seen(text):
         return Cause(kind="first call", reason="compiled before, but gone from JAX's caches (jax.clear_caches()?)")
     if call.wrapped:
         return _of_wrapped(call, text, earlier, memory)
@@ -156,7 +156,7 @@ def _of_wrapped(call: Call, text: str, earlier: Sequence[Call], memory: Memory) 
     """JAX's explanation is about the library's function, which many of the user's may share."""
     if earlier:
         return _unknown(call)
-    return _not_explained(call, memory, never_seen=explanations.never_seen(text))
+    return _not_explained(call, memory, never_seen=jax_explanations.never_seen(text))
 
 
 def _not_explained(call: Call, memory: Memory, *, never_seen: bool = False) -> Cause:
@@ -174,7 +174,7 @@ def _of_transformed(call: Call, earlier: Sequence[Call], text: str, memory: Memo
     alike = most_alike(call, earlier)
     if alike is not None and (differing := differences(call, alike)):
         return combined(differing)
-    if explanations.never_seen(text):
+    if jax_explanations.never_seen(text):
         _never_seen(text, call, memory)  # the next call from there is to be told from this one
     if call.transformation:
         return cause("transformation", f"a part of {call.transformation}, around {call.name}")
@@ -182,20 +182,20 @@ def _of_transformed(call: Call, earlier: Sequence[Call], text: str, memory: Memo
 
 
 def _from_explanation(text: str, call: Call | None, memory: Memory) -> Cause | None:
-    if explanations.never_seen(text):
+    if jax_explanations.never_seen(text):
         return _never_seen(text, call, memory)
-    return explanations.read(text, call)
+    return jax_explanations.read(text, call)
 
 
 def _never_seen(text: str, call: Call | None, memory: Memory) -> Cause:
-    site = explanations.call_site(text)
+    site = jax_explanations.call_site(text)
     here = ("", None) if call is None else (call.name, call.source_id)
     seen_here = memory.call_sites.pop(site, None)
     memory.call_sites[site] = here
     if call is not None and (found := _new_function(call, memory)):
         return found
     # JAX's hint is about the line of the call: two different functions called from it get the hint as well.
-    if explanations.hints_at_new_function(text) and seen_here in (None, here):
+    if jax_explanations.hints_at_new_function(text) and seen_here in (None, here):
         reason = "a new function object, called from a line that called one before"
         advice = "define and jit the function once, if it is the same and closes over the same"
         return Cause(kind="new function", reason=reason, remedy=advice)

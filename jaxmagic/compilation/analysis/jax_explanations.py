@@ -20,7 +20,7 @@ def read(text: str, call: Call | None) -> Cause | None:
 
 
 def never_seen(text: str) -> bool:
-    """Whether JAX says that it has not seen the function object."""
+    """Tell whether JAX says that it has not seen the function object."""
     return "never seen function" in text
 
 
@@ -30,7 +30,7 @@ def call_site(text: str) -> str:
 
 
 def hints_at_new_function(text: str) -> bool:
-    """Whether JAX has seen another function called from the same line."""
+    """Tell whether JAX has seen another function called from the same line."""
     return "on the same line" in text
 
 

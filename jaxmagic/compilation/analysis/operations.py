@@ -45,7 +45,7 @@ def operation_cause(call: Call, earlier: Sequence[Call]) -> Cause:
 
 
 def _same_use(now: Call, before: Call) -> bool:
-    """Whether two calls differ in sizes and types only: else they have no more than the operation in common."""
+    """Tell whether two calls differ in sizes and types only: else they have no more than the operation in common."""
     same_names = (
         now.passed == before.passed
         and now.leaves.keys() == before.leaves.keys()
@@ -67,7 +67,7 @@ def _sources(call: Call) -> dict[str, int]:
 
 
 def _dimensions(type_: str) -> int:
-    """How many dimensions a type such as ``float32[3,4]`` has."""
+    """Tell how many dimensions a type such as ``float32[3,4]`` has."""
     return 0 if type_.endswith("[]") else 1 + type_.count(",")
 
 

@@ -46,7 +46,7 @@ _TYPE = re.compile(
 
 
 def remedy(kind: CauseKind) -> str | None:
-    """What would avoid another compilation of this kind."""
+    """Return what would avoid another compilation of this kind."""
     return _REMEDIES.get(kind)
 
 
@@ -94,7 +94,7 @@ def parameter_difference(operation: str, name: str, now: str, before: str) -> Ca
 def type_difference(
     argument: str, now_text: str, before_text: str, *, numbers: tuple[bool, bool] | None = None
 ) -> Cause:
-    """What differs between two types as JAX writes them: ``f32[8,8]``, ``i32[]({}){weak_type=True}``.
+    """Return what differs between two types as JAX writes them: ``f32[8,8]``, ``i32[]({}){weak_type=True}``.
 
     Args:
         argument: of which argument.
@@ -172,7 +172,7 @@ def combined(causes: Sequence[Cause]) -> Cause:
 
 
 def _follows(one: Cause, first: Cause) -> bool:
-    """Whether a dtype differs because the first difference is the setting that allows it."""
+    """Tell whether a dtype differs because the first difference is the setting that allows it."""
     return first.argument == "jax_enable_x64" and one.kind == "dtype"
 
 

@@ -155,7 +155,7 @@ def _leaf(leaf: Any) -> Leaf:
 
 
 def _placement(array: Any) -> str:
-    """Where an array lies, in the words of its sharding."""
+    """Find where an array lies, in the words of its sharding."""
     import jax
 
     sharding = array.sharding

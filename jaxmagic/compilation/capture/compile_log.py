@@ -18,7 +18,7 @@ from typing import Any
 from ...interrupts import begins, ends
 from ...progress.record import CompileProgress
 from ...records.cell_names import place_known_as
-from ...runtime import private_api as internals
+from ...runtime import private_api
 from ...runtime.clock import now_ns
 from ..analysis.causes import Memory
 from ..analysis.grouping import group
@@ -89,7 +89,7 @@ class CompileLog:
         threads_before: Collection[int | None],
         waits: Sequence[tuple[int, int]] = (),
     ) -> tuple[Compilation, ...]:
-        """What was heard between two clock readings, put together to programs and explained.
+        """Return what was heard between two clock readings, put together to programs and explained.
 
         Args:
             start_ns: when the measured code began.
@@ -119,7 +119,7 @@ class CompileLog:
         thread: int,
         threads_before: Collection[int | None],
     ) -> int:
-        """How much of `waits` was in no compilation; the arguments are those of :meth:`compilations`."""
+        """Tell how much of `waits` was in no compilation; the arguments are those of :meth:`compilations`."""
         threads = self._threads(thread, threads_before)
         return own_waits_ns(waits, self.spans, start_ns, end_ns, main_thread=thread, threads=threads)
 
@@ -199,7 +199,7 @@ class _Listeners:
             return token
 
     def are_registered(self) -> bool | None:
-        return internals.is_registered(self._on_span)
+        return private_api.is_registered(self._on_span)
 
     def remove(self, log: CompileLog, token: int) -> None:
         with self._lock:
@@ -239,9 +239,9 @@ class _Listeners:
         monitoring.register_event_duration_secs_listener(self._on_duration)
 
     def _unregister(self) -> None:
-        internals.unregister_listener("event_time_span", self._on_span)
-        internals.unregister_listener("event", self._on_event)
-        internals.unregister_listener("event_duration", self._on_duration)
+        private_api.unregister_listener("event_time_span", self._on_span)
+        private_api.unregister_listener("event", self._on_event)
+        private_api.unregister_listener("event_duration", self._on_duration)
         self._cache.clear()
 
     def _on_span(self, event: str, start: float, end: float, **details: Any) -> None:
@@ -305,7 +305,7 @@ def _plain_name(name: object) -> str:
 
 
 def _cache_in_use() -> bool:
-    """Whether there is a persistent cache to ask; JAX reports the request even where there is none."""
+    """Tell whether there is a persistent cache to ask; JAX reports the request even where there is none."""
     import jax
 
     return bool(jax.config.jax_compilation_cache_dir and jax.config.jax_enable_compilation_cache)

@@ -62,7 +62,7 @@ def contents_of(value: Any, name: str) -> dict[str, Held]:
 
 
 def _taken(way: Callable[[_Walk], None], most: int) -> dict[str, Held]:
-    """What is found on a way; where it leads into what cannot be read, nobody may take that for equal."""
+    """Return what is found on a way; where it leads into what cannot be read, nobody may take that for equal."""
     walk = _Walk(most)
     try:
         way(walk)
@@ -179,7 +179,7 @@ class _Walk:
             self.value(path + name, each, depth)
 
     def _surroundings(self, path: str, function: FunctionType, depth: int, *, ours: bool) -> None:
-        """What a function finds around itself; of a library's, its plain values belong to what it is."""
+        """Return what a function finds around itself; of a library's, its plain values belong to what it is."""
         for name, each in enclosed(function).items():
             self.value(path + name, each, depth, ours=ours)
         code = function.__code__

@@ -92,7 +92,7 @@ def innermost(function: Any) -> Any:
 
 
 def _layers(function: Any) -> Iterator[object]:
-    """What `function` consists of, from outside; the last one is ``None`` if something cannot be compared."""
+    """Return what `function` consists of, from outside; the last one is ``None`` if something cannot be compared."""
     for _ in range(_DEEPEST):
         if is_exactly(function, FunctionType):
             yield code_content(function.__code__)
@@ -137,7 +137,10 @@ def call_of(value: Any) -> Any:
 
 
 def code_content(code: CodeType) -> object:
-    """What makes it this code, on whichever line of its file. Its own hash leaves the instructions out on 3.11."""
+    """Return what makes it this code, on whichever line of its file.
+
+    Its own hash leaves the instructions out on 3.11.
+    """
     # An edited cell has another file name and is still the place where the function was defined before.
     file = "" if _CELL.search(code.co_filename) else code.co_filename
     constants = tuple(

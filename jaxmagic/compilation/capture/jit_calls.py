@@ -89,13 +89,13 @@ def _traced_only(frame: FrameType, name: str) -> Call:
 
 
 def _jit_info(frame: FrameType) -> Any:
-    """What ``jax.jit`` was told, in one of the frames of a call."""
+    """Return what ``jax.jit`` was told, in one of the frames of a call."""
     local = frame.f_locals
     return local.get("jit_info") or getattr(local.get("jit_func"), "_jit_info", None)
 
 
 def _transformation(code: str) -> str:
-    """Which transformation evaluates a jitted function in a function of JAX's of this name."""
+    """Find which transformation evaluates a jitted function in a function of JAX's of this name."""
     return next((word for beginning, word in _TRANSFORMATIONS if code.startswith(beginning)), "")
 
 
@@ -132,7 +132,7 @@ def _with_outer(call: Call, frame: FrameType | None) -> Call:
 
 
 def is_compiling(thread: int) -> bool:
-    """Whether `thread` is inside of JAX's compiler; ``False`` where this JAX has none by that name."""
+    """Tell whether `thread` is inside of JAX's compiler; ``False`` where this JAX has none by that name."""
     frame = sys._current_frames().get(thread)
     for _ in range(_DEEPEST):
         if frame is None:
@@ -240,7 +240,7 @@ def _is_pmap(function: Any) -> bool:
 
 
 def _jitted_by_jax(function: Any) -> bool:
-    """Whether it is what JAX defines an operation with: ``jnp.sin`` is a jitted function around it."""
+    """Tell whether it is what JAX defines an operation with: ``jnp.sin`` is a jitted function around it."""
     if not is_exactly(function, FunctionType):
         return False
     operation = getattr(sys.modules.get(function.__module__), function.__name__, None)
@@ -249,7 +249,7 @@ def _jitted_by_jax(function: Any) -> bool:
 
 
 def _called_from_jax(frame: FrameType | None) -> bool:
-    """Whether the jitted function was called by JAX itself, and not by somebody who has jitted it."""
+    """Tell whether the jitted function was called by JAX itself, and not by somebody who has jitted it."""
     while frame is not None:
         module = str(frame.f_globals.get("__name__", ""))
         if not module.startswith(("jax._src.pjit", "jax._src.traceback_util", "jax._src.pmap")):

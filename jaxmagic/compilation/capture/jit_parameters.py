@@ -17,7 +17,7 @@ def debug_info(jaxpr: Any) -> Any:
 
 
 def jit_options(info: Any) -> dict[str, str]:
-    """What ``jax.jit`` was told, as far as programs differ by it; what is left out is as JAX has it."""
+    """Return what ``jax.jit`` was told, as far as programs differ by it; what is left out is as JAX has it."""
     found = {
         "static arguments": ", ".join(sorted(static_names(info))),
         "donated arguments": ", ".join(sorted(_names(info, "donate"))),
@@ -59,7 +59,7 @@ def operation_parameters(function: Any) -> tuple[dict[str, str], dict[str, tuple
 
 
 def steps_of(traced: Any) -> str:
-    """What a traced function does, without types; of a long one its operations alone."""
+    """Return what a traced function does, without types; of a long one its operations alone."""
     steps = getattr(traced, "jaxpr", traced).eqns
     if len(steps) > _LONG:
         return " ".join(each.primitive.name for each in steps)
@@ -79,7 +79,7 @@ def split_source(source: object) -> tuple[str | None, str | None]:
 
 
 def is_internal(location: str | None) -> bool:
-    """Whether a location is in JAX's own code."""
+    """Tell whether a location is in JAX's own code."""
     return location is not None and location.startswith(_jax_directory())
 
 

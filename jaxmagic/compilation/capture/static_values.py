@@ -81,14 +81,14 @@ def _words(value: Any, depth: int, left: Iterator[int]) -> str:
 
 
 def _class(kind: type, depth: int) -> str:
-    """Which class it is, among those of its name. A tuple in a tuple is equal to one of another class."""
+    """Find which class it is, among those of its name. A tuple in a tuple is equal to one of another class."""
     if not is_written(kind) or (depth and inherits(kind, tuple)):
         return ""
     return f" (class {id(kind):#x})"
 
 
 def _is_jaxs(kind: type) -> bool:
-    """Whether its words come from JAX's own code: a mesh, a sharding, ``jnp.float32``."""
+    """Tell whether its words come from JAX's own code: a mesh, a sharding, ``jnp.float32``."""
     import jax
 
     return kind is type(jax.numpy.float32) or (inherits(kind, *placements()) and not is_users_class(kind))
@@ -102,5 +102,5 @@ def placements() -> tuple[type, ...]:
 
 
 def _by_identity(kind: type) -> bool:
-    """Whether objects of this type are equal to no other."""
+    """Tell whether objects of this type are equal to no other."""
     return member(kind, "__eq__") is members(object)["__eq__"]

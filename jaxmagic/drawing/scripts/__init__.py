@@ -12,7 +12,7 @@ from importlib.resources import files
 
 
 def key_of(content: str) -> str:
-    """What marks the outputs that show this content.
+    """Return what marks the outputs that show this content.
 
     It is made from the content, so that the same record is saved as the same text. Outputs with the same key show the
     same, so a script that finds several of them may take them all.

@@ -109,7 +109,7 @@ def held(allocation: Allocation) -> tuple[Buffer, ...]:
 
 
 def live_bytes(allocations: Iterable[Allocation], steps: int) -> list[int]:
-    """How many bytes hold something that is needed, at each step of the schedule."""
+    """Tell how many bytes hold something that is needed, at each step of the schedule."""
     change = [0] * (steps + 1)
     for allocation in planned(allocations):
         for buffer in held(allocation):
@@ -119,7 +119,7 @@ def live_bytes(allocations: Iterable[Allocation], steps: int) -> list[int]:
 
 
 def live_at(allocations: Iterable[Allocation], step: int) -> list[tuple[Allocation, Buffer]]:
-    """What is needed at a step, the largest first; the sizes add up to :func:`live_bytes` there."""
+    """Return what is needed at a step, the largest first; the sizes add up to :func:`live_bytes` there."""
     found = [
         (allocation, buffer)
         for allocation in planned(allocations)

@@ -1,4 +1,4 @@
-"""Whose bytes are they: stacks by size, what changed between two profiles, and the tree of all stacks."""
+"""Call stacks by the bytes that they hold, the difference between two profiles, and the tree of all stacks."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def _renamed(stack: Iterable[Frame]) -> Iterator[Frame]:
 
 
 def by_stack(profile: HeapProfile) -> tuple[StackTotal, ...]:
-    """What each stack holds, of all kinds and on all devices, the largest first."""
+    """Return what each stack holds, of all kinds and on all devices, the largest first."""
     sums = _sums((each.stack, each) for each in profile.samples)
     inside = _inside((each.stack, each) for each in profile.samples)
     rows = [
@@ -41,7 +41,7 @@ def by_stack(profile: HeapProfile) -> tuple[StackTotal, ...]:
 
 
 def stacks(found: HeapDifference) -> tuple[StackTotal, ...]:
-    """What each stack holds and by how much that is more than before.
+    """Return what each stack holds and by how much that is more than before.
 
     What changed comes first, the most first, gone or come; then the rest, the largest first. Stacks that hold no
     bytes and held none are left out: on the CPU these are the programs.
@@ -61,7 +61,7 @@ def stacks(found: HeapDifference) -> tuple[StackTotal, ...]:
 
 
 def difference(before: HeapProfile, after: HeapProfile) -> tuple[HeapChange, ...]:
-    """What changed, by stack, kind and device: from what grew the most to what shrank the most.
+    """Return what changed, by stack, kind and device: from what grew the most to what shrank the most.
 
     Args:
         before: the earlier profile.

@@ -20,7 +20,7 @@ _OUTPUT = re.compile(r"_(?:_{0,2}|\d+)(?![^.\[])")
 
 
 def suspects(looks: Sequence[LiveArrays]) -> tuple[Suspect, ...]:
-    """What took more at each of the last looks than at the one before, the largest growth first.
+    """Return what took more at each of the last looks than at the one before, the largest growth first.
 
     Args:
         looks: the newest last.

@@ -11,7 +11,7 @@ _PACKED_BITS = (2, 4)
 
 
 def bytes_of(elements: int, dtype: Any) -> int:
-    """What so many numbers of a type take, without padding. JAX's own ``nbytes`` counts no less than a byte for each.
+    """Return what so many numbers of a type take, without padding. JAX's own ``nbytes`` counts at least a byte each.
 
     >>> import jax.numpy as jnp
     >>> bytes_of(1001, jnp.dtype("int4")), bytes_of(1001, jnp.dtype("int16"))
@@ -21,7 +21,7 @@ def bytes_of(elements: int, dtype: Any) -> int:
 
 
 def device_bytes(array: Any) -> int:
-    """What it takes of all its devices together, as the backend tells, which knows of padding.
+    """Return what it takes of all its devices together, as the backend tells, which knows of padding.
 
     Raises:
         Exception: the backend does not tell it, or the array was deleted.

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from math import prod
 from typing import Any, NamedTuple
 
-from ...runtime import private_api as internals
+from ...runtime import private_api
 from .array_bytes import bytes_of, device_bytes
 
 
@@ -62,17 +62,17 @@ def alive() -> list[Any]:
     """All arrays of all backends that have been started."""
     import jax
 
-    if internals.backends_started() is False:  # asking would start one
+    if private_api.backends_started() is False:  # asking would start one
         return []
     found: dict[int, Any] = {}
-    for platform in dict.fromkeys(device.platform for device in internals.local_devices()):
+    for platform in dict.fromkeys(device.platform for device in private_api.local_devices()):
         with suppress(Exception):  # a backend that was taken away meanwhile
             found.update((id(array), array) for array in jax.live_arrays(platform))
     return list(found.values())
 
 
 def survey(arrays: Iterable[Any]) -> list[Fact]:
-    """What each of them takes of which device; deleted ones are left out."""
+    """Return what each of them takes of which device; deleted ones are left out."""
     places: dict[Any, _Place] = {}
     facts = []
     for array in arrays:
@@ -91,7 +91,7 @@ def _fact(array: Any, places: dict[Any, _Place]) -> Fact:
 
 
 def _piece_bytes(array: Any, place: _Place) -> int:
-    """What it takes of each of its devices; pieces are of one size.
+    """Return what it takes of each of its devices; pieces are of one size.
 
     Asked of the backend, which knows of padding, or else reckoned. Never of the pieces: JAX would make arrays of
     them, and keep those as long as this one.
@@ -152,7 +152,7 @@ def share(facts: list[Fact], named: Container[int] = ()) -> list[Fact]:
 
 
 def _addresses(fact: Fact) -> list[int]:
-    """Where its memory begins on each of its devices, in their order; nothing where that is not told.
+    """Find where its memory begins on each of its devices, in their order; nothing where that is not told.
 
     A clone is asked, and thrown away: JAX makes arrays of the pieces, and keeps those as long as the array itself.
     Up to 0.10 it crashes where a deleted array is cloned, so this is asked first.

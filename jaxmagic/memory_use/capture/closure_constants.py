@@ -60,7 +60,7 @@ NOTHING = Captured(lambda: None, (), {})
 
 
 def captured(origin: executed_programs.Origin | None) -> Captured:
-    """What is remembered of the origin of a program; nothing where this JAX does not tell."""
+    """Return what is remembered of the origin of a program; nothing where this JAX does not tell."""
     if origin is None:
         return NOTHING
     with suppress(Exception):
@@ -183,7 +183,7 @@ def names_in(program: Program, named: Named) -> dict[int, tuple[str, ...]]:
 
 
 def _numbers(array: Any) -> Any:
-    """Of a NumPy array or of a JAX array, where they are at hand."""
+    """Return the numbers of a NumPy array or of a JAX array, where they are at hand."""
     with suppress(Exception):  # deleted meanwhile, or over several devices
         return executed_programs.host_copy(array) if hasattr(array, "sharding") else np.asarray(array)
     return None

@@ -45,7 +45,7 @@ def watch() -> executed_programs.watch:
 def describe(
     watched: executed_programs.Watched, *, mapped: bool = True, namespace: dict[str, Any] | None = None
 ) -> tuple[Executable, ...]:
-    """What each program of a window needs, the hungriest first; the fence's own are left out.
+    """Return what each program of a window needs, the hungriest first; the fence's own are left out.
 
     Args:
         watched: the programs.
@@ -73,7 +73,7 @@ def describe(
 def requirement(
     program: Any, origin: executed_programs.Origin | None = None, namespace: dict[str, Any] | None = None
 ) -> Executable:
-    """What a loaded program needs of each device's memory. Never raises: what cannot be read is in the notes.
+    """Return what a loaded program needs of each device's memory. Never raises: what cannot be read is in the notes.
 
     Args:
         program: it.
@@ -147,7 +147,7 @@ def _map(
 
 
 def _read(what: str, read: Callable[[], _Read], notes: list[str]) -> _Read | None:
-    """What `read` returns; where a backend does not say, or says something else, that becomes a note."""
+    """Return what `read` returns; where a backend does not say, or says something else, that becomes a note."""
     try:
         return read()
     except Exception as error:
@@ -157,7 +157,7 @@ def _read(what: str, read: Callable[[], _Read], notes: list[str]) -> _Read | Non
 
 
 def _limit(program: Any) -> int | None:
-    """How much memory the first device of a program has in all, where it says."""
+    """Tell how much memory the first device of a program has in all, where it says."""
     try:
         stats: Mapping[str, int] | None = program.local_devices()[0].memory_stats()
     except Exception:

@@ -60,7 +60,7 @@ def find_holders(
     clock: Clock = now_ns,
     everywhere: bool = True,
 ) -> Holders:
-    """Where `arrays` can be found from `namespace`, from the last traceback and from the modules of the user's.
+    """Find where `arrays` can be found from `namespace`, from the last traceback and from the modules of the user's.
 
     Args:
         arrays: JAX arrays. Nothing refers to them any more when this has returned.

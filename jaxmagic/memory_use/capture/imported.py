@@ -52,7 +52,7 @@ def _look(modules: dict[str, Any]) -> Imported:
 
 
 def is_module(node: Any) -> bool:
-    """Whether this is a module; not :func:`isinstance`, which asks an object for its class."""
+    """Tell whether this is a module; not :func:`isinstance`, which asks an object for its class."""
     return issubclass(type(node), types.ModuleType)
 
 
@@ -63,7 +63,7 @@ def dict_of(module: types.ModuleType) -> dict[str, Any]:
 
 
 def is_users_module(held: dict[str, Any]) -> bool:
-    """Whether a module with these names is neither installed nor Python's own."""
+    """Tell whether a module with these names is neither installed nor Python's own."""
     name, file = held.get("__name__"), held.get("__file__")
     if type(name) is not str or name.partition(".")[0] in _LIBRARIES:
         return False
@@ -77,3 +77,22 @@ def is_users_module(held: dict[str, Any]) -> bool:
 @functools.cache
 def _python_paths() -> tuple[str, ...]:
     return tuple({sysconfig.get_path(each) for each in ("stdlib", "platstdlib")})
+
+
+def is_of_magics(frame: types.FrameType) -> bool:
+    """Tell whether it is one of IPython's or of a magic.
+
+    From those all names of the session can be reached once more.
+    """
+    name = dict.get(frame.f_globals, "__name__")
+    if type(name) is not str:
+        return False
+    package, *folders = name.split(".")
+    return package in _AROUND_MAGICS or (package == "jaxmagic" and not _MAGICS.isdisjoint(folders))
+
+
+_AROUND_MAGICS = SHELL | {"decorator"}  # with which IPython 7 makes them
+
+
+#: Folders and files of ours that are about magics.
+_MAGICS = frozenset({"magics", "magic", "extension"})

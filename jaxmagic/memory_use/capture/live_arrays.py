@@ -39,7 +39,7 @@ class Snapshot:
         return sum(each for _, each in self.device_bytes)
 
     def has(self, array: Any) -> bool:
-        """Whether this very array was there; another one may have got its address."""
+        """Tell whether this very array was there; another one may have got its address."""
         reference = self.references.get(id(array))
         return reference is not None and reference() is array
 
@@ -109,7 +109,7 @@ def look(
 
 
 def _deleted(array: Any, names: Sequence[str]) -> HeldArray:
-    """What is left of it: what it was, and its names."""
+    """Return what is left of it: what it was, and its names."""
     return HeldArray(
         shape=_shape(array),
         dtype=words_for(array.dtype).long,

@@ -18,14 +18,17 @@ from typing import Any
 
 from ...records.attribute_names import Step, aliases, field_names, step_to
 from ...runtime.around import of_type
-from .imported import SHELL, dict_of, imported, is_module, is_users_module
+from .imported import SHELL, dict_of, imported, is_module, is_of_magics, is_users_module
 
 Part = tuple[Step, Any]
 Reader = Callable[[Any], Iterable[Part]]
 
 
 def roots(namespace: dict[str, Any], *, everywhere: bool = True) -> Iterator[Part]:
-    """What a search begins with: names; and, `everywhere`, the last traceback and result and the user's modules."""
+    """Return what a search begins with: names.
+
+    And, `everywhere`, the last traceback and result and the user's modules.
+    """
     names = {name: value for name, value in dict.items(namespace) if type(name) is str}
     outputs = names.get("Out")
     cells = dict.items(outputs) if type(outputs) is dict else ()
@@ -48,7 +51,10 @@ def roots(namespace: dict[str, Any], *, everywhere: bool = True) -> Iterator[Par
 
 
 def _of_shell(names: dict[str, Any]) -> Iterator[Part]:
-    """What IPython holds by itself: the result of the last cell, and the last three values after ``%reset out``."""
+    """Return what IPython holds by itself.
+
+    The result of the last cell, and the last three values after ``%reset out``.
+    """
     get_ipython = names.get("get_ipython")
     if type(get_ipython) is not types.MethodType:
         return
@@ -65,7 +71,7 @@ def _of_shell(names: dict[str, Any]) -> Iterator[Part]:
 
 
 def reader_of(kind: type) -> Reader | None:
-    """How to read objects of this type; ``None`` where there is nothing to be found behind them."""
+    """Tell how to read objects of this type; ``None`` where there is nothing to be found behind them."""
     top = _module_of(kind).partition(".")[0]
     if top in SHELL or issubclass(kind, _NOT_READ):
         return None
@@ -185,18 +191,9 @@ def _of_exception(error: BaseException) -> Iterator[Part]:
 def _of_traceback(traceback: types.TracebackType | None) -> Iterator[Part]:
     while traceback is not None:
         frame = traceback.tb_frame
-        for name, value in () if _is_the_shells(frame) else _variables(frame, frame):
+        for name, value in () if is_of_magics(frame) else _variables(frame, frame):
             yield ("frame", (frame.f_code.co_name, name)), value
         traceback = traceback.tb_next
-
-
-def _is_the_shells(frame: types.FrameType) -> bool:
-    """Whether it is one of IPython's or of a magic: from those all names of the session can be reached once more."""
-    name = dict.get(frame.f_globals, "__name__")
-    if type(name) is not str:
-        return False
-    package, *folders = name.split(".")
-    return package in _AROUND_MAGICS or (package == "jaxmagic" and not _MAGICS.isdisjoint(folders))
 
 
 def _of_frame(frame: types.FrameType) -> Iterator[Part]:
@@ -238,12 +235,12 @@ def _variables(frame: types.FrameType, owner: Any) -> Iterable[tuple[str, Any]]:
 
 
 def _unnamed(node: Any) -> Iterator[Part]:
-    """What Python's garbage collector would follow, where nothing says how it is called."""
+    """Return what Python's garbage collector would follow, where nothing says how it is called."""
     return ((_INSIDE, each) for each in gc.get_referents(node))
 
 
 def _of_cache(function: Any) -> Iterator[Part]:
-    """Of :func:`functools.lru_cache`: nothing but the garbage collector sees it."""
+    """Read what :func:`functools.lru_cache` holds: nothing but the garbage collector sees it."""
     return ((("inside", "cache"), each) for each in gc.get_referents(function))
 
 
@@ -264,10 +261,6 @@ def _is_users_class(kind: type) -> bool:
     return is_users_module(dict_of(module))
 
 
-_AROUND_MAGICS = SHELL | {"decorator"}  # with which IPython 7 makes them
-
-#: Folders and files of ours that are about magics.
-_MAGICS = frozenset({"magics", "magic", "extension"})
 #: What IPython calls the last values; it keeps them beside the namespace, too.
 _LAST_VALUES = ("_", "__", "___")
 _INPUTS = frozenset(("In", "_ih", "_dh", "_i", "_ii", "_iii"))

@@ -49,7 +49,7 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def take_heap(backend: str | None = None) -> tuple[HeapProfile, bytes]:
-    """What JAX holds in a backend's memory now, as a record and as the profile that ``pprof`` reads.
+    """Return what JAX holds in a backend's memory now, as a record and as the profile that ``pprof`` reads.
 
     No backend is started: where there is none yet, the profile is empty.
 
@@ -142,7 +142,7 @@ def _parse(data: bytes) -> Any:
 
 
 def _columns(profile: Any, texts: Sequence[str]) -> tuple[int, int]:
-    """Which values of a sample are the count and the size."""
+    """Find which values of a sample are the count and the size."""
     found = [(_text(texts, each.name), _text(texts, each.unit)) for each in profile.types]
     if _COUNT not in found or _SIZE not in found:
         words = ", ".join(f"{name!r} in {unit!r}" for name, unit in found)

@@ -90,7 +90,7 @@ class MemoryWatch:
 
     @property
     def timing(self) -> Timing:
-        """Of the same run."""
+        """The timing of the same run."""
         return self._stopwatch.timing
 
     @property
@@ -247,7 +247,7 @@ class MemoryWatch:
 
 
 def _named(arrays: LiveArrays, value_name: str) -> LiveArrays:
-    """Where a variable holds an array of the value, that is its name."""
+    """Name an array of the value by the variable that holds it, where one does."""
 
     def names(found: tuple[str, ...]) -> tuple[str, ...]:
         return tuple(each for each in found if not each.startswith(value_name)) or found

@@ -20,7 +20,7 @@ class Look:
         self._what, self._read, self._cpu_clock = what, read, cpu_clock
 
     def read(self) -> Any:
-        """What there is to see; ``None`` from the first failure on."""
+        """Return what there is to see; ``None`` from the first failure on."""
         if self.problem is None:
             try:
                 return self._read()
@@ -40,7 +40,7 @@ class Look:
         return found
 
     def begin(self) -> None:
-        """What was taken so far was outside of the window: it has shown what a look takes."""
+        """Forget what was taken so far, outside of the window: it has shown what a look takes."""
         self.spent_ns = 0
         self._make_due(self._took_ns)
 

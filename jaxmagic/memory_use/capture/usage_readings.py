@@ -9,7 +9,7 @@ from contextlib import suppress
 from io import FileIO
 from typing import Any
 
-from ...runtime import private_api as internals
+from ...runtime import private_api
 from .array_bytes import bytes_of, device_bytes
 
 #: What is not known where devices do not say it, with a place for their names.
@@ -63,7 +63,7 @@ class DeviceMemory:
         return found
 
     def notes(self) -> list[str]:
-        """What devices did not say: a sentence for each reason."""
+        """Return what devices did not say: a sentence for each reason."""
         found = [f"{what.format(', '.join(names))}: {why}." for (what, why), names in self._problems.items()]
         if self._unknown:
             found.append("Arrays and devices were not looked at: this JAX does not tell whether it was started.")
@@ -86,7 +86,7 @@ class DeviceMemory:
 
 
 def known(stats: Mapping[str, int]) -> dict[str, int]:
-    """What a device says of its memory, without what it does not know: that is -1.
+    """Return what a device says of its memory, without what it does not know: that is -1.
 
     >>> known({"bytes_in_use": 512, "bytes_limit": -1})
     {'bytes_in_use': 512}
@@ -99,14 +99,17 @@ def started_devices() -> tuple[Any, ...] | None:
     jax = sys.modules.get("jax")
     if jax is None or getattr(jax.__spec__, "_initializing", False):  # an import of ours would wait for the user's
         return ()
-    started = internals.backends_started()
+    started = private_api.backends_started()
     if started is None:
         return None
-    return internals.local_devices() if started else ()
+    return private_api.local_devices() if started else ()
 
 
 def array_bytes(devices: Sequence[Any] | None) -> int | None:
-    """What the living arrays of `devices` take on them; ``None`` if it is not known which devices there are."""
+    """Return what the living arrays of `devices` take on them.
+
+    ``None`` if it is not known which devices there are.
+    """
     if devices is None:
         return None
     total, addresses = 0, set()
@@ -123,7 +126,7 @@ def array_bytes(devices: Sequence[Any] | None) -> int | None:
 
 
 def _address_of(array: Any) -> int | None:
-    """Where its memory begins; ``None`` for one on several devices, or that was deleted. Waits for nothing.
+    """Find where its memory begins; ``None`` for one on several devices, or that was deleted. Waits for nothing.
 
     Nor is it told by JAX before 0.10, which would make another array of the same memory to tell it, and keep that.
     """

@@ -234,7 +234,7 @@ class _Sampling:
         self._sample_all(end_ns - self.start_ns)
 
     def all_notes(self) -> tuple[str, ...]:
-        """What could not be measured, and what was measured less often than asked for."""
+        """Return what could not be measured, and what was measured less often than asked for."""
         looks = [look.problem for look in (self._process, self._arrays, self._in_use) if look.problem]
         taken = self.samples.taken
         apart_ns = self.samples.times[-1] / taken

@@ -65,7 +65,7 @@ def map_chart(
 
 
 def has_map(program: Executable) -> bool:
-    """Whether it is known where its buffers lie, and it has any."""
+    """Tell whether it is known where its buffers lie, and it has any."""
     return bool(program.steps) and any(each.size_bytes for each in planned(program.allocations or ()))
 
 

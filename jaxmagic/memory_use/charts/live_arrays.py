@@ -59,7 +59,7 @@ def arrays_chart(live: LiveArrays) -> Treemap | None:
 
 
 def _kinds_of(arrays: Sequence[HeldArray], compared: bool) -> list[str]:
-    """What each counts as: whether it was made here where that is known, or else the variable that leads to it."""
+    """Group each by whether it was made here, where that is known, or else by the variable that leads to it."""
     if compared:
         return ["made here" if each.made else "made before" for each in arrays]
     roots = [_root(_name(each)) for each in arrays]

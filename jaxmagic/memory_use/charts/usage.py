@@ -78,7 +78,7 @@ def _series(name: str, hue: int, samples: Sequence[tuple[int, int]]) -> Series:
 
 
 def _bands(compilations: Sequence[Compilation], clock_ns: int, end: float) -> Iterator[Band]:
-    """When each program was compiled, on the axis of the timeline."""
+    """Find when each program was compiled, on the axis of the timeline."""
     timed = [(each, each.began_ns, each.ended_ns) for each in compilations]
     known = [(each, began, ended) for each, began, ended in timed if began is not None and ended is not None]
     for each, began, ended in sorted(known, key=lambda item: item[1] - item[2])[:_MOST_BANDS]:

@@ -16,7 +16,7 @@ _MOST_CALLS = 3
 
 
 def headline(found: HeapDifference) -> str:
-    """How much is held, how much that is more, and what it is where it is not arrays alone."""
+    """Tell how much is held, how much that is more, and what it is where it is not arrays alone."""
     after = found.after
     if not after.total_bytes and not found.change_bytes:
         return "By call stack: nothing is held"
@@ -73,7 +73,7 @@ def calls(stack: Stack) -> str:
 
 
 def about_devices(found: HeapDifference) -> Iterator[str]:
-    """What lies on each device, where there are several."""
+    """Return what lies on each device, where there are several."""
     devices = {name: size for name, size in found.after.by_device.items() if name is not None}
     if len(devices) > 1:
         yield f"By device: {', '.join(f'{name} {units.size(size)}' for name, size in devices.items())}."

@@ -32,7 +32,7 @@ _LEAST_BYTES = 1024
 
 
 def headline(profile: MemoryProfile) -> str:
-    """How much arrays hold now, how much that is more, and what the hungriest program needs."""
+    """Tell how much arrays hold now, how much that is more, and what the hungriest program needs."""
     after, delta = profile.arrays.total_bytes, sum(profile.delta_bytes.values())
     parts = [f"Arrays: {units.size(after)} after, {units.size_change(delta)}"]
     if profile.peak_bytes is not None:
@@ -43,7 +43,7 @@ def headline(profile: MemoryProfile) -> str:
 
 
 def live_headline(live: LiveArrays) -> str:
-    """How many arrays there are, and what they hold."""
+    """Tell how many arrays there are, and what they hold."""
     if not live.arrays:
         return "No JAX array is alive."
     verb = "is" if len(live.arrays) == 1 else "are"
@@ -51,7 +51,7 @@ def live_headline(live: LiveArrays) -> str:
 
 
 def about_devices(profile: MemoryProfile) -> list[str]:
-    """What each device holds, where there are several."""
+    """Return what each device holds, where there are several."""
     after, before, delta = profile.after_bytes, dict(profile.before_bytes), profile.delta_bytes
     if len(delta) < 2:
         return []
@@ -63,7 +63,7 @@ def about_devices(profile: MemoryProfile) -> list[str]:
 
 
 def about_made(profile: MemoryProfile) -> str:
-    """How many arrays were made and are still held."""
+    """Tell how many arrays were made and are still held."""
     made = profile.arrays.made
     if not made:
         return "No array that was made here is still held."
@@ -73,7 +73,7 @@ def about_made(profile: MemoryProfile) -> str:
 
 
 def about_unfound(profile: MemoryProfile) -> list[str]:
-    """How much of what was made here is held by nobody who was found, and who may be."""
+    """Tell how much of what was made here is held by nobody who was found, and who may be."""
     unfound = sum(each.own_bytes for each in profile.arrays.made if not each.names)
     if not unfound:
         return []
@@ -84,7 +84,7 @@ def about_unfound(profile: MemoryProfile) -> list[str]:
 
 
 def about_deleted(deleted: Sequence[HeldArray]) -> list[str]:
-    """Which names lead to arrays that are no more."""
+    """Find which names lead to arrays that are no more."""
     if not deleted:
         return []
     told = [
@@ -106,7 +106,7 @@ def array_table(arrays: Sequence[HeldArray]) -> list[tuple[str, ...]]:
 
 
 def holders(names: Sequence[str]) -> str:
-    """Where an array can be found.
+    """Find where an array can be found.
 
     >>> holders(("y", "Out[3]")), holders(())
     ('y, Out[3]', 'not found from the namespace')
@@ -147,7 +147,7 @@ def program_headline(program: Executable) -> str:
 
 
 def about_constants(programs: Sequence[Executable]) -> list[str]:
-    """What is built into programs beside that."""
+    """Return what is built into programs beside that."""
     built_in = [
         f"{each.name} {units.size(each.constant_bytes)}{_largest_constants(each)}"
         for each in programs
@@ -174,12 +174,12 @@ def _name(constant: Buffer) -> str:
 
 
 def _made_by(buffer: Buffer) -> str:
-    """What a buffer holds: what was captured, or the operation whose result it is."""
+    """Return what a buffer holds: what was captured, or the operation whose result it is."""
     return " or ".join(buffer.captured) or buffer.op_name or buffer.instruction
 
 
 def about_peak(program: Executable) -> list[str]:
-    """Where a program is at its peak, and what is largest then."""
+    """Find where a program is at its peak, and what is largest then."""
     peak = peak_of(program)
     if peak is None or not peak.live_bytes:
         return []
@@ -202,14 +202,17 @@ def about_peak(program: Executable) -> list[str]:
 
 
 def _of_all(program: Executable, live_bytes: int) -> str:
-    """What the program gets, where that is more: buffers that are never needed together have room of their own."""
+    """Return what the program gets, where that is more.
+
+    Buffers that are never needed together have room of their own.
+    """
     if program.peak_bytes is None or live_bytes >= program.peak_bytes:
         return ""
     return f" of the {units.size(program.peak_bytes)} that it gets"
 
 
 def about_limit(program: Executable) -> list[str]:
-    """Whether it fits, where the device says what it has."""
+    """Tell whether it fits, where the device says what it has."""
     if program.fits is None or program.limit_bytes is None or program.peak_bytes is None:
         return []
     verdict = "fits into" if program.fits else "does not fit into"
@@ -217,7 +220,7 @@ def about_limit(program: Executable) -> list[str]:
 
 
 def about_timeline(timeline: MemoryTimeline) -> list[str]:
-    """What was really used meanwhile."""
+    """Return what was really used meanwhile."""
     sentences = []
     if timeline.rss_start_bytes is not None and timeline.rss_end_bytes is not None:
         peak = f", {at_most(timeline.rss_peak)} at its peak" if timeline.rss_peak else ""
@@ -241,7 +244,7 @@ def at_most(peak: Peak) -> str:
 
 
 def about_suspects(suspects: Sequence[Suspect]) -> list[str]:
-    """What may leak, and what to do."""
+    """Return what may leak, and what to do."""
     return [
         f"{each.path} grew in each of the last {len(each.bytes_seen)} looks, by "
         f"{units.size(each.bytes_seen[-1] - each.bytes_seen[0])} to {units.size(each.bytes_seen[-1])} "
@@ -252,7 +255,7 @@ def about_suspects(suspects: Sequence[Suspect]) -> list[str]:
 
 
 def remedy(path: str) -> str:
-    """How to let go of what is held under a path.
+    """Tell how to let go of what is held under a path.
 
     >>> remedy("losses[*]"), remedy("model.w")
     ('If they are no longer needed: losses.clear().', 'If they are no longer needed: del model.w.')
@@ -270,7 +273,7 @@ def remedy(path: str) -> str:
 
 
 def notes(profile: MemoryProfile) -> list[str]:
-    """What could not be measured, and why."""
+    """Return what could not be measured, and why."""
     sampled = profile.timeline.notes if profile.timeline else ()
     found = [*profile.notes, *profile.timing.notes, *profile.arrays.notes, *sampled]
     found += [f"{each.name}: {note}" for each in profile.executables for note in each.notes]

@@ -1,4 +1,4 @@
-"""Whose time it is: the time of a device divided among the operations that it ran, so that the parts add up to it.
+"""Divides the time of a device among the operations that it ran, so that the parts add up to it.
 
 On one thread or stream an operation may contain others, as a loop contains its body: then the time belongs to the
 innermost. Several threads or streams may be at work at once: then a moment is divided equally among the operations of

@@ -125,7 +125,7 @@ class Recorded:
 
 
 def is_ours(kind: EventKind) -> bool:
-    """Whether an event belongs to a program of this package."""
+    """Tell whether an event belongs to a program of this package."""
     return OURS in str(kind.facts.get("hlo_module"))
 
 

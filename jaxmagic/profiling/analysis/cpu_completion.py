@@ -45,7 +45,7 @@ class Completed(NamedTuple):
 
 
 def completed(tracks: Sequence[Track], kinds: Sequence[EventKind], modules: Mapping[ProgramKey, Module]) -> Completed:
-    """When operations were done.
+    """Find when operations were done.
 
     Args:
         tracks: the threads of one host.
@@ -144,7 +144,7 @@ def _apart(
 
 
 def _ends(operations: _Events, marks: _Events, mark: Ints) -> Ints:
-    """When each operation was done, or before its event ended where that is all that is known."""
+    """Find when each operation was done, or before its event ended where that is all that is known."""
     done = operations.end.copy()
     late = np.flatnonzero(mark >= 0)
     late = late[marks.start[mark[late]] > operations.end[late]]
@@ -190,7 +190,7 @@ def _bounded(
 
 
 def _in_executions(operations: _Events, chosen: Ints) -> tuple[Ints, Ints]:
-    """Of the chosen operations: their places when sorted by execution and then by start, and their executions."""
+    """Sort the chosen operations by execution and then by start: their places, and their executions."""
     _, execution = np.unique(operations.execution[chosen], return_inverse=True)
     _, start = np.unique(operations.start[chosen], return_inverse=True)
     order, executions = np.zeros(len(operations.start), np.int64), np.zeros(len(operations.start), np.int64)
@@ -228,7 +228,7 @@ def _by_thread(events: _Events) -> dict[tuple[int, int], Ints]:
 
 
 def _first_of_run(start: Ints, end: Ints, at: Ints) -> Ints:
-    """Which event begins the run, one behind the other, that ends at a moment; the next one if none does."""
+    """Find which event begins the run, one behind the other, that ends at a moment; the next one if none does."""
     latest = np.maximum.accumulate(end)
     begins = np.concatenate([[True], start[1:] - latest[:-1] > _AT_ONCE_PS])
     first = np.maximum.accumulate(np.where(begins, np.arange(len(start)), 0))

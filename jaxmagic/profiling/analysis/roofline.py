@@ -55,7 +55,7 @@ class Placed(NamedTuple):
 
 
 def peaks_of(profile: Profile) -> Peaks | None:
-    """Of the devices, which are all alike; ``None`` if they are not, or the rate of their memory is not known."""
+    """Return the peaks of the devices; ``None`` if they are not all alike, or their memory bandwidth is not known."""
     found = {(each.peak_flops, each.peak_bytes, each.model) for each in profile.device_uses}
     if len(found) != 1:
         return None

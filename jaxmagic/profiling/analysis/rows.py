@@ -93,7 +93,7 @@ class Places:
         self._found: dict[tuple[Stack, str], _Place] = {}
 
     def add(self, device: str, work: Recorded, time_ps: float, count: int) -> None:
-        """What an operation took, for each of its places."""
+        """Return what an operation took, for each of its places."""
         for place, share in (work.places or {((), ""): 1.0}).items():
             found = self._found.setdefault(place, _Place())
             found.time_ps += time_ps * share
@@ -132,14 +132,14 @@ class Programs:
         self._devices: dict[ProgramKey, set[str]] = {}
 
     def add(self, device: str, kind: int, time_ps: float) -> None:
-        """What operations of one kind took on a device."""
+        """Return what operations of one kind took on a device."""
         key = self._recording.kinds[kind].program
         if key is not None and key in self._recording.modules:
             self._time_ps[key] = self._time_ps.get(key, 0.0) + time_ps
             self._devices.setdefault(key, set()).add(device)
 
     def times(self) -> tuple[ProgramTime, ...]:
-        """What took longest first."""
+        """Return what took longest first."""
         modules = self._recording.modules
         return tuple(
             ProgramTime(

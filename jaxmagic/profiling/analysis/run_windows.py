@@ -68,7 +68,10 @@ def moved(recording: Recording, marks: Sequence[Window], clocked: Sequence[tuple
 
 
 def _operations_within(recording: Recording, marks: Sequence[Window]) -> tuple[list[int], list[int]]:
-    """When the first operation within each mark began, and when the last ended; its end and start without any."""
+    """Find when the first operation within each mark began, and when the last ended.
+
+    Its end and start without any.
+    """
     low, high = np.array(marks, np.int64).reshape(-1, 2).T
     first, last = high.copy(), low.copy()
     ours = np.array([is_ours(each) for each in recording.kinds], bool)

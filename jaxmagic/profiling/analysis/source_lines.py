@@ -64,7 +64,7 @@ class Listing(NamedTuple):
 
     Attributes:
         place: the file, or ``"cell 12"``.
-        lines: those that are worth to be seen.
+        lines: those that are worth seeing.
         time_ns: what was spent on all of its lines.
     """
 

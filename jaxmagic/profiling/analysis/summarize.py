@@ -46,7 +46,7 @@ class Times(NamedTuple):
 
 
 def summarize(recording: Recording, windows: Sequence[Window] | None = None) -> Times:
-    """What devices did.
+    """Return what devices did.
 
     Args:
         recording: it.
@@ -117,7 +117,7 @@ def _last(track: Track) -> int:
 
 
 def _barriers(recording: Recording, device: str, windows: Sequence[Window]) -> int:
-    """How long a device waited at barriers, as its profiler tells."""
+    """Tell how long a device waited at barriers, as its profiler tells."""
     total = 0
     for track in recording.tracks:
         if track.device == device and track.role == "waits":

@@ -111,7 +111,7 @@ def _count(gaps: Gaps) -> int:
 
 
 def _longer(row: _Row, shortest: int, spare: int) -> _Row:
-    """What is longer, and as many of those that are as long."""
+    """Return what is longer, and as many of those that are as long."""
     chosen = row.length > shortest
     chosen[np.flatnonzero(row.length == shortest)[:spare]] = True
     return row._replace(keys=row.keys[chosen], start=row.start[chosen], length=row.length[chosen])
@@ -167,7 +167,7 @@ def _is_noise(kind: EventKind) -> bool:
 
 
 def is_main(track: Track, recording: Recording) -> bool:
-    """Whether it is the thread that Python runs on."""
+    """Tell whether it is the thread that Python runs on."""
     return track.name in ("python", "main") or any(
         "PjitFunction" in recording.kinds[each].name for each in np.unique(track.kinds).tolist()
     )
@@ -184,7 +184,7 @@ class _Labels:
         self._of: dict[tuple[int, Shown], int] = {}
 
     def number(self, label: EventLabel) -> int:
-        """Of a label, which is new or not."""
+        """Return the number of a label, which may be new."""
         if label not in self._numbers:
             self._numbers[label] = len(self.found)
             self.found.append(label)

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from ...compilation.capture.compile_log import unheard
 from ...interrupts import uninterrupted
 from ...records.other_load import is_loaded
-from ...runtime import private_api as internals
+from ...runtime import private_api
 from ...runtime.clock import now_ns
 from ...runtime.machine_load import Load
 from ...timing.capture.fence_queues import jit_enabled
@@ -96,7 +96,7 @@ def _measured() -> Peaks:
         return made
 
     cpu = jax.default_device(jax.local_devices(backend="cpu")[0])
-    with cpu, unheard(), jit_enabled(), internals.not_written_to_cache():
+    with cpu, unheard(), jit_enabled(), private_api.not_written_to_cache():
         matrix = compiled(lambda: jnp.full((_SIDE, _SIDE), 1e-3, jnp.float32))()
         vector = compiled(lambda: jnp.zeros(_LENGTH, jnp.float32))()
         products = compiled(jaxmagic_fence_products, matrix)

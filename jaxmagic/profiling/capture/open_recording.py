@@ -60,7 +60,10 @@ def _about_broken(file: RecordingFile) -> str:
 
 
 def _replaced(data: bytes) -> int:
-    """How many characters stand for bytes that were no text, where all of the rest is text; a recording never is."""
+    """Tell how many characters stand for bytes that were no text, where all of the rest is text.
+
+    A recording never is.
+    """
     try:
         return data.decode().count("\N{REPLACEMENT CHARACTER}")
     except UnicodeDecodeError:

@@ -234,7 +234,7 @@ def _begins_of(recording: Recording, name: str) -> list[int]:
 
 
 def windows_of(recording: Recording, clocked: Sequence[tuple[int, int]] = ()) -> Sequence[Window]:
-    """When the runs were that were marked, in order.
+    """Find when the runs were that were marked, in order.
 
     Args:
         recording: in which they are.

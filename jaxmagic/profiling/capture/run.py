@@ -138,7 +138,7 @@ class ProfileWatch:
 
     @property
     def timing(self) -> Timing:
-        """Of a run without the profiler; of one with it where there is none."""
+        """The timing of a run without the profiler; of one with it where there is none."""
         found = self._unprofiled or self._warm_up or next(iter(self._recorded), None)
         if found is None:
             raise NotMeasured("There is no timing: no run has ended.")
@@ -146,7 +146,7 @@ class ProfileWatch:
 
     @property
     def timings(self) -> Sequence[Timing]:
-        """Of all runs that have ended: to warm up, without the profiler, and recorded."""
+        """The timings of all runs that have ended: to warm up, without the profiler, and recorded."""
         return [*self._before, *self._recorded]
 
     @property
@@ -241,7 +241,7 @@ class ProfileWatch:
         return until_full_s if self._most_s is None else min(self._most_s, until_full_s)
 
     def _worth_timing(self) -> bool:
-        """Whether another run tells more; not where even the last one has compiled."""
+        """Tell whether another run tells more; not where even the last one has compiled."""
         last = self._before[-1]
         wanted = max(self._runs, 1 if last.environment.backend in (None, "cpu") else _ON_ACCELERATORS)
         if _compiled(last) or len(self._timed) >= min(wanted, _MOST_TIMED):
@@ -250,7 +250,7 @@ class ProfileWatch:
         return are_several() or sum(each.wall_ns for each in self._timed) < _TIMED_NS
 
     def _run_s(self) -> float:
-        """How long a run took, without what it compiled."""
+        """Tell how long a run took, without what it compiled."""
         last = self._before[-1]
         return (last.wall_ns - last.compile_ns) / 1e9
 
@@ -372,14 +372,14 @@ class ProfileWatch:
         return recording, summarize(recording, self._windows(recording, error))
 
     def _about(self, error: BaseException | None) -> list[str]:
-        """What to do about an error that only a run after the first one meets; the error says it as well."""
+        """Return what to do about an error that only a run after the first one meets; the error says it as well."""
         if error is None or not self.timings or not met_a_deleted_array(error):
             return []
         error.add_note(_DONATED)
         return [_DONATED]
 
     def _windows(self, recording: Recording, error: BaseException | None) -> Sequence[Window]:
-        """When the runs were; where one has failed, those that have ended, or else what there is of it.
+        """Find when the runs were; where one has failed, those that have ended, or else what there is of it.
 
         Raises:
             NotMeasured: the profiler has lost one.

@@ -36,7 +36,10 @@ def codes_of(frames: Iterable[Frame], *, trusted: bool = True) -> tuple[Code, ..
 
 
 def _is_code(file: str) -> bool:
-    """Whether Python knows it, or it is a file of Python: not a device, nor anything else that is on this machine."""
+    """Tell whether Python knows it, or it is a file of Python.
+
+    Not a device, nor anything else that is on this machine.
+    """
     return file in linecache.cache or (file.endswith(".py") and os.path.isfile(file))
 
 
@@ -58,7 +61,7 @@ def _stretches(text: Sequence[str], lines: set[int]) -> list[tuple[int, int]]:
 
 
 def _functions(text: Sequence[str]) -> list[tuple[int, int]]:
-    """Where functions begin, with their decorators, and end; none where the text is no Python by itself."""
+    """Find where functions begin, with their decorators, and end; none where the text is no Python by itself."""
     try:
         tree = ast.parse("\n".join(text))
     except (SyntaxError, ValueError, RecursionError, MemoryError):  # no Python, or changed since it was run

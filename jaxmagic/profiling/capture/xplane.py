@@ -119,7 +119,7 @@ class Plane:
         self._known: dict[int, int] = {}
 
     def facts(self) -> dict[str, Fact]:
-        """What is said of the plane as a whole."""
+        """Return what is said of the plane as a whole."""
         return dict(self._read(self._message.stats))
 
     def modules(self) -> dict[int, bytes]:
@@ -149,7 +149,7 @@ class Plane:
         return found if (start[1:] > start[:-1]).all() else found.where(np.lexsort((-end, start)))
 
     def _block(self, raw: list[bytes]) -> Ints:
-        """Of some events a row each: kind, offset, duration, both by the device's own clock or -1, and ties.
+        """Make a row of each event: kind, offset, duration, both by the device's own clock or -1, and ties.
 
         Events are of one kind where their metadata are the same and so are the statistics that are wanted. Of these
         a number is made, by mixing the bits of each and adding them up, and looked up instead of them all.
@@ -194,7 +194,7 @@ class Plane:
         mixed[events] += _scrambled(_scrambled(name * 64 + tag) ^ value.view(np.uint64))
 
     def _number(self, value: int, raw: bytes) -> int:
-        """Of a kind, which becomes known with the first event of it."""
+        """Return the number of a kind, which becomes known with its first event."""
         if value not in self._known:
             event = xspace_messages()["XEvent"]()
             event.ParseFromString(raw)
@@ -239,7 +239,10 @@ def _program(facts: Mapping[str, Fact], name: str, number: int) -> int:
 
 
 def _table(uses: Iterable[tuple[int, int]]) -> NDArray[np.int8]:
-    """What a statistic is used for, by the number of its name; the last place stands for all larger ones: nothing."""
+    """Return what a statistic is used for, by the number of its name; the last place stands for all larger ones.
+
+    Nothing.
+    """
     known = {number: use for number, use in uses if 0 <= number < _MOST_NAMES}
     found = np.zeros(max(known, default=-1) + 2, np.int8)  # no larger than it has to be: there may be many planes
     found[list(known)] = list(known.values())

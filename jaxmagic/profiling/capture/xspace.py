@@ -188,6 +188,6 @@ def _parsed(
         if key in wanted:
             try:
                 found[key] = with_own_callers(without_inherited(read_module(data)))
-            except Exception as error:  # another compiler's: the rest is worth to be seen
+            except Exception as error:  # another compiler's: the rest is worth seeing
                 unread[key] = type(error).__name__
     return found, unread

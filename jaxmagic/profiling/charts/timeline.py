@@ -30,7 +30,7 @@ _MOST_ROWS = 12
 
 
 def profile_timeline_chart(record: Profile) -> Lanes | None:
-    """What ran when; ``None`` where nothing was recorded."""
+    """Return what ran when; ``None`` where nothing was recorded."""
     timeline = record.timeline
     if timeline is None or not timeline.tracks or timeline.end_ns <= 0:
         return None

@@ -261,7 +261,7 @@ class Profile(Record):
         return found if operation is None else found[found["operation"] == operation].reset_index(drop=True)
 
     def devices(self) -> DataFrame:
-        """What each device did: ``device``, ``busy_ns``, ``compute_ns``, ``copy_ns`` and more.
+        """Return what each device did: ``device``, ``busy_ns``, ``compute_ns``, ``copy_ns`` and more.
 
         How devices exchanged data is in ``to_frame("collectives")``, what was copied from and to the host in
         ``to_frame("transfers")``, and how the arrays of programs are divided among devices in

@@ -17,7 +17,7 @@ _WORTH_A_TABLE = 0.01
 #: Arrays of a program that are named; the rest is in ``to_frame("programs")``.
 _MOST_ARRAYS = 6
 
-#: A difference in load that is worth to be said: the busiest device computes so much longer than the mean.
+#: A difference in load that is worth saying: the busiest device computes so much longer than the mean.
 _UNEVEN = 1.05
 
 Rows = list[tuple[str, ...]]
@@ -37,7 +37,7 @@ def device_tables(profile: Profile, most: int) -> Iterator[Table]:
 
 
 def about_devices(profile: Profile) -> list[str]:
-    """How evenly several devices work, and how the arrays of what they run are divided."""
+    """Tell how evenly several devices work, and how the arrays of what they run are divided."""
     told = [f"No events of {_devices_named(profile.idle_devices)}."] if profile.idle_devices else []
     if len(profile.device_uses) < 2:
         return told
@@ -114,7 +114,10 @@ def _pieces(array: Sharded) -> str:
 
 
 def _has_more_than_computation(profile: Profile) -> bool:
-    """Whether there is something to tell of devices: of several, or of copies or exchange that take their time."""
+    """Tell whether there is something to tell of devices.
+
+    Of several, or of copies or exchange that take their time.
+    """
     least = _WORTH_A_TABLE * profile.device_ns
     moved = sum(each.copy_ns + each.collective_ns for each in profile.device_uses)
     return len(profile.device_uses) > 1 or moved > least
@@ -127,10 +130,10 @@ def _devices(devices: Iterable[DeviceUse], profile: Profile) -> Rows:
     kinds = [
         (name, field)
         for name, field in (
-            ("computes", "compute_ns"),
-            ("exchanges", "collective_ns"),
+            ("compute", "compute_ns"),
+            ("collectives", "collective_ns"),
             ("exposed", "exposed_collective_ns"),
-            ("copies", "copy_ns"),
+            ("memcpy", "copy_ns"),
             ("exposed", "exposed_copy_ns"),
             ("at barriers", "barrier_ns"),
         )
@@ -151,7 +154,7 @@ def _devices(devices: Iterable[DeviceUse], profile: Profile) -> Rows:
 
 
 def _collectives(found: Iterable[CollectiveTime], profile: Profile) -> Rows:
-    """Of a run on a device, in the mean."""
+    """List collectives per run and device, in the mean."""
     runs = profile.runs or 1
     rows = [
         (
@@ -165,7 +168,7 @@ def _collectives(found: Iterable[CollectiveTime], profile: Profile) -> Rows:
         )
         for each in found
     ]
-    return _filled([("exchange", "kind", "payload", "time", "exposed", "waits for the last", "runs"), *rows])
+    return _filled([("collective", "kind", "payload", "time", "exposed", "straggler wait", "count"), *rows])
 
 
 def _transfers(found: Iterable[TransferTime], profile: Profile) -> Rows:
@@ -181,7 +184,7 @@ def _transfers(found: Iterable[TransferTime], profile: Profile) -> Rows:
         )
         for each in found
     ]
-    return _filled([("transfer", "device", "copies", "size", "time", "rate"), *rows])
+    return _filled([("transfer", "device", "count", "size", "time", "rate"), *rows])
 
 
 def _filled(rows: Rows) -> Rows:

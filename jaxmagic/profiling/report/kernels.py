@@ -31,7 +31,7 @@ def kernel_table(profile: Profile, most: int, *, narrow: bool = False) -> tuple[
     worth = [same for same in rows if sum(each.total_ns for each in same) >= _WORTH_A_ROW * profile.device_ns]
     if not worth:
         return [], 0
-    heads = ("kernel", "of", "time", "runs", "min", "median", "max", "grid", "block", "launch")
+    heads = ("kernel", "of", "time", "count", "min", "median", "max", "grid", "block", "launch")
     told = [_row(same, profile) for same in worth[:most]]
     kept = [at for at, head in enumerate(heads) if any(row[at] for row in told) and not (narrow and head in _WIDE)]
     return [tuple(row[at] for at in kept) for row in (heads, *told)], len(worth)

@@ -14,7 +14,7 @@ from ..record.profile import Profile
 
 
 def line_cells(line: LineTime, profile: Profile) -> tuple[str, str, str, str]:
-    """Time of a run, share, time with calls where it is more, and hits of a run."""
+    """Time per run, share, time with calls where it is more, and count per run."""
     runs = parts(profile)
     own = line.time_ns > 0
     about = "≈" if line.split else ""
@@ -28,7 +28,7 @@ def line_cells(line: LineTime, profile: Profile) -> tuple[str, str, str, str]:
 
 
 def parts(profile: Profile) -> int:
-    """Of how many runs and devices all times are the sum: what is shown is the mean of a run on a device."""
+    """Count the runs and devices that all times are the sum of: reports show the mean per run and device."""
     return (profile.runs or 1) * max(len(profile.device_uses), 1)
 
 
@@ -49,7 +49,7 @@ def about_nowhere(lines: Iterable[LineTime], profile: Profile) -> list[str]:
 
 
 def about_labels(lines: Iterable[LineTime], profile: Profile) -> list[str]:
-    """What the time of lines is, where their source does not show it."""
+    """Return what the time of lines is, where their source does not show it."""
     told = []
     for line in lines:
         where = "Without a line" if line.frame is None else short(line.frame.location)

@@ -13,7 +13,7 @@ from .lines import parts, short, whole
 
 
 def about_roof(profile: Profile) -> list[str]:
-    """What rates are compared with."""
+    """Return what rates are compared with."""
     peaks = peaks_of(profile)
     if peaks is None:
         return []
@@ -58,7 +58,7 @@ def _flops(profile: Profile, peaks: Peaks) -> str:
 
 
 def _rate(found: Placed | None) -> tuple[str, str]:
-    """What an operation achieved of what limits it, and how much of the roof that is."""
+    """Return what an operation achieved of what limits it, and how much of the roof that is."""
     if found is None:
         return "", ""
     rate = units.rate(found.bytes_per_s, "bytes") if found.by_memory else units.rate(found.flops_per_s, "flops")
@@ -98,7 +98,7 @@ def operation_table(
         "category",
         "exposed" if beside else "time",
         "share",
-        "runs",
+        "count",
         "mean",
         *spans,
         *rates,
@@ -132,7 +132,7 @@ _PEAKS_FROM = {
 }
 
 
-#: So much less than the peak that was taken is worth to be told.
+#: So much less than the peak that was taken is worth telling.
 _CLEARLY_LESS = 0.95
 
 

@@ -29,7 +29,7 @@ _MOST_NAMES = 4
 
 
 def headline(profile: Profile) -> str:
-    """How long devices were busy, of how much, and what a run takes without the profiler."""
+    """Tell how long devices were busy, of how much, and what a run takes without the profiler."""
     wall = "" if profile.wall_ns is None else f"wall time {units.time(profile.wall_ns)} without the profiler"
     if not profile.device_uses:
         return f"No device time was recorded{'; ' * bool(wall)}{wall}."
@@ -47,7 +47,7 @@ def headline(profile: Profile) -> str:
 
 
 def about_bound(profile: Profile) -> list[str]:
-    """Whether the host or the device limits a run, where that is known."""
+    """Tell whether the host or the device limits a run, where that is known."""
     found = bound_of(profile)
     if found is None:
         return []
@@ -80,7 +80,7 @@ def about_bound(profile: Profile) -> list[str]:
 
 
 def _idle_causes(found: Bound, runs: int) -> str:
-    """What the host did while the device was idle."""
+    """Return what the host did while the device was idle."""
     parts = (("compiles", found.use.compile_idle_ns), ("moves data", found.use.transfer_idle_ns))
     causes = [f"{units.time(time_ns / runs)} while the host {what}" for what, time_ns in parts if time_ns]
     return f" ({', '.join(causes)})" if causes else ""
@@ -91,7 +91,7 @@ def _capital(text: str) -> str:
 
 
 def about_profiler(profile: Profile) -> list[str]:
-    """What the profiler itself cost."""
+    """Return what the profiler itself cost."""
     more = slowed_down(profile)
     if more is None or not profile.runs:
         return []
@@ -115,7 +115,7 @@ def about_error(profile: Profile) -> list[str]:
 
 
 def about_warm_up(profile: Profile) -> list[str]:
-    """What the first run compiled, and what compiled in the recording."""
+    """Return what the first run compiled, and what compiled in the recording."""
     told = []
     warm_up = profile.warm_up
     if warm_up is not None and (compiled := [each for each in warm_up.compilations if each.compiled]):
@@ -135,7 +135,7 @@ def about_warm_up(profile: Profile) -> list[str]:
 
 
 def about_earlier(profile: Profile) -> list[str]:
-    """What had been compiled before, by a call whose lines are told."""
+    """Return what had been compiled before, by a call whose lines are told."""
     names = compiled_earlier(profile)
     if not names:
         return []
@@ -144,20 +144,20 @@ def about_earlier(profile: Profile) -> list[str]:
 
 
 def about_load(profile: Profile) -> list[str]:
-    """What else kept the machine busy."""
+    """Return what else kept the machine busy."""
     if profile.environment is None:
         return []
     return [f"{each.text} {each.remedy}" for each in loaded(profile.other_load, profile.environment)]
 
 
 def about_copy(profile: Profile, digits: int) -> list[str]:
-    """How long the copy of the result to the host took, where that was asked for."""
+    """Tell how long the copy of the result to the host took, where that was asked for."""
     timing = profile.unprofiled
     return [] if timing is None or timing.fetch_ns is None else [about_fetch(timing, digits)]
 
 
 def about_kept(profile: Profile) -> list[str]:
-    """Where the recording is, and how to open it with others' tools."""
+    """Find where the recording is, and how to open it with others' tools."""
     if profile.kept is None:
         return []
     kept = PurePath(profile.kept)
@@ -165,4 +165,4 @@ def about_kept(profile: Profile) -> list[str]:
     return [f"Kept in {kept}. Open it with: xprof --logdir {folder} or: tensorboard --logdir {folder}"]
 
 
-LINE_HEADS = ("time", "share", "with calls", "hits")
+LINE_HEADS = ("time", "share", "with calls", "count")

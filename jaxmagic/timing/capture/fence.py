@@ -21,7 +21,7 @@ from typing import Any
 from ...compilation.capture.compile_log import unheard
 from ...errors import NotMeasured
 from ...interrupts import uninterrupted
-from ...runtime import private_api as internals
+from ...runtime import private_api
 from ...runtime.clock import Clock, now_ns
 from ...runtime.jax_version import require_jax
 from .fence_queues import Costs, Doubt, Queue, Waited, jit_enabled, queues_of
@@ -87,7 +87,7 @@ class Fence:
 
     @uninterrupted  # or flags of JAX would not come back
     def _compile(self, devices: Sequence[Any]) -> None:
-        with unheard(), jit_enabled(), internals.not_written_to_cache():
+        with unheard(), jit_enabled(), private_api.not_written_to_cache():
             self._queues = queues_of(devices, self._clock)
 
     def wait(self) -> Waited:
@@ -127,7 +127,10 @@ class Fence:
         return found
 
     def settle(self, waited: Waited) -> Waited:
-        """What was found, after all: measures again where that is in doubt, which takes milliseconds of its own."""
+        """Return what was found, after all.
+
+        Measures again where that is in doubt, which takes milliseconds of its own.
+        """
         while (doubt := waited.doubt) is not None and doubt.queue.is_as_idle(doubt.time_ns):
             waited = doubt.without
         return waited
@@ -195,16 +198,16 @@ def fence() -> None:
 
 def _local_devices() -> tuple[Any, ...]:
     """The devices of this process on every backend that has been started; starts none."""
-    if internals.backends_started() is False:
+    if private_api.backends_started() is False:
         return ()
-    return internals.local_devices()
+    return private_api.local_devices()
 
 
 def _live_arrays(beside: Iterable[str], most: int | None = None, but: Sequence[Any] = ()) -> list[Any]:
     """List live arrays, youngest first: those of the default backend, then those of the platforms `beside` it."""
     import jax
 
-    if internals.backends_started() is False:  # asking would start one
+    if private_api.backends_started() is False:  # asking would start one
         return []
     ours = {id(array) for array in but}
     arrays = jax.live_arrays()[:most]

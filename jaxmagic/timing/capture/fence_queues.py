@@ -49,7 +49,7 @@ class Waited(NamedTuple):
     doubt: Doubt | None = None
 
     def and_then(self, later: Waited) -> Waited:
-        """What both found: this, and a queue that was asked after it."""
+        """Return what both found: this, and a queue that was asked after it."""
         if later.found_work is False:
             return self
         if self.found_work is False:
@@ -168,13 +168,13 @@ class Queue:
             self._make_room()
 
     def is_near_idle(self, time_ns: int) -> bool:
-        """Whether a wait of this length says little: an idle one may take as long on a busy machine."""
+        """Tell whether a wait of this length says little: an idle one may take as long on a busy machine."""
         if self.several:
             return time_ns <= _SURE_NS
         return time_ns < (1 if self.costs.at_once else 2) * self.costs.cold_limit_ns
 
     def is_as_idle(self, time_ns: int) -> bool:
-        """Whether a program may well take this long where there is no work: measured again, now.
+        """Tell whether a program may well take this long where there is no work: measured again, now.
 
         What one over several devices takes is up to the threads that have to be woken, and differs by a factor of
         ten from one moment to the next; so the calibration does not decide, where it matters.
@@ -203,13 +203,13 @@ class Queue:
         )
 
     def _cost_behind_another(self) -> int:
-        """How much later the second of two programs is done than a single one."""
+        """Tell how much later the second of two programs is done than a single one."""
         pairs = [[self._idle_cost(times=times)[0] for times in (1, 2)] for _ in range(40)]
         one, two = (sorted(costs)[len(costs) // 4] for costs in zip(*pairs, strict=True))
         return max(two - one, 0)
 
     def _idle_cost(self, *, after_s: float = 0, times: int = 1) -> tuple[int, bool]:
-        """How long it takes where there is no work, and whether it was done as soon as it was enqueued."""
+        """Tell how long it takes where there is no work, and whether it was done as soon as it was enqueued."""
         if after_s:
             time.sleep(after_s)
         started_ns = self._clock()
@@ -267,7 +267,7 @@ def _compile(devices: Sequence[Any]) -> Program:
 
 
 def jit_disabled() -> bool:
-    """Whether the user has said ``jax.disable_jit()``, under which a compiled program cannot be called."""
+    """Tell whether the user has said ``jax.disable_jit()``, under which a compiled program cannot be called."""
     import jax
 
     return bool(jax.config.jax_disable_jit)

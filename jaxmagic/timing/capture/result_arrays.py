@@ -114,7 +114,10 @@ def find_arrays(result: Any) -> Found:
 
 
 def is_array(value: Any) -> bool:
-    """Whether this is an array with values: no tracer. Asked of the type, because an object may answer anything."""
+    """Tell whether this is an array with values: no tracer.
+
+    Asked of the type, because an object may answer anything.
+    """
     return _kind_of(type(value)) == "array"
 
 
@@ -122,7 +125,7 @@ _Kind = Literal["array", "parts", "nothing"]
 
 
 def _kind_of(kind: type) -> _Kind:
-    """Whether objects of this class are arrays, or may hold some."""
+    """Tell whether objects of this class are arrays, or may hold some."""
     import jax
 
     if inherits(kind, jax.core.Tracer):  # what it holds is JAX's; on JAX 0.8 it inherits from the arrays, too
@@ -137,7 +140,7 @@ def _is_plain(kind: type) -> bool:
 
 
 def _parts(node: Any) -> list[Iterator[Any]]:
-    """What an object holds, from the last to the first, read around its ``__getattr__``, ``__iter__`` and ``__eq__``.
+    """List what an object holds, last first, read around its ``__getattr__``, ``__iter__`` and ``__eq__``.
 
     What was computed last is most often there: the loss behind the state.
     """

@@ -20,7 +20,7 @@ from ...compilation.capture.compile_log import CompileLog
 from ...errors import NotMeasured
 from ...interrupts import begins, ends, forget, interruptible
 from ...progress.record import CompileProgress
-from ...runtime import private_api as internals
+from ...runtime import private_api
 from ...runtime.clock import Clock, CpuTime, cpu_time, kept_waiting_ns, now_ns, thread_cpu_ns, timestamp
 from ...runtime.environment import probe
 from ...runtime.jax_version import require_jax
@@ -291,7 +291,7 @@ class Stopwatch:
         return self._running and threading.get_ident() != self._thread
 
     def _forget(self) -> None:
-        """What :meth:`returned` noted."""
+        """Return what :meth:`returned` noted."""
         self._returned_ns = self._first = self._interrupt = None
 
     def _stop(self, dispatched_ns: int, error: BaseException | None, code: str | None) -> Timing:
@@ -372,7 +372,7 @@ class Stopwatch:
         return _End(done_ns, held_ns if known else None, cpu, *fetched)
 
     def _wait_for_dropped(self) -> int | None:
-        """When the work was done whose result is thrown away next; ``None`` where nothing had to be waited for.
+        """Find when the work was done whose result is thrown away next; ``None`` where nothing had to be waited for.
 
         Its arrays tell to the microsecond what the fence tells only beyond its own noise. What failed there is
         nobody's to hear of, as if the arrays had been gone already.
@@ -412,7 +412,10 @@ class Stopwatch:
             )
 
     def _wait_for_rest(self, search: Search) -> int | None:
-        """When what was still to be found in the result was ready; ``None`` where all of it was when it was found."""
+        """Find when what was still to be found in the result was ready.
+
+        ``None`` where all of it was when it was found.
+        """
         __tracebackhide__ = True
         if search.over:
             return None
@@ -422,16 +425,16 @@ class Stopwatch:
         return self._clock() if late else None
 
     def _waited_for(self, value: Any) -> _Waited | None:
-        """How `value` was waited for when the code had returned, if it was."""
+        """Tell how `value` was waited for when the code had returned, if it was."""
         return self._first if self._first is not None and self._first.search.result is value else None
 
     def _wait_without_fence(self, ready_ns: int) -> tuple[Waited, bool]:
-        """Where the measured code has started JAX itself: wait first, and only then compile a fence.
+        """Wait first, and only then compile a fence: the measured code has started JAX itself.
 
         Returns:
             What was found, and whether that is all: work that nothing holds may end while the fence compiles.
         """
-        if internals.backends_started() is False:
+        if private_api.backends_started() is False:
             return Waited(False, ready_ns), True  # JAX has not been started even now: there is no work
         waited = self._fence.wait_for_others(Waited(False, ready_ns))
         behind = self._prepare_fence()
@@ -500,5 +503,5 @@ class Stopwatch:
 
 
 def _is_ready(array: Any) -> bool:
-    """Whether it is; typed keys do not say."""
+    """Tell whether it is; typed keys do not say."""
     return hasattr(array, "is_ready") and array.is_ready()

@@ -49,7 +49,7 @@ def wait_for_all(arrays: list[Any]) -> None:
 
 
 def _is_plain_tree(value: Any) -> bool:
-    """Whether JAX's own wait finds every array in it, and ends."""
+    """Tell whether JAX's own wait finds every array in it, and ends."""
     import jax
 
     try:

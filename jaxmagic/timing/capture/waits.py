@@ -16,7 +16,7 @@ from threading import get_ident
 from typing import Any
 
 from ...interrupts import begins, ends, uninterrupted
-from ...runtime import private_api as internals
+from ...runtime import private_api
 from ...runtime.clock import Clock, now_ns
 
 #: So long the call of a function may take that finds nothing to wait for.
@@ -69,7 +69,10 @@ class WaitLog:
         return self._notes.entered
 
     def unheard(self, backend: str | None) -> str | None:
-        """Which waits may have been missed, in words; ``None`` where all kinds that matter on `backend` are heard."""
+        """Find which waits may have been missed, in words.
+
+        ``None`` where all kinds that matter on `backend` are heard.
+        """
         if not self.heard:
             return "What the code itself waits for"
         if "ArrayImpl.__buffer__" not in self.heard and backend == "cpu":
@@ -107,7 +110,7 @@ class WaitLog:
             _hooks.abandon(thread)
 
     def between(self, start_ns: int, end_ns: int) -> list[tuple[int, int]]:
-        """When the thread waited between two clock readings: beginnings and ends, in order and apart."""
+        """Find when the thread waited between two clock readings: beginnings and ends, in order and apart."""
         marks = self._notes.marks
         pairs = zip(marks[::2], marks[1::2], strict=False)  # an interrupt may have left a beginning without an end
         clipped = ((max(begin, start_ns), min(end, end_ns)) for begin, end in pairs)
@@ -121,7 +124,7 @@ class _Hooks:
         self._heard: dict[int, _Heard] = {}
         self._lock = threading.Lock()
         self._abandoned: list[int] = []
-        self._installed: list[tuple[internals.WaitPoint, Any]] = []
+        self._installed: list[tuple[private_api.WaitPoint, Any]] = []
         self._times = 0
 
     def add(self, thread: int, clock: Clock) -> tuple[_Heard, frozenset[str]]:
@@ -168,7 +171,7 @@ class _Hooks:
 
     def _install(self) -> None:
         self._times += 1
-        for found in internals.wait_points():
+        for found in private_api.wait_points():
             point = found._replace(original=_jaxs_own(found.original))
             ours = self._in_place_of(point)
             with suppress(AttributeError, TypeError):  # another JAX, whose class cannot be changed
@@ -181,7 +184,7 @@ class _Hooks:
             if vars(point.owner).get(point.name) is ours:  # or else somebody has put theirs there meanwhile
                 setattr(point.owner, point.name, point.original)
 
-    def _in_place_of(self, point: internals.WaitPoint) -> Any:
+    def _in_place_of(self, point: private_api.WaitPoint) -> Any:
         if isinstance(point.original, property):
             inside = self._timed(point.original.fget, point.is_ready)
             return property(inside, point.original.fset, point.original.fdel, point.original.__doc__)
@@ -219,7 +222,7 @@ class _Hooks:
 
 
 def _jaxs_own(found: Any) -> Any:
-    """What was there before ours, where somebody who had put theirs on top has put ours back since."""
+    """Return what was there before ours, where somebody who had put theirs on top has put ours back since."""
     if isinstance(found, property):
         inside = getattr(found.fget, "jaxs_own", None)
         return found if inside is None else property(inside, found.fset, found.fdel, found.__doc__)

@@ -10,7 +10,7 @@ from .operand_utilization import in_place, instructions_of, read_by, results_of,
 
 
 def bytes_accessed(module: Module, instruction: HloInstruction) -> int | None:
-    """How many bytes one run reads and writes at least, each once; ``None`` for loops and calls."""
+    """Tell how many bytes one run reads and writes at least, each once; ``None`` for loops and calls."""
     if instruction.opcode in ("while", "conditional", "call"):
         return None
     read = read_by(module, instruction, instruction.elements)
@@ -19,7 +19,7 @@ def bytes_accessed(module: Module, instruction: HloInstruction) -> int | None:
 
 
 def payload_bytes(module: Module, instruction: HloInstruction) -> int:
-    """What one device puts into an exchange or gets out of it, the larger of the two."""
+    """Return what one device puts into an exchange or gets out of it, the larger of the two."""
     taken = sum(found.size_bytes for each in instruction.operands if (found := module.instructions.get(each)))
     if instruction.opcode.endswith("-start"):  # its result holds what it takes as well
         return max(taken, instruction.size_bytes - taken)
@@ -27,7 +27,7 @@ def payload_bytes(module: Module, instruction: HloInstruction) -> int:
 
 
 def _bytes_of(instruction: HloInstruction | None, elements: int) -> int:
-    """Of so many elements of what an instruction gives."""
+    """Return the bytes of so many elements of what an instruction gives."""
     if instruction is None or not instruction.elements:
         return 0
     return -(-instruction.size_bytes * min(elements, instruction.elements) // instruction.elements)
@@ -46,7 +46,7 @@ def _written_bytes(module: Module, instruction: HloInstruction) -> int:
 
 
 def _updated_bytes(module: Module, instruction: HloInstruction) -> int:
-    """How much an update writes; 0 for what is none."""
+    """Tell how much an update writes; 0 for what is none."""
     if instruction.opcode == "dynamic-update-slice":
         updates = instruction.operands[1:2]
     elif instruction.opcode == "scatter":

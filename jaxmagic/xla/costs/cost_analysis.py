@@ -128,7 +128,10 @@ def work(module: Module, instruction: HloInstruction) -> float:
 
 
 def _to_places(module: Module, instruction: HloInstruction, tables: int, elements: int) -> int:
-    """What it costs to go to the places that its indices tell: one for each of them, and for each element at most."""
+    """Return what it costs to go to the places that its indices tell.
+
+    One for each of them, and for each element at most.
+    """
     table = module.instructions.get(instruction.operands[0]) if instruction.operands else None
     indices = sum(_elements(module, each) for each in instruction.operands[tables : tables + 1])
     return 0 if table is None else min(elements, indices) * weights.of_place(table.size_bytes)
@@ -140,7 +143,7 @@ def _elements(module: Module, number: int) -> int:
 
 
 def flops(module: Module, instruction: HloInstruction) -> int | None:
-    """How many floating-point operations one run takes, each multiplication and addition of a product for itself.
+    """Count the floating-point operations of one run, each multiplication and addition of a product for itself.
 
     ``None`` where that cannot be said from the module: what is called outside XLA and not known, and loops. What
     sorts, copies or looks up has none. An exponential counts as one, as in XLA's own analysis.

@@ -59,7 +59,7 @@ def parts_of(
 
 
 def read_by(module: Module, instruction: HloInstruction, wanted: int, depth: int = 0) -> dict[int, int]:
-    """How many elements of each operand are read, by the numbers of the operands.
+    """Tell how many elements of each operand are read, by the numbers of the operands.
 
     Args:
         module: in which they are.
@@ -81,12 +81,12 @@ def read_by(module: Module, instruction: HloInstruction, wanted: int, depth: int
 
 
 def updated(instruction: HloInstruction) -> int:
-    """How many of its first operands an update changes: a scatter may have several, each with its own update."""
+    """Tell how many of its first operands an update changes: a scatter may have several, each with its own update."""
     return max((len(instruction.operands) - 1) // 2, 1) if instruction.opcode == "scatter" else 1
 
 
 def results_of(inside: Inside) -> list[int]:
-    """What the results of a fusion are made of, without tuples and changes of shape."""
+    """Return what the results of a fusion are made of, without tuples and changes of shape."""
     taken = {operand for each in inside.values() for operand in each.operands}
     found, todo = [], [(number, 0) for number in inside if number not in taken]
     while todo:
@@ -112,7 +112,7 @@ def _elements(module: Module, number: int) -> int:
 
 
 def _computed(module: Module, inside: Inside, fusion: HloInstruction, wanted: int, depth: int) -> dict[int, int]:
-    """How many elements of each instruction of a fusion are computed, or read if it is an operand."""
+    """Tell how many elements of each instruction of a fusion are computed, or read if it is an operand."""
     taken = {operand for each in inside.values() for operand in each.operands}
     whole = wanted >= fusion.elements
     found = {
@@ -136,7 +136,7 @@ def _computed(module: Module, inside: Inside, fusion: HloInstruction, wanted: in
 
 
 def _read_of(module: Module, instruction: HloInstruction, at: int, wanted: int) -> int:
-    """Of the operand with this place."""
+    """Return what is read of the operand with this place."""
     opcode, whole = instruction.opcode, _elements(module, instruction.operands[at])
     if opcode in _LOOKS_UP:
         return whole if at else wanted
@@ -150,7 +150,7 @@ def _read_of(module: Module, instruction: HloInstruction, at: int, wanted: int) 
 
 
 def _read_before_update(module: Module, instruction: HloInstruction) -> int:
-    """What is added to something has to be read before: so many elements as the update has."""
+    """Count what has to be read before something is added to it: as many elements as the update has."""
     if instruction.opcode != "scatter":
         return 0
     combined = any(each.opcode != "parameter" for each in instructions_of(module, instruction).values())
@@ -174,7 +174,7 @@ def _in_order(inside: Inside) -> list[int]:
 
 
 def _is_operand(inside: Inside, numbers: tuple[int, ...]) -> bool:
-    """Whether it is an operand of the fusion, perhaps in another shape."""
+    """Tell whether it is an operand of the fusion, perhaps in another shape."""
     for _ in range(_DEEPEST):
         found = inside.get(numbers[0]) if numbers else None
         if found is None or found.opcode == "parameter":

@@ -26,12 +26,12 @@ _CACHES_BYTES = 16 * 2**20
 
 
 def of_element(instruction: HloInstruction) -> int:
-    """What an element of an elementwise instruction costs."""
+    """Return what an element of an elementwise instruction costs."""
     if instruction.opcode == "remainder":
         return _REMAINDER if instruction.shape.startswith(("s", "u")) else _FLOAT_REMAINDER
     return _HARD.get(instruction.opcode, 1)
 
 
 def of_place(table_bytes: int) -> int:
-    """What it costs to go to a place in a table of this size."""
+    """Return what it costs to go to a place in a table of this size."""
     return _NEAR if table_bytes <= _CACHES_BYTES else _FAR

@@ -105,7 +105,7 @@ class _Start(NamedTuple):
 
 
 def _starts(instructions: Iterable[Written]) -> Iterator[_Start]:
-    """How the program began, by instructions that are surely its own."""
+    """Tell how the program began, by instructions that are surely its own."""
     for each in instructions:
         jitted = _jitted(each.op_name)
         if len(jitted) != 1:
@@ -129,7 +129,7 @@ def _named(instructions: Iterable[Written]) -> Iterator[_Start]:
 
 
 def _follows(stack: Stack, start: _Start, *, whole: bool) -> bool:
-    """Whether calls are the program's: through its function, if that is known, or up to it, unless `whole`.
+    """Tell whether calls are the program's: through its function, if that is known, or up to it, unless `whole`.
 
     Of many calls JAX leaves out the outermost.
     """
@@ -178,7 +178,7 @@ def _calls(stack: Stack, op_name: str) -> list[_Call]:
 
 
 def _is_nested(between: Sequence[Frame], rest: Stack, op_name: str) -> bool:
-    """Whether a function really called itself, as the wrappers of flax and equinox do where they nest.
+    """Tell whether a function really called itself, as the wrappers of flax and equinox do where they nest.
 
     It did if its calls are not said again as a whole, and no function of the user's that it called is a first caller,
     which the path names.
@@ -195,7 +195,7 @@ def _is_nested(between: Sequence[Frame], rest: Stack, op_name: str) -> bool:
 
 
 def _root(stack: Stack, jitted: Sequence[str]) -> int | None:
-    """Where the function of the program is called; ``None`` if no call has its name."""
+    """Find where the function of the program is called; ``None`` if no call has its name."""
     named = (at for at, frame in enumerate(stack) if _name(frame) in jitted[:1] and is_users(frame))
     return next(named, None)
 

@@ -57,7 +57,7 @@ def _argument(module: Module, instruction: HloInstruction) -> Sharded | None:
 
 
 def _divided(argument: Sharded) -> str:
-    """How it is divided among devices, if that is known."""
+    """Tell how it is divided among devices, if that is known."""
     axes = [(axis, pieces) for axis, pieces in enumerate(argument.pieces or ()) if pieces > 1]
     words = " and ".join(f"{pieces} ways on axis {axis}" for axis, pieces in axes)
     return f", which is sharded {words}" if words else ""

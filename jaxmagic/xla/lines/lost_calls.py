@@ -44,7 +44,7 @@ def with_lost_calls(stacks: Iterable[Stack], calls: Stack, is_program: Callable[
 
 
 def _common(stack: Stack, calls: Stack) -> int:
-    """Of how many calls both begin."""
+    """Count the calls with which both begin."""
     return next((at for at, (one, other) in enumerate(zip(stack, calls, strict=False)) if one != other), len(calls))
 
 

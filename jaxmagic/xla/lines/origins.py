@@ -67,7 +67,7 @@ class Origins:
         return self._flow
 
     def shares(self, instruction: HloInstruction) -> Shares:
-        """How the time of an instruction is divided among the places that it comes from.
+        """Tell how the time of an instruction is divided among the places that it comes from.
 
         A fusion is divided by the work of its instructions, each of which belongs to its own place, and so is a loop
         that XLA has compiled into one kernel.
@@ -100,7 +100,7 @@ class Origins:
         return found
 
     def _known(self, instruction: HloInstruction, number: int | None) -> Shares:
-        """What its metadata tells, and that of what is its own: a function, or constants."""
+        """Return what its metadata tells, and that of what is its own: a function, or constants."""
         if instruction.stack:
             return {(instruction.stack, instruction.op_name): 1.0}
         if instruction.traced_for:
@@ -120,7 +120,7 @@ class Origins:
         return {next(iter(found.values())) if len(found) == 1 else ((), instruction.op_name): 1.0}
 
     def _lost_its_line(self, instruction: HloInstruction) -> bool:
-        """Whether it is JAX's, of a function that has been put in where it was called: its path begins there."""
+        """Tell whether it is JAX's, of a function that has been put in where it was called: its path begins there."""
         name = instruction.op_name
         return bool(name) and "/" not in name and name not in self._arguments
 
@@ -225,7 +225,7 @@ class Origins:
         return {}
 
     def _by_caller(self, number: int) -> Shares:
-        """What runs the computation that it is in, and what runs that."""
+        """Return what runs the computation that it is in, and what runs that."""
         at, seen = self._flow.caller(number), set[int]()
         while at is not None and at not in seen:
             seen.add(at)

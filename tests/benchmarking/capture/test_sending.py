@@ -18,7 +18,7 @@ from jax.sharding import Mesh, NamedSharding, PartitionSpec
 from jaxmagic.benchmarking.capture.launches import launch
 from jaxmagic.benchmarking.capture.sending import pack
 from jaxmagic.errors import LaunchError
-from jaxmagic.runtime import private_api as internals
+from jaxmagic.runtime import private_api
 
 
 def sent(value: Any) -> Any:
@@ -201,7 +201,7 @@ def test_an_older_jax_that_does_not_tell_registrations_sends_classes_without(mon
         pass
 
     jax.tree_util.register_pytree_node(Own, lambda own: ((), None), lambda _, children: Own())
-    assert internals.pytree_registration(Own) is not None
+    assert private_api.pytree_registration(Own) is not None
     monkeypatch.delattr(tree_util, "_registry")
-    assert internals.pytree_registration(Own) is None
+    assert private_api.pytree_registration(Own) is None
     assert isinstance(sent(Own()), Own)

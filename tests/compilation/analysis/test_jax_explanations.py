@@ -1,4 +1,4 @@
-"""JAX's explanations, in every layout that is supported, as one cause and one remedy."""
+"""JAX's jax_explanations, in every layout that is supported, as one cause and one remedy."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jaxmagic.compilation.analysis import jax_explanations as explanations
+from jaxmagic.compilation.analysis import jax_explanations
 from jaxmagic.compilation.record.compilation import CAUSE_KINDS, Cause
 from jaxmagic.compilation.record.events import Call
 
@@ -24,7 +24,7 @@ CALL = Call(name="f", parameters=("x", "n"))
 
 
 def read(text: str) -> Cause:
-    cause = explanations.read(text, CALL)
+    cause = jax_explanations.read(text, CALL)
     assert cause is not None
     return cause
 
@@ -142,5 +142,5 @@ def test_any_text_is_some_cause_or_none(text: str) -> None:
             "different input pytree:\n  * at input path [0][",
             "now {",
         ):
-            cause = explanations.read(layout.replace("{}", start + text), CALL)
+            cause = jax_explanations.read(layout.replace("{}", start + text), CALL)
             assert cause is None or cause.kind in CAUSE_KINDS

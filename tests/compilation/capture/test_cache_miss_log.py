@@ -10,9 +10,9 @@ import jax.numpy as jnp
 import pytest
 
 import jaxmagic
-from jaxmagic.compilation.analysis import jax_explanations as explanations
+from jaxmagic.compilation.analysis import jax_explanations
 from jaxmagic.compilation.capture.cache_miss_log import MissLog
-from jaxmagic.runtime import private_api as internals
+from jaxmagic.runtime import private_api
 
 
 class Unprintable:
@@ -86,12 +86,12 @@ def test_the_line_of_the_call_is_the_users(monkeypatch: Any) -> None:
     monkeypatch.setattr(MissLog, "filter", lambda _, record: told.append(record.getMessage()))
     with jaxmagic.stopwatch() as watch:
         watch.result = jax.jit(lambda x: x - 63)(jnp.ones(3))
-    (call_site,) = [explanations.call_site(each) for each in told if "<lambda>" in each]
+    (call_site,) = [jax_explanations.call_site(each) for each in told if "<lambda>" in each]
     assert call_site.startswith(__file__)
 
 
 def test_jax_has_its_own_function_back() -> None:
-    place = internals._explaining_place()
+    place = private_api._explaining_place()
     assert place is not None
     before = getattr(*place)
     with jaxmagic.stopwatch() as watch:
@@ -103,9 +103,9 @@ def test_jax_has_its_own_function_back() -> None:
 
 
 def test_without_jaxs_function_nothing_is_guarded(monkeypatch: Any) -> None:
-    monkeypatch.setattr(internals, "_explaining_place", lambda: None)
-    internals.guard_explanations()
-    internals.release_explanations()
+    monkeypatch.setattr(private_api, "_explaining_place", lambda: None)
+    private_api.guard_explanations()
+    private_api.release_explanations()
     with jaxmagic.stopwatch() as watch:
         watch.result = jax.jit(lambda x: x + 62)(jnp.ones(3))
     assert [each.cause.kind for each in watch.timing.compilations if each.function == "<lambda>"] == ["first call"]

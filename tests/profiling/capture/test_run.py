@@ -30,7 +30,7 @@ from jaxmagic.profiling.analysis.source_lines import line_times
 from jaxmagic.profiling.capture import run as profile_watch
 from jaxmagic.profiling.capture.run import ProfileWatch
 from jaxmagic.profiling.record.profile import Profile
-from jaxmagic.runtime import private_api as internals
+from jaxmagic.runtime import private_api
 from jaxmagic.runtime.jax_version import about_lines
 
 pytestmark = pytest.mark.clock
@@ -513,9 +513,9 @@ def test_one_that_is_dropped_within_its_block_keeps_nobody_from_recording(
     block.enter_context(jaxmagic.profiler())
     del block
     gc.collect()
-    assert internals.profiler_running()
+    assert private_api.profiler_running()
     assert jaxmagic.profile(lambda: x + 1).error is None
-    assert not internals.profiler_running()
+    assert not private_api.profiler_running()
     assert list(tmp_path.iterdir()) == []
 
 

@@ -51,11 +51,11 @@ def squeezed(profile: Profile) -> str:
 
 def test_tables_have_the_numbers_of_a_run_on_a_device(profile: Profile) -> None:
     text = squeezed(profile)
-    assert "device busy share computes at barriers idle" in text
+    assert "device busy share compute at barriers idle" in text
     assert "GPU:1 5.00 ms 25 % 5.00 ms 2.00 ms 15.0 ms" in text
-    assert "exchange kind payload time exposed waits for the last runs" in text
+    assert "collective kind payload time exposed straggler wait count" in text
     assert "all-reduce.1 all-reduce 2.00 KiB 2.00 ms 1.50 ms 500 µs 2" in text
-    assert "transfer device copies size time rate" in text
+    assert "transfer device count size time rate" in text
     assert "host to device GPU:0 2 2.00 MiB 1.00 ms 2.10 GB/s" in text
 
 
@@ -67,8 +67,8 @@ def test_columns_of_which_nothing_is_known_are_left_out(profile: Profile) -> Non
         transfers=(replace(transfer, device=None, size_bytes=None),),
     )
     text = squeezed(unknown)
-    assert "exchange kind time exposed runs" in text
-    assert "transfer copies time\n" in text
+    assert "collective kind time exposed count" in text
+    assert "transfer count time\n" in text
 
 
 def test_an_uneven_load_is_said_and_an_even_one_is_not(profile: Profile) -> None:
@@ -139,7 +139,7 @@ def test_counts_are_whole_numbers_of_all_devices_and_of_each_where_they_differ(p
 def test_what_goes_on_beside_operations_has_its_span_in_a_column_of_its_own(profile: Profile) -> None:
     beside = replace(operation("async copy.4", MS), asynchronous=True, total_ns=600 * MS, count=2, category="copy")
     text = squeezed(replace(profile, operation_times=(operation("dot.1", 20 * MS), beside)))
-    assert "operation category exposed share runs mean span" in text
+    assert "operation category exposed share count mean span" in text
     assert "300 ms" in next(line for line in text.splitlines() if line.startswith("async copy.4"))
     assert "span" not in squeezed(profile)
 
@@ -163,7 +163,7 @@ def test_kernels_that_are_called_otherwise_than_their_operation_have_rows(profil
     same = replace(own, operation="loop_add_fusion.7")  # XLA compiled both as one
     made = replace(profile, kernel_times=(attention, own, same, replace(attention, device="GPU:1")))
     text = squeezed(made)
-    assert "kernel of time runs median launch FmhaFwdKernel call.1 4.00 ms 4 2.00 ms 7.00 µs" in text.replace(
+    assert "kernel of time count median launch FmhaFwdKernel call.1 4.00 ms 4 2.00 ms 7.00 µs" in text.replace(
         "\n", " "
     )
     assert "loop_add_fusion" not in text

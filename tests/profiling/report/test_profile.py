@@ -34,7 +34,7 @@ Device time: 15.0 ms per run, 75 % of what was recorded
 Whether the host or the device limits a run is not known: no run was timed
   without the profiler, which can be most of the load where operations are
   short. Record without --cold (cold=False) to time one.
-     time   share  with calls    hits  cell 3
+     time   share  with calls   count  cell 3
                                           1  def helper(x):
   10.0 ms    67 %                   1     2      return jnp.sort(x)
                                           3
@@ -42,9 +42,9 @@ Whether the host or the device limits a run is not known: no run was timed
                       10.0 ms             5      y = helper(x)
  ≈4.00 ms    27 %                   1     6      return y
 Without a line: 1.00 ms (7 %): copy.1.
-  operation  category            time     share  runs  mean     line
-  sort.0     sort                10.0 ms  67 %   1     10.0 ms  cell 3:2
-  fusion     elementwise fusion  5.00 ms  33 %   1     5.00 ms  cell 3:2"""
+  operation  category            time     share  count  mean     line
+  sort.0     sort                10.0 ms  67 %   1      10.0 ms  cell 3:2
+  fusion     elementwise fusion  5.00 ms  33 %   1      5.00 ms  cell 3:2"""
 
 
 def test_the_report_is_a_listing_with_the_time_of_a_run(profile: Profile) -> None:
@@ -204,8 +204,8 @@ def test_several_devices_are_a_table_with_what_was_exposed(profile: Profile) -> 
         use("GPU:1", 20 * MS, collective_ns=8 * MS, exposed_collective_ns=4 * MS),
     )
     text = to_text(replace(profile, device_uses=uses))
-    assert "  device  busy     share  computes  exchanges  exposed  idle" in text
-    assert "  GPU:0   15.0 ms  75 %   15.0 ms   4.00 ms    1.00 ms  5.00 ms" in text
+    assert "  device  busy     share  compute  collectives  exposed  idle" in text
+    assert "  GPU:0   15.0 ms  75 %   15.0 ms  4.00 ms      1.00 ms  5.00 ms" in text
     assert "12.5 ms per run in the mean of 2 devices" in text
 
 
@@ -278,7 +278,7 @@ def test_in_text_a_column_that_is_empty_leaves_its_room_to_the_source(profile: P
     text = to_text(replace(profile, place_times=flat))
     assert "with calls" in to_text(profile)
     assert "with calls" not in text
-    assert "     time   share    hits  cell 3" in text
+    assert "     time   share   count  cell 3" in text
 
 
 def test_a_long_function_is_listed_around_the_lines_that_took_time(profile: Profile) -> None:

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import jaxmagic
-from jaxmagic.runtime import private_api as internals
+from jaxmagic.runtime import private_api
 from jaxmagic.runtime.clock import kept_waiting_ns
 from jaxmagic.timing.capture import waits
 from jaxmagic.timing.capture.waits import WaitLog
@@ -22,7 +22,7 @@ from jaxmagic.timing.capture.waits import WaitLog
 
 def jaxs_own() -> list[Any]:
     """The functions as they are now; a property by what it calls."""
-    return [getattr(point.original, "fget", point.original) for point in internals.wait_points()]
+    return [getattr(point.original, "fget", point.original) for point in private_api.wait_points()]
 
 
 def shown(value: Any) -> None:
@@ -133,7 +133,7 @@ def test_errors_are_those_of_jax(x: Any) -> None:
 
 
 def test_where_jax_cannot_be_heard_the_wait_is_not_known(work: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(internals, "wait_points", list)
+    monkeypatch.setattr(private_api, "wait_points", list)
     found = timings(lambda: work().block_until_ready())
     assert [each.code_wait_ns for each in found] == [None] * 5
     if kept_waiting_ns() is not None:
@@ -171,9 +171,9 @@ def library(monkeypatch: pytest.MonkeyPatch) -> Iterator[type[Library]]:
 
     names = ("block", "fetch", "fail", "value")
     monkeypatch.setattr(
-        internals,
+        private_api,
         "wait_points",
-        lambda: [internals.WaitPoint(Library, name, vars(Library)[name], is_ready) for name in names],
+        lambda: [private_api.WaitPoint(Library, name, vars(Library)[name], is_ready) for name in names],
     )
     monkeypatch.setattr(waits, "_hooks", waits._Hooks())
     before = {name: vars(Library)[name] for name in names}

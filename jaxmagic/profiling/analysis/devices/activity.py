@@ -26,7 +26,7 @@ class Kinds:
         self.number = len(recording.kinds)
 
     def of(self, number: int) -> Recorded:
-        """What an event of this kind is."""
+        """Return what an event of this kind is."""
         if number not in self.known:
             kind = self._recording.kinds[number]
             self.known[number] = recorded(kind, self._recording.modules, self._origins)
@@ -46,7 +46,7 @@ class Kinds:
         return DriverCalls(self._recording)
 
     def ranks(self, kinds: Ints) -> Ints:
-        """Of each event; -1 for what is ours."""
+        """Return the rank of each event; -1 for what is ours."""
         found = np.full(self.number, -1)
         for number in np.unique(kinds).tolist():
             mine = self.of(number)
@@ -124,7 +124,7 @@ class DeviceWork:
         return _Events(kinds[order], start[order], end[order], np.concatenate(launches)[order], False), begins
 
     def spans(self, kind: int) -> tuple[Ints, Ints]:
-        """When events of a kind began and ended."""
+        """Find when events of a kind began and ended."""
         start, end, _ = self.launched(kind)
         return start, end
 

@@ -27,7 +27,7 @@ _NOTE = (
 
 
 def in_command_buffer(kind: EventKind) -> bool:
-    """Whether an event is a kernel that the profiler files under a command buffer."""
+    """Tell whether an event is a kernel that the profiler files under a command buffer."""
     return str(kind.facts.get("hlo_op", "")).startswith("command_buffer")
 
 
@@ -110,7 +110,7 @@ def _ops_by_place(kernels: Sequence[str], module: Module) -> list[str | None]:
 
 
 def _in_order(low: int | None, high: int | None) -> bool:
-    """Whether one place is before the other: the next run of a graph begins anew."""
+    """Tell whether one place is before the other: the next run of a graph begins anew."""
     return low is not None and high is not None and low < high
 
 

@@ -41,7 +41,7 @@ _HOST_MEMORY = "S(5)"
 
 
 def kind_of(name: str, opcode: str) -> str:
-    """Of a collective operation: what it does, in XLA's words.
+    """Return the kind of a collective operation, in XLA's words.
 
     >>> kind_of("psum_invariant.7", "all-reduce-start"), kind_of("ncclDevKernel_AllGather_RING_LL", "")
     ('all-reduce', 'all-gather')
@@ -73,7 +73,7 @@ class Collectives:
         found.spans.setdefault(device, []).append(spans)
 
     def times(self) -> tuple[CollectiveTime, ...]:
-        """What took longest first."""
+        """Return what took longest first."""
         rows = sorted(self._found.values(), key=lambda each: -each.total_ps)
         return tuple(each.time() for each in rows)
 
@@ -101,7 +101,10 @@ class _Collective:
 
 
 def _waited_ns(spans: Sequence[Sequence[tuple[Ints, Ints]]]) -> int | None:
-    """How much later the last device began, over all runs: the first of each device belong together, and so on."""
+    """Tell how much later the last device began, over all runs.
+
+    The first of each device belong together, and so on.
+    """
     starts = [np.sort(np.concatenate([start for start, _ in parts])) for parts in spans]
     ends = [np.sort(np.concatenate([end for _, end in parts])) for parts in spans]
     if len(starts) < 2 or len({len(each) for each in starts}) > 1:
@@ -174,7 +177,7 @@ def _add(
 
 
 def _copy(kind: EventKind, role: Role, others: Container[str]) -> tuple[Direction, int | None] | None:
-    """Where a copy goes and how large it is; ``None`` for what is none.
+    """Find where a copy goes and how large it is; ``None`` for what is none.
 
     The profiler of a GPU tells copies as events of the device, or a kernel of AMD's by what the driver was called
     for; that of a TPU as functions of the host; what XLA moves within a program goes on beside the operations, from
@@ -206,7 +209,7 @@ def _copy(kind: EventKind, role: Role, others: Container[str]) -> tuple[Directio
 
 
 def _moved(facts: Mapping[str, object]) -> tuple[Direction, int | None] | None:
-    """Of a copy that goes on beside the operations: its shape is ``(where to, where from, context)``."""
+    """Return the size of an asynchronous copy, whose shape is ``(where to, where from, context)``."""
     shape, size = facts.get("shape_with_layout"), whole_number(facts.get("bytes_accessed"))
     if facts.get("hlo_category") != "copy-start" or not isinstance(shape, str):
         return None

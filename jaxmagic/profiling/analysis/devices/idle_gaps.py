@@ -31,7 +31,7 @@ CAUSES: tuple[Activity, ...] = ("collective", "copy", "compilation", "transfer",
 
 @cache
 def host_activity(name: str) -> Activity:
-    """What a function of the host does, by its name.
+    """Return what a function of the host does, by its name.
 
     >>> [host_activity(each) for each in ("PjRtCpuClient::Compile", "np.asarray(jax.Array)", "PjitFunction(f)")]
     ['compilation', 'transfer', 'host']
@@ -42,7 +42,7 @@ def host_activity(name: str) -> Activity:
 
 
 def host_stretches(recording: Recording) -> Mapping[Activity, Segments]:
-    """When any thread of the host compiled, or moved data."""
+    """Find when any thread of the host compiled, or moved data."""
     kinds: dict[Activity, set[int]] = {"compilation": set(), "transfer": set()}
     found: dict[Activity, list[Segments]] = {activity: [] for activity in kinds}
     activities: dict[int, Activity] = {}
@@ -60,7 +60,7 @@ def host_stretches(recording: Recording) -> Mapping[Activity, Segments]:
 def gaps(
     segments: Segments, ranks: Ints, recorded: Segments, host: Mapping[Activity, Segments]
 ) -> dict[Activity, Segments]:
-    """When a device computed nothing, by what it waited for; these stretches do not overlap.
+    """Find when a device computed nothing, by what it waited for; these stretches do not overlap.
 
     Args:
         segments: what the device did.
@@ -87,7 +87,7 @@ def gaps(
 
 
 def length_ps(segments: Segments) -> int:
-    """How long all of them are, one added to the other."""
+    """Tell how long all of them are, one added to the other."""
     return int((segments.end - segments.start).sum())
 
 

@@ -96,7 +96,7 @@ class Executions:
             self._note(device, each, title, starts, taken_ps)
 
     def _is_outside(self, program: ProgramKey, name: str) -> bool:
-        """Whether an operation is in no computation that another one calls, as far as that is known."""
+        """Tell whether an operation is in no computation that another one calls, as far as that is known."""
         module = self._recording.modules.get(program)
         number = None if module is None else module.named.get(name)
         if module is None or number is None:
