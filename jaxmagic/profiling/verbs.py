@@ -20,7 +20,7 @@ from .capture.command_buffers import NOTE, without_command_buffers
 from .capture.logdir import LogDir
 from .capture.run import MOST_RECORDED_EVENTS, MOST_RECORDED_S, ProfileWatch
 from .record.profile import Profile
-from .record.recording import Recording
+from .record.recording import Trace
 from .report.perfetto import perfetto as to_perfetto
 
 
@@ -166,7 +166,7 @@ def profile_watch(
     kept = None if logdir is None else LogDir(logdir, label)
     file = None if perfetto is None else target_of(perfetto)
 
-    def recorded(recording: Recording) -> list[str]:
+    def recorded(recording: Trace) -> list[str]:
         if file is None:
             return []
         write(to_perfetto(recording, compressed=file.suffix == ".gz"), file)

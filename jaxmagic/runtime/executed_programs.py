@@ -45,7 +45,7 @@ class Origin(NamedTuple):
     lifted: dict[int, Any]
 
 
-def notice_programs(notice: Callable[[Any, Callable[[], Origin | None]], None]) -> Callable[[], None] | None:
+def observe_executions(notice: Callable[[Any, Callable[[], Origin | None]], None]) -> Callable[[], None] | None:
     """Call `notice` with each program that is run, at least at its first run from now on.
 
     Its second argument tells what the program was made of, as long as `notice` has not returned.
@@ -175,7 +175,7 @@ def host_copy(array: Any) -> Any:
 
 
 @dataclass
-class Watched:
+class ObservedPrograms:
     """The programs of a window.
 
     Attributes:
@@ -205,10 +205,10 @@ class watch:
         self._describe = describe
 
     @begins("_cancel")
-    def __enter__(self) -> Watched:
+    def __enter__(self) -> ObservedPrograms:
         # The objects and not their addresses: none can take the place of one that died.
         self._before = executables()
-        self._watched = watched = Watched()
+        self._watched = watched = ObservedPrograms()
         seen: set[int] = set()
 
         def note(program: Any, origin: Callable[[], Origin | None]) -> None:
@@ -217,7 +217,7 @@ class watch:
                 watched.ran.append(program)
                 watched.captured[id(program)] = self._describe(origin())
 
-        self._undo = notice_programs(note)
+        self._undo = observe_executions(note)
         if self._undo is None:
             watched.ran = None
         return watched

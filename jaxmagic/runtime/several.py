@@ -10,7 +10,7 @@ from typing import Any
 
 from ..errors import NotMeasured
 from . import private_api
-from .executed_programs import Watched, watch
+from .executed_programs import ObservedPrograms, watch
 
 #: How many devices a program runs on, in the first line of its text; a number that is missing is one.
 _COUNTS = re.compile(r"\b(?:num_partitions|replica_count)=(\d+)")
@@ -35,7 +35,7 @@ def noticing() -> Iterator[Callable[[], bool]]:
         yield lambda: spans(watched)
 
 
-def spans(watched: Watched) -> bool:
+def spans(watched: ObservedPrograms) -> bool:
     """Tell whether one of these programs ran on devices of other processes, or may have, where JAX does not tell."""
     return are_several() and (watched.ran is None or any(map(_spans, watched.ran)))
 

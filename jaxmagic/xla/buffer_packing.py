@@ -11,8 +11,8 @@ from bisect import insort
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
-from .live_ranges import Lifetime, Timetable, lifetimes, own_parts, sharing
-from .program import Assigned, Assignment, Index, Kind, Place, Program, Region, Value
+from .live_ranges import LiveRange, Timetable, lifetimes, own_parts, sharing
+from .program import AssignedBuffer, Assignment, BufferAllocation, Index, Kind, Place, Program, Value
 
 #: Instructions that run other computations in the program's memory; others, as ``reduce``, on the stack of a thread.
 _RUNS = frozenset({"while", "conditional", "call", "async-start"})
@@ -49,11 +49,11 @@ def packed(program: Program, table: Timetable) -> Assignment:
         alone = home.kind == "temporary"
         assigned = tuple(_first_fit(groups, values, lives) if alone else _one_place(groups, values))
         size = max(each.offset_bytes + each.size_bytes for each in assigned)
-        regions.append(Region(size, home.kind, home.donated, home.parameter, 0, assigned))
+        regions.append(BufferAllocation(size, home.kind, home.donated, home.parameter, 0, assigned))
     return Assignment(values, tuple(regions))
 
 
-def at_least(program: Program, table: Timetable, lives: Mapping[Place, Lifetime]) -> dict[Place, Lifetime]:
+def at_least(program: Program, table: Timetable, lives: Mapping[Place, LiveRange]) -> dict[Place, LiveRange]:
     """The steps at which no other value can lie in the place of a value, whatever the compiler has done.
 
     A result can be written over an operand at its last use. The schedule has all branches one behind the other, but
@@ -73,7 +73,7 @@ def at_least(program: Program, table: Timetable, lives: Mapping[Place, Lifetime]
     return found
 
 
-def _home(program: Program, places: set[Place], lives: Mapping[Place, Lifetime]) -> _Home:
+def _home(program: Program, places: set[Place], lives: Mapping[Place, LiveRange]) -> _Home:
     makers = {place: program.instructions[place.instruction] for place in places}
     returned = min((at for place in places if (at := lives[place].returned_at) is not None), default=None)
     if returned is not None and returned in program.donated:
@@ -102,15 +102,15 @@ def _made(program: Program, table: Timetable) -> Iterator[tuple[Place, int]]:
                     yield Place(number, part.path), part.size_bytes
 
 
-def _one_place(groups: list[_Group], values: Mapping[int, Value]) -> Iterator[Assigned]:
+def _one_place(groups: list[_Group], values: Mapping[int, Value]) -> Iterator[AssignedBuffer]:
     for group in groups:
         for number in group.values:
-            yield Assigned(number, 0, values[number].size_bytes)
+            yield AssignedBuffer(number, 0, values[number].size_bytes)
 
 
 def _first_fit(
-    groups: list[_Group], values: Mapping[int, Value], lives: Mapping[Place, Lifetime]
-) -> Iterator[Assigned]:
+    groups: list[_Group], values: Mapping[int, Value], lives: Mapping[Place, LiveRange]
+) -> Iterator[AssignedBuffer]:
     """The lowest stretch that is free meanwhile, for one after the other as they are made."""
 
     def first(group: _Group) -> int:
@@ -128,4 +128,4 @@ def _first_fit(
         last = max(lives[values[number].made_at].last for number in group.values)
         insort(held, (offset, offset + group.size_bytes, max(last, begin + 1)))
         for number in group.values:
-            yield Assigned(number, offset, values[number].size_bytes)
+            yield AssignedBuffer(number, offset, values[number].size_bytes)

@@ -37,7 +37,7 @@ _HANDS_ON = frozenset(
 _RUNS = frozenset({"while", "conditional", "call"})
 
 
-class Lifetime(NamedTuple):
+class LiveRange(NamedTuple):
     """From which step of the schedule to which a value is needed, both included.
 
     Attributes:
@@ -61,11 +61,11 @@ class Timetable(NamedTuple):
     """
 
     steps: dict[int, int]
-    spans: dict[int, Lifetime]
+    spans: dict[int, LiveRange]
     order: list[int]
 
 
-def timetable(program: Program) -> Timetable:
+def flattened_schedule(program: Program) -> Timetable:
     """The schedule of all computations as one sequence, callees before their callers, each of them once."""
     table = Timetable({}, {}, [])
     _run(program, program.entry, table, {program.entry})
@@ -82,7 +82,7 @@ def _run(program: Program, number: int, table: Timetable, met: set[int]) -> None
         table.steps[instruction] = len(table.order)
         table.order.append(instruction)
     if len(table.order) > first:  # what is inside of a fusion has no schedule
-        table.spans[number] = Lifetime(first, len(table.order) - 1)
+        table.spans[number] = LiveRange(first, len(table.order) - 1)
 
 
 def _in_order(program: Program, instruction: Instruction) -> list[int]:
@@ -98,7 +98,7 @@ def _is_condition(program: Program, computation: int) -> bool:
     return root is not None and root.shape == "pred[]"
 
 
-def lifetimes(program: Program, made_at: Iterable[Place], table: Timetable) -> dict[Place, Lifetime]:
+def lifetimes(program: Program, made_at: Iterable[Place], table: Timetable) -> dict[Place, LiveRange]:
     """Tell how long the value is needed that is made at each of these places.
 
     Args:
@@ -198,14 +198,14 @@ class _Flow:
         """The one of a loop's two computations that ends in a truth value and not in the loop's state."""
         return [each for each in called if each in self._table.spans and _is_condition(self._program, each)]
 
-    def lifetime(self, made_at: Place) -> Lifetime:
+    def lifetime(self, made_at: Place) -> LiveRange:
         """From where it is made to the last step that needs it, wherever it has gone."""
         number = made_at.instruction
         first = self._table.steps[number]
         if number in self._home:
             first = self._table.spans[self._home[number]].first
         elif number not in self._handed_to and number not in self._root_of:
-            return Lifetime(first, self._read_last.get(number, first))
+            return LiveRange(first, self._read_last.get(number, first))
         last, returned_at = first, None
         for place in self.walk(made_at):
             if place != made_at and place in self.made_at:
@@ -213,7 +213,7 @@ class _Flow:
             last = max(last, *self._needed(place))
             if self._root_of.get(place.instruction) == self._program.entry:
                 returned_at = place.part
-        return Lifetime(first, last, returned_at)
+        return LiveRange(first, last, returned_at)
 
     def walk(self, made_at: Place) -> Iterator[Place]:
         """The places a value comes to, and those where another value is made of it, at which it ends."""

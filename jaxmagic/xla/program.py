@@ -124,7 +124,7 @@ class Value(NamedTuple):
 Kind = OneOf["argument", "output", "temporary", "constant", "thread-local"]
 
 
-class Assigned(NamedTuple):
+class AssignedBuffer(NamedTuple):
     """A value and where it lies in an allocation."""
 
     value: int
@@ -132,7 +132,7 @@ class Assigned(NamedTuple):
     size_bytes: int
 
 
-class Region(NamedTuple):
+class BufferAllocation(NamedTuple):
     """An allocation, as the compiler planned it.
 
     Attributes:
@@ -149,11 +149,11 @@ class Region(NamedTuple):
     aliased: bool
     parameter: int | None
     space: int
-    assigned: tuple[Assigned, ...]
+    assigned: tuple[AssignedBuffer, ...]
 
 
 class Assignment(NamedTuple):
     """All allocations of a program, and the values in them by their numbers."""
 
     values: dict[int, Value]
-    regions: tuple[Region, ...]
+    regions: tuple[BufferAllocation, ...]

@@ -11,7 +11,19 @@ from .hlo_proto import element_of, read, text
 from .lines.callers import Written, own_callers
 from .lines.stacks import Stacks
 from .literals import read_literal
-from .program import Assigned, Assignment, Computation, Index, Instruction, Kind, Part, Place, Program, Region, Value
+from .program import (
+    AssignedBuffer,
+    Assignment,
+    BufferAllocation,
+    Computation,
+    Index,
+    Instruction,
+    Kind,
+    Part,
+    Place,
+    Program,
+    Value,
+)
 
 _TUPLE = 13
 
@@ -124,8 +136,8 @@ def _place(message: Any) -> Place:
     return Place(message.instruction, tuple(message.index))
 
 
-def _region(message: Any) -> Region:
-    return Region(
+def _region(message: Any) -> BufferAllocation:
+    return BufferAllocation(
         size_bytes=message.size,
         kind=_kind(message),
         aliased=message.is_parameter and message.maybe_live_out,
@@ -145,6 +157,6 @@ def _kind(message: Any) -> Kind:
     return "output" if message.maybe_live_out else "temporary"
 
 
-def _assigned(messages: Iterable[Any]) -> Iterable[Assigned]:
+def _assigned(messages: Iterable[Any]) -> Iterable[AssignedBuffer]:
     for each in messages:
-        yield Assigned(each.value, each.offset, each.size)
+        yield AssignedBuffer(each.value, each.offset, each.size)

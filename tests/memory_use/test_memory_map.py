@@ -13,8 +13,8 @@ from jaxmagic.memory_use.analysis.buffer_map import live_bytes, memory_map
 from jaxmagic.memory_use.analysis.peak import peak_of
 from jaxmagic.memory_use.capture.executables import requirement
 from jaxmagic.xla.buffer_packing import packed
-from jaxmagic.xla.live_ranges import Lifetime, lifetimes, timetable
-from jaxmagic.xla.program import Assignment, Place, Program, Region
+from jaxmagic.xla.live_ranges import LiveRange, flattened_schedule, lifetimes
+from jaxmagic.xla.program import Assignment, BufferAllocation, Place, Program
 from jaxmagic.xla.read_program import read_assignment, read_program
 
 #: Seeds that run always, the last for branches that write over what both were given; and those for which there has to
@@ -59,13 +59,15 @@ def check(compiled: Any) -> None:
 
 def unexplained(program: Program, assignment: Assignment) -> list[tuple[Place, Place]]:
     """Values with bytes in common at a step, where neither has all of the other's nor was written over it."""
-    table = timetable(program)
+    table = flattened_schedule(program)
     lives = lifetimes(program, (value.made_at for value in assignment.values.values()), table)
     planned = [region for region in assignment.regions if region.kind in ("argument", "output", "temporary")]
     return [pair for region in planned for pair in clashes(region, assignment, lives)]
 
 
-def clashes(region: Region, assignment: Assignment, lives: dict[Place, Lifetime]) -> list[tuple[Place, Place]]:
+def clashes(
+    region: BufferAllocation, assignment: Assignment, lives: dict[Place, LiveRange]
+) -> list[tuple[Place, Place]]:
     found = []
     places = [(assignment.values[each.value].made_at, each) for each in region.assigned]
     inside = sorted(
@@ -84,7 +86,7 @@ def clashes(region: Region, assignment: Assignment, lives: dict[Place, Lifetime]
 
 def least(program: Program) -> int:
     """The peak that is told where a backend does not say where its buffers lie."""
-    table = timetable(program)
+    table = flattened_schedule(program)
     return max(live_bytes(memory_map(program, packed(program, table), table, estimated=True), len(table.order)))
 
 

@@ -15,7 +15,7 @@ import pytest
 from jaxmagic.benchmarking.capture.plan import Plan
 from jaxmagic.errors import NotMeasured
 from jaxmagic.runtime import several
-from jaxmagic.runtime.executed_programs import Watched
+from jaxmagic.runtime.executed_programs import ObservedPrograms
 
 PROGRAM = Path(__file__).parents[1] / "two_processes.py"
 
@@ -80,11 +80,11 @@ def executable(head: str, devices: int) -> Any:
     ],
 )
 def test_which_programs_run_elsewhere(monkeypatch: pytest.MonkeyPatch, head: str, local: int, wanted: bool) -> None:
-    watched = Watched(ran=[executable("", 1), executable(head, local)])
+    watched = ObservedPrograms(ran=[executable("", 1), executable(head, local)])
     assert not several.spans(watched)  # there is one process
     monkeypatch.setattr(several, "are_several", lambda: True)
     assert several.spans(watched) is wanted
-    assert several.spans(Watched(ran=None))  # this JAX does not tell
+    assert several.spans(ObservedPrograms(ran=None))  # this JAX does not tell
 
 
 def test_calls_that_the_user_counts_are_not_refused() -> None:

@@ -7,7 +7,7 @@ from typing import Any
 from jaxmagic.memory_use.analysis.buffer_map import live_bytes, memory_map
 from jaxmagic.memory_use.record.memory_profile import Allocation
 from jaxmagic.xla.buffer_packing import packed
-from jaxmagic.xla.live_ranges import own_parts, timetable
+from jaxmagic.xla.live_ranges import flattened_schedule, own_parts
 from jaxmagic.xla.program import Computation, Index, Instruction, Part, Program
 
 _SHAPE = "f32[25]"
@@ -41,7 +41,7 @@ def program(*computations: list[Instruction], donated: dict[Index, int] | None =
 
 
 def curve(given: Program) -> tuple[list[int], tuple[Allocation, ...]]:
-    table = timetable(given)
+    table = flattened_schedule(given)
     allocations = memory_map(given, packed(given, table), table, estimated=True)
     return live_bytes(allocations, len(table.order)), allocations
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from jaxmagic.xla.live_ranges import lifetimes, timetable
+from jaxmagic.xla.live_ranges import flattened_schedule, lifetimes
 from jaxmagic.xla.program import Computation, Index, Instruction, Part, Place, Program
 
 
@@ -37,7 +37,7 @@ class Writer:
     def needed(self, *made_at: str | tuple[str, Index]) -> dict[str, tuple[int, int]]:
         program = Program("test", max(self.computations), self.computations, self.instructions)
         places = [Place(self.numbers[each], ()) if isinstance(each, str) else self.place(*each) for each in made_at]
-        found = lifetimes(program, places, timetable(program))
+        found = lifetimes(program, places, flattened_schedule(program))
         names = {number: name for name, number in self.numbers.items()}
         return {names[place.instruction]: (life.first, life.last) for place, life in found.items()}
 

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jaxmagic.memory_use.analysis.buffer_map import live_bytes, memory_map
-from jaxmagic.xla.live_ranges import timetable
+from jaxmagic.xla.live_ranges import flattened_schedule
 from jaxmagic.xla.read_program import read_assignment, read_program
 
 #: What reading may raise: anything else would be a crash of the report.
@@ -99,7 +99,7 @@ def damaged(data: st.DataObject, message: bytes) -> bytes:
 def read_whole(module: bytes, assignment: bytes) -> None:
     try:
         program = read_program(module)
-        table = timetable(program)
+        table = flattened_schedule(program)
         found = memory_map(program, read_assignment(assignment), table)
     except REFUSED:
         return

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ...benchmarking.capture.runner import Runner
 from ...errors import NotMeasured, message_of
-from ...profiling.analysis.summarize import Times, summarize
+from ...profiling.analysis.summarize import ProfileSummary, summarize
 from ...profiling.capture.make_record import make_profile
 from ...profiling.capture.profiler_session import Profiler, mark_run, windows_of
 from ...profiling.record.profile import Profile
@@ -19,7 +19,7 @@ def profile_of(runner: Runner, code: str | None) -> Profile:
     Never raises what the profiler or the code does: then the record is empty, and its notes say why.
     """
     profiler, notes = Profiler(), []
-    times, recording = Times(0, (), (), ()), None
+    times, recording = ProfileSummary(0, (), (), ()), None
     try:
         profiler.start()
         for number in range(_CALLS):

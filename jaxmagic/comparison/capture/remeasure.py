@@ -27,7 +27,7 @@ class _Share:
         self._tell(min(done / total, 1.0) if total else 0.0)
 
 
-class Again:
+class Remeasure:
     """Takes new samples of the candidates of a record; what its first calls told stays.
 
     It holds what it calls, so it goes no further than the record: a copy of the record shares it, and a pickled one
@@ -75,7 +75,7 @@ class Again:
         old = self._before.candidate(new.label)
         return replace(new, first_call=old.first_call)
 
-    def __deepcopy__(self, memo: object) -> Again:
+    def __deepcopy__(self, memo: object) -> Remeasure:
         return self
 
     def __reduce__(self) -> tuple[Callable[[], None], tuple[()]]:
@@ -83,4 +83,4 @@ class Again:
 
 
 def _nothing() -> None:
-    """Return what is left of :class:`Again` in a pickle."""
+    """Return what is left of :class:`Remeasure` in a pickle."""

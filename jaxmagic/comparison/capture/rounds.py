@@ -25,7 +25,7 @@ from ...progress.record import SILENT, Progress
 from ...runtime import jax_errors
 from ...runtime.clock import Clock, now_ns, timestamp
 from ...runtime.environment import probe
-from ...runtime.executed_programs import Watched
+from ...runtime.executed_programs import ObservedPrograms
 from ...runtime.several import refuse_to_count, spans
 from ...statistics.medians import median
 from ...timing.record import Timing
@@ -34,7 +34,7 @@ from ..record.comparison import Comparison
 from .check_outputs import check_output
 from .contestants import Contestants, Entry, Failed
 from .profile_calls import profile_of
-from .remeasure import Again
+from .remeasure import Remeasure
 from .turns import Rounds, Turns
 
 #: How candidates that donate their arguments get others.
@@ -158,7 +158,7 @@ def take_comparison(
         raise
     comparison = record()
     measure = partial(take_comparison, dict(contestants.items()), check=check, profiled=profiled, clock=clock)
-    measure_again = Again(measure, comparison, plan, seed)
+    measure_again = Remeasure(measure, comparison, plan, seed)
     stopped_by = "interrupt" if interrupted() else comparison.stopped_by
     return replace(comparison, measure_again=measure_again, stopped_by=stopped_by)
 
@@ -174,7 +174,7 @@ class _First(NamedTuple):
     """The time of a first call, and the programs that it ran."""
 
     timing: Timing
-    programs: Watched
+    programs: ObservedPrograms
 
 
 def _first_call(

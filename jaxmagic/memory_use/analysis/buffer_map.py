@@ -7,8 +7,8 @@ from itertools import accumulate
 from types import MappingProxyType
 
 from ...xla.buffer_packing import at_least
-from ...xla.live_ranges import Lifetime, Timetable, lifetimes
-from ...xla.program import Assignment, Index, Instruction, Place, Program, Region
+from ...xla.live_ranges import LiveRange, Timetable, lifetimes
+from ...xla.program import Assignment, BufferAllocation, Index, Instruction, Place, Program
 from ..record.memory_profile import Allocation, Buffer
 from .disjoint import disjoint
 
@@ -58,8 +58,8 @@ def _users_of_constants(program: Program, table: Timetable) -> dict[int, Instruc
 def _allocation(
     makers: Mapping[int, Instruction],
     assignment: Assignment,
-    region: Region,
-    lives: Mapping[Place, Lifetime],
+    region: BufferAllocation,
+    lives: Mapping[Place, LiveRange],
     end: int,
     captured: Mapping[int, tuple[str, ...]],
 ) -> Allocation:
@@ -68,7 +68,7 @@ def _allocation(
     buffers = []
     for each in region.assigned:
         place = assignment.values[each.value].made_at
-        life = Lifetime(0, end) if throughout else lives.get(place)
+        life = LiveRange(0, end) if throughout else lives.get(place)
         maker = makers.get(place.instruction)
         if life is not None and maker is not None:
             buffers.append(

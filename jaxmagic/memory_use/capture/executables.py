@@ -10,7 +10,7 @@ from ...errors import message_of
 from ...runtime import executed_programs
 from ...runtime.gc_pause import held_back
 from ...xla.buffer_packing import packed
-from ...xla.live_ranges import timetable
+from ...xla.live_ranges import flattened_schedule
 from ...xla.program import Assignment, Program
 from ...xla.read_program import read_assignment, read_program
 from ..analysis.buffer_map import memory_map
@@ -43,7 +43,7 @@ def watch() -> executed_programs.watch:
 
 
 def describe(
-    watched: executed_programs.Watched, *, mapped: bool = True, namespace: dict[str, Any] | None = None
+    watched: executed_programs.ObservedPrograms, *, mapped: bool = True, namespace: dict[str, Any] | None = None
 ) -> tuple[Executable, ...]:
     """Return what each program of a window needs, the hungriest first; the fence's own are left out.
 
@@ -141,7 +141,7 @@ def _read_plan(plan: _Plan, named: Named, notes: list[str]) -> dict[str, Any]:
 def _map(
     program: Program, assignment: Assignment | None, names: Mapping[int, tuple[str, ...]]
 ) -> tuple[tuple[Allocation, ...], int]:
-    table = timetable(program)
+    table = flattened_schedule(program)
     planned = packed(program, table) if assignment is None else assignment
     return memory_map(program, planned, table, names, estimated=assignment is None), len(table.order)
 

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 
 from ...interrupts import begins, ends, interruptible
 from ...progress.record import SILENT, CompileProgress, Progress
-from ...runtime.executed_programs import Watched
+from ...runtime.executed_programs import ObservedPrograms
 from ...runtime.jax_version import about_lines, require_jax
 from ...timing.capture.fence import shared
 from ...timing.capture.stopwatch import Stopwatch
@@ -76,8 +76,8 @@ class MemoryWatch:
         self._stopwatch = Stopwatch(fetch=fetch, compiling=compiling)
         self._sampler = MemorySampler(interval_ns=interval_ns)
         self._sampling = False
-        self._programs: AbstractContextManager[Watched] | None = None
-        self._watched = Watched()
+        self._programs: AbstractContextManager[ObservedPrograms] | None = None
+        self._watched = ObservedPrograms()
         self._before: Snapshot | None = None
         self._error: BaseException | None = None
         self._profile: MemoryProfile | None = None
@@ -178,7 +178,7 @@ class MemoryWatch:
         finally:
             shown, self._shown, self._progress = self._shown, nullcontext(SILENT), SILENT
             shown.__exit__(None, None, None)
-        self._watched = Watched()
+        self._watched = ObservedPrograms()
         self._before = None
 
     def _end(self) -> MemoryTimeline | None:

@@ -14,7 +14,7 @@ from ...xla.hlo import Module
 from ...xla.lines.labels import label_of_instruction
 from ...xla.lines.origins import Origins, Place
 from ...xla.lines.performed import Performed, performed
-from ..record.recording import EventKind, Fact, ProgramKey
+from ..record.recording import EventMetadata, ProgramKey, StatValue
 from .attribution import COLLECTIVE, COMPUTE, CONTROL, COPY
 from .devices.command_buffers import in_command_buffer, op_of_kernel
 from .devices.kernel_names import kernel_function
@@ -61,7 +61,7 @@ _LINE = re.compile(r"(?P<file>.+?):(?P<line>\d{1,9})(?::\d+)?")
 
 
 @dataclass(frozen=True, slots=True)
-class Recorded:
+class ClassifiedOp:
     """What an event of a device is.
 
     Attributes:
@@ -124,14 +124,14 @@ class Recorded:
         return inside(self.place[0])
 
 
-def is_ours(kind: EventKind) -> bool:
+def is_ours(kind: EventMetadata) -> bool:
     """Tell whether an event belongs to a program of this package."""
     return OURS in str(kind.facts.get("hlo_module"))
 
 
 def recorded(
-    kind: EventKind, modules: Mapping[ProgramKey, Module], origins: dict[ProgramKey, Origins] | None = None
-) -> Recorded:
+    kind: EventMetadata, modules: Mapping[ProgramKey, Module], origins: dict[ProgramKey, Origins] | None = None
+) -> ClassifiedOp:
     """Say what an event of this kind is.
 
     Args:
@@ -157,7 +157,7 @@ def recorded(
     instruction = module.instructions[number]
     kind_of_work: str = category(module, instruction)
     places = origins[kind.program].shares(instruction)
-    return Recorded(
+    return ClassifiedOp(
         name=instruction.name,
         module=title,
         category=kind_of_work,
@@ -177,7 +177,7 @@ def recorded(
     )
 
 
-def _by_facts(kind: EventKind, name: str, module: str) -> Recorded:
+def _by_facts(kind: EventMetadata, name: str, module: str) -> ClassifiedOp:
     """Without the instruction: its category and its source stand with the event, on a TPU, or its name has to do."""
     said = _word(kind.facts.get("hlo_category"))
     lower = said.lower() or kind.name.lower()
@@ -186,7 +186,7 @@ def _by_facts(kind: EventKind, name: str, module: str) -> Recorded:
     found = next((category for part, category in _BY_NAME if part in lower), _CATEGORIES.get(said, said or "other"))
     stack = _stack(_word(kind.facts.get("source_stack")) or _word(kind.facts.get("source")))
     scope = _word(kind.facts.get("tf_op")).rstrip(":")
-    return Recorded(
+    return ClassifiedOp(
         name=name,
         module=module,
         category=found,
@@ -217,7 +217,7 @@ def _stack(text: str) -> Stack:
     return tuple(Frame(function="", file=each["file"], line=int(each["line"])) for each in lines if each)
 
 
-def _word(fact: Fact | None) -> str:
+def _word(fact: StatValue | None) -> str:
     return fact if isinstance(fact, str) else ""
 
 

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...xla.hlo import Module
-from ..record.recording import EventKind, ProgramKey, Track
+from ..record.recording import EventMetadata, ProgramKey, TraceLine
 from .attribution import Ints
 from .classify_ops import is_ours
 from .op_users import dependents
@@ -40,11 +40,13 @@ class Completed(NamedTuple):
         unknown: of how many operations no mark tells the end, as at the edges of a recording: these stay as they are.
     """
 
-    tracks: tuple[Track, ...]
+    tracks: tuple[TraceLine, ...]
     unknown: int
 
 
-def completed(tracks: Sequence[Track], kinds: Sequence[EventKind], modules: Mapping[ProgramKey, Module]) -> Completed:
+def completed(
+    tracks: Sequence[TraceLine], kinds: Sequence[EventMetadata], modules: Mapping[ProgramKey, Module]
+) -> Completed:
     """Find when operations were done.
 
     Args:
@@ -89,12 +91,12 @@ class _Events(NamedTuple):
         return _Events(*(each[chosen] for each in self))
 
 
-def _marks(tracks: Sequence[Track], kinds: Sequence[EventKind]) -> list[Track]:
+def _marks(tracks: Sequence[TraceLine], kinds: Sequence[EventMetadata]) -> list[TraceLine]:
     is_mark = np.array([each.name.startswith(MARK) for each in kinds], bool)
     return [_chosen(each, is_mark[each.kinds]) for each in tracks if each.device is None]
 
 
-def _events(tracks: Sequence[Track], threads: dict[str, int], devices: Sequence[str | None]) -> _Events:
+def _events(tracks: Sequence[TraceLine], threads: dict[str, int], devices: Sequence[str | None]) -> _Events:
     columns = [
         (
             np.full(len(each.kinds), threads[each.name]),
@@ -113,7 +115,7 @@ def _events(tracks: Sequence[Track], threads: dict[str, int], devices: Sequence[
 _NONE = _Events(*(np.zeros(0, np.int64) for _ in _Events._fields))
 
 
-def _chosen(track: Track, mask: NDArray[np.bool_]) -> Track:
+def _chosen(track: TraceLine, mask: NDArray[np.bool_]) -> TraceLine:
     return replace(
         track,
         kinds=track.kinds[mask],
@@ -128,12 +130,12 @@ def _chosen(track: Track, mask: NDArray[np.bool_]) -> Track:
 
 def _apart(
     operations: _Events, end: Ints, longer: NDArray[np.bool_], devices: Sequence[str | None]
-) -> Iterator[Track]:
+) -> Iterator[TraceLine]:
     for number, device in enumerate(devices):
         here = np.flatnonzero(longer & (operations.device == number))
         here = here[np.lexsort((-end[here], operations.start[here]))]
         if len(here):
-            yield Track(
+            yield TraceLine(
                 name="several threads",
                 device=device,
                 role="operations",
@@ -166,7 +168,7 @@ def _ends(operations: _Events, marks: _Events, mark: Ints) -> Ints:
 
 
 def _bounded(
-    done: Ints, operations: _Events, kinds: Sequence[EventKind], modules: Mapping[ProgramKey, Module]
+    done: Ints, operations: _Events, kinds: Sequence[EventMetadata], modules: Mapping[ProgramKey, Module]
 ) -> Ints:
     """The same ends, but none behind the beginning of what had to wait for it in the same execution."""
     end = done.copy()

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from ..record.recording import Fact
+from ..record.recording import StatValue
 
 #: Memory that is told may be so much less than on the data sheet, or more.
 _SIMILAR = 0.1
@@ -116,7 +116,7 @@ _AS: Mapping[str, tuple[str, ...]] = {
 }
 
 
-def data_sheet_of(facts: Mapping[str, Fact]) -> DataSheet | None:
+def data_sheet_of(facts: Mapping[str, StatValue]) -> DataSheet | None:
     """Return the data sheet whose properties match a device plane; ``None`` if none matches.
 
     >>> data_sheet_of({"device_type_string": "TPU v6 Lite"}).flops["bf16"]
@@ -152,5 +152,5 @@ def peak_of(flops: Mapping[str, float], multiplied: str) -> float | None:
     return next((flops[each] for each in names if each in flops), None)
 
 
-def _number(fact: Fact | None) -> float:
+def _number(fact: StatValue | None) -> float:
     return fact if isinstance(fact, int | float) else 0.0

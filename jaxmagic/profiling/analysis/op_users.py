@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence, Set
 
 from ...xla.hlo import Module
-from ..record.recording import EventKind, Fact, ProgramKey
+from ..record.recording import EventMetadata, ProgramKey, StatValue
 
 #: An operation of a program on a device: what several kinds of events may have in common.
-_Key = tuple[ProgramKey | None, str, Fact | None]
+_Key = tuple[ProgramKey | None, str, StatValue | None]
 
 
 def dependents(
-    kinds: Sequence[EventKind], modules: Mapping[ProgramKey, Module], wanted: Iterable[int]
+    kinds: Sequence[EventMetadata], modules: Mapping[ProgramKey, Module], wanted: Iterable[int]
 ) -> dict[int, tuple[int, ...]]:
     """The kinds of events that begin only after one of the wanted kinds, on the same device.
 
@@ -43,11 +43,11 @@ def dependents(
     return found
 
 
-def _key(kind: EventKind, name: str) -> _Key:
+def _key(kind: EventMetadata, name: str) -> _Key:
     return kind.program, name, kind.facts.get("device_ordinal")
 
 
-def _name(kind: EventKind) -> str:
+def _name(kind: EventMetadata) -> str:
     return str(kind.facts["hlo_op"])
 
 

@@ -11,13 +11,13 @@ from ...records.call_stack import Stack
 from ...xla.lines.performed import Performed
 from ..record.communication import ProgramTime
 from ..record.profile import OperationTime, PlaceTime
-from ..record.recording import ProgramKey, Recording
+from ..record.recording import ProgramKey, Trace
 from .attribution import Floats
-from .classify_ops import Recorded
-from .devices.activity import DeviceWork, Kinds
+from .classify_ops import ClassifiedOp
+from .devices.activity import DeviceWork, OpClassifier
 
 
-def operations_of(device: str, work: DeviceWork, kinds: Kinds) -> list[OperationTime]:
+def operations_of(device: str, work: DeviceWork, kinds: OpClassifier) -> list[OperationTime]:
     """Kinds of events that are one operation are one row. The times add up to that in which the device was busy.
 
     Two programs of one name may have operations of one name, such as those of a function that was called with two
@@ -86,13 +86,13 @@ class _Place:
         return max(1, *(sum(max(runs.values()) for runs in made.values()) for made in counts))
 
 
-class Places:
+class SourceTotals:
     """Time by place, of all devices."""
 
     def __init__(self) -> None:
         self._found: dict[tuple[Stack, str], _Place] = {}
 
-    def add(self, device: str, work: Recorded, time_ps: float, count: int) -> None:
+    def add(self, device: str, work: ClassifiedOp, time_ps: float, count: int) -> None:
         """Return what an operation took, for each of its places."""
         for place, share in (work.places or {((), ""): 1.0}).items():
             found = self._found.setdefault(place, _Place())
@@ -126,7 +126,7 @@ class Places:
 class Programs:
     """What of the time of all devices is whose program's."""
 
-    def __init__(self, recording: Recording) -> None:
+    def __init__(self, recording: Trace) -> None:
         self._recording = recording
         self._time_ps: dict[ProgramKey, float] = {}
         self._devices: dict[ProgramKey, set[str]] = {}

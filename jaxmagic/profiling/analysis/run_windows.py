@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..record.recording import Recording, Track
+from ..record.recording import Trace, TraceLine
 from .attribution import Ints
 from .classify_ops import is_ours
 
@@ -22,7 +22,7 @@ class Window(NamedTuple):
     end_ps: int
 
 
-def from_first_to_last(tracks: Sequence[Track]) -> list[Window]:
+def from_first_to_last(tracks: Sequence[TraceLine]) -> list[Window]:
     """From the first event of some tracks to the end of the last; none if there are none."""
     if not tracks:
         return []
@@ -51,7 +51,7 @@ def within(start: Ints, end: Ints, windows: Sequence[Window]) -> tuple[Ints, Int
     return start[there], end[there], chosen[there]
 
 
-def moved(recording: Recording, marks: Sequence[Window], clocked: Sequence[tuple[int, int]]) -> Iterator[Window]:
+def moved(recording: Trace, marks: Sequence[Window], clocked: Sequence[tuple[int, int]]) -> Iterator[Window]:
     """Runs within their marks, each moved until it holds its operations.
 
     Args:
@@ -67,7 +67,7 @@ def moved(recording: Recording, marks: Sequence[Window], clocked: Sequence[tuple
         yield Window(start, start + took_ps)
 
 
-def _operations_within(recording: Recording, marks: Sequence[Window]) -> tuple[list[int], list[int]]:
+def _operations_within(recording: Trace, marks: Sequence[Window]) -> tuple[list[int], list[int]]:
     """Find when the first operation within each mark began, and when the last ended.
 
     Its end and start without any.

@@ -11,23 +11,23 @@ from ..record.allocators import AllocatorUse
 from ..record.communication import CollectiveTime, ProgramTime, TransferTime
 from ..record.kernels import KernelTime
 from ..record.profile import DeviceUse, OperationTime, PlaceTime
-from ..record.recording import Fact, Recording, Track
+from ..record.recording import StatValue, Trace, TraceLine
 from ..record.steps import StepTimes
 from ..record.timeline import ProfileTimeline
 from .attribution import BESIDE, COLLECTIVE, COMPUTE, COPY, Segments, union_of
 from .data_sheets import data_sheet_of, peak_of
-from .devices.activity import DeviceWork, Kinds
+from .devices.activity import DeviceWork, OpClassifier
 from .devices.allocators import allocator_uses
 from .devices.communication import Collectives, transfers
 from .devices.idle_gaps import gaps, host_stretches, length_ps
 from .devices.kernel_times import kernels_of
 from .devices.steps import Executions, step_times
-from .rows import Places, Programs, operations_of
+from .rows import Programs, SourceTotals, operations_of
 from .run_windows import Window, from_first_to_last, within
 from .timeline import Gaps, make_timeline
 
 
-class Times(NamedTuple):
+class ProfileSummary(NamedTuple):
     """What :class:`~jaxmagic.Profile` says of the devices, under the names that it has there."""
 
     recorded_ns: int
@@ -45,7 +45,7 @@ class Times(NamedTuple):
     idle_devices: tuple[str, ...] = ()
 
 
-def summarize(recording: Recording, windows: Sequence[Window] | None = None) -> Times:
+def summarize(recording: Trace, windows: Sequence[Window] | None = None) -> ProfileSummary:
     """Return what devices did.
 
     Args:
@@ -53,7 +53,7 @@ def summarize(recording: Recording, windows: Sequence[Window] | None = None) -> 
         windows: what counts, in order and apart from each other; from the first operation to the end of the last if
             left out.
     """
-    by_device: dict[str, list[Track]] = {}
+    by_device: dict[str, list[TraceLine]] = {}
     for track in recording.tracks:
         if track.device is not None and track.role in ("operations", "asynchronous"):
             by_device.setdefault(track.device, []).append(track)
@@ -62,8 +62,8 @@ def summarize(recording: Recording, windows: Sequence[Window] | None = None) -> 
         whole_ns = _whole_ns(recording)
         windows = from_first_to_last([each for tracks in by_device.values() for each in tracks])
     recorded_ps = sum(each.end_ps - each.start_ps for each in windows)
-    kinds = Kinds(recording)
-    uses, operations, kernels, places, waits = [], [], [], Places(), []
+    kinds = OpClassifier(recording)
+    uses, operations, kernels, places, waits = [], [], [], SourceTotals(), []
     collectives, programs, executions = Collectives(), Programs(recording), Executions(recording)
     host, when = host_stretches(recording), _stretches(windows)
     for device, tracks in sorted(by_device.items()):
@@ -82,7 +82,7 @@ def summarize(recording: Recording, windows: Sequence[Window] | None = None) -> 
             programs.add(device, number, time_ps)
             if mine.rank == COLLECTIVE:
                 collectives.add(device, mine, (count, float(work.total_ps[number]), time_ps), work.spans(number))
-    return Times(
+    return ProfileSummary(
         recorded_ns=-(-recorded_ps // 1000),
         device_uses=tuple(uses),
         operation_times=tuple(sorted(operations, key=lambda each: -each.time_ns)),
@@ -99,7 +99,7 @@ def summarize(recording: Recording, windows: Sequence[Window] | None = None) -> 
     )
 
 
-def _whole_ns(recording: Recording) -> int | None:
+def _whole_ns(recording: Trace) -> int | None:
     """From the first event of a recording to the end of the last, of devices and hosts."""
     tracks = [each for each in recording.tracks if len(each.start_ps)]
     if not tracks:
@@ -108,15 +108,15 @@ def _whole_ns(recording: Recording) -> int | None:
     return int(last.max() - first.min()) // 1000
 
 
-def _first(track: Track) -> int:
+def _first(track: TraceLine) -> int:
     return int(track.start_ps.min())
 
 
-def _last(track: Track) -> int:
+def _last(track: TraceLine) -> int:
     return int(track.end_ps.max())
 
 
-def _barriers(recording: Recording, device: str, windows: Sequence[Window]) -> int:
+def _barriers(recording: Trace, device: str, windows: Sequence[Window]) -> int:
     """Tell how long a device waited at barriers, as its profiler tells."""
     total = 0
     for track in recording.tracks:
@@ -135,7 +135,7 @@ def _stretches(windows: Sequence[Window]) -> Segments:
     return union_of(start, end)
 
 
-def _use(device: str, work: DeviceWork, recorded_ps: int, facts: Mapping[str, Fact], waits: Gaps) -> DeviceUse:
+def _use(device: str, work: DeviceWork, recorded_ps: int, facts: Mapping[str, StatValue], waits: Gaps) -> DeviceUse:
     busy, exposed = work.busy, work.busy.exposed
     return DeviceUse(
         device=device,
@@ -153,7 +153,7 @@ def _use(device: str, work: DeviceWork, recorded_ps: int, facts: Mapping[str, Fa
     )
 
 
-def _peaks(facts: Mapping[str, Fact]) -> dict[str, Any]:
+def _peaks(facts: Mapping[str, StatValue]) -> dict[str, Any]:
     """Return the peak rates of a device: the larger of data sheet and recording."""
     flops = _peak(facts, "peak_teraflops_per_second", 1e12)
     size = _peak(facts, "peak_hbm_bw_gigabytes_per_second", 1e9) or _peak(facts, "memory_bandwidth", 1)
@@ -174,6 +174,6 @@ def _peaks(facts: Mapping[str, Fact]) -> dict[str, Any]:
     }
 
 
-def _peak(facts: Mapping[str, Fact], name: str, unit: float) -> float | None:
+def _peak(facts: Mapping[str, StatValue], name: str, unit: float) -> float | None:
     found = facts.get(name)
     return found * unit if isinstance(found, int | float) and found > 0 else None

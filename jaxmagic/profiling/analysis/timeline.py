@@ -9,10 +9,10 @@ from typing import NamedTuple
 import numpy as np
 
 from ... import units
-from ..record.recording import EventKind, Recording, Role, Track
+from ..record.recording import EventMetadata, Role, Trace, TraceLine
 from ..record.timeline import Activity, EventLabel, EventTrack, ProfileTimeline, Shown
 from .attribution import COLLECTIVE, CONTROL, COPY, Ints, Segments
-from .classify_ops import OURS, Recorded, is_ours
+from .classify_ops import OURS, ClassifiedOp, is_ours
 from .devices.idle_gaps import CAUSES, host_activity
 
 #: Events that are kept, the longest ones; kinds of events that are called by their names; and threads of the host.
@@ -60,10 +60,10 @@ class _Row(NamedTuple):
 
 
 def make_timeline(
-    recording: Recording,
+    recording: Trace,
     windows: Sequence[tuple[int, int]],
     gaps: Sequence[Gaps],
-    described: Mapping[int, Recorded],
+    described: Mapping[int, ClassifiedOp],
     most: int = MOST_EVENTS,
 ) -> ProfileTimeline | None:
     """The timeline of what lies in some windows; ``None`` if there are none.
@@ -117,7 +117,7 @@ def _longer(row: _Row, shortest: int, spare: int) -> _Row:
     return row._replace(keys=row.keys[chosen], start=row.start[chosen], length=row.length[chosen])
 
 
-def _rows(recording: Recording, start: int, end: int) -> tuple[list[_Row], int]:
+def _rows(recording: Trace, start: int, end: int) -> tuple[list[_Row], int]:
     """The tracks of devices, and those threads of the host that did most; and how many of these are left out."""
     noise = np.array([_is_noise(each) for each in recording.kinds], bool)
     devices: list[_Row] = []
@@ -162,11 +162,11 @@ def _merged(rows: Sequence[_Row]) -> list[_Row]:
 _COLUMNS = ("keys", "start", "length")
 
 
-def _is_noise(kind: EventKind) -> bool:
+def _is_noise(kind: EventMetadata) -> bool:
     return _NOISE.match(kind.name) is not None or is_ours(kind)
 
 
-def is_main(track: Track, recording: Recording) -> bool:
+def is_main(track: TraceLine, recording: Trace) -> bool:
     """Tell whether it is the thread that Python runs on."""
     return track.name in ("python", "main") or any(
         "PjitFunction" in recording.kinds[each].name for each in np.unique(track.kinds).tolist()
@@ -176,7 +176,7 @@ def is_main(track: Track, recording: Recording) -> bool:
 class _Labels:
     """What events are called; those that took least time are called by what they are."""
 
-    def __init__(self, recording: Recording, described: Mapping[int, Recorded]) -> None:
+    def __init__(self, recording: Trace, described: Mapping[int, ClassifiedOp]) -> None:
         self.found: list[EventLabel] = []
         self._numbers: dict[EventLabel, int] = {}
         self._recording = recording
@@ -248,7 +248,7 @@ def _runs(windows: Sequence[tuple[int, int]], labels: _Labels) -> EventTrack:
     )
 
 
-def _gaps(found: Gaps, labels: _Labels, recording: Recording, start: int) -> EventTrack:
+def _gaps(found: Gaps, labels: _Labels, recording: Trace, start: int) -> EventTrack:
     """The longest gaps of a device; of the very longest with what the host did."""
     parts = [
         (each.start, each.end, np.full(len(each.start), CAUSES.index(name))) for name, each in found.by_cause.items()
@@ -281,7 +281,7 @@ WAITS: Mapping[Activity, str] = {
 }
 
 
-def _meanwhile(recording: Recording, gaps: Sequence[tuple[int, int, Activity]]) -> Iterator[str]:
+def _meanwhile(recording: Trace, gaps: Sequence[tuple[int, int, Activity]]) -> Iterator[str]:
     """For each gap the function of the host that Python's thread spent most of it in."""
     threads = [each for each in recording.tracks if each.role == "host" and is_main(each, recording)]
     noise = {number for number, each in enumerate(recording.kinds) if _is_noise(each)}

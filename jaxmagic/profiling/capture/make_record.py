@@ -13,9 +13,9 @@ from ...runtime.given_peaks import Given, given_peaks
 from ...runtime.jax_version import about_lines
 from ..analysis.devices.command_buffers import about_graphs
 from ..analysis.roofline import fastest_product
-from ..analysis.summarize import Times
+from ..analysis.summarize import ProfileSummary
 from ..record.profile import DeviceUse, OperationTime, Profile
-from ..record.recording import Recording
+from ..record.recording import Trace
 from .cpu_peaks import cpu_peaks
 from .source_excerpts import codes_of
 
@@ -25,7 +25,7 @@ _MEASURED_UNDER_LOAD = (
 
 
 def make_profile(
-    times: Times, recording: Recording | None, *, here: bool = True, notes: Sequence[str] = (), **more: Any
+    times: ProfileSummary, recording: Trace | None, *, here: bool = True, notes: Sequence[str] = (), **more: Any
 ) -> Profile:
     """The record of a recording that was made here, with the source of what took time.
 
@@ -77,7 +77,7 @@ def with_given(use: DeviceUse, given: Given) -> DeviceUse:
     return replace(use, peaks_from="given")
 
 
-def _notes(recording: Recording | None, here: bool) -> list[str]:
+def _notes(recording: Trace | None, here: bool) -> list[str]:
     if recording is None:
         return []
     found = [*recording.notes, *about_graphs(recording.kinds)]

@@ -16,7 +16,7 @@ from ...interrupts import begins, ends, uninterrupted
 from ...records.files import recordings
 from ...runtime.private_api import backends_started, profiler_running, release_profiler
 from ..analysis.run_windows import Window, moved
-from ..record.recording import Recording
+from ..record.recording import Trace
 from .xspace import read_recording
 
 #: The thread that ends an operation marks that behind everything else, when who has waited for it goes on already.
@@ -105,7 +105,7 @@ class Profiler:
         _recording.add(self)
         self._limit = None if most_s is None else _Limit(most_s, self._stop_trace)
 
-    def stop(self, keep: Callable[[Path], object] = lambda _: None) -> Recording:
+    def stop(self, keep: Callable[[Path], object] = lambda _: None) -> Trace:
         """End, and read what was recorded.
 
         Args:
@@ -220,20 +220,20 @@ def mark_run(number: int) -> Iterator[None]:
         yield
 
 
-def cut_window(recording: Recording) -> Window | None:
+def cut_window(recording: Trace) -> Window | None:
     """Return the recorded part of the run in which the recording was cut; ``None`` if it was not cut."""
     begun, cut = (_begins_of(recording, name) for name in (_BEGINS, _CUT))
     return Window(max(begun), cut[0]) if begun and cut and max(begun) < cut[0] else None
 
 
-def _begins_of(recording: Recording, name: str) -> list[int]:
+def _begins_of(recording: Trace, name: str) -> list[int]:
     """Return the start times of host events with a name."""
     wanted = [number for number, kind in enumerate(recording.kinds) if kind.name == name]
     tracks = [each for each in recording.tracks if each.role == "host"] if wanted else []
     return [int(at) for track in tracks for at in track.start_ps[np.isin(track.kinds, wanted)]]
 
 
-def windows_of(recording: Recording, clocked: Sequence[tuple[int, int]] = ()) -> Sequence[Window]:
+def windows_of(recording: Trace, clocked: Sequence[tuple[int, int]] = ()) -> Sequence[Window]:
     """Find when the runs were that were marked, in order.
 
     Args:

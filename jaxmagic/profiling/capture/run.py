@@ -22,9 +22,9 @@ from ...runtime.several import are_several
 from ...timing.capture.stopwatch import Stopwatch
 from ...timing.record import Timing
 from ..analysis.run_windows import Window
-from ..analysis.summarize import Times, summarize
+from ..analysis.summarize import ProfileSummary, summarize
 from ..record.profile import Profile
-from ..record.recording import Recording
+from ..record.recording import Trace
 from .event_rate import EventRate
 from .logdir import LogDir
 from .make_record import make_profile
@@ -93,7 +93,7 @@ class ProfileWatch:
         cold: bool = False,
         fetch: bool = False,
         logdir: LogDir | None = None,
-        recorded: Callable[[Recording], Iterable[str]] = lambda _: (),
+        recorded: Callable[[Trace], Iterable[str]] = lambda _: (),
         record: Callable[[Profile], None] | None = None,
         progress: AbstractContextManager[Progress] | None = None,
         notes: Iterable[str] = (),
@@ -325,7 +325,7 @@ class ProfileWatch:
 
     def _make_record(self, error: BaseException | None, code: str | None) -> Profile:
         notes = [*self._notes, *self._about(error)]
-        times, recording, others = Times(0, (), (), ()), None, self._load.of_others()
+        times, recording, others = ProfileSummary(0, (), (), ()), None, self._load.of_others()
         is_recorded = self._profiler.running
         if not is_recorded:
             notes.append(_UNUSED if error is None else "Nothing was recorded: the code ended before that.")
@@ -366,7 +366,7 @@ class ProfileWatch:
         )
 
     @interruptible
-    def _read(self, error: BaseException | None, notes: list[str]) -> tuple[Recording, Times]:
+    def _read(self, error: BaseException | None, notes: list[str]) -> tuple[Trace, ProfileSummary]:
         """Read the recording, which may take long."""
         recording = self._profiler.stop(lambda folder: self._keep(folder, notes))
         return recording, summarize(recording, self._windows(recording, error))
@@ -378,7 +378,7 @@ class ProfileWatch:
         error.add_note(_DONATED)
         return [_DONATED]
 
-    def _windows(self, recording: Recording, error: BaseException | None) -> Sequence[Window]:
+    def _windows(self, recording: Trace, error: BaseException | None) -> Sequence[Window]:
         """Find when the runs were; where one has failed, those that have ended, or else what there is of it.
 
         Raises:
@@ -393,13 +393,13 @@ class ProfileWatch:
             raise NotMeasured("The profiler dropped some run markers, so per-run results are unavailable.")
         return found if error is None or not ended else found[:ended]
 
-    def _told_runs(self, recording: Recording | None, error: BaseException | None) -> int | None:
+    def _told_runs(self, recording: Trace | None, error: BaseException | None) -> int | None:
         """Count the complete runs in the recording; ``None`` if it has none."""
         if self._profiler.is_cut:
             return len(windows_of(recording)) or None if recording is not None else None
         return self._runs if error is None else len(self._recorded) or None
 
-    def _about_cut(self, recording: Recording) -> list[str]:
+    def _about_cut(self, recording: Trace) -> list[str]:
         """Say which part of the runs was recorded, if not all of them."""
         if not self._profiler.is_cut:
             return []

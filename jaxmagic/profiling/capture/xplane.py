@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...xla.hlo_proto import classes_of, text
-from ..record.recording import EventKind, Fact
+from ..record.recording import EventMetadata, StatValue
 from .wire import LENGTH, PADDING, VARINT, Bytes, Ints, fields, varints
 
 # Events stay as they are here: they are read in columns.
@@ -106,7 +106,7 @@ class Plane:
         base_ns: subtracted from all times.
     """
 
-    def __init__(self, message: Any, host: str, kinds: list[EventKind], base_ns: int = 0) -> None:
+    def __init__(self, message: Any, host: str, kinds: list[EventMetadata], base_ns: int = 0) -> None:
         self.name = text(message.name)
         self.lines = message.lines
         self._message = message
@@ -118,7 +118,7 @@ class Plane:
         self._kinds = kinds
         self._known: dict[int, int] = {}
 
-    def facts(self) -> dict[str, Fact]:
+    def facts(self) -> dict[str, StatValue]:
         """Return what is said of the plane as a whole."""
         return dict(self._read(self._message.stats))
 
@@ -202,15 +202,15 @@ class Plane:
             self._kinds.append(self._kind(event))
         return self._known[value]
 
-    def _kind(self, event: Any) -> EventKind:
+    def _kind(self, event: Any) -> EventMetadata:
         metadata = self._events.get(event.kind)
         wanted = dict(self._read(event.stats))
         facts = {name: fact for name, fact in wanted.items() if name not in _USES}
         if metadata is None:
-            return EventKind("", facts, self._host)
-        return EventKind(text(metadata.name), dict(self._read(metadata.stats)) | facts, self._host)
+            return EventMetadata("", facts, self._host)
+        return EventMetadata(text(metadata.name), dict(self._read(metadata.stats)) | facts, self._host)
 
-    def _read(self, stats: Iterable[bytes]) -> Iterator[tuple[str, Fact]]:
+    def _read(self, stats: Iterable[bytes]) -> Iterator[tuple[str, StatValue]]:
         for raw in stats:
             message = xspace_messages()["XStat"]()
             message.ParseFromString(raw)
@@ -218,7 +218,7 @@ class Plane:
             if name is not None:
                 yield name, self._value(message)
 
-    def _value(self, message: Any) -> Fact:
+    def _value(self, message: Any) -> StatValue:
         if message.reference:
             return self._names.get(message.reference, "")
         if message.text:
@@ -229,7 +229,7 @@ class Plane:
         return bytes(message.data) or int(message.unsigned or message.signed)
 
 
-def _program(facts: Mapping[str, Fact], name: str, number: int) -> int:
+def _program(facts: Mapping[str, StatValue], name: str, number: int) -> int:
     """The number of a program: said, or in its name as in ``jit_f(15)``."""
     said = facts.get("program_id")
     if isinstance(said, int):

@@ -21,7 +21,7 @@ from ...xla.read_hlo import read_module
 from ..analysis.cpu_completion import completed
 from ..analysis.devices.command_buffers import with_ops_of_graphs
 from ..analysis.devices.driver_calls import with_calls_of_copies
-from ..record.recording import EventKind, Fact, ProgramKey, Recording, Role, Track
+from ..record.recording import EventMetadata, ProgramKey, Role, StatValue, Trace, TraceLine
 from .wire import Ints
 from .xplane import Events, Plane, xspace_messages
 
@@ -38,7 +38,7 @@ _LINES: Mapping[str, Role] = {
 }
 
 
-def read_recording(files: Iterable[tuple[str, bytes]]) -> Recording:
+def read_recording(files: Iterable[tuple[str, bytes]]) -> Trace:
     """All that was recorded, of one host or of several.
 
     Args:
@@ -67,18 +67,18 @@ def parsed(data: bytes) -> Any:
 
 class _Reader:
     def __init__(self) -> None:
-        self._tracks: list[Track] = []
-        self._hosts: list[list[Track]] = []
-        self._kinds: list[EventKind] = []
-        self._devices: dict[str, Mapping[str, Fact]] = {}
+        self._tracks: list[TraceLine] = []
+        self._hosts: list[list[TraceLine]] = []
+        self._kinds: list[EventMetadata] = []
+        self._devices: dict[str, Mapping[str, StatValue]] = {}
         self._modules: dict[ProgramKey, bytes] = {}
         self._notes: list[str] = []
         self._base_ns = 0
 
-    def recording(self) -> Recording:
+    def recording(self) -> Trace:
         modules, unread = _parsed(self._modules, {each.program for each in self._kinds})
         hosts = [completed(each, self._kinds, modules) for each in self._hosts]
-        found = Recording(
+        found = Trace(
             tracks=(*self._tracks, *(each for one in hosts for each in one.tracks)),
             kinds=tuple(self._kinds),
             devices=self._devices,
@@ -114,7 +114,7 @@ class _Reader:
 
     def _read_host(self, host: str, plane: Plane, *, operations: bool) -> None:
         """Threads. Where there is no accelerator they run the operations, for one device or for several."""
-        found: list[Track] = []
+        found: list[TraceLine] = []
         for line in plane.lines:
             if not len(line.events):
                 continue
@@ -149,9 +149,9 @@ def _base_of(space: Any) -> int:
     return base_ns if (base_ns := min(starts, default=0)) > _LONGEST_NS else 0
 
 
-def _tracks(name: str, device: str | None, role: Role, events: Events) -> list[Track]:
+def _tracks(name: str, device: str | None, role: Role, events: Events) -> list[TraceLine]:
     """One, if there are any events."""
-    return [Track(name, device, role, *events)] if len(events.kinds) else []
+    return [TraceLine(name, device, role, *events)] if len(events.kinds) else []
 
 
 def _about_ends(unknown: int) -> list[str]:
@@ -171,7 +171,7 @@ def _device_of(plane: str) -> str | None:
     return None if found is None or found[1].startswith("CUSTOM") else found[1]
 
 
-def _ordinal(kind: EventKind) -> int:
+def _ordinal(kind: EventMetadata) -> int:
     """For which device of the host it is an operation; -1 if it is none."""
     if "hlo_op" not in kind.facts or kind.name.startswith("end: ") or "::" in kind.name:
         return -1

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 Role = OneOf["operations", "asynchronous", "programs", "steps", "waits", "host"]
 
 #: A statistic of an event, as the profiler wrote it.
-Fact = int | float | str | bytes
+StatValue = int | float | str | bytes
 
 
 #: Which program: the host that ran it, empty where there is one alone, and its number there. Two hosts may have given
@@ -26,7 +26,7 @@ Fact = int | float | str | bytes
 ProgramKey = tuple[str, int]
 
 
-class EventKind(NamedTuple):
+class EventMetadata(NamedTuple):
     """What all events have in common that are the same but for their time.
 
     Attributes:
@@ -36,7 +36,7 @@ class EventKind(NamedTuple):
     """
 
     name: str
-    facts: Mapping[str, Fact]
+    facts: Mapping[str, StatValue]
     host: str = ""
 
     @property
@@ -47,7 +47,7 @@ class EventKind(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Track:
+class TraceLine:
     """Events of one thread of the host, or of one stream or unit of a device, by when they started.
 
     Attributes:
@@ -76,7 +76,7 @@ class Track:
 
 
 @dataclass(frozen=True, slots=True)
-class Recording:
+class Trace:
     """A profile as it was recorded.
 
     Attributes:
@@ -88,9 +88,9 @@ class Recording:
         notes: what a reader must know, a sentence each.
     """
 
-    tracks: tuple[Track, ...]
-    kinds: tuple[EventKind, ...]
-    devices: Mapping[str, Mapping[str, Fact]]
+    tracks: tuple[TraceLine, ...]
+    kinds: tuple[EventMetadata, ...]
+    devices: Mapping[str, Mapping[str, StatValue]]
     modules: Mapping[ProgramKey, Module]
     unread: Mapping[ProgramKey, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()

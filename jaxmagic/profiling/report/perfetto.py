@@ -9,13 +9,13 @@ import gzip
 import json
 from collections.abc import Iterator
 
-from ..record.recording import EventKind, Recording
+from ..record.recording import EventMetadata, Trace
 
 #: The name of the process that has the threads of the host.
 _HOST = "host"
 
 
-def perfetto(recording: Recording, *, compressed: bool = False) -> bytes:
+def perfetto(recording: Trace, *, compressed: bool = False) -> bytes:
     """The trace: a process for each device and one for the host, and in it a thread for each track.
 
     Args:
@@ -27,7 +27,7 @@ def perfetto(recording: Recording, *, compressed: bool = False) -> bytes:
     return gzip.compress(data, mtime=0) if compressed else data
 
 
-def _events(recording: Recording) -> Iterator[dict[str, object]]:
+def _events(recording: Trace) -> Iterator[dict[str, object]]:
     """Metadata first; times are in microseconds."""
     processes = {name: number for number, name in enumerate([*sorted(recording.devices), _HOST], 1)}
     for name, number in processes.items():
@@ -42,10 +42,10 @@ def _events(recording: Recording) -> Iterator[dict[str, object]]:
             yield {"ph": "X", "pid": process, "tid": thread, **times, **described[kind]}
 
 
-def _name(kind: EventKind) -> str:
+def _name(kind: EventMetadata) -> str:
     """An operation by the name of its instruction: a TPU's profiler has all of its text there."""
     return kind.name.split(" = ")[0].removeprefix("%") or "?"
 
 
-def _arguments(kind: EventKind) -> dict[str, object]:
+def _arguments(kind: EventMetadata) -> dict[str, object]:
     return {name: fact for name, fact in kind.facts.items() if not isinstance(fact, bytes)}

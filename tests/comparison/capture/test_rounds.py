@@ -373,7 +373,11 @@ def test_candidates_that_are_much_slower_have_no_calls_before_their_samples() ->
     machine = Machine()
     entries = {"a": machine.entry("a", times(1e5, 0, 1)), "b": machine.entry("b", times(300.0 * MS, 0, 1))}
     turns = Turns(
-        Contestants(entries, "a", None), Plan(budget_ns=2000 * MS), clock=machine.clock, progress=SILENT, seed=0
+        Contestants(entries, "a", None),
+        Plan(budget_ns=2000 * MS),
+        clock=machine.clock,
+        progress=SILENT,
+        seed=0,
     )
     turns.warm_up({"a": 1e5, "b": 3e8})
     assert [entry.runner.lead for entry in entries.values()] == [1, 0]

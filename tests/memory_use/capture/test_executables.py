@@ -191,7 +191,7 @@ def test_what_compiles_without_running_is_listed() -> None:
 
 
 def test_where_jax_cannot_be_watched_that_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(executed_programs, "notice_programs", lambda _: None)
+    monkeypatch.setattr(executed_programs, "observe_executions", lambda _: None)
     with watch() as watched:
         made = jax.jit(lambda x: jnp.sin(x) * 2).lower(jnp.ones(12)).compile()
     assert watched.ran is None
@@ -203,7 +203,7 @@ def test_a_jax_without_these_insides_cannot_be_watched(monkeypatch: pytest.Monke
     from jax._src.interpreters import pxla
 
     monkeypatch.delattr(pxla, "ExecuteReplicated")
-    assert executed_programs.notice_programs(print) is None
+    assert executed_programs.observe_executions(print) is None
 
 
 def test_no_program_and_no_array_is_kept_alive() -> None:

@@ -138,7 +138,7 @@ def test_what_the_code_has_put_there_is_found_by_call_stack_where_that_is_wanted
 def test_heap_profiles_are_taken_outside_of_the_clock(x: Any, monkeypatch: Any) -> None:
     events = []
 
-    class Recorded(HeapWatch):
+    class ClassifiedOp(HeapWatch):
         def start(self) -> None:
             events.append("heap before")
             super().start()
@@ -152,7 +152,7 @@ def test_heap_profiles_are_taken_outside_of_the_clock(x: Any, monkeypatch: Any) 
 
     for owner, name in ((module.Stopwatch, "start"), (module.Stopwatch, "stop"), (module.MemorySampler, "start")):
         monkeypatch.setattr(owner, name, note(f"{owner.__name__} {name}", getattr(owner, name)))
-    watched(lambda: events.append("the code"), heap=Recorded())
+    watched(lambda: events.append("the code"), heap=ClassifiedOp())
     assert events == [
         "heap before",
         "MemorySampler start",
@@ -174,7 +174,7 @@ def test_without_a_heap_profile_the_rest_of_the_report_comes(x: Any, monkeypatch
 
 
 def test_where_jax_does_not_tell_what_ran_that_is_said(x: Any, monkeypatch: Any) -> None:
-    monkeypatch.setattr("jaxmagic.runtime.executed_programs.notice_programs", lambda note: None)
+    monkeypatch.setattr("jaxmagic.runtime.executed_programs.observe_executions", lambda note: None)
     f = jax.jit(lambda x: x * 3)
     found = watched(lambda: f(x))
     (program,) = found.executables

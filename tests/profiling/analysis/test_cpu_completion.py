@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from jaxmagic.profiling.analysis.cpu_completion import completed
-from jaxmagic.profiling.record.recording import EventKind, Role, Track
+from jaxmagic.profiling.record.recording import EventMetadata, Role, TraceLine
 from jaxmagic.xla.hlo import HloInstruction, Module
 
 #: An event: its thread, its name, and its start and end in µs. What is marked with a star is the mark of an end. Of
@@ -17,13 +17,13 @@ from jaxmagic.xla.hlo import HloInstruction, Module
 Event = tuple[str, str, float, float]
 
 
-def tracks(events: Iterable[Event], device: str = "CPU:0") -> tuple[list[Track], list[EventKind]]:
+def tracks(events: Iterable[Event], device: str = "CPU:0") -> tuple[list[TraceLine], list[EventMetadata]]:
     events = list(events)
     names = list(dict.fromkeys(name.partition("#")[0] for _, name, _, _ in events))
     kinds = [
-        EventKind(f"end: {name[1:]}", {})
+        EventMetadata(f"end: {name[1:]}", {})
         if name[0] == "*"
-        else EventKind(name, {"hlo_op": name, "hlo_module": "jit_f"})
+        else EventMetadata(name, {"hlo_op": name, "hlo_module": "jit_f"})
         for name in names
     ]
     flows = list(dict.fromkeys(name.removeprefix("*") for _, name, _, _ in events))
@@ -36,7 +36,7 @@ def tracks(events: Iterable[Event], device: str = "CPU:0") -> tuple[list[Track],
                 flow = np.array([flows.index(name.removeprefix("*")) + 1 for _, name, *_ in mine])
                 start, end = (np.array([int(each[column] * 1e6) for each in mine]) for column in (2, 3))
                 role: Role = "host" if is_mark else "operations"
-                found.append(Track(thread, None if is_mark else device, role, kind, start, end, flow))
+                found.append(TraceLine(thread, None if is_mark else device, role, kind, start, end, flow))
     return found, kinds
 
 
@@ -184,7 +184,7 @@ def test_operations_without_a_mark_are_counted_but_ours() -> None:
     events = [("main", "dot", 0, 100), ("pool", "*dot", 400, 401), ("main", "add", 200, 300), ("main", "mul", 5, 6)]
     made, kinds = tracks(events)
     assert completed(made, kinds, {}).unknown == 2
-    kinds[-1] = EventKind("mul", {"hlo_op": "mul", "hlo_module": "jit_jaxmagic_fence"})
+    kinds[-1] = EventMetadata("mul", {"hlo_op": "mul", "hlo_module": "jit_jaxmagic_fence"})
     assert completed(made, kinds, {}).unknown == 1
     assert completed([replace(each, flows=None) for each in made], kinds, {}).unknown == 0
     assert completed([], [], {}).unknown == 0

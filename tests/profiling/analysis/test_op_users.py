@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from jaxmagic.profiling.analysis.op_users import dependents
-from jaxmagic.profiling.record.recording import EventKind
+from jaxmagic.profiling.record.recording import EventMetadata
 from jaxmagic.xla.hlo import HloInstruction, Module
 
 #: Of a module: what takes the result of what.
@@ -21,11 +21,11 @@ def module() -> Module:
     return Module("jit_f", instructions, {0: tuple(instructions)}, named)
 
 
-def kind(name: str, device: int = 0, program: int = 7, host: str = "", **facts: int) -> EventKind:
-    return EventKind(name, {"hlo_op": name, "program_id": program, "device_ordinal": device, **facts}, host)
+def kind(name: str, device: int = 0, program: int = 7, host: str = "", **facts: int) -> EventMetadata:
+    return EventMetadata(name, {"hlo_op": name, "program_id": program, "device_ordinal": device, **facts}, host)
 
 
-def names(kinds: list[EventKind], wanted: int) -> set[str]:
+def names(kinds: list[EventMetadata], wanted: int) -> set[str]:
     return {kinds[each].name for each in dependents(kinds, {("", 7): module()}, [wanted])[wanted]}
 
 
@@ -43,7 +43,7 @@ def test_other_devices_programs_and_hosts_do_not_wait() -> None:
 
 
 def test_an_operation_of_several_kinds_waits_in_all_of_them() -> None:
-    kinds = [kind("dot"), kind("tanh"), kind("tanh", size=3), EventKind("host", {})]
+    kinds = [kind("dot"), kind("tanh"), kind("tanh", size=3), EventMetadata("host", {})]
     assert set(dependents(kinds, {("", 7): module()}, [0])[0]) == {0, 1, 2}
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from jaxmagic.profiling.analysis.run_windows import Window, from_first_to_last, within
-from jaxmagic.profiling.record.recording import Track
+from jaxmagic.profiling.record.recording import TraceLine
 
 MS = 10**9
 RUNS = [Window(10 * MS, 20 * MS), Window(30 * MS, 40 * MS)]
@@ -49,9 +49,9 @@ def test_without_a_run_there_is_nothing_and_in_a_single_one_everything() -> None
 
 
 def test_without_runs_it_is_from_the_first_event_to_the_end_of_the_last() -> None:
-    def track(*spans: tuple[int, int]) -> Track:
+    def track(*spans: tuple[int, int]) -> TraceLine:
         start, end = np.array(spans, np.int64).T
-        return Track("thread", "CPU:0", "operations", np.zeros(len(spans), np.int64), start, end)
+        return TraceLine("thread", "CPU:0", "operations", np.zeros(len(spans), np.int64), start, end)
 
     assert from_first_to_last([track((5, 90), (6, 7)), track((3, 4))]) == [Window(3, 90)]
     assert from_first_to_last([]) == []

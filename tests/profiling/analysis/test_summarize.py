@@ -14,9 +14,9 @@ from recordings import trace
 
 from jaxmagic.profiling.analysis.operations import over_devices
 from jaxmagic.profiling.analysis.run_windows import Window
-from jaxmagic.profiling.analysis.summarize import Times, summarize
+from jaxmagic.profiling.analysis.summarize import ProfileSummary, summarize
 from jaxmagic.profiling.capture.xspace import read_recording
-from jaxmagic.profiling.record.recording import EventKind, Recording, Role, Track
+from jaxmagic.profiling.record.recording import EventMetadata, Role, Trace, TraceLine
 
 #: What ``hlo_stats`` says: how often, and how long altogether. It counts 79 kernels of the convolution; one run is
 #: two, and one of 80 the profiler filed under no operation.
@@ -49,17 +49,17 @@ TPU_OPERATIONS = {
 }
 
 
-def real(name: str) -> Times:
+def real(name: str) -> ProfileSummary:
     return summarize(read_recording([("", trace(name).read_bytes())]))
 
 
 @pytest.fixture(scope="module")
-def gpu() -> Times:
+def gpu() -> ProfileSummary:
     return real("gpu_mi300_8dev_conv")
 
 
 @pytest.fixture(scope="module")
-def tpu() -> Times:
+def tpu() -> ProfileSummary:
     return real("tpu_v6e_4dev_inference")
 
 
@@ -76,7 +76,7 @@ def test_operations_take_as_long_as_xprof_says(
         assert sum(each.total_ns for each in mine) == pytest.approx(1000 * total_us, rel=0.01), operation
 
 
-def test_a_program_takes_as_long_as_op_profile_says(gpu: Times) -> None:
+def test_a_program_takes_as_long_as_op_profile_says(gpu: ProfileSummary) -> None:
     assert [(each.name, each.time_ns) for each in gpu.programs] == [
         ("jit_forward_3d_conv", pytest.approx(27550.676e3, rel=0.01))
     ]
@@ -94,19 +94,19 @@ def test_operations_and_places_add_up_to_the_time_in_which_devices_were_busy(
     assert sum(each.time_ns for each in times.place_times) == sum(each.busy_ns for each in times.device_uses)
 
 
-def test_all_devices_are_there_and_the_copies_of_a_gpu_are_found(gpu: Times) -> None:
+def test_all_devices_are_there_and_the_copies_of_a_gpu_are_found(gpu: ProfileSummary) -> None:
     assert [each.device for each in gpu.device_uses] == [f"GPU:{number}" for number in range(8)]
     assert gpu.device_uses[0].exposed_copy_ns == pytest.approx(563_521, rel=0.01)
     assert {(each.peak_bytes, each.recorded_peak_bytes) for each in gpu.device_uses} == {(5.3e12, 2662400000000.0)}
 
 
-def test_the_line_of_the_convolution_is_first(gpu: Times) -> None:
+def test_the_line_of_the_convolution_is_first(gpu: ProfileSummary) -> None:
     first = gpu.place_times[0]
     assert (first.stack[-1].function, first.stack[-1].line) == ("forward_3d_conv", 23)
     assert first.time_ns > 0.9 * sum(each.time_ns for each in gpu.place_times)
 
 
-def test_exchange_of_a_tpu_is_found_and_copies_behind_computation_are_not_exposed(tpu: Times) -> None:
+def test_exchange_of_a_tpu_is_found_and_copies_behind_computation_are_not_exposed(tpu: ProfileSummary) -> None:
     for use in tpu.device_uses:
         assert use.collective_ns == pytest.approx(1460345.25875 * 1000 / 4, rel=0.01)
         assert use.peak_flops == 918e12
@@ -114,31 +114,31 @@ def test_exchange_of_a_tpu_is_found_and_copies_behind_computation_are_not_expose
     assert asynchronous.copy_ns - asynchronous.exposed_copy_ns > 0.9 * asynchronous.compute_ns
 
 
-def test_what_runs_beside_the_operations_of_a_tpu_is_a_row_of_its_own(tpu: Times) -> None:
+def test_what_runs_beside_the_operations_of_a_tpu_is_a_row_of_its_own(tpu: ProfileSummary) -> None:
     (beside,) = [each for each in tpu.operation_times if each.name == "async copy.4"]
     assert (beside.device, beside.category, beside.count) == ("TPU:0", "copy", 100)
     assert beside.total_ns > 10 * beside.time_ns  # nearly all of it is hidden, or waited for by copy-done.4
 
 
-def test_lines_of_a_tpu_come_from_what_the_profiler_wrote(tpu: Times) -> None:
+def test_lines_of_a_tpu_come_from_what_the_profiler_wrote(tpu: ProfileSummary) -> None:
     lines = {each.stack[-1].line: each for each in tpu.place_times if each.stack}
     assert lines[29].scope == "jit(f)/jit(main)/add"
     assert lines[38].operations == ("all-reduce",)
 
 
-def track(device: str, role: Role, *events: tuple[int, int, int]) -> Track:
+def track(device: str, role: Role, *events: tuple[int, int, int]) -> TraceLine:
     kinds, start, end = (np.array(each, np.int64) for each in zip(*events, strict=True))
-    return Track(role, device, role, kinds, start * 1000, end * 1000)
+    return TraceLine(role, device, role, kinds, start * 1000, end * 1000)
 
 
 KINDS = tuple(
-    EventKind(name, {"hlo_op": name, "hlo_category": category})
+    EventMetadata(name, {"hlo_op": name, "hlo_category": category})
     for name, category in [("dot", "convolution fusion"), ("all-reduce", "all-reduce"), ("copy-done", "copy-done")]
 )
 
 
-def of(*tracks: Track, windows: list[Window] | None = None) -> Times:
-    return summarize(Recording(tracks, KINDS, {}, {}), windows)
+def of(*tracks: TraceLine, windows: list[Window] | None = None) -> ProfileSummary:
+    return summarize(Trace(tracks, KINDS, {}, {}), windows)
 
 
 def test_what_is_hidden_behind_computation_costs_nothing() -> None:
@@ -166,24 +166,24 @@ def test_an_event_that_begins_right_before_a_window_is_of_it_and_one_that_has_lo
 
 
 def test_programs_of_ours_do_not_count() -> None:
-    ours = EventKind("dot", {"hlo_op": "dot", "hlo_module": "jit_jaxmagic_fence"})
-    assert summarize(Recording((track("GPU:0", "operations", (0, 0, 10)),), (ours,), {}, {})).device_uses == ()
+    ours = EventMetadata("dot", {"hlo_op": "dot", "hlo_module": "jit_jaxmagic_fence"})
+    assert summarize(Trace((track("GPU:0", "operations", (0, 0, 10)),), (ours,), {}, {})).device_uses == ()
 
 
 def test_a_recording_without_a_device_has_no_times() -> None:
-    times = summarize(Recording((), (), {}, {}))
-    assert times == Times(0, (), (), ())
+    times = summarize(Trace((), (), {}, {}))
+    assert times == ProfileSummary(0, (), (), ())
 
 
 def test_operations_of_one_name_are_one_only_where_they_do_the_same() -> None:
     """A function that was called with two shapes is two programs, whose operations have one name."""
     facts = ({"flops": 10, "shape_with_layout": "f32[2]"}, {"flops": 90, "shape_with_layout": "f32[9]"})
     kinds = tuple(
-        EventKind("dot", {"hlo_op": "dot", "hlo_module": "jit_f", **each, "n": n})
+        EventMetadata("dot", {"hlo_op": "dot", "hlo_module": "jit_f", **each, "n": n})
         for n, each in enumerate((*facts, facts[0]))
     )
     events = track("GPU:0", "operations", (0, 0, 10), (1, 10, 40), (2, 40, 50))
-    times = summarize(Recording((events,), kinds, {}, {}))
+    times = summarize(Trace((events,), kinds, {}, {}))
     assert [(each.shape, each.count, each.flops, each.mean_ns) for each in times.operation_times] == [
         ("f32[9]", 1, 90, 30.0), ("f32[2]", 2, 10, 10.0),
     ]  # fmt: skip
@@ -191,6 +191,6 @@ def test_operations_of_one_name_are_one_only_where_they_do_the_same() -> None:
 
 
 def test_a_place_is_met_as_often_as_its_operation_ran_whatever_kinds_of_events_that_are() -> None:
-    kinds = tuple(EventKind("dot", {"hlo_op": "dot", "source": "a.py:3", "n": n}) for n in range(2))
-    times = summarize(Recording((track("GPU:0", "operations", (0, 0, 10), (1, 10, 40), (0, 40, 50)),), kinds, {}, {}))
+    kinds = tuple(EventMetadata("dot", {"hlo_op": "dot", "source": "a.py:3", "n": n}) for n in range(2))
+    times = summarize(Trace((track("GPU:0", "operations", (0, 0, 10), (1, 10, 40), (0, 40, 50)),), kinds, {}, {}))
     assert [each.count for each in times.place_times] == [3]

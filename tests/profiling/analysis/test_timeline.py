@@ -15,30 +15,30 @@ from jaxmagic.profiling.analysis.summarize import summarize
 from jaxmagic.profiling.capture.xspace import read_recording
 from jaxmagic.profiling.charts.timeline import profile_timeline_chart
 from jaxmagic.profiling.record.profile import Profile
-from jaxmagic.profiling.record.recording import EventKind, Recording, Role, Track
+from jaxmagic.profiling.record.recording import EventMetadata, Role, Trace, TraceLine
 from jaxmagic.profiling.record.timeline import EventLabel, EventTrack, ProfileTimeline
 
 DOT, COPY, CALL, COMPILE, NOISE, OURS, RUN = range(7)
 KINDS = (
-    EventKind("dot", {"hlo_op": "dot", "hlo_category": "convolution fusion"}),
-    EventKind("copy-done", {"hlo_op": "copy-done", "hlo_category": "copy-done"}),
-    EventKind("PjitFunction(f)", {}),
-    EventKind("Compile", {}),
-    EventKind("ThreadpoolListener::Record", {}),
-    EventKind("PjitFunction(jit(jaxmagic_fence))", {}),
-    EventKind("jaxmagic: run", {}),
+    EventMetadata("dot", {"hlo_op": "dot", "hlo_category": "convolution fusion"}),
+    EventMetadata("copy-done", {"hlo_op": "copy-done", "hlo_category": "copy-done"}),
+    EventMetadata("PjitFunction(f)", {}),
+    EventMetadata("Compile", {}),
+    EventMetadata("ThreadpoolListener::Record", {}),
+    EventMetadata("PjitFunction(jit(jaxmagic_fence))", {}),
+    EventMetadata("jaxmagic: run", {}),
 )
 
 
-def track(name: str, device: str | None, *events: tuple[int, int, int], role: Role = "operations") -> Track:
+def track(name: str, device: str | None, *events: tuple[int, int, int], role: Role = "operations") -> TraceLine:
     """Events as their kind, start and end in nanoseconds."""
     kinds, start, end = np.array(events, np.int64).T
-    return Track(name, device, "host" if device is None else role, kinds, start * 1000, end * 1000)
+    return TraceLine(name, device, "host" if device is None else role, kinds, start * 1000, end * 1000)
 
 
-def timeline(*tracks: Track, windows: list[tuple[int, int]] | None = None) -> ProfileTimeline:
+def timeline(*tracks: TraceLine, windows: list[tuple[int, int]] | None = None) -> ProfileTimeline:
     wanted = None if windows is None else [Window(low * 1000, high * 1000) for low, high in windows]
-    found = summarize(Recording(tracks, KINDS, {}, {}), wanted).timeline
+    found = summarize(Trace(tracks, KINDS, {}, {}), wanted).timeline
     assert found is not None
     return found
 
@@ -85,7 +85,7 @@ def test_bookkeeping_and_what_is_ours_is_not_shown() -> None:
 def test_of_very_many_events_the_longest_are_kept_and_that_is_said(monkeypatch: Any) -> None:
     many = track("s", "GPU:0", *((DOT, 10 * n, 10 * n + 1 + n % 5) for n in range(50)))
     monkeypatch.setattr(profile_timeline.make_timeline, "__defaults__", (20,))
-    found = summarize(Recording((many,), KINDS, {}, {})).timeline
+    found = summarize(Trace((many,), KINDS, {}, {})).timeline
     assert found is not None
     lengths = [length for _, _, length in events(found, "operations")]
     assert sorted(lengths) == [4] * 10 + [5] * 10
@@ -98,7 +98,7 @@ def test_of_very_many_events_the_longest_are_kept_and_that_is_said(monkeypatch: 
 def test_of_events_that_are_equally_long_as_many_are_kept_as_have_room(monkeypatch: Any) -> None:
     same = track("s", "GPU:0", *((DOT, 10 * n, 10 * n + 5) for n in range(50)))
     monkeypatch.setattr(profile_timeline.make_timeline, "__defaults__", (20,))
-    found = summarize(Recording((same,), KINDS, {}, {})).timeline
+    found = summarize(Trace((same,), KINDS, {}, {})).timeline
     assert found is not None
     assert (len(events(found, "operations")), found.left_out, found.shortest_ns) == (20, 30, 5)
 
@@ -139,7 +139,7 @@ def test_names_beyond_some_thousand_are_what_they_stand_for(monkeypatch: Any) ->
 
 
 def test_without_a_device_there_is_none() -> None:
-    assert summarize(Recording((), (), {}, {})).timeline is None
+    assert summarize(Trace((), (), {}, {})).timeline is None
     assert profile_timeline_chart(fabricated()) is None
 
 

@@ -14,7 +14,7 @@ from jaxmagic.profiling.analysis.devices.command_buffers import with_ops_of_grap
 from jaxmagic.profiling.analysis.devices.driver_calls import with_calls_of_copies
 from jaxmagic.profiling.analysis.summarize import summarize
 from jaxmagic.profiling.capture.make_record import make_profile
-from jaxmagic.profiling.record.recording import EventKind, Recording, Role, Track
+from jaxmagic.profiling.record.recording import EventMetadata, Role, Trace, TraceLine
 from jaxmagic.report.to_html import to_html
 
 NAMES = (
@@ -38,7 +38,7 @@ VALUES: tuple[Any, ...] = (
 FRAMES = ("operations", "kernels", "devices", "transfers", "steps", "memory", "timeline", "collectives", "lines")
 
 
-def odd(chosen: random.Random) -> Recording:
+def odd(chosen: random.Random) -> Trace:
     def numbers(count: int, low: int, high: int) -> Any:
         return np.array([chosen.randint(low, high) for _ in range(count)], np.int64)
 
@@ -46,7 +46,7 @@ def odd(chosen: random.Random) -> Recording:
         return {chosen.choice(names): chosen.choice(VALUES) for _ in range(chosen.randint(0, most))}
 
     kinds = tuple(
-        EventKind(chosen.choice(NAMES), facts(FACTS, 6), chosen.choice(("", "", "host")))
+        EventMetadata(chosen.choice(NAMES), facts(FACTS, 6), chosen.choice(("", "", "host")))
         for _ in range(chosen.randint(1, 14))
     )
     tracks = []
@@ -54,7 +54,7 @@ def odd(chosen: random.Random) -> Recording:
         count = chosen.randint(1, 12)
         start = np.sort(numbers(count, 0, 10**6))
         tracks.append(
-            Track(
+            TraceLine(
                 name=chosen.choice(("Stream #1", "XLA Ops", "python", "pool")),
                 device=chosen.choice((None, "GPU:0", "GPU:1", "TPU:0")),
                 role=chosen.choice(get_args(Role)),
@@ -66,7 +66,7 @@ def odd(chosen: random.Random) -> Recording:
             )
         )
     devices = {name: facts(SAID, 4) for name in ("GPU:0", "GPU:1", "another")}
-    return Recording(tuple(tracks), kinds, devices, {})
+    return Trace(tuple(tracks), kinds, devices, {})
 
 
 @pytest.mark.parametrize("seed", range(4))

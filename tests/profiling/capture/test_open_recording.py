@@ -14,11 +14,11 @@ from recordings import module_of, operation, space, trace
 import jaxmagic
 from jaxmagic.errors import NotMeasured
 from jaxmagic.profiling.analysis.classify_ops import recorded
-from jaxmagic.profiling.analysis.summarize import Times
+from jaxmagic.profiling.analysis.summarize import ProfileSummary
 from jaxmagic.profiling.capture.make_record import make_profile
 from jaxmagic.profiling.capture.xspace import parsed
 from jaxmagic.profiling.record.profile import PlaceTime
-from jaxmagic.profiling.record.recording import EventKind, Recording
+from jaxmagic.profiling.record.recording import EventMetadata, Trace
 from jaxmagic.records.call_stack import Frame
 
 RECORDED = Path(__file__).parents[2] / "recorded"
@@ -171,7 +171,7 @@ def test_source_is_read_of_files_of_python_only_and_said_to_be_that_of_now(tmp_p
         file.write_text("def f(x):\n    return x\n")
     frames = [Frame(function="f", file=str(each), line=2) for each in (code, secret, Path("/dev/zero"))]
     places = tuple(PlaceTime(stack=(each,), scope="", time_ns=1, count=1, operations=("dot",)) for each in frames)
-    made = make_profile(Times(3, (), (), places), Recording((), (), {}, {}), here=False)
+    made = make_profile(ProfileSummary(3, (), (), places), Trace((), (), {}, {}), here=False)
     assert [each.file for each in made.codes] == [str(code)]
     assert any("as they are on this machine now" in each for each in made.notes)
 
@@ -182,7 +182,7 @@ def test_two_hosts_may_have_given_one_number_to_different_programs() -> None:
         ("b", 4): module_of(jnp.tanh, jnp.ones(300)),
     }
     found = {
-        host: recorded(EventKind("op", {"hlo_op": next(iter(module.named)), "program_id": 4}, host), modules)
+        host: recorded(EventMetadata("op", {"hlo_op": next(iter(module.named)), "program_id": 4}, host), modules)
         for (host, _), module in modules.items()
     }
     assert {host: each.module for host, each in found.items()} == {key[0]: each.name for key, each in modules.items()}

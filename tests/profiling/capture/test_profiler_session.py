@@ -8,15 +8,15 @@ import numpy as np
 import pytest
 
 from jaxmagic.profiling.capture.profiler_session import windows_of
-from jaxmagic.profiling.record.recording import EventKind, Recording, Track
+from jaxmagic.profiling.record.recording import EventMetadata, Trace, TraceLine
 
-KINDS = (EventKind("jaxmagic: run", {"step_num": 0}), EventKind("PjitFunction(f)", {}))
+KINDS = (EventMetadata("jaxmagic: run", {"step_num": 0}), EventMetadata("PjitFunction(f)", {}))
 
 
-def recording(*events: tuple[int, int, int]) -> Recording:
+def recording(*events: tuple[int, int, int]) -> Trace:
     """Events of a thread, as their kind, start and end in nanoseconds."""
     kinds, start, end = np.array(events, np.int64).T
-    return Recording((Track("python", None, "host", kinds, start * 1000, end * 1000),), KINDS, {}, {})
+    return Trace((TraceLine("python", None, "host", kinds, start * 1000, end * 1000),), KINDS, {}, {})
 
 
 MARKS = recording((0, 1000, 9000), (1, 2000, 3000), (0, 20_000, 29_000))
@@ -37,11 +37,11 @@ def test_a_run_is_as_long_as_the_stopwatch_says_and_ends_with_its_mark_at_the_la
     assert [(start // 1000, end // 1000) for start, end in found] == windows
 
 
-def with_operations(*spans: tuple[int, int], module: str = "jit_f") -> Recording:
+def with_operations(*spans: tuple[int, int], module: str = "jit_f") -> Trace:
     """The same, and operations that ran from when to when, in nanoseconds."""
     start, end = np.array(spans, np.int64).T * 1000
-    kind = EventKind("dot", {"hlo_op": "dot", "hlo_module": module})
-    track = Track("pool", "CPU:0", "operations", np.full(len(spans), len(KINDS)), start, end)
+    kind = EventMetadata("dot", {"hlo_op": "dot", "hlo_module": module})
+    track = TraceLine("pool", "CPU:0", "operations", np.full(len(spans), len(KINDS)), start, end)
     return replace(MARKS, tracks=(*MARKS.tracks, track), kinds=(*KINDS, kind))
 
 

@@ -15,10 +15,10 @@ from recordings import operation, space, trace
 
 from jaxmagic.profiling.capture.xplane import Plane, xspace_messages
 from jaxmagic.profiling.capture.xspace import read_recording
-from jaxmagic.profiling.record.recording import Recording, Track
+from jaxmagic.profiling.record.recording import Trace, TraceLine
 
 
-def rows(recording: Recording, track: Track) -> list[tuple[str, int, int]]:
+def rows(recording: Trace, track: TraceLine) -> list[tuple[str, int, int]]:
     names = [recording.kinds[each].name for each in track.kinds]
     return list(zip(names, track.start_ps.tolist(), track.end_ps.tolist(), strict=True))
 
@@ -112,25 +112,25 @@ def test_a_recording_of_this_machine_has_its_modules_and_its_operations(tmp_path
     assert {each.host for each in of_two.kinds} == {"a", "b"}
 
 
-def test_the_recording_of_a_gpu(benchmark_gpu: Recording) -> None:
+def test_the_recording_of_a_gpu(benchmark_gpu: Trace) -> None:
     assert sorted(benchmark_gpu.devices) == [f"GPU:{number}" for number in range(8)]
     assert benchmark_gpu.devices["GPU:3"]["memory_bandwidth"] == 2662400000000
     assert [each.name for each in benchmark_gpu.modules.values()] == ["jit_forward_3d_conv"]
 
 
-def test_the_recording_of_a_tpu(benchmark_tpu: Recording) -> None:
+def test_the_recording_of_a_tpu(benchmark_tpu: Trace) -> None:
     assert benchmark_tpu.devices["TPU:2"]["peak_teraflops_per_second"] == 918.0
     roles = {(track.device, track.role) for track in benchmark_tpu.tracks if track.device}
     assert {("TPU:0", "operations"), ("TPU:0", "asynchronous"), ("TPU:3", "programs")} <= roles
 
 
 @pytest.fixture(scope="session")
-def benchmark_gpu() -> Recording:
+def benchmark_gpu() -> Trace:
     return read_recording([("", trace("gpu_mi300_8dev_conv").read_bytes())])
 
 
 @pytest.fixture(scope="session")
-def benchmark_tpu() -> Recording:
+def benchmark_tpu() -> Trace:
     return read_recording([("", trace("tpu_v6e_4dev_inference").read_bytes())])
 
 
@@ -167,7 +167,7 @@ def test_lines_and_planes_without_events_cost_next_to_nothing(monkeypatch: pytes
 
 
 def test_many_short_lines_are_read_as_few_long_ones_are() -> None:
-    def of(lines: int) -> Recording:
+    def of(lines: int) -> Trace:
         message = xspace_messages()["XSpace"]()
         plane = message.planes.add(name=b"/host:CPU")
         for number in range(1, 61):

@@ -9,19 +9,19 @@ from typing import Any
 import numpy as np
 import pytest
 
-from jaxmagic.profiling.record.recording import EventKind, Recording, Track
+from jaxmagic.profiling.record.recording import EventMetadata, Trace, TraceLine
 from jaxmagic.profiling.report.perfetto import perfetto
 
 
-def recording(name: str = "%dot.1 = f32[3] dot(a, b)") -> Recording:
-    def track(device: str | None, kind: int) -> Track:
+def recording(name: str = "%dot.1 = f32[3] dot(a, b)") -> Trace:
+    def track(device: str | None, kind: int) -> TraceLine:
         columns = (
             np.array(each, np.int64) for each in ([kind, kind], [1_000_000, 4_500_000], [3_000_000, 4_500_000])
         )
-        return Track("Stream 1" if device else "python", device, "operations" if device else "host", *columns)
+        return TraceLine("Stream 1" if device else "python", device, "operations" if device else "host", *columns)
 
-    kinds = (EventKind(name, {"hlo_op": "dot.1", "data": b"x"}), EventKind("f", {}))
-    return Recording((track("GPU:0", 0), track(None, 1)), kinds, {"GPU:0": {}}, {})
+    kinds = (EventMetadata(name, {"hlo_op": "dot.1", "data": b"x"}), EventMetadata("f", {}))
+    return Trace((track("GPU:0", 0), track(None, 1)), kinds, {"GPU:0": {}}, {})
 
 
 def events(data: bytes) -> list[dict[str, Any]]:

@@ -199,10 +199,10 @@ def test_a_property_that_bears_the_name_of_the_attributes_does_not_run() -> None
 
 
 def test_a_large_dictionary_is_not_copied() -> None:
-    class Watched(dict[int, Any]):
+    class ObservedPrograms(dict[int, Any]):
         pass
 
-    large = Watched.fromkeys(range(10**6))
+    large = ObservedPrograms.fromkeys(range(10**6))
     tracemalloc.start()
     try:
         find_arrays(large)

@@ -13,7 +13,7 @@ from recordings import module_of
 from jaxmagic.profiling.analysis.source_lines import line_times
 from jaxmagic.profiling.analysis.summarize import summarize
 from jaxmagic.profiling.record.profile import Profile
-from jaxmagic.profiling.record.recording import EventKind, Recording, Track
+from jaxmagic.profiling.record.recording import EventMetadata, Trace, TraceLine
 
 
 def profile_of(function: Any, *arguments: Any) -> dict[int, int]:
@@ -23,11 +23,13 @@ def profile_of(function: Any, *arguments: Any) -> dict[int, int]:
     names = [found.instructions[number].name for number in found.computations[entry]]
     skipped = ("parameter", "constant", "tuple", "get-tuple-element", "bitcast")
     names = [each for each in names if found.instructions[found.named[each]].opcode not in skipped]
-    kinds = tuple(EventKind(each, {"hlo_op": each, "program_id": 1}) for each in names)
+    kinds = tuple(EventMetadata(each, {"hlo_op": each, "program_id": 1}) for each in names)
     starts = np.arange(len(names), dtype=np.int64) * 10_000
     numbers = np.arange(len(names), dtype=np.int64)
-    track = Track(name="", device="CPU:0", role="operations", kinds=numbers, start_ps=starts, end_ps=starts + 10_000)
-    times = summarize(Recording((track,), kinds, {}, {("", 1): found}))
+    track = TraceLine(
+        name="", device="CPU:0", role="operations", kinds=numbers, start_ps=starts, end_ps=starts + 10_000
+    )
+    times = summarize(Trace((track,), kinds, {}, {("", 1): found}))
     lines = line_times(Profile(**times._asdict()))
     first = getattr(function, "__wrapped__", function).__code__.co_firstlineno
     return {each.frame.line - first: each.count for each in lines if each.frame and each.time_ns}

@@ -9,30 +9,30 @@ from typing import NamedTuple
 import numpy as np
 
 from ....xla.lines.origins import Origins
-from ...record.recording import EventKind, ProgramKey, Recording, Track
+from ...record.recording import EventMetadata, ProgramKey, Trace, TraceLine
 from ..attribution import BESIDE, COPY, Floats, Ints, Segments, divide, innermost, joined, union_of
-from ..classify_ops import Recorded, recorded
+from ..classify_ops import ClassifiedOp, recorded
 from ..run_windows import Window, within
 from .driver_calls import DriverCalls, runs_in_order
 
 
-class Kinds:
+class OpClassifier:
     """What the kinds of events of devices are, found out for those that occur."""
 
-    def __init__(self, recording: Recording) -> None:
+    def __init__(self, recording: Trace) -> None:
         self._recording = recording
         self._origins: dict[ProgramKey, Origins] = {}
-        self.known: dict[int, Recorded] = {}
+        self.known: dict[int, ClassifiedOp] = {}
         self.number = len(recording.kinds)
 
-    def of(self, number: int) -> Recorded:
+    def of(self, number: int) -> ClassifiedOp:
         """Return what an event of this kind is."""
         if number not in self.known:
             kind = self._recording.kinds[number]
             self.known[number] = recorded(kind, self._recording.modules, self._origins)
         return self.known[number]
 
-    def kind(self, number: int) -> EventKind:
+    def kind(self, number: int) -> EventMetadata:
         """Return the metadata that events of this kind share."""
         return self._recording.kinds[number]
 
@@ -80,7 +80,7 @@ class DeviceWork:
         ranks: of each segment.
     """
 
-    def __init__(self, tracks: Sequence[Track], windows: Sequence[Window], kinds: Kinds) -> None:
+    def __init__(self, tracks: Sequence[TraceLine], windows: Sequence[Window], kinds: OpClassifier) -> None:
         parts: list[Segments] = []
         self._events: list[_Events] = []
         self.count = np.zeros(kinds.number, np.int64)
@@ -140,7 +140,7 @@ class DeviceWork:
         found = [each.kinds for each in self._events if each.on_stream]
         return np.unique(np.concatenate(found)).tolist() if found else []
 
-    def _runs(self, kinds: Kinds) -> Ints:
+    def _runs(self, kinds: OpClassifier) -> Ints:
         """Count executions per kind. Only on GPU streams can one execution consist of several events."""
         runs = self.count.copy()
         streams = [each for each in self._events if each.on_stream]

@@ -8,7 +8,7 @@ from itertools import pairwise
 import numpy as np
 
 from ...record.allocators import AllocatorUse
-from ...record.recording import Recording, Track
+from ...record.recording import Trace, TraceLine
 from ..attribution import Ints
 
 #: What events of allocators are called.
@@ -20,7 +20,7 @@ _MOST_POINTS = 400
 _DISPATCHED = re.compile(r"PjitFunction\((?P<name>.*)\)")
 
 
-def allocator_uses(recording: Recording, base_ps: int) -> tuple[AllocatorUse, ...]:
+def allocator_uses(recording: Trace, base_ps: int) -> tuple[AllocatorUse, ...]:
     """Return the memory in use of each allocator over time, largest peak first.
 
     Args:
@@ -36,7 +36,7 @@ def allocator_uses(recording: Recording, base_ps: int) -> tuple[AllocatorUse, ..
     return tuple(sorted(filter(None, found), key=lambda each: -each.peak_bytes))
 
 
-def _use(name: str, numbers: list[int], recording: Recording, base_ps: int) -> AllocatorUse | None:
+def _use(name: str, numbers: list[int], recording: Trace, base_ps: int) -> AllocatorUse | None:
     tracks = [each for each in recording.tracks if each.held_bytes is not None and np.isin(each.kinds, numbers).any()]
     if not tracks:
         return None
@@ -68,7 +68,7 @@ def _thinned(held: Ints) -> Ints:
     return np.unique(np.concatenate([highest, edges[1:] - 1]))
 
 
-def _during(tracks: list[Track], at: int, recording: Recording) -> str:
+def _during(tracks: list[TraceLine], at: int, recording: Trace) -> str:
     """Return the jitted function that was being dispatched at a time; empty if none was recorded."""
     for track in tracks:
         around = np.flatnonzero((track.start_ps <= at) & (track.end_ps >= at))

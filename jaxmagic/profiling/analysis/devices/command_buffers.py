@@ -16,7 +16,7 @@ from dataclasses import replace
 import numpy as np
 
 from ....xla.hlo import Module
-from ...record.recording import EventKind, Recording
+from ...record.recording import EventMetadata, Trace
 
 _NOTE = (
     "Kernels ran in CUDA graphs (XLA's command buffers), where the trace names the graph and not the HLO op. Kernels "
@@ -26,7 +26,7 @@ _NOTE = (
 )
 
 
-def in_command_buffer(kind: EventKind) -> bool:
+def in_command_buffer(kind: EventMetadata) -> bool:
     """Tell whether an event is a kernel that the profiler files under a command buffer."""
     return str(kind.facts.get("hlo_op", "")).startswith("command_buffer")
 
@@ -47,7 +47,7 @@ def op_of_kernel(kernel: str, module: Module | None) -> str:
     return found[0] if len(found) == 1 else kernel
 
 
-def with_ops_of_graphs(recording: Recording) -> Recording:
+def with_ops_of_graphs(recording: Trace) -> Trace:
     """The same, where kernels of libraries in CUDA graphs know their op, as far as their place tells it.
 
     Between two kernels whose ops are known lie the calls of libraries that the schedule has between these ops. If
@@ -82,7 +82,7 @@ def with_ops_of_graphs(recording: Recording) -> Recording:
     return replace(recording, tracks=tuple(tracks), kinds=tuple(kinds))
 
 
-def _filed(kind: EventKind, op: str) -> EventKind:
+def _filed(kind: EventMetadata, op: str) -> EventMetadata:
     return kind._replace(facts={**kind.facts, "hlo_op": op, "command_buffer": kind.facts.get("hlo_op", "")})
 
 
@@ -122,7 +122,7 @@ def _schedule(module: Module) -> Iterator[int]:
             yield from instructions
 
 
-def about_graphs(kinds: Iterable[EventKind]) -> list[str]:
+def about_graphs(kinds: Iterable[EventMetadata]) -> list[str]:
     """Say that kernels ran in CUDA graphs, and how to profile without these."""
     return [_NOTE] if any(in_command_buffer(each) or "command_buffer" in each.facts for each in kinds) else []
 

@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ...record.communication import CollectiveTime, Direction, TransferTime
-from ...record.recording import EventKind, Recording, Role, Track
+from ...record.recording import EventMetadata, Role, Trace, TraceLine
 from ..attribution import Ints, union_of
-from ..classify_ops import Recorded, whole_number
+from ..classify_ops import ClassifiedOp, whole_number
 
 #: The kinds of collective operations, with what the names of instructions and of kernels have of them.
 _KINDS = (
@@ -56,7 +56,7 @@ class Collectives:
     def __init__(self) -> None:
         self._found: dict[tuple[object, ...], _Collective] = {}
 
-    def add(self, device: str, work: Recorded, times: tuple[int, float, float], spans: tuple[Ints, Ints]) -> None:
+    def add(self, device: str, work: ClassifiedOp, times: tuple[int, float, float], spans: tuple[Ints, Ints]) -> None:
         """One operation of one device.
 
         Args:
@@ -80,7 +80,7 @@ class Collectives:
 
 @dataclass(slots=True)
 class _Collective:
-    work: Recorded
+    work: ClassifiedOp
     count: int = 0
     total_ps: float = 0.0
     exposed_ps: float = 0.0
@@ -115,7 +115,7 @@ def _waited_ns(spans: Sequence[Sequence[tuple[Ints, Ints]]]) -> int | None:
     return int((last - np.stack(starts)).sum()) // 1000
 
 
-def transfers(recording: Recording, windows: Iterable[tuple[int, int]]) -> tuple[TransferTime, ...]:
+def transfers(recording: Trace, windows: Iterable[tuple[int, int]]) -> tuple[TransferTime, ...]:
     """The copies of a recording that began in some windows, what took longest first."""
     low, high = np.array(list(windows), np.int64).reshape(-1, 2).T
     names = [name.rpartition(":")[2] for name in recording.devices]
@@ -163,7 +163,7 @@ class _Transfers:
 
 def _add(
     found: dict[tuple[Direction, str | None], _Transfers],
-    track: Track,
+    track: TraceLine,
     chosen: Ints,
     copy: tuple[Direction, int | None],
 ) -> None:
@@ -176,7 +176,7 @@ def _add(
     row.spans.append((track.start_ps[chosen], track.end_ps[chosen]))
 
 
-def _copy(kind: EventKind, role: Role, others: Container[str]) -> tuple[Direction, int | None] | None:
+def _copy(kind: EventMetadata, role: Role, others: Container[str]) -> tuple[Direction, int | None] | None:
     """Find where a copy goes and how large it is; ``None`` for what is none.
 
     The profiler of a GPU tells copies as events of the device, or a kernel of AMD's by what the driver was called

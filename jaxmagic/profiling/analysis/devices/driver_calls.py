@@ -11,7 +11,7 @@ from functools import cached_property
 
 import numpy as np
 
-from ...record.recording import Recording
+from ...record.recording import Trace
 from ..attribution import Ints
 
 _NOTHING = np.zeros(0, np.int64)
@@ -20,7 +20,7 @@ _NOTHING = np.zeros(0, np.int64)
 class DriverCalls:
     """The calls of a recording of one host; of several hosts nothing is known, as their numbers are the same."""
 
-    def __init__(self, recording: Recording) -> None:
+    def __init__(self, recording: Trace) -> None:
         self._by_name: dict[str, list[int]] = {}
         for number, kind in enumerate(recording.kinds):
             self._by_name.setdefault(kind.name, []).append(number)
@@ -92,7 +92,7 @@ class DriverCalls:
 _COPIES = "__amd_rocclr_copybuffer"
 
 
-def with_calls_of_copies(recording: Recording) -> Recording:
+def with_calls_of_copies(recording: Trace) -> Trace:
     """Add the driver call, as the fact ``"api"``, to AMD's copy kernels, whose names do not tell the direction."""
     copies = [number for number, kind in enumerate(recording.kinds) if kind.name.lower().startswith(_COPIES)]
     if not copies:

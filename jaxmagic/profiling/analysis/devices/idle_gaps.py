@@ -8,7 +8,7 @@ from functools import cache
 
 import numpy as np
 
-from ...record.recording import Recording
+from ...record.recording import Trace
 from ...record.timeline import Activity
 from ..attribution import COLLECTIVE, COMPUTE, CONTROL, Ints, Segments, joined, overlap, union_of
 
@@ -41,7 +41,7 @@ def host_activity(name: str) -> Activity:
     return next((activity for activity, pattern in _HOST if pattern.search(name)), "host")
 
 
-def host_stretches(recording: Recording) -> Mapping[Activity, Segments]:
+def host_stretches(recording: Trace) -> Mapping[Activity, Segments]:
     """Find when any thread of the host compiled, or moved data."""
     kinds: dict[Activity, set[int]] = {"compilation": set(), "transfer": set()}
     found: dict[Activity, list[Segments]] = {activity: [] for activity in kinds}

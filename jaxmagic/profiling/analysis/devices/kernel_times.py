@@ -7,9 +7,9 @@ import re
 import numpy as np
 
 from ...record.kernels import KernelTime
-from ...record.recording import EventKind
+from ...record.recording import EventMetadata
 from ..attribution import Ints
-from .activity import DeviceWork, Kinds
+from .activity import DeviceWork, OpClassifier
 from .kernel_names import kernel_function
 
 #: Of a kernel's details: a name and numbers, such as ``grid:1280,1,1``.
@@ -19,7 +19,7 @@ _DETAIL = re.compile(r"(\w+):([\d,]+)")
 _MOST_REGISTERS = 1024
 
 
-def kernels_of(device: str, work: DeviceWork, kinds: Kinds) -> list[KernelTime]:
+def kernels_of(device: str, work: DeviceWork, kinds: OpClassifier) -> list[KernelTime]:
     """Summarize the kernels on the streams of a device; different launch sizes are separate rows."""
     found: dict[tuple[object, ...], list[int]] = {}
     for number in work.on_streams():
@@ -28,7 +28,7 @@ def kernels_of(device: str, work: DeviceWork, kinds: Kinds) -> list[KernelTime]:
     return [_row(device, numbers, work, kinds) for numbers in found.values()]
 
 
-def _row(device: str, numbers: list[int], work: DeviceWork, kinds: Kinds) -> KernelTime:
+def _row(device: str, numbers: list[int], work: DeviceWork, kinds: OpClassifier) -> KernelTime:
     first = numbers[0]
     mine, full_name = kinds.of(first), kinds.kernel(first)
     columns = [work.launched(each) for each in numbers]
@@ -63,7 +63,7 @@ def _latency_ns(start: Ints, called: Ints) -> int | None:
     return median if median >= 0 else None
 
 
-def _details(kind: EventKind) -> tuple[tuple[str, tuple[int, ...]], ...]:
+def _details(kind: EventMetadata) -> tuple[tuple[str, tuple[int, ...]], ...]:
     told = _DETAIL.findall(str(kind.facts.get("kernel_details", "")))
     wanted = [(name, numbers) for name, numbers in told if name in ("grid", "block", "regs")]
     return tuple((name, tuple(int(each) for each in numbers.split(",") if each)) for name, numbers in wanted)

@@ -12,12 +12,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...record.recording import ProgramKey, Recording, Track
+from ...record.recording import ProgramKey, Trace, TraceLine
 from ...record.steps import KnownBy, StepTimes
 from ..attribution import Ints, Segments, overlap, union_of
 from ..run_windows import SKEW_PS, Window
 from ..timeline import Gaps, is_main
-from .activity import DeviceWork, Kinds
+from .activity import DeviceWork, OpClassifier
 
 #: So many runs of a program make steps; of so many steps a device's are kept, the first ones.
 _LEAST_RUNS = 3
@@ -47,14 +47,14 @@ class _Steps(NamedTuple):
 class Executions:
     """The executions of programs on each device."""
 
-    def __init__(self, recording: Recording) -> None:
+    def __init__(self, recording: Trace) -> None:
         self._recording = recording
         self._starts: dict[str, dict[object, Ints]] = {}
         self._called: dict[ProgramKey, set[int]] = {}
         self._names: dict[object, str] = {}
         self._time_ps: dict[object, float] = {}
 
-    def add(self, device: str, work: DeviceWork, kinds: Kinds) -> None:
+    def add(self, device: str, work: DeviceWork, kinds: OpClassifier) -> None:
         """The programs that ran on a device: as its profiler tells, or by their operations."""
         tracks = [each for each in self._recording.tracks if each.device == device and each.role == "programs"]
         if tracks:
@@ -62,7 +62,7 @@ class Executions:
         else:
             self._add_by_operations(device, work, kinds)
 
-    def _add_recorded(self, device: str, tracks: Iterable[Track]) -> None:
+    def _add_recorded(self, device: str, tracks: Iterable[TraceLine]) -> None:
         for track in tracks:
             for number in np.unique(track.kinds).tolist():
                 chosen = track.kinds == number
@@ -70,7 +70,7 @@ class Executions:
                 taken_ps = float((track.end_ps - track.start_ps)[chosen].sum())
                 self._note(device, name, _NUMBER.sub("", name), track.start_ps[chosen], taken_ps)
 
-    def _add_by_operations(self, device: str, work: DeviceWork, kinds: Kinds) -> None:
+    def _add_by_operations(self, device: str, work: DeviceWork, kinds: OpClassifier) -> None:
         """Take executions from operations outside loops and branches, which run once per execution.
 
         Without the module, the least frequent operations are taken. Events may be lost, so their number is
@@ -146,7 +146,7 @@ def _between(starts: Ints, windows: Sequence[Window]) -> tuple[Ints, Ints]:
 
 
 def step_times(
-    recording: Recording, executions: Executions, gaps: Sequence[Gaps], windows: Sequence[Window]
+    recording: Trace, executions: Executions, gaps: Sequence[Gaps], windows: Sequence[Window]
 ) -> tuple[StepTimes, ...]:
     """The steps of each device that has any.
 
@@ -168,7 +168,7 @@ def step_times(
     return tuple(found)
 
 
-def _marked(recording: Recording, device: str) -> _Steps | None:
+def _marked(recording: Trace, device: str) -> _Steps | None:
     """Return the steps of the profiler's own "Steps" line."""
     for track in recording.tracks:
         if track.device == device and track.role == "steps" and len(track.kinds) > 1:
@@ -176,7 +176,7 @@ def _marked(recording: Recording, device: str) -> _Steps | None:
     return None
 
 
-def _annotated(recording: Recording) -> _Steps | None:
+def _annotated(recording: Trace) -> _Steps | None:
     """Return the steps of StepTraceAnnotation; each lasts until the next one starts."""
     marks = [number for number, kind in enumerate(recording.kinds) if "step_num" in kind.facts]
     numbers = [number for number in marks if not recording.kinds[number].name.startswith(_OURS)]
@@ -189,18 +189,18 @@ def _annotated(recording: Recording) -> _Steps | None:
     return None
 
 
-def _fetching(recording: Recording) -> Segments:
+def _fetching(recording: Trace) -> Segments:
     """Return the times in which Python fetched the next item of an iterator."""
     numbers = [number for number, kind in enumerate(recording.kinds) if _NEXT.search(kind.name)]
     return _when(recording, numbers)
 
 
-def _known(recording: Recording) -> Segments:
+def _known(recording: Trace) -> Segments:
     """Return the times in which any activity of the Python thread was recorded."""
     return _when(recording, None)
 
 
-def _when(recording: Recording, numbers: Sequence[int] | None) -> Segments:
+def _when(recording: Trace, numbers: Sequence[int] | None) -> Segments:
     parts = [
         (track.start_ps[chosen], track.end_ps[chosen])
         for track in recording.tracks

@@ -12,21 +12,21 @@ from recordings import trace
 import jaxmagic
 from jaxmagic.profiling.analysis.devices.allocators import allocator_uses
 from jaxmagic.profiling.capture.xspace import read_recording
-from jaxmagic.profiling.record.recording import EventKind, Recording, Track
+from jaxmagic.profiling.record.recording import EventMetadata, Trace, TraceLine
 
 KINDS = (
-    EventKind("MemoryAllocation", {"allocator_name": "GPU_0_bfc"}),
-    EventKind("MemoryDeallocation", {"allocator_name": "GPU_0_bfc"}),
-    EventKind("PjitFunction(step)", {}),
-    EventKind("other", {"allocator_name": "GPU_0_bfc"}),
+    EventMetadata("MemoryAllocation", {"allocator_name": "GPU_0_bfc"}),
+    EventMetadata("MemoryDeallocation", {"allocator_name": "GPU_0_bfc"}),
+    EventMetadata("PjitFunction(step)", {}),
+    EventMetadata("other", {"allocator_name": "GPU_0_bfc"}),
 )
 
 
-def of(*events: tuple[int, int, int, int]) -> Recording:
+def of(*events: tuple[int, int, int, int]) -> Trace:
     """Events as their kind, start, end, and what is held."""
     kinds, start, end, held = np.array(events, np.int64).T
-    return Recording(
-        (Track("python", None, "host", kinds, start * 1000, end * 1000, held_bytes=held),), KINDS, {}, {}
+    return Trace(
+        (TraceLine("python", None, "host", kinds, start * 1000, end * 1000, held_bytes=held),), KINDS, {}, {}
     )
 
 
@@ -74,7 +74,7 @@ def test_events_of_an_allocator_are_few_kinds() -> None:
 
 
 def test_without_allocators_nothing_is_said_or_drawn() -> None:
-    assert allocator_uses(Recording((), (), {}, {}), 0) == ()
+    assert allocator_uses(Trace((), (), {}, {}), 0) == ()
     assert "Memory given" not in str(fabricated())
     with pytest.raises(ValueError, match="no allocator"):
         replace(fabricated()).figure("memory")

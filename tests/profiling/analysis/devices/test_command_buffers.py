@@ -13,7 +13,7 @@ from jaxmagic.profiling.analysis.devices.command_buffers import (
     op_of_kernel,
     with_ops_of_graphs,
 )
-from jaxmagic.profiling.record.recording import EventKind, Recording, Track
+from jaxmagic.profiling.record.recording import EventMetadata, Trace, TraceLine
 from jaxmagic.records.call_stack import Frame
 from jaxmagic.xla.hlo import HloInstruction, Module
 
@@ -35,8 +35,8 @@ def module(*names: str) -> Module:
     )
 
 
-def kernel(name: str, hlo_op: str = "command_buffer.2", graph: int = 7) -> EventKind:
-    return EventKind(name, {"hlo_op": hlo_op, "program_id": 1, "cuda_graph_id": graph, "hlo_module": "jit_f"})
+def kernel(name: str, hlo_op: str = "command_buffer.2", graph: int = 7) -> EventMetadata:
+    return EventMetadata(name, {"hlo_op": hlo_op, "program_id": 1, "cuda_graph_id": graph, "hlo_module": "jit_f"})
 
 
 def test_three_kernels_of_a_graph_are_three_operations_with_their_lines() -> None:
@@ -85,10 +85,8 @@ def graph(*kernels: str, ops: tuple[str, ...]) -> list[str | None]:
     names = list(dict.fromkeys(kernels))
     start = np.arange(len(kernels)) * 10_000
     numbers = np.array([names.index(each) for each in kernels])
-    track = Track("Stream #1", "GPU:0", "operations", numbers, start, start + 5_000)
-    recording = Recording(
-        (track,), tuple(map(kernel, names)), {}, {("", 1): made._replace(instructions=instructions)}
-    )
+    track = TraceLine("Stream #1", "GPU:0", "operations", numbers, start, start + 5_000)
+    recording = Trace((track,), tuple(map(kernel, names)), {}, {("", 1): made._replace(instructions=instructions)})
     found = with_ops_of_graphs(recording)
     return [str(found.kinds[number].facts["hlo_op"]) for number in found.tracks[0].kinds.tolist()]
 

@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 from recordings import trace
 
-from jaxmagic.profiling.analysis.classify_ops import Recorded
+from jaxmagic.profiling.analysis.classify_ops import ClassifiedOp
 from jaxmagic.profiling.analysis.devices.communication import Collectives, kind_of, transfers
 from jaxmagic.profiling.analysis.run_windows import Window
-from jaxmagic.profiling.analysis.summarize import Times, summarize
+from jaxmagic.profiling.analysis.summarize import ProfileSummary, summarize
 from jaxmagic.profiling.capture.xspace import read_recording
 from jaxmagic.profiling.record.communication import CollectiveTime, TransferTime
-from jaxmagic.profiling.record.recording import EventKind, Fact, Recording, Role, Track
+from jaxmagic.profiling.record.recording import EventMetadata, Role, StatValue, Trace, TraceLine
 
 
 @pytest.mark.parametrize(
@@ -37,7 +37,7 @@ def test_a_collective_operation_has_a_kind(name: str, opcode: str, kind: str) ->
 def collective(*spans: list[tuple[int, int]], groups: int = 1) -> CollectiveTime:
     """One operation on several devices, as when it began and ended on each, in nanoseconds."""
     found = Collectives()
-    work = Recorded("all-reduce.1", "jit_f", "collective", opcode="all-reduce", payload_bytes=64, groups=groups)
+    work = ClassifiedOp("all-reduce.1", "jit_f", "collective", opcode="all-reduce", payload_bytes=64, groups=groups)
     for device, each in enumerate(spans):
         start, end = np.array(each, np.int64).T * 1000
         total = float((end - start).sum())
@@ -67,11 +67,11 @@ def test_who_waited_is_not_said_where_it_is_not_known(spans: Any, groups: int) -
     assert collective(*spans, groups=groups).wait_ns is None
 
 
-def copies(role: Role, name: str, facts: dict[str, Fact], *spans: tuple[int, int]) -> tuple[TransferTime, ...]:
+def copies(role: Role, name: str, facts: dict[str, StatValue], *spans: tuple[int, int]) -> tuple[TransferTime, ...]:
     start, end = np.array(spans, np.int64).T * 1000
     device = None if role == "host" else "GPU:0"
-    tracks = [Track("t", device, role, np.zeros(len(spans), np.int64), start, end)]
-    return summarize(Recording(tuple(tracks), (EventKind(name, facts),), {}, {}), [Window(0, 10**9)]).transfers
+    tracks = [TraceLine("t", device, role, np.zeros(len(spans), np.int64), start, end)]
+    return summarize(Trace(tuple(tracks), (EventMetadata(name, facts),), {}, {}), [Window(0, 10**9)]).transfers
 
 
 def test_copies_of_an_nvidia_gpu_have_sizes_and_rates() -> None:
@@ -98,12 +98,12 @@ def test_copies_of_a_tpu_are_told_by_the_host_and_only_those_that_began_in_a_win
 
 
 def test_copies_between_two_runs_are_of_none() -> None:
-    kind = EventKind("tpu::System::TransferFromDevice", {"size": 10, "device_ordinal": 0})
+    kind = EventMetadata("tpu::System::TransferFromDevice", {"size": 10, "device_ordinal": 0})
     start = np.array([5, 15, 25, 35])
-    track = Track("python", None, "host", np.zeros(4, np.int64), start, start + 1)
-    (found,) = transfers(Recording((track,), (kind,), {}, {}), [(0, 10), (20, 30)])
+    track = TraceLine("python", None, "host", np.zeros(4, np.int64), start, start + 1)
+    (found,) = transfers(Trace((track,), (kind,), {}, {}), [(0, 10), (20, 30)])
     assert found.count == 2
-    assert transfers(Recording((track,), (kind,), {}, {}), []) == ()
+    assert transfers(Trace((track,), (kind,), {}, {}), []) == ()
 
 
 SHAPE = "f32[5,4]{1,0:T(8,128)}"
@@ -119,18 +119,20 @@ SHAPE = "f32[5,4]{1,0:T(8,128)}"
     ],
 )
 def test_what_a_program_moves_to_the_memory_of_the_host_is_known_by_its_shape(shape: str, direction: Any) -> None:
-    facts: dict[str, Fact] = {"hlo_category": "copy-start", "shape_with_layout": shape, "bytes_accessed": 80}
+    facts: dict[str, StatValue] = {"hlo_category": "copy-start", "shape_with_layout": shape, "bytes_accessed": 80}
     found = copies("asynchronous", "%copy-start = ...", facts, (0, 100))
     assert [each.direction for each in found] == ([] if direction is None else [direction])
     assert all(each.size_bytes == 80 for each in found)
 
 
 @pytest.fixture(scope="module")
-def tpu() -> Times:
+def tpu() -> ProfileSummary:
     return summarize(read_recording([("", trace("tpu_v6e_4dev_inference").read_bytes())]))
 
 
-def test_a_real_recording_has_copies_between_a_tpu_and_its_host_at_the_rates_of_their_bus(tpu: Times) -> None:
+def test_a_real_recording_has_copies_between_a_tpu_and_its_host_at_the_rates_of_their_bus(
+    tpu: ProfileSummary,
+) -> None:
     found = {(each.direction, each.device): each for each in tpu.transfers}
     size = 5 * 1024 * 1024 * 256 * 4
     assert found["host to device", "TPU:0"].count == found["device to host", "TPU:0"].count == 300
@@ -141,7 +143,7 @@ def test_a_real_recording_has_copies_between_a_tpu_and_its_host_at_the_rates_of_
         assert 5e9 < each.bytes_per_s < 64e9  # PCI Express
 
 
-def test_a_real_recording_has_an_all_reduce_and_barriers(tpu: Times) -> None:
+def test_a_real_recording_has_an_all_reduce_and_barriers(tpu: ProfileSummary) -> None:
     (found,) = tpu.collectives
     assert (found.kind, found.devices, found.count) == ("all-reduce", 4, 12)
     assert all(20e6 < each.barrier_ns < 400e6 for each in tpu.device_uses)
@@ -167,7 +169,7 @@ def test_copies_that_overlap_count_once_and_their_rate_is_that_of_all_together()
 
 @pytest.mark.parametrize(("to", "direction"), [(0, "on the device"), (1, "device to device"), (512, "on the device")])
 def test_a_copy_whose_destination_is_another_device_is_one_between_devices(to: int, direction: str) -> None:
-    kind = EventKind("CopyDeviceToDevice", {"memcpy_details": f"kind:Unknown size:655360 dest:{to} async:1"})
-    track = Track("t", "GPU:0", "operations", np.zeros(1, np.int64), np.zeros(1, np.int64), np.full(1, 5000))
-    (found,) = summarize(Recording((track,), (kind,), {"GPU:0": {}, "GPU:1": {}}, {})).transfers
+    kind = EventMetadata("CopyDeviceToDevice", {"memcpy_details": f"kind:Unknown size:655360 dest:{to} async:1"})
+    track = TraceLine("t", "GPU:0", "operations", np.zeros(1, np.int64), np.zeros(1, np.int64), np.full(1, 5000))
+    (found,) = summarize(Trace((track,), (kind,), {"GPU:0": {}, "GPU:1": {}}, {})).transfers
     assert found.direction == direction

@@ -11,27 +11,27 @@ from hypothesis import strategies as st
 
 from jaxmagic.profiling.analysis.devices.driver_calls import DriverCalls, runs_in_order, with_calls_of_copies
 from jaxmagic.profiling.analysis.summarize import summarize
-from jaxmagic.profiling.record.recording import EventKind, Recording, Track
+from jaxmagic.profiling.record.recording import EventMetadata, Trace, TraceLine
 
 FACTS = {"program_id": 1, "hlo_module": "jit_f"}
 
 
-def track(name: str, device: str | None, *events: tuple[int, int, int, int]) -> Track:
+def track(name: str, device: str | None, *events: tuple[int, int, int, int]) -> TraceLine:
     """Events as their kind, start, end and the number of the call of the driver."""
     kinds, start, end, launches = np.array(events, np.int64).reshape(-1, 4).T
-    return Track(name, device, "host" if device is None else "operations", kinds, start, end, launches=launches)
+    return TraceLine(name, device, "host" if device is None else "operations", kinds, start, end, launches=launches)
 
 
-def recording(*tracks: Track, kinds: tuple[str, ...]) -> Recording:
+def recording(*tracks: TraceLine, kinds: tuple[str, ...]) -> Trace:
     """Kinds of a device have their operation behind a slash."""
     made = []
     for each in kinds:
         name, _, operation = each.partition("/")
-        made.append(EventKind(name, FACTS | {"hlo_op": operation} if operation else {}))
-    return Recording(tracks, tuple(made), {}, {})
+        made.append(EventMetadata(name, FACTS | {"hlo_op": operation} if operation else {}))
+    return Trace(tracks, tuple(made), {}, {})
 
 
-def counts(found: Recording) -> dict[str, int]:
+def counts(found: Trace) -> dict[str, int]:
     return {each.name: each.count for each in summarize(found).operation_times}
 
 

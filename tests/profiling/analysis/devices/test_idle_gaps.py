@@ -18,7 +18,7 @@ from jaxmagic.profiling.analysis.attribution import (
     union_of,
 )
 from jaxmagic.profiling.analysis.devices.idle_gaps import CAUSES, gaps, host_activity, host_stretches, length_ps
-from jaxmagic.profiling.record.recording import EventKind, Recording, Track
+from jaxmagic.profiling.record.recording import EventMetadata, Trace, TraceLine
 
 SPANS = st.lists(st.tuples(st.integers(0, 60), st.integers(1, 20), st.integers(COMPUTE, CONTROL)), max_size=12)
 PLAIN = st.lists(st.tuples(st.integers(0, 60), st.integers(1, 20)), max_size=5)
@@ -97,12 +97,12 @@ def test_what_the_host_does_is_known_by_its_name(name: str, activity: str) -> No
 
 
 def test_the_host_compiles_when_any_of_its_threads_does() -> None:
-    kinds = (EventKind("PjitFunction(f)", {}), EventKind("Compile", {}), EventKind("DevicePut", {}))
+    kinds = (EventMetadata("PjitFunction(f)", {}), EventMetadata("Compile", {}), EventMetadata("DevicePut", {}))
     threads = [
-        Track("python", None, "host", *columns([(0, 0, 90), (1, 10, 20), (2, 50, 55)], 3)),
-        Track("pool", None, "host", *columns([(1, 15, 40)], 3)),
-        Track("stream", "GPU:0", "operations", *columns([(1, 60, 70)], 3)),
+        TraceLine("python", None, "host", *columns([(0, 0, 90), (1, 10, 20), (2, 50, 55)], 3)),
+        TraceLine("pool", None, "host", *columns([(1, 15, 40)], 3)),
+        TraceLine("stream", "GPU:0", "operations", *columns([(1, 60, 70)], 3)),
     ]
-    found = host_stretches(Recording(tuple(threads), kinds, {}, {}))
+    found = host_stretches(Trace(tuple(threads), kinds, {}, {}))
     assert [each.tolist() for each in found["compilation"][:2]] == [[10], [40]]
     assert length_ps(found["transfer"]) == 5

@@ -8,25 +8,30 @@ import numpy as np
 import pytest
 from recordings import trace
 
-from jaxmagic.profiling.analysis.summarize import Times, summarize
+from jaxmagic.profiling.analysis.summarize import ProfileSummary, summarize
 from jaxmagic.profiling.capture.xspace import read_recording
 from jaxmagic.profiling.record.kernels import KernelTime
-from jaxmagic.profiling.record.recording import EventKind, Recording, Track
+from jaxmagic.profiling.record.recording import EventMetadata, Trace, TraceLine
 
 FACTS: dict[str, Any] = {"hlo_op": "call.1", "hlo_module": "jit_f", "program_id": 1}
 DETAILS = "regs:32 static_shared:0 dynamic_shared:0 grid:1280,2,1 block:256,1,1 occ_pct:100"
 
 
-def of(*events: tuple[int, int, int, int], details: str = DETAILS, calls: tuple[tuple[int, int], ...] = ()) -> Times:
+def of(
+    *events: tuple[int, int, int, int], details: str = DETAILS, calls: tuple[tuple[int, int], ...] = ()
+) -> ProfileSummary:
     """Events as kind, start, end, and the call that they came of; calls as their number and when."""
-    kinds = (EventKind("void ns::f<1>(int)", FACTS | {"kernel_details": details}), EventKind("cuLaunchKernel", {}))
+    kinds = (
+        EventMetadata("void ns::f<1>(int)", FACTS | {"kernel_details": details}),
+        EventMetadata("cuLaunchKernel", {}),
+    )
     number, start, end, launch = np.array(events, np.int64).T
-    tracks = [Track("Stream #1", "GPU:0", "operations", number, start * 1000, end * 1000, launches=launch)]
+    tracks = [TraceLine("Stream #1", "GPU:0", "operations", number, start * 1000, end * 1000, launches=launch)]
     if calls:
         numbers, times = np.array(calls, np.int64).T
         one = np.ones(len(numbers), np.int64)
-        tracks.append(Track("python", None, "host", one, times * 1000, times * 1000 + 1, launches=numbers))
-    return summarize(Recording(tuple(tracks), kinds, {}, {}))
+        tracks.append(TraceLine("python", None, "host", one, times * 1000, times * 1000 + 1, launches=numbers))
+    return summarize(Trace(tuple(tracks), kinds, {}, {}))
 
 
 def test_a_kernel_has_its_size_and_its_times() -> None:

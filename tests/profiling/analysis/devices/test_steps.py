@@ -12,40 +12,42 @@ from hypothesis import given
 from hypothesis import strategies as st
 from recordings import trace
 
-from jaxmagic.profiling.analysis.summarize import Times, summarize
+from jaxmagic.profiling.analysis.summarize import ProfileSummary, summarize
 from jaxmagic.profiling.capture.xspace import read_recording
-from jaxmagic.profiling.record.recording import EventKind, Recording, Role, Track
+from jaxmagic.profiling.record.recording import EventMetadata, Role, Trace, TraceLine
 from jaxmagic.profiling.record.steps import StepTimes
 
 PARTS = ("compute_ns", "collective_ns", "copy_ns", "input_ns", "host_ns", "idle_ns")
 
 #: Operations of a program, then what the host does.
 KINDS = (
-    EventKind("dot", {"hlo_op": "dot", "hlo_module": "jit_step", "program_id": 1}),
-    EventKind("all-reduce", {"hlo_op": "all-reduce", "hlo_module": "jit_step", "program_id": 1}),
-    EventKind("MemcpyH2D", {"memcpy_details": "kind:H2D size:8"}),
-    EventKind("$data.py:7 __next__", {}),
-    EventKind("$train.py:9 fit", {}),
-    EventKind("TransferToDevice", {}),
-    EventKind("train", {"step_num": 0}),
-    EventKind("train", {"step_num": 1}),
-    EventKind("jit_step(12)", {}),
-    EventKind("1", {}),
-    EventKind("2", {}),
+    EventMetadata("dot", {"hlo_op": "dot", "hlo_module": "jit_step", "program_id": 1}),
+    EventMetadata("all-reduce", {"hlo_op": "all-reduce", "hlo_module": "jit_step", "program_id": 1}),
+    EventMetadata("MemcpyH2D", {"memcpy_details": "kind:H2D size:8"}),
+    EventMetadata("$data.py:7 __next__", {}),
+    EventMetadata("$train.py:9 fit", {}),
+    EventMetadata("TransferToDevice", {}),
+    EventMetadata("train", {"step_num": 0}),
+    EventMetadata("train", {"step_num": 1}),
+    EventMetadata("jit_step(12)", {}),
+    EventMetadata("1", {}),
+    EventMetadata("2", {}),
 )
 DOT, REDUCE, MEMCPY, NEXT, FIT, TRANSFER, TRAIN, TRAIN_1, PROGRAM, STEP, STEP_2 = range(len(KINDS))
 
 
-def track(device: str | None, role: Role, *events: tuple[int, int, int], name: str = "") -> Track:
+def track(device: str | None, role: Role, *events: tuple[int, int, int], name: str = "") -> TraceLine:
     kinds, start, end = (np.array(each, np.int64) for each in zip(*events, strict=True))
-    return Track(name or ("python" if device is None else "XLA Ops"), device, role, kinds, start * 1000, end * 1000)
+    return TraceLine(
+        name or ("python" if device is None else "XLA Ops"), device, role, kinds, start * 1000, end * 1000
+    )
 
 
-def of(*tracks: Track) -> Times:
-    return summarize(Recording(tracks, KINDS, {}, {}))
+def of(*tracks: TraceLine) -> ProfileSummary:
+    return summarize(Trace(tracks, KINDS, {}, {}))
 
 
-def steps(*tracks: Track) -> StepTimes:
+def steps(*tracks: TraceLine) -> StepTimes:
     (found,) = of(*tracks).step_times
     return found
 
