@@ -125,5 +125,5 @@ class Flame:
 
     @property
     def levels(self) -> int:
-        """How many rows there are."""
+        """Number of rows."""
         return 1 + max((each.level for each in self.cells), default=0)

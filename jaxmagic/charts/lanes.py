@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Called:
-    """What is said of events that are the same but for their time.
+    """The label of events that differ only in time.
 
     Attributes:
         name: what they are called.

@@ -43,7 +43,7 @@ class Scale:
 
     @property
     def switchable(self) -> bool:
-        """Whether the axis makes sense both linear and logarithmic, and does not look the same."""
+        """True if the axis makes sense both linear and logarithmic, and does not look the same."""
         return self.quantity in ("time", "ratio", "number") and 0 < 2 * self.low <= self.high
 
 

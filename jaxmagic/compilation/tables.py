@@ -31,7 +31,7 @@ class Compiled(Protocol):
 
     @property
     def compilations(self) -> tuple[Compilation, ...]:
-        """What compiled."""
+        """All compilations."""
 
 
 def compilations(records: Iterable[Compiled]) -> Table:

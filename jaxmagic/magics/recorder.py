@@ -19,7 +19,7 @@ class Timed(Protocol):
 
     @property
     def compilations(self) -> tuple[Any, ...]:
-        """What compiled."""
+        """All compilations."""
 
     @property
     def heard_all(self) -> bool:

@@ -27,5 +27,5 @@ class Record(Displayable):
 
     @property
     def compilations(self) -> tuple[Any, ...]:
-        """What compiled meanwhile."""
+        """All compilations meanwhile."""
         return ()

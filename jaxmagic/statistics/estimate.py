@@ -23,7 +23,7 @@ class Estimate:
 
     @property
     def relative_width(self) -> float:
-        """How far the interval reaches to its farther side, as a share of the value; infinite where that is 0.
+        """Distance to the farther end of the interval, as a share of the value; infinite where that is 0.
 
         >>> Estimate(value=100.0, low=98.0, high=101.0, confidence=0.95).relative_width
         0.02

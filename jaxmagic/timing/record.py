@@ -86,12 +86,12 @@ class Timing(Record):
 
     @property
     def wall_ns(self) -> int:
-        """How long it took: dispatch and wait."""
+        """Wall time: dispatch and wait."""
         return self.dispatch_ns + self.wait_ns
 
     @property
     def compile_ns(self) -> int:
-        """What a second, identical call would not pay: tracing, lowering, compilation and cache retrieval."""
+        """Time that a second, identical call would not take: tracing, lowering, compilation and cache retrieval."""
         return self.tracing_ns + self.lowering_ns + self.compilation_ns + self.cache_retrieval_ns
 
     @property

@@ -83,7 +83,7 @@ def held_bytes() -> dict[str, int]:
     return dict(held)
 
 
-class ClassifiedOp(NamedTuple):
+class Recorded(NamedTuple):
     """What a recording says of the first device.
 
     Attributes:
@@ -95,7 +95,7 @@ class ClassifiedOp(NamedTuple):
     counts: Counter[tuple[str, str]]
 
 
-def recorded(folder: Path) -> ClassifiedOp:
+def recorded(folder: Path) -> Recorded:
     """Read the recording that was kept in a folder."""
     (file,) = folder.rglob("*.xplane.pb")
     times: list[tuple[float, float]] = []
@@ -110,7 +110,7 @@ def recorded(folder: Path) -> ClassifiedOp:
                         continue
                     times.append((event.start_ns, event.start_ns + event.duration_ns))
                     counts[facts["hlo_module"], facts["hlo_op"]] += 1
-    return ClassifiedOp(_union(times), counts)
+    return Recorded(_union(times), counts)
 
 
 def _union(times: list[tuple[float, float]]) -> float:

@@ -61,7 +61,7 @@ class Measured:
     needed: by_hand.Memory | None
     loaded: set[tuple[str, by_hand.Memory]]
     held_bytes: dict[str, int]
-    recorded: by_hand.ClassifiedOp
+    recorded: by_hand.Recorded
     reports: tuple[str, ...]
 
 

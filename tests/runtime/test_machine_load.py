@@ -11,14 +11,14 @@ import pytest
 from jaxmagic.runtime.clock import CpuTime
 from jaxmagic.runtime.machine_load import Load
 
-ProfileSummary = namedtuple("Times", "user nice system idle iowait guest guest_nice", defaults=[0.0] * 7)
+Times = namedtuple("Times", "user nice system idle iowait guest guest_nice", defaults=[0.0] * 7)
 
 
 @pytest.fixture
 def machine(monkeypatch: Any) -> Any:
     """A machine whose readings a test makes up: seconds of the clock, of all processors, and of this process."""
 
-    def reads(*readings: tuple[float, ProfileSummary, float]) -> None:
+    def reads(*readings: tuple[float, Times, float]) -> None:
         moments = [iter(each) for each in zip(*readings, strict=True)]
         monkeypatch.setattr("jaxmagic.runtime.machine_load.now_ns", lambda: next(moments[0]) * 1e9)
         monkeypatch.setattr(psutil, "cpu_times", lambda: next(moments[1]))
@@ -32,15 +32,15 @@ def machine(monkeypatch: Any) -> Any:
 @pytest.mark.parametrize(
     ("after", "own", "others"),
     [
-        (ProfileSummary(user=14, idle=6), 14, 0.0),  # all of it ours
-        (ProfileSummary(user=14, idle=6), 4, 1.0),
-        (ProfileSummary(user=4, nice=2, system=4, iowait=10), 0, 1.0),
-        (ProfileSummary(user=10, guest=10, idle=10), 0, 1.0),  # a guest's time is in the user's, too
-        (ProfileSummary(user=0, idle=20), 1, 0.0),  # coarser than our own clock
+        (Times(user=14, idle=6), 14, 0.0),  # all of it ours
+        (Times(user=14, idle=6), 4, 1.0),
+        (Times(user=4, nice=2, system=4, iowait=10), 0, 1.0),
+        (Times(user=10, guest=10, idle=10), 0, 1.0),  # a guest's time is in the user's, too
+        (Times(user=0, idle=20), 1, 0.0),  # coarser than our own clock
     ],
 )
-def test_what_is_busy_and_not_ours(machine: Any, after: ProfileSummary, own: float, others: float) -> None:
-    machine((0, ProfileSummary(), 0), (10, after, own))
+def test_what_is_busy_and_not_ours(machine: Any, after: Times, own: float, others: float) -> None:
+    machine((0, Times(), 0), (10, after, own))
     assert Load().of_others() == pytest.approx(others)
 
 
@@ -53,13 +53,13 @@ def test_it_is_unknown_where_the_system_does_not_tell(monkeypatch: Any) -> None:
 
 
 def test_it_is_unknown_over_less_than_the_system_counts_in(machine: Any) -> None:
-    machine((0, ProfileSummary(), 0), (0.001, ProfileSummary(user=0.02), 0))
+    machine((0, Times(), 0), (0.001, Times(user=0.02), 0))
     assert Load().of_others() is None
 
 
 def test_no_more_processors_are_busy_than_there_are(machine: Any, monkeypatch: Any) -> None:
     monkeypatch.setattr("os.cpu_count", lambda: 2)
-    machine((0, ProfileSummary(), 0), (0.25, ProfileSummary(user=0.6), 0))
+    machine((0, Times(), 0), (0.25, Times(user=0.6), 0))
     assert Load().of_others() == 2.0
 
 

@@ -35,7 +35,7 @@ class Plan(NamedTuple):
 
     @property
     def is_counted(self) -> bool:
-        """Whether the user has said how many calls there are to be."""
+        """True if the user has said how many calls there are to be."""
         return self.samples is not None and self.evaluations is not None
 
     def is_long(self, call_ns: float) -> bool:

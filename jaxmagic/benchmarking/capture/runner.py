@@ -105,7 +105,7 @@ class Runner:
 
     @property
     def repeatable(self) -> bool:
-        """Whether calls may follow each other without anything in between."""
+        """True if calls may follow each other without anything in between."""
         return self._each is None
 
     def first_call(self, code: str | None = None, unfinished: Unfinished = forgotten) -> Timing:

@@ -81,7 +81,7 @@ class Benchmark(Record, TimeitAttributes):
 
     @property
     def compilations(self) -> tuple[Compilation, ...]:
-        """What compiled, in the first call and while samples were taken."""
+        """All compilations, of the first call and while samples were taken."""
         return self.first_call.compilations + self.conditions.compilations
 
     @property
@@ -150,7 +150,7 @@ class Benchmark(Record, TimeitAttributes):
 
     @property
     def warnings(self) -> tuple[Finding, ...]:
-        """What is wrong with the samples, why, and what to do about it."""
+        """Findings about the samples: what is wrong, why, and what to do about it."""
         from .findings import findings
 
         return findings(self)

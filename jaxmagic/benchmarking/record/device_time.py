@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeviceTime:
-    """What the JAX profiler saw of some calls.
+    """Device time of some calls, from the JAX profiler.
 
     A profile tells how long a device had something to do, whatever the host did meanwhile. It is no measurement of
     the calls: running under the profiler takes time of its own. So it never replaces a latency.

@@ -58,7 +58,7 @@ class Side(NamedTuple):
 
 
 class Design(NamedTuple):
-    """How many processes are put beside each other, and how much they differ.
+    """Numbers of processes on each side of a comparison, and how much they differ.
 
     Attributes:
         old: processes of the earlier record.
@@ -74,7 +74,7 @@ class Design(NamedTuple):
 
     @property
     def is_welch(self) -> bool:
-        """Whether both sides show their own variance."""
+        """True if both sides show their own variance."""
         return min(self.old, self.new) >= ENOUGH
 
 

@@ -12,7 +12,7 @@ NoiseSource = Literal["records", "measured", "assumed"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProgramNoise:
-    """How much one program differs from process to process.
+    """The variation of one program from process to process.
 
     Attributes:
         call_ns: the median time of a call.
@@ -29,7 +29,7 @@ class ProgramNoise:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProcessNoise:
-    """How much medians differ from process to process on a machine, measured with a few small programs.
+    """The variation of medians from process to process on a machine, measured with a few small programs.
 
     Attributes:
         programs: what was found for each program.

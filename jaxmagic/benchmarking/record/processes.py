@@ -80,7 +80,7 @@ def between_processes(benchmark: Benchmark) -> Estimate | None:
 
 
 class Spread(NamedTuple):
-    """How far medians lie apart, as shares of them.
+    """Distances between medians, as shares of them.
 
     Attributes:
         within: how far the 95 % interval of a median reaches within its process; ``None`` if not known.

@@ -86,7 +86,7 @@ class Launch:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Conditions:
-    """What went on beside the samples, and belongs to their truth.
+    """Conditions under which the samples were taken, without which they mean less.
 
     Attributes:
         overhead_ns: what a call that does nothing takes in the same loop, the wait for a finished result included.

@@ -17,7 +17,7 @@ CheckKind = Literal["allclose", "equal", "none"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Check:
-    """Whether a candidate computes what the baseline computes.
+    """The check that a candidate computes what the baseline computes.
 
     Attributes:
         kind: ``allclose`` within the tolerances, ``equal`` in every bit.
@@ -51,7 +51,7 @@ WorkKind = Literal["items", "bytes", "flops"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Work:
-    """How much a call does, so that its time becomes a throughput.
+    """The work of a call, which makes a throughput of its time.
 
     Attributes:
         kind: of what.
@@ -121,7 +121,7 @@ class Candidate:
 
     @property
     def throughput(self) -> float | None:
-        """How much of its work is done in a second, each call waited for; ``None`` where the work is not known.
+        """Work per second, each call waited for; ``None`` where the work is not known.
 
         By the mean time of a call: with skewed noise the median is shorter, and would promise too much.
         """

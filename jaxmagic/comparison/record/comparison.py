@@ -77,7 +77,7 @@ class Comparison(Record):
 
     @property
     def compilations(self) -> tuple[Compilation, ...]:
-        """What compiled in the first calls of all candidates."""
+        """All compilations of the first calls."""
         return tuple(one for each in self.candidates for one in each.first_call.compilations)
 
     def __getitem__(self, label: str) -> Versus:
@@ -121,7 +121,7 @@ class Comparison(Record):
 
     @property
     def warnings(self) -> tuple[Finding, ...]:
-        """What makes the ratios less than they seem, why, and what to do about it."""
+        """Findings that make the ratios less than they seem: why, and what to do about it."""
         from .verdict import findings
 
         return findings(self)

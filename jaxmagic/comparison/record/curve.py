@@ -40,7 +40,7 @@ class Variable:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Growth:
-    """How the time of a candidate grows: as an overhead plus a power of the variable.
+    """The growth of a candidate's time: an overhead plus a power of the variable.
 
     Attributes:
         exponent: of the power, with the interval that covers it in 95 % of cases, where points differ from a smooth
@@ -87,7 +87,7 @@ class Curve:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Crossing:
-    """Where one candidate overtakes another one.
+    """A value at which one candidate overtakes another one.
 
     It lies between `low` and `high` in 95 % of sweeps, whatever differs between points by chance.
 

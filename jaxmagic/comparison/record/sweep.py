@@ -98,12 +98,12 @@ class Sweep(Record):
 
     @property
     def planned(self) -> int:
-        """How many points there would be, had nothing ended the sweep before."""
+        """Number of points that the sweep would have, had nothing ended it before."""
         return prod(len(each.labels) for each in self.variables)
 
     @property
     def compilations(self) -> tuple[Compilation, ...]:
-        """What compiled at all points."""
+        """All compilations at all points."""
         return tuple(one for each in self.points if each.comparison for one in each.comparison.compilations)
 
     @property
@@ -115,7 +115,7 @@ class Sweep(Record):
 
     @property
     def crossings(self) -> tuple[Crossing, ...]:
-        """Where candidates overtake each other."""
+        """Values at which candidates overtake each other."""
         from .crossings import crossings
 
         return crossings(self)

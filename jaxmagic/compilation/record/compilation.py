@@ -113,5 +113,5 @@ class Compilation(Exportable):
 
     @property
     def compiled(self) -> bool:
-        """Whether there is an executable now: not after tracing or lowering alone."""
+        """True if there is an executable now: not after tracing or lowering alone."""
         return self.last_stage in ("compilation", "cache retrieval")

@@ -29,7 +29,7 @@ class _Place(NamedTuple):
 
 
 @dataclass(slots=True)
-class StatValue:
+class Fact:
     """What was asked of an array, at once, because it may be deleted meanwhile."""
 
     array: Any
@@ -71,7 +71,7 @@ def alive() -> list[Any]:
     return list(found.values())
 
 
-def survey(arrays: Iterable[Any]) -> list[StatValue]:
+def survey(arrays: Iterable[Any]) -> list[Fact]:
     """Return what each of them takes of which device; deleted ones are left out."""
     places: dict[Any, _Place] = {}
     facts = []
@@ -82,12 +82,12 @@ def survey(arrays: Iterable[Any]) -> list[StatValue]:
     return facts
 
 
-def _fact(array: Any, places: dict[Any, _Place]) -> StatValue:
+def _fact(array: Any, places: dict[Any, _Place]) -> Fact:
     sharding = array.sharding
     place = places.get(sharding)
     if place is None:
         place = places[sharding] = _place(sharding)
-    return StatValue(array, place, bytes_of(array.size, array.dtype), _piece_bytes(array, place))
+    return Fact(array, place, bytes_of(array.size, array.dtype), _piece_bytes(array, place))
 
 
 def _piece_bytes(array: Any, place: _Place) -> int:
@@ -123,7 +123,7 @@ def _memory(sharding: Any, device: Any) -> str:
     return ""
 
 
-def share(facts: list[StatValue], named: Container[int] = ()) -> list[StatValue]:
+def share(facts: list[Fact], named: Container[int] = ()) -> list[Fact]:
     """The same, the one that takes most first, and memory counts for the first that lies in it.
 
     Of equals one that has a name is first, and a piece that JAX has made of it comes behind it.
@@ -151,7 +151,7 @@ def share(facts: list[StatValue], named: Container[int] = ()) -> list[StatValue]
     return facts
 
 
-def _addresses(fact: StatValue) -> list[int]:
+def _addresses(fact: Fact) -> list[int]:
     """Find where its memory begins on each of its devices, in their order; nothing where that is not told.
 
     A clone is asked, and thrown away: JAX makes arrays of the pieces, and keeps those as long as the array itself.

@@ -35,7 +35,7 @@ class Snapshot:
 
     @property
     def total_bytes(self) -> int:
-        """What they took of all devices together."""
+        """Bytes on all devices together."""
         return sum(each for _, each in self.device_bytes)
 
     def has(self, array: Any) -> bool:

@@ -66,7 +66,7 @@ class HeapProfile(Displayable):
 
     @property
     def count(self) -> int:
-        """How many allocations there are."""
+        """Number of allocations."""
         return sum(each.count for each in self.samples)
 
     def __sub__(self, earlier: HeapProfile) -> HeapDifference:
@@ -91,7 +91,7 @@ class HeapProfile(Displayable):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HeapDifference(Displayable):
-    """What is held, and what was held before that.
+    """Memory by call stack, beside that of an earlier look.
 
     Attributes:
         before: the earlier profile; ``None`` if none was taken.
@@ -160,7 +160,7 @@ class HeapChange:
 
     @property
     def change_count(self) -> int:
-        """How many allocations came; negative where some went."""
+        """Number of allocations that were added; negative where some went."""
         return self.after_count - self.before_count
 
 

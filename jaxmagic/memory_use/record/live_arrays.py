@@ -42,7 +42,7 @@ class HeldArray:
 
     @property
     def own_bytes(self) -> int:
-        """What would be free on all devices together if this array were not there, and those below it neither."""
+        """Bytes that would be free on all devices if this array were not there, and those below it neither."""
         return sum(each for _, each in self.device_bytes) - sum(each for _, each in self.shared_bytes)
 
 

@@ -153,7 +153,7 @@ class Executable(Displayable):
 
     @property
     def fits(self) -> bool | None:
-        """Whether the device has that much in all; ``None`` where it does not say.
+        """True if the device has that much in all; ``None`` where it does not say.
 
         What other arrays and programs take of it is not counted: it may still not fit beside them.
         """
@@ -179,7 +179,7 @@ class Suspect:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemoryProfile(Record):
-    """Where the memory went when some code ran: before, while and after.
+    """Memory before, while and after some code ran.
 
     Attributes:
         timing: of the same run. To be watched costs the first call of every function some 0.1 to 0.7 ms of it, and
@@ -211,7 +211,7 @@ class MemoryProfile(Record):
 
     @property
     def compilations(self) -> tuple[Compilation, ...]:
-        """What compiled meanwhile."""
+        """All compilations meanwhile."""
         return self.timing.compilations
 
     @property
@@ -221,19 +221,19 @@ class MemoryProfile(Record):
 
     @property
     def after_bytes(self) -> dict[str, int]:
-        """What arrays took of each device when all work was done."""
+        """Bytes of arrays on each device when all work was done."""
         return self.arrays.by_device
 
     @property
     def delta_bytes(self) -> dict[str, int]:
-        """How much more, or less, that is than before."""
+        """Difference to the bytes before, for each device."""
         before = dict(self.before_bytes)
         devices = dict.fromkeys((*self.after_bytes, *before))
         return {each: self.after_bytes.get(each, 0) - before.get(each, 0) for each in devices}
 
     @property
     def peak_bytes(self) -> int | None:
-        """What the hungriest program needs at once on each device; ``None`` if no program says."""
+        """Peak of the hungriest program on each device; ``None`` if no program says."""
         return max((each.peak_bytes for each in self.executables if each.peak_bytes is not None), default=None)
 
     @property

@@ -20,7 +20,7 @@ class Peak:
 
     @property
     def exact(self) -> bool:
-        """Whether it is known to the byte; otherwise what was seen is a lower bound."""
+        """True if it is known to the byte; otherwise what was seen is a lower bound."""
         return self.at_least_bytes == self.at_most_bytes
 
 

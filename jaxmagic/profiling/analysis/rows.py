@@ -124,7 +124,7 @@ class SourceTotals:
 
 
 class Programs:
-    """What of the time of all devices is whose program's."""
+    """Device time per compiled program."""
 
     def __init__(self, recording: Trace) -> None:
         self._recording = recording

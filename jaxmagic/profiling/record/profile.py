@@ -65,7 +65,7 @@ class OperationTime:
 
     @property
     def mean_ns(self) -> float:
-        """How long one run took."""
+        """Mean time of one execution."""
         return self.total_ns / self.count
 
 
@@ -94,7 +94,7 @@ class PlaceTime:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeviceUse:
-    """What one device did in the time of the recording. Times of what overlaps are unions, not sums.
+    """Activity of one device in the time of the recording. Times of what overlaps are unions, not sums.
 
     Attributes:
         device: its name, such as ``"GPU:0"``; behind the name of its host where there are several.
@@ -156,7 +156,7 @@ class Code:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Profile(Record):
-    """Where devices spent their time, as the JAX profiler recorded it.
+    """Device time by line, operation and scope, as the JAX profiler recorded it.
 
     Attributes:
         code: the source that was run; ``None`` for a recording that was made elsewhere.
@@ -226,12 +226,12 @@ class Profile(Record):
 
     @property
     def wall_ns(self) -> int | None:
-        """How long a run took without the profiler, the median of some; ``None`` if that was not measured."""
+        """Time per run without the profiler, a median; ``None`` if that was not measured."""
         return None if self.unprofiled is None else self.unprofiled.wall_ns
 
     @property
     def device_ns(self) -> int:
-        """How long devices were busy, one added to the other, each at most as long as the recording."""
+        """Busy time of all devices added up, each at most as long as the recording."""
         return sum(each.busy_ns for each in self.device_uses)
 
     def lines(self) -> DataFrame:

@@ -27,7 +27,7 @@ ProgramKey = tuple[str, int]
 
 
 class EventMetadata(NamedTuple):
-    """What all events have in common that are the same but for their time.
+    """Metadata shared by events that differ only in time (XEventMetadata plus stats).
 
     Attributes:
         name: as recorded: of an operation, a kernel, or a function of the host.

@@ -15,7 +15,7 @@ Shown = OneOf["runs", "gaps", "operations", "programs", "waits", "host"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EventLabel:
-    """What is said of events that are the same but for their time.
+    """The label of events that differ only in time.
 
     Attributes:
         name: of the operation, or of the function of the host.

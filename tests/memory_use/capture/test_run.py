@@ -138,7 +138,7 @@ def test_what_the_code_has_put_there_is_found_by_call_stack_where_that_is_wanted
 def test_heap_profiles_are_taken_outside_of_the_clock(x: Any, monkeypatch: Any) -> None:
     events = []
 
-    class ClassifiedOp(HeapWatch):
+    class Recorded(HeapWatch):
         def start(self) -> None:
             events.append("heap before")
             super().start()
@@ -152,7 +152,7 @@ def test_heap_profiles_are_taken_outside_of_the_clock(x: Any, monkeypatch: Any) 
 
     for owner, name in ((module.Stopwatch, "start"), (module.Stopwatch, "stop"), (module.MemorySampler, "start")):
         monkeypatch.setattr(owner, name, note(f"{owner.__name__} {name}", getattr(owner, name)))
-    watched(lambda: events.append("the code"), heap=ClassifiedOp())
+    watched(lambda: events.append("the code"), heap=Recorded())
     assert events == [
         "heap before",
         "MemorySampler start",
