@@ -15,8 +15,8 @@ from typing import Any
 
 import pandas as pd
 import pytest
+from fabricate.profiling import fabricated
 from matplotlib.figure import Figure
-from profiles import fabricated
 
 import jaxmagic
 from jaxmagic.compilation.record.compilation import Cause

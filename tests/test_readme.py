@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from profiles import fabricated
+from fabricate.profiling import fabricated
 from shells import open_shell
 
 import jaxmagic

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from profiles import fabricated
+from fabricate.profiling import fabricated
 
 import jaxmagic
 from jaxmagic.profiling.record.profile import Profile

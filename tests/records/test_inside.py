@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from profiles import CALLER, HELPER, MS, fabricated, operation, place
+from fabricate.profiling import CALLER, HELPER, MS, fabricated, operation, place
 
 from jaxmagic.profiling.analysis.scope_tree import tree
 from jaxmagic.profiling.analysis.source_lines import line_times

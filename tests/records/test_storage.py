@@ -9,9 +9,9 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from fabricate.profiling import fabricated
 from hypothesis import given
 from hypothesis import strategies as st
-from profiles import fabricated
 
 import jaxmagic
 from jaxmagic.memory_use.record.memory_profile import Suspect

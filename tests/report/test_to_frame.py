@@ -8,7 +8,7 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from profiles import fabricated
+from fabricate.profiling import fabricated
 
 from jaxmagic.records import storage
 from jaxmagic.report.to_frame import to_frame

@@ -7,9 +7,9 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
+from fabricate.profiling import MS, fabricated, use
 from hypothesis import given
 from hypothesis import strategies as st
-from profiles import MS, fabricated, use
 
 from jaxmagic.comparison.analysis.device_scaling import device_scaling, speed_up
 from jaxmagic.comparison.record.comparison import Comparison

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from profiles import CALLER, HELPER, MS, OTHER, fabricated, operation, place, use
+from fabricate.profiling import CALLER, HELPER, MS, OTHER, fabricated, operation, place, use
 
 from jaxmagic.comparison.analysis.profile_diff import Difference, call_ns, differences, profiled
 from jaxmagic.comparison.record.comparison import Comparison

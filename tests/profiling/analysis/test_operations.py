@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from profiles import MS, operation
+from fabricate.profiling import MS, operation
 
 from jaxmagic.profiling.analysis.operations import over_devices
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from profiles import MS, fabricated, operation, use
+from fabricate.profiling import MS, fabricated, operation, use
 
 from jaxmagic.profiling.analysis.roofline import peaks_of, place, placed, without_rate
 from jaxmagic.profiling.charts.roofline import roofline_chart

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from fabricate.profiling import CALLER, HELPER, MS, fabricated, place
 from hypothesis import given
 from hypothesis import strategies as st
-from profiles import CALLER, HELPER, MS, fabricated, place
 
 from jaxmagic.profiling.analysis.scope_tree import NOWHERE, Node, tree, walk
 from jaxmagic.profiling.charts.flame import profile_flame

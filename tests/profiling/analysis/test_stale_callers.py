@@ -9,7 +9,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import pytest
-from profiles import MS, fabricated, place
+from fabricate.profiling import MS, fabricated, place
 
 import jaxmagic
 from jaxmagic.profiling.analysis.stale_callers import compiled_earlier

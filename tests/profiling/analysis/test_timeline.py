@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from profiles import fabricated
+from fabricate.profiling import fabricated
 from recordings import trace
 
 from jaxmagic.profiling.analysis import timeline as profile_timeline

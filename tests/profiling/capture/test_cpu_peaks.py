@@ -7,7 +7,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import pytest
-from profiles import MS, operation, use
+from fabricate.profiling import MS, operation, use
 from recordings import trace
 
 import jaxmagic

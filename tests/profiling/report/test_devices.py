@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from profiles import MS, fabricated, operation, use
+from fabricate.profiling import MS, fabricated, operation, use
 
 from jaxmagic.profiling.record.communication import CollectiveTime, ProgramTime, TransferTime
 from jaxmagic.profiling.record.kernels import KernelTime

@@ -9,7 +9,7 @@ from html import unescape
 from typing import Any
 
 import pytest
-from profiles import CALLER, HELPER, MS, OTHER, fabricated, place, use
+from fabricate.profiling import CALLER, HELPER, MS, OTHER, fabricated, place, use
 
 from jaxmagic.charts.areas import Flame
 from jaxmagic.charts.chart_of import chart_of

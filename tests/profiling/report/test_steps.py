@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from profiles import MS, fabricated
+from fabricate.profiling import MS, fabricated
 
 from jaxmagic.profiling.record.profile import Profile
 from jaxmagic.profiling.record.steps import StepTimes

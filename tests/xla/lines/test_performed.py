@@ -7,7 +7,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
-from profiles import fabricated
+from fabricate.profiling import fabricated
 from recordings import module_of
 
 from jaxmagic.profiling.analysis.source_lines import line_times

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from profiles import fabricated
+from fabricate.profiling import fabricated
 from recordings import trace
 
 import jaxmagic

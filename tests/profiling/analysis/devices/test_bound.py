@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from profiles import MS, fabricated, use
+from fabricate.profiling import MS, fabricated, use
 
 from jaxmagic.profiling.analysis.devices.bound import bound_of
 
