@@ -15,6 +15,9 @@ from ..statistics import medians
 from .record.benchmark import Benchmark
 from .record.samples import Trial
 
+#: Of a long series the lowest and the highest sample of each of so many stretches are drawn.
+_STRETCHES = 150
+
 
 def distribution_chart(record: Benchmark) -> Curves:
     """Draw the distribution of its samples, with the median."""
@@ -49,10 +52,6 @@ def over_time(benchmark: Benchmark) -> Curves:
         y=Scale(label="time of a call", quantity="time", low=low, high=high, log=positive and high > 20 * low),
         series=tuple(series),
     )
-
-
-#: Of a long series the lowest and the highest sample of each of so many stretches are drawn.
-_STRETCHES = 150
 
 
 def _in_order(name: str, calls: Sequence[float], first: int, hue: int) -> Series:

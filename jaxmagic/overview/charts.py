@@ -12,6 +12,9 @@ from ..timing.analysis import parts
 from ..timing.record import Timing
 from .analysis import STAGES, Run, runs
 
+#: Runs of a session that fit below each other.
+_MOST_BARS = 12
+
 
 def runs_chart(found: Sequence[Run], *, stage: str = "all", function: str | None = None, unit: str = "auto") -> Bars:
     """A bar for each run, stacked of its parts: of the wall time, or of what one function spent on compiling.
@@ -66,10 +69,6 @@ def _stages(timing: Timing, function: str) -> list[tuple[str, float]]:
             named["compilation"] += each.compilation_ns
             named["cache retrieval"] += each.cache_retrieval_ns
     return [(name, time_ns) for name, time_ns in named.items() if time_ns]
-
-
-#: Runs of a session that fit below each other.
-_MOST_BARS = 12
 
 
 def last_runs(history: History) -> Bars:

@@ -7,6 +7,17 @@ import sysconfig
 from dataclasses import dataclass, field
 from pathlib import Path
 
+#: JAX, what is installed, Python's own library, and what libraries have generated: by the path, for the profile may
+#: come from another machine.
+_NOT_THE_USERS = re.compile(
+    r"/(site|dist)-packages/|/jax/_src/|/jaxlib/|/lib(64)?/python3\.\d+t?/|^<(frozen |@beartype\(|attrs generated )"
+)
+
+#: The same on this machine, where Python or jaxmagic lie in a place of their own.
+_OUR_FOLDERS = tuple(
+    f"{folder}/".replace("\\", "/") for folder in (sysconfig.get_path("stdlib"), Path(__file__).parents[1])
+)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True, order=True)
 class Frame:
@@ -37,19 +48,6 @@ class Frame:
 
 #: Calls from the outermost to the innermost.
 Stack = tuple[Frame, ...]
-
-
-#: JAX, what is installed, Python's own library, and what libraries have generated: by the path, for the profile may
-#: come from another machine.
-_NOT_THE_USERS = re.compile(
-    r"/(site|dist)-packages/|/jax/_src/|/jaxlib/|/lib(64)?/python3\.\d+t?/|^<(frozen |@beartype\(|attrs generated )"
-)
-
-
-#: The same on this machine, where Python or jaxmagic lie in a place of their own.
-_OUR_FOLDERS = tuple(
-    f"{folder}/".replace("\\", "/") for folder in (sysconfig.get_path("stdlib"), Path(__file__).parents[1])
-)
 
 
 def is_users(frame: Frame) -> bool:

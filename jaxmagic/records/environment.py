@@ -6,6 +6,9 @@ from dataclasses import dataclass, fields
 
 from .exportable import Exportable
 
+#: What may differ without making times incomparable: the versions of what does not run the computation.
+_MAY_DIFFER = frozenset({"jaxmagic", "ipython", "cache_directory"})
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Environment(Exportable):
@@ -50,10 +53,6 @@ class Environment(Exportable):
     xla_flags: str | None
     cpu_async_dispatch: bool | None
     cache_directory: str | None
-
-
-#: What may differ without making times incomparable: the versions of what does not run the computation.
-_MAY_DIFFER = frozenset({"jaxmagic", "ipython", "cache_directory"})
 
 
 def differing(one: Environment, other: Environment) -> dict[str, tuple[object, object]]:

@@ -10,6 +10,12 @@ from typing import Any
 from ...runtime.around import enclosed
 from .static_values import static_words
 
+#: The types in the text of a traced function, which are told as those of its arguments.
+_TYPES = re.compile(r":[\w<>]+\[[^\]]*\]")
+
+#: Its equations, from which on that text would take more than some 40 ms.
+_LONG = 500
+
 
 def debug_info(jaxpr: Any) -> Any:
     """Return what JAX keeps about a traced function for its own messages, if anything."""
@@ -29,14 +35,6 @@ def jit_options(info: Any) -> dict[str, str]:
     for name in ("keep_unused", "device", "backend", "compiler_options_kvs"):
         found[name.removesuffix("_kvs")] = str(getattr(info, name, None) or "")
     return {name: value or "none" for name, value in found.items()}
-
-
-#: The types in the text of a traced function, which are told as those of its arguments.
-_TYPES = re.compile(r":[\w<>]+\[[^\]]*\]")
-
-
-#: Its equations, from which on that text would take more than some 40 ms.
-_LONG = 500
 
 
 def operation_parameters(function: Any) -> tuple[dict[str, str], dict[str, tuple[int, str]]]:

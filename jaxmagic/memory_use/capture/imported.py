@@ -15,6 +15,12 @@ SHELL = frozenset(("IPython", "ipykernel", "traitlets", "zmq", "tornado"))
 _LIBRARIES = SHELL | {"jax", "jaxlib", "jaxmagic", "builtins"}
 
 
+_AROUND_MAGICS = SHELL | {"decorator"}  # with which IPython 7 makes them
+
+#: Folders and files of ours that are about magics.
+_MAGICS = frozenset({"magics", "magic", "extension"})
+
+
 class Imported(NamedTuple):
     """All modules that are imported.
 
@@ -89,10 +95,3 @@ def is_of_magics(frame: types.FrameType) -> bool:
         return False
     package, *folders = name.split(".")
     return package in _AROUND_MAGICS or (package == "jaxmagic" and not _MAGICS.isdisjoint(folders))
-
-
-_AROUND_MAGICS = SHELL | {"decorator"}  # with which IPython 7 makes them
-
-
-#: Folders and files of ours that are about magics.
-_MAGICS = frozenset({"magics", "magic", "extension"})

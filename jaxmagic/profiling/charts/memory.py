@@ -6,6 +6,9 @@ from ...charts.curves import Curves, Series
 from ...charts.scale import Scale
 from ..record.profile import Profile
 
+#: Less than this is not drawn beside more.
+_WORTH_A_CURVE = 0.01
+
 
 def memory_chart(profile: Profile) -> Curves | None:
     """Chart the memory in use of each allocator; ``None`` if the recording has no allocator events."""
@@ -30,7 +33,3 @@ def memory_chart(profile: Profile) -> Curves | None:
             for number, each in enumerate(shown)
         ),
     )
-
-
-#: Less than this is not drawn beside more.
-_WORTH_A_CURVE = 0.01

@@ -12,6 +12,14 @@ from ...xla.lines.labels import BACKWARD
 from ..analysis.source_lines import LineTime, Listing
 from ..record.profile import Profile
 
+#: Lines that are told without their text.
+_MOST_UNLISTED = 5
+
+#: Shares of all the time from which on is said what it is, and of a line's for a backward pass, which most have.
+_WORTH_A_LABEL = 0.05
+
+_ALL_BACKWARD = 0.95
+
 
 def line_cells(line: LineTime, profile: Profile) -> tuple[str, str, str, str]:
     """Time per run, share, time with calls where it is more, and count per run."""
@@ -86,17 +94,6 @@ def _several(lines: Sequence[LineTime], profile: Profile) -> str:
 def short(place: str | None) -> str:
     """A place without its folder."""
     return "" if place is None else short_source(place.replace("\\", "/"))
-
-
-#: Lines that are told without their text.
-_MOST_UNLISTED = 5
-
-
-#: Shares of all the time from which on is said what it is, and of a line's for a backward pass, which most have.
-_WORTH_A_LABEL = 0.05
-
-
-_ALL_BACKWARD = 0.95
 
 
 def whole(count: int, parts: int) -> str:

@@ -11,6 +11,27 @@ from ..analysis.roofline import Peaks, Placed, peaks_of, place, placed, without_
 from ..record.profile import OperationTime, Profile
 from .lines import parts, short, whole
 
+#: Where peaks are from, in words.
+_PEAKS_FROM = {
+    "": "as the record tells",
+    "recording": "as the recording tells",
+    "data sheet": "from the data sheet of the {}",
+    "measured": "measured here with float32",
+    "given": "as given",
+}
+
+#: So much less than the peak that was taken is worth telling.
+_CLEARLY_LESS = 0.95
+
+#: Smaller shares of the roof are not told as numbers.
+_LEAST_OF_ROOF = 0.001
+
+#: Types of numbers whose peak is told.
+_MOST_TYPES = 2
+
+#: The share of the device time from which on it is worth a word that something of it is not known.
+_WORTH_A_WORD = 0.01
+
 
 def about_roof(profile: Profile) -> list[str]:
     """Return what rates are compared with."""
@@ -120,29 +141,3 @@ def operation_table(
         for each in operations
     ]
     return [heads, *rows]
-
-
-#: Where peaks are from, in words.
-_PEAKS_FROM = {
-    "": "as the record tells",
-    "recording": "as the recording tells",
-    "data sheet": "from the data sheet of the {}",
-    "measured": "measured here with float32",
-    "given": "as given",
-}
-
-
-#: So much less than the peak that was taken is worth telling.
-_CLEARLY_LESS = 0.95
-
-
-#: Smaller shares of the roof are not told as numbers.
-_LEAST_OF_ROOF = 0.001
-
-
-#: Types of numbers whose peak is told.
-_MOST_TYPES = 2
-
-
-#: The share of the device time from which on it is worth a word that something of it is not known.
-_WORTH_A_WORD = 0.01
