@@ -8,7 +8,7 @@ from typing import Any
 import jax
 
 from jaxmagic.profiling.capture.xplane import xspace_messages
-from jaxmagic.xla.hlo import HloInstruction, Module
+from jaxmagic.xla.hlo import HloInstruction, HloModule
 from jaxmagic.xla.read_hlo import read_module
 
 #: Where they lie; one with the notebook that opens it.
@@ -67,20 +67,15 @@ def trace(name: str) -> Path:
     return next(file for each in _FOLDERS if (file := each / f"{name}.xplane.pb").exists())
 
 
-def module_of(function: Any, *args: Any) -> Module:
-    """The compiled module of a function, read as out of a recording."""
-    made = jax.jit(function).lower(*args).compile().runtime_executable()
-    return read_module(wrapped(made.hlo_modules()[0].as_serialized_hlo_module_proto()))
+def module_of(function: Any, *args: Any) -> HloModule:
+    """The compiled module of a function."""
+    return read_module(serialized(jax.jit(function).lower(*args).compile()))
 
 
-def wrapped(module: bytes) -> bytes:
-    """A module as it lies in a recording: field 1 of an ``HloProto``."""
-    size, length = len(module), b""
-    while size > 127:
-        length += bytes((size & 127 | 128,))
-        size >>= 7
-    return b"\x0a" + length + bytes((size,)) + module
+def serialized(compiled: Any) -> bytes:
+    """The module of something compiled, as an ``HloModuleProto``."""
+    return bytes(compiled.runtime_executable().hlo_modules()[0].as_serialized_hlo_module_proto())
 
 
-def all_of(module: Module, opcode: str) -> list[HloInstruction]:
+def all_of(module: HloModule, opcode: str) -> list[HloInstruction]:
     return [each for each in module.instructions.values() if each.opcode == opcode]

@@ -11,8 +11,9 @@ from bisect import insort
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
+from .buffer_assignment import Assigned, BufferAllocation, BufferAssignment, Kind, Location, LogicalBuffer
+from .hlo import HloModule, ShapeIndex
 from .live_ranges import LiveRange, Timetable, lifetimes, own_parts, sharing
-from .program import AssignedBuffer, Assignment, BufferAllocation, Index, Kind, Place, Program, Value
 
 #: Instructions that run other computations in the program's memory; others, as ``reduce``, on the stack of a thread.
 _RUNS = frozenset({"while", "conditional", "call", "async-start"})
@@ -30,30 +31,30 @@ class _Home(NamedTuple):
 
     kind: Kind
     parameter: int | None = None
-    part: Index | None = None
+    part: ShapeIndex | None = None
     donated: bool = False
 
 
-def packed(program: Program, table: Timetable) -> Assignment:
+def packed(module: HloModule, table: Timetable) -> BufferAssignment:
     """Allocations for the values of a scheduled program: one for each argument and output, one for the rest."""
-    made = dict(_made(program, table))
-    lives = lifetimes(program, made, table)
-    values = {number: Value(size, place) for number, (place, size) in enumerate(made.items())}
+    made = dict(_made(module, table))
+    lives = lifetimes(module, made, table)
+    values = {number: LogicalBuffer(size, place) for number, (place, size) in enumerate(made.items())}
     numbers = {place: number for number, place in enumerate(made)}
     homes: dict[_Home, list[_Group]] = {}
-    for places in sharing(program, made, table):
+    for places in sharing(module, made, table):
         group = _Group(sorted(numbers[place] for place in places), max(made[place] for place in places))
-        homes.setdefault(_home(program, places, lives), []).append(group)
+        homes.setdefault(_home(module, places, lives), []).append(group)
     regions = []
     for home, groups in homes.items():
         alone = home.kind == "temporary"
         assigned = tuple(_first_fit(groups, values, lives) if alone else _one_place(groups, values))
         size = max(each.offset_bytes + each.size_bytes for each in assigned)
         regions.append(BufferAllocation(size, home.kind, home.donated, home.parameter, 0, assigned))
-    return Assignment(values, tuple(regions))
+    return BufferAssignment(values, tuple(regions))
 
 
-def at_least(program: Program, table: Timetable, lives: Mapping[Place, LiveRange]) -> dict[Place, LiveRange]:
+def at_least(module: HloModule, table: Timetable, lives: Mapping[Location, LiveRange]) -> dict[Location, LiveRange]:
     """The steps at which no other value can lie in the place of a value, whatever the compiler has done.
 
     A result can be written over an operand at its last use. The schedule has all branches one behind the other, but
@@ -61,8 +62,9 @@ def at_least(program: Program, table: Timetable, lives: Mapping[Place, LiveRange
     """
     starts = []
     for number, step in table.steps.items():
-        maker = program.instructions[number]
-        if maker.opcode == "conditional" and (spans := [table.spans[at] for at in maker.called if at in table.spans]):
+        maker = module.instructions[number]
+        branches = maker.called_computation_ids if maker.opcode == "conditional" else ()
+        if spans := [table.spans[at] for at in branches if at in table.spans]:
             starts.append((min(span.first for span in spans), step))
     starts.sort()  # outer ones before those inside of them
     found = {}
@@ -73,48 +75,49 @@ def at_least(program: Program, table: Timetable, lives: Mapping[Place, LiveRange
     return found
 
 
-def _home(program: Program, places: set[Place], lives: Mapping[Place, LiveRange]) -> _Home:
-    makers = {place: program.instructions[place.instruction] for place in places}
+def _home(module: HloModule, places: set[Location], lives: Mapping[Location, LiveRange]) -> _Home:
+    makers = {place: module.instructions[place.instruction_id] for place in places}
     returned = min((at for place in places if (at := lives[place].returned_at) is not None), default=None)
-    if returned is not None and returned in program.donated:
-        return _Home("argument", program.donated[returned], donated=True)
+    if returned is not None and returned in module.input_output_alias:
+        return _Home("argument", module.input_output_alias[returned], donated=True)
     for maker in makers.values():
         if maker.opcode == "parameter":
-            return _Home("argument", maker.parameter, donated=maker.parameter in program.donated.values())
+            number = maker.parameter_number
+            return _Home("argument", number, donated=number in module.input_output_alias.values())
     if all(maker.opcode == "constant" for maker in makers.values()):
-        return _Home("constant", part=tuple(place.instruction for place in places))
+        return _Home("constant", part=tuple(place.instruction_id for place in places))
     return _Home("temporary") if returned is None else _Home("output", part=returned)
 
 
-def _made(program: Program, table: Timetable) -> Iterator[tuple[Place, int]]:
+def _made(module: HloModule, table: Timetable) -> Iterator[tuple[Location, int]]:
     """Find where values are made, and how large they are."""
-    pending, met = [program.entry], {program.entry}
+    pending, met = [module.entry_computation_id], {module.entry_computation_id}
     while pending:
         computation = pending.pop()
-        for number in program.computations[computation].order:
-            maker = program.instructions[number]
+        for number in module.schedule.get(computation, ()):
+            maker = module.instructions[number]
             if maker.opcode in _RUNS:
-                further = [called for called in maker.called if called in table.spans and called not in met]
+                further = [each for each in maker.called_computation_ids if each in table.spans and each not in met]
                 met.update(further)
                 pending += further
-            if maker.opcode != "parameter" or computation == program.entry:
+            if maker.opcode != "parameter" or computation == module.entry_computation_id:
                 for part in own_parts(maker):
-                    yield Place(number, part.path), part.size_bytes
+                    yield Location(number, part.shape_index), part.size_bytes
 
 
-def _one_place(groups: list[_Group], values: Mapping[int, Value]) -> Iterator[AssignedBuffer]:
+def _one_place(groups: list[_Group], values: Mapping[int, LogicalBuffer]) -> Iterator[Assigned]:
     for group in groups:
         for number in group.values:
-            yield AssignedBuffer(number, 0, values[number].size_bytes)
+            yield Assigned(number, 0, values[number].size_bytes)
 
 
 def _first_fit(
-    groups: list[_Group], values: Mapping[int, Value], lives: Mapping[Place, LiveRange]
-) -> Iterator[AssignedBuffer]:
+    groups: list[_Group], values: Mapping[int, LogicalBuffer], lives: Mapping[Location, LiveRange]
+) -> Iterator[Assigned]:
     """The lowest stretch that is free meanwhile, for one after the other as they are made."""
 
     def first(group: _Group) -> int:
-        return min(lives[values[number].made_at].first for number in group.values)
+        return min(lives[values[number].defined_at].first for number in group.values)
 
     held: list[tuple[int, int, int]] = []  # offset, end, last step; by offset
     for group in sorted(groups, key=lambda group: (first(group), -group.size_bytes)):
@@ -125,7 +128,7 @@ def _first_fit(
             if low - offset >= group.size_bytes:
                 break
             offset = max(offset, high)
-        last = max(lives[values[number].made_at].last for number in group.values)
+        last = max(lives[values[number].defined_at].last for number in group.values)
         insort(held, (offset, offset + group.size_bytes, max(last, begin + 1)))
         for number in group.values:
-            yield AssignedBuffer(number, offset, values[number].size_bytes)
+            yield Assigned(number, offset, values[number].size_bytes)

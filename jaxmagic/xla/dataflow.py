@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from .hlo import HloInstruction, Module
+from .hlo import HloInstruction, HloModule
 
 #: How deep fusions in fusions are followed; broken modules go round in circles.
 _DEEPEST = 5
@@ -17,16 +17,16 @@ class Dataflow:
         module: whose instructions, by their numbers there.
     """
 
-    def __init__(self, module: Module) -> None:
+    def __init__(self, module: HloModule) -> None:
         self._module = module
         self._users: dict[int, list[int]] = {}
         self._home: dict[int, int] = {}
         self._position: dict[int, int] = {}
         self._callers: dict[int, list[int]] = {}
         for number, instruction in module.instructions.items():
-            for operand in dict.fromkeys(instruction.operands):
+            for operand in dict.fromkeys(instruction.operand_ids):
                 self._users.setdefault(operand, []).append(number)
-            for computation in dict.fromkeys(instruction.called):
+            for computation in dict.fromkeys(instruction.called_computation_ids):
                 self._callers.setdefault(computation, []).append(number)
         for computation, numbers in module.computations.items():
             self._home.update(dict.fromkeys(numbers, computation))
@@ -47,13 +47,13 @@ class Dataflow:
             return []
         if instruction.opcode == "fusion":
             inside = self._numbers(instruction)
-            taken = {operand for each in inside for operand in self._module.instructions[each].operands}
-            return [each for each in inside if each not in taken] or list(instruction.operands)
+            taken = {operand for each in inside for operand in self._module.instructions[each].operand_ids}
+            return [each for each in inside if each not in taken] or list(instruction.operand_ids)
         if instruction.opcode == "parameter":
             fusion = self._fusion(number)
-            given = () if fusion is None else self._module.instructions[fusion].operands
-            return list(given[instruction.parameter : instruction.parameter + 1])
-        return list(instruction.operands)
+            given = () if fusion is None else self._module.instructions[fusion].operand_ids
+            return list(given[instruction.parameter_number : instruction.parameter_number + 1])
+        return list(instruction.operand_ids)
 
     def position(self, number: int, depth: int = 0) -> int:
         """Return where an instruction, or its fusion, stands in its computation: operands come first."""
@@ -84,7 +84,7 @@ class Dataflow:
         return found if found is not None and self._module.instructions[found].opcode == "fusion" else None
 
     def _numbers(self, fusion: HloInstruction) -> list[int]:
-        called: Iterable[int] = fusion.called
+        called: Iterable[int] = fusion.called_computation_ids
         return [each for computation in called for each in self._module.computations.get(computation, ())]
 
     def _inside(self, user: int, number: int) -> list[int]:
@@ -92,7 +92,7 @@ class Dataflow:
         fusion = self._module.instructions[user]
         if fusion.opcode != "fusion":
             return []
-        at = {place for place, operand in enumerate(fusion.operands) if operand == number}
+        at = {place for place, operand in enumerate(fusion.operand_ids) if operand == number}
         parameters = (each for each in self._numbers(fusion) if self._module.instructions[each].opcode == "parameter")
-        mine = (each for each in parameters if self._module.instructions[each].parameter in at)
+        mine = (each for each in parameters if self._module.instructions[each].parameter_number in at)
         return [taker for parameter in mine for taker in self._users.get(parameter, ())]

@@ -18,56 +18,62 @@ from typing import Any
 
 from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
 
+from .hlo import ShapeIndex, Subshape
+
 #: Message: fields, as name, number and type; ``*`` stands for any number of them.
 _XLA = """
-HloProto: module 1 HloModule
-HloModule: name 1 bytes, entry 6 int64, computations 3 *HloComputation, schedule 7 HloSchedule, id 5 int64,
-    donated 8 HloInputOutputAlias,
-    outputs 12 Sharding, inputs 14 *Sharding, frames 17 StackFrameIndex
+HloProto: hlo_module 1 HloModule
+HloModule: name 1 bytes, entry_computation_id 6 int64, computations 3 *HloComputation, schedule 7 HloSchedule,
+    id 5 int64, input_output_alias 8 HloInputOutputAlias, spmd_output_sharding 12 OpSharding,
+    spmd_parameters_shardings 14 *OpSharding, stack_frame_index 17 StackFrameIndex
 HloInputOutputAlias: entries 1 *AliasEntry
-AliasEntry: output 1 *int64, parameter 2 int64
-Sharding: type 1 int32, tiles 3 *int64, parts 5 *Sharding, last_replicated 6 bool, last_types 8 *int32,
-    named 14 NamedSharding
-NamedSharding: mesh 2 Mesh, dimensions 3 *DimensionSharding
+AliasEntry: output_shape_index 1 *int64, parameter_number 2 int64
+OpSharding: type 1 int32, tile_assignment_dimensions 3 *int64, tuple_shardings 5 *OpSharding,
+    replicate_on_last_tile_dim 6 bool, last_tile_dims 8 *int32, named_sharding 14 NamedSharding
+NamedSharding: mesh 2 Mesh, dim_shardings 3 *DimensionSharding
 Mesh: axes 1 *MeshAxis
 MeshAxis: name 1 bytes, size 2 int64
 DimensionSharding: axes 1 *AxisRef
-AxisRef: axis 1 int64, part 2 bytes
-HloComputation: name 1 bytes, instructions 2 *HloInstruction, id 5 int64, root 6 int64
+AxisRef: mesh_axis_index 1 int64, sub_axis_info 2 bytes
+HloComputation: name 1 bytes, instructions 2 *HloInstruction, id 5 int64, root_id 6 int64
 HloInstruction: name 1 bytes, opcode 2 bytes, shape 3 Shape, metadata 7 OpMetadata, literal 8 Literal,
-    parameter 9 int64, tuple_index 13 int64, window 15 Window, convolution 16 ConvolutionNumbers, target 28 bytes,
-    dot 30 DotNumbers, fft_type 31 int32, fft_length 32 *int64, id 35 int64, operands 36 *int64, called 38 *int64,
-    backend_config 43 bytes, groups 49 *bytes, attributes 68 FrontendAttributes, listed 87 ListedGroups,
-    meshed 93 MeshGroups
-FrontendAttributes: entries 1 *FrontendAttribute
+    parameter_number 9 int64, tuple_index 13 int64, window 15 Window,
+    convolution_dimension_numbers 16 ConvolutionDimensionNumbers, custom_call_target 28 bytes,
+    dot_dimension_numbers 30 DotDimensionNumbers, fft_type 31 int32, fft_length 32 *int64, id 35 int64,
+    operand_ids 36 *int64, called_computation_ids 38 *int64, backend_config 43 bytes, replica_groups 49 *bytes,
+    frontend_attributes 68 FrontendAttributes, collective_device_list 87 CollectiveDeviceList,
+    iota_collective_device_list 92 IotaReplicaGroupList, mesh_axes_replica_group_list 93 MeshAxesReplicaGroupList
+FrontendAttributes: map 1 *FrontendAttribute
 FrontendAttribute: key 1 bytes, value 2 bytes
-ListedGroups: lists 1 *bytes, iota 2 IotaGroups
-IotaGroups: count 1 int64
-MeshGroups: mesh 1 Mesh, axes 2 *AxisRef
-DotNumbers: contracted 1 *int64
-ConvolutionNumbers: kernel_inputs 3 int64, kernel_outputs 4 int64, output_batch 9 int64, output_features 10 int64,
-    input_spatial 11 *int64, output_spatial 12 *int64
+CollectiveDeviceList: replica_groups 1 *bytes, iota_replica_group_list 2 IotaReplicaGroupList
+IotaReplicaGroupList: num_replica_groups 1 int64
+MeshAxesReplicaGroupList: mesh 1 Mesh, axes 2 *AxisRef
+DotDimensionNumbers: lhs_contracting_dimensions 1 *int64
+ConvolutionDimensionNumbers: kernel_input_feature_dimension 3 int64, kernel_output_feature_dimension 4 int64,
+    output_batch_dimension 9 int64, output_feature_dimension 10 int64, input_spatial_dimensions 11 *int64,
+    output_spatial_dimensions 12 *int64
 Window: dimensions 1 *WindowDimension
 WindowDimension: size 1 int64, stride 2 int64, padding_low 3 int64, window_dilation 5 int64, base_dilation 6 int64
-Shape: element 2 int32, dimensions 3 *int64, parts 4 *Shape, layout 5 Layout
-Layout: order 1 *int64
+Shape: element_type 2 int32, dimensions 3 *int64, tuple_shapes 4 *Shape, layout 5 Layout
+Layout: minor_to_major 1 *int64
 Literal: shape 1 Shape, preds 2 bytes, u8s 3 bytes, s32s 4 bytes, s64s 5 bytes, u32s 6 bytes, u64s 7 bytes,
     f32s 8 bytes, f64s 9 bytes, f16s 11 bytes, c64s 12 bytes, bf16s 13 bytes, s8s 15 bytes, u16s 16 bytes,
     s16s 17 bytes, c128s 18 bytes
-OpMetadata: op_name 2 bytes, file 3 bytes, line 4 int32, frame 15 int32
+OpMetadata: op_name 2 bytes, source_file 3 bytes, source_line 4 int32, stack_frame_id 15 int32
 HloSchedule: sequences 1 *SequenceEntry
 SequenceEntry: key 1 int64, value 2 InstructionSequence
-InstructionSequence: ids 1 *int64
-StackFrameIndex: files 1 *bytes, functions 2 *bytes, locations 3 *FileLocation, frames 4 *StackFrame
-FileLocation: file 1 int32, function 2 int32, line 3 int32
-StackFrame: location 1 int32, parent 2 int32
-BufferAssignment: values 1 *LogicalBuffer, allocations 3 *BufferAllocation
-LogicalBuffer: id 1 int64, size 2 int64, defined_at 3 Location, space 4 int64
-Location: instruction 4 int64, index 3 *int64
-BufferAllocation: index 1 int64, size 2 int64, is_thread_local 3 bool, is_tuple 11 bool, is_parameter 5 bool,
-    is_constant 12 bool, parameter 6 int64, parameter_index 10 *int64, maybe_live_out 7 bool, space 8 int64,
-    assigned 9 *Assigned
-Assigned: value 1 int64, offset 2 int64, size 3 int64
+InstructionSequence: instruction_ids 1 *int64
+StackFrameIndex: file_names 1 *bytes, function_names 2 *bytes, file_locations 3 *FileLocation,
+    stack_frames 4 *StackFrame
+FileLocation: file_name_id 1 int32, function_name_id 2 int32, line 3 int32
+StackFrame: file_location_id 1 int32, parent_frame_id 2 int32
+BufferAssignment: logical_buffers 1 *LogicalBuffer, buffer_allocations 3 *BufferAllocation
+LogicalBuffer: id 1 int64, size 2 int64, defined_at 3 Location, color 4 int64
+Location: instruction_id 4 int64, shape_index 3 *int64
+BufferAllocation: index 1 int64, size 2 int64, is_thread_local 3 bool, is_tuple 11 bool,
+    is_entry_computation_parameter 5 bool, is_constant 12 bool, parameter_number 6 int64,
+    parameter_shape_index 10 *int64, maybe_live_out 7 bool, color 8 int64, assigned 9 *Assigned
+Assigned: logical_buffer_id 1 int64, offset 2 int64, size 3 int64
 """
 
 #: XLA's numbers of element types, with their bits. https://github.com/openxla/xla/blob/main/xla/xla_data.proto
@@ -79,6 +85,12 @@ _ELEMENTS: Mapping[int, tuple[str, int]] = {
     27: ("u2", 2), 28: ("f8e4m3", 8), 29: ("f8e3m4", 8), 30: ("s1", 1), 31: ("u1", 1), 32: ("f4e2m1fn", 4),
     33: ("f8e8m0fnu", 8),
 }  # fmt: skip
+
+#: XLA's number for the type of a tuple.
+TUPLE = 13
+
+#: What each part of a tuple takes in its table of pointers.
+_POINTER_BYTES = 8
 
 _FIELD = descriptor_pb2.FieldDescriptorProto
 _SCALARS = {
@@ -110,15 +122,17 @@ def element_of(number: int) -> tuple[str, int]:
     return _ELEMENTS.get(number, ("?", 0))
 
 
-def shape_of(message: Any) -> tuple[str, int, int]:
-    """A ``Shape`` in words, such as ``"f32[2,3]"``, and how many elements and bytes it has."""
-    if message.parts:
-        parts = [shape_of(each) for each in message.parts]
-        words = f"({', '.join(each[0] for each in parts)})"
-        return words, sum(each[1] for each in parts), sum(each[2] for each in parts)
-    name, bits = element_of(message.element)
+def subshapes(message: Any, index: ShapeIndex = ()) -> tuple[Subshape, ...]:
+    """The parts of a ``Shape``: the whole, and where it is a tuple, then those of what is in it."""
+    if message.element_type == TUPLE:
+        inner = [subshapes(each, (*index, number)) for number, each in enumerate(message.tuple_shapes)]
+        words = f"({', '.join(parts[0].shape for parts in inner)})"
+        own = Subshape(index, words, 0, _POINTER_BYTES * len(inner))
+        return (own, *(part for parts in inner for part in parts))
+    name, bits = element_of(message.element_type)
     elements = prod(message.dimensions) if bits else 0
-    return f"{name}[{','.join(map(str, message.dimensions))}]", elements, -(-elements * bits // 8)
+    words = f"{name}[{','.join(map(str, message.dimensions))}]"
+    return (Subshape(index, words, elements, -(-elements * bits // 8)),)
 
 
 def entry(table: Sequence[Any], position: int) -> Any:

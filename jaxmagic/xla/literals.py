@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from .program import Literal
+from .hlo import Literal
 
 #: Fields whose numbers stand there as in memory.
 _AS_IN_MEMORY = (
@@ -35,7 +35,7 @@ def read_literal(message: Any) -> Literal | None:
             data = _integers(found).astype(kind).tobytes()
     if len(data) < LEAST_BYTES:
         return None
-    return Literal(tuple(message.shape.dimensions), tuple(message.shape.layout.order), data)
+    return Literal(tuple(message.shape.dimensions), tuple(message.shape.layout.minor_to_major), data)
 
 
 def _integers(data: bytes) -> np.ndarray[Any, np.dtype[np.uint64]]:
@@ -61,8 +61,8 @@ def is_copy(literal: Literal, array: np.ndarray[Any, Any]) -> bool:
     >>> is_copy(Literal((2, 3), (0, 1), bytes([0, 3, 1, 4, 2, 5])), w)
     True
     """
-    if array.nbytes != len(literal.data) or array.size != prod(literal.sizes) or array.dtype.hasobject:
+    if array.nbytes != len(literal.data) or array.size != prod(literal.dimensions) or array.dtype.hasobject:
         return False
-    order = literal.order or tuple(reversed(range(len(literal.sizes))))
-    laid_out = array.reshape(literal.sizes).transpose(tuple(reversed(order)))
+    order = literal.minor_to_major or tuple(reversed(range(len(literal.dimensions))))
+    laid_out = array.reshape(literal.dimensions).transpose(tuple(reversed(order)))
     return bool(np.array_equal(laid_out.reshape(-1).view(np.uint8), np.frombuffer(literal.data, np.uint8)))

@@ -13,7 +13,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from .program import Index, Instruction, Part, Place, Program
+from .buffer_assignment import Location
+from .hlo import HloInstruction, HloModule, ShapeIndex, Subshape
 
 #: Instructions that hand on what they take and read nothing of it.
 _HANDED_ON = frozenset({"tuple", "domain", "opt-barrier"})
@@ -48,7 +49,7 @@ class LiveRange(NamedTuple):
 
     first: int
     last: int
-    returned_at: Index | None = None
+    returned_at: ShapeIndex | None = None
 
 
 class Timetable(NamedTuple):
@@ -65,69 +66,77 @@ class Timetable(NamedTuple):
     order: list[int]
 
 
-def flattened_schedule(program: Program) -> Timetable:
-    """The schedule of all computations as one sequence, callees before their callers, each of them once."""
+def flattened_schedule(module: HloModule) -> Timetable:
+    """The schedule of all computations as one sequence, callees before their callers, each of them once.
+
+    Raises:
+        ValueError: there is none, or it names an instruction that is not there.
+    """
+    if not module.schedule.get(module.entry_computation_id):
+        raise ValueError("the module has no schedule: it is not what a compiler left")
+    if any(number not in module.instructions for order in module.schedule.values() for number in order):
+        raise ValueError("the module's schedule names an instruction that is not there")
     table = Timetable({}, {}, [])
-    _run(program, program.entry, table, {program.entry})
+    _run(module, module.entry_computation_id, table, {module.entry_computation_id})
     return table
 
 
-def _run(program: Program, number: int, table: Timetable, met: set[int]) -> None:
+def _run(module: HloModule, number: int, table: Timetable, met: set[int]) -> None:
     first = len(table.order)
-    for instruction in program.computations[number].order:
-        for called in _in_order(program, program.instructions[instruction]):
+    for instruction in module.schedule.get(number, ()):  # what is inside of a fusion has none
+        for called in _in_order(module, module.instructions[instruction]):
             if called not in met:
                 met.add(called)
-                _run(program, called, table, met)
+                _run(module, called, table, met)
         table.steps[instruction] = len(table.order)
         table.order.append(instruction)
-    if len(table.order) > first:  # what is inside of a fusion has no schedule
+    if len(table.order) > first:
         table.spans[number] = LiveRange(first, len(table.order) - 1)
 
 
-def _in_order(program: Program, instruction: Instruction) -> list[int]:
+def _in_order(module: HloModule, instruction: HloInstruction) -> list[int]:
     """The computations that an instruction runs; a loop's condition, which ends in a truth value, comes first."""
-    called = [each for each in instruction.called if each in program.computations]
+    called = [each for each in instruction.called_computation_ids if each in module.computations]
     if instruction.opcode == "while":
-        called.sort(key=lambda each: not _is_condition(program, each))
+        called.sort(key=lambda each: not _is_condition(module, each))
     return called
 
 
-def _is_condition(program: Program, computation: int) -> bool:
-    root = program.instructions.get(program.computations[computation].root)
+def _is_condition(module: HloModule, computation: int) -> bool:
+    root = module.instructions.get(module.root_ids[computation])
     return root is not None and root.shape == "pred[]"
 
 
-def lifetimes(program: Program, made_at: Iterable[Place], table: Timetable) -> dict[Place, LiveRange]:
+def lifetimes(module: HloModule, made_at: Iterable[Location], table: Timetable) -> dict[Location, LiveRange]:
     """Tell how long the value is needed that is made at each of these places.
 
     Args:
-        program: the scheduled module.
+        module: the scheduled module.
         made_at: where a value of its own is made: everywhere else there are values that were made elsewhere.
         table: when each instruction runs.
 
     Returns:
         Those that are made by an instruction that has a place in the schedule.
     """
-    flow = _Flow(program, frozenset(made_at), table)
-    return {place: flow.lifetime(place) for place in flow.made_at if place.instruction in table.steps}
+    flow = _Flow(module, frozenset(made_at), table)
+    return {place: flow.lifetime(place) for place in flow.made_at if place.instruction_id in table.steps}
 
 
-def own_parts(instruction: Instruction) -> Iterator[Part]:
+def own_parts(instruction: HloInstruction) -> Iterator[Subshape]:
     """The parts of its result that an instruction makes itself: the others are values that it hands on."""
-    opcode, parts = instruction.opcode, instruction.parts
+    opcode, parts = instruction.opcode, instruction.subshapes
     if opcode in _DONES or opcode in _SAME or opcode in ("get-tuple-element", "while", "call"):
         return
     if opcode == "tuple":
         parts = parts[:1]
     elif opcode == "async-start":
-        parts = tuple(part for part in parts if part.path[:1] not in ((0,), (1,)))
+        parts = tuple(part for part in parts if part.shape_index[:1] not in ((0,), (1,)))
     elif opcode in _STARTS:
-        parts = tuple(part for part in parts if part.path[:1] != (_STARTS[opcode],))
+        parts = tuple(part for part in parts if part.shape_index[:1] != (_STARTS[opcode],))
     yield from parts
 
 
-def sharing(program: Program, made_at: Iterable[Place], table: Timetable) -> list[set[Place]]:
+def sharing(module: HloModule, made_at: Iterable[Location], table: Timetable) -> list[set[Location]]:
     """Values that XLA has to keep in one place, each group by where its values are made.
 
     What a loop begins with, what each turn leaves and what the loop returns are one buffer, and so are the results
@@ -136,11 +145,11 @@ def sharing(program: Program, made_at: Iterable[Place], table: Timetable) -> lis
     Returns:
         Every value in one group; most are alone.
     """
-    flow = _Flow(program, frozenset(made_at), table)
-    group_of: dict[Place, set[Place]] = {}
+    flow = _Flow(module, frozenset(made_at), table)
+    group_of: dict[Location, set[Location]] = {}
     for value in flow.made_at:
         group = {value}
-        for place in flow.walk(value) if value.instruction in table.steps else ():
+        for place in flow.walk(value) if value.instruction_id in table.steps else ():
             if flow.joins(place) and place in group_of:
                 group |= group_of[place]
             if flow.joins(place):
@@ -157,9 +166,9 @@ class _Flow:
     it is noted in passing; only instructions that hand values on are remembered one by one.
     """
 
-    def __init__(self, program: Program, made_at: frozenset[Place], table: Timetable) -> None:
+    def __init__(self, module: HloModule, made_at: frozenset[Location], table: Timetable) -> None:
         self.made_at = made_at
-        self._program = program
+        self._module = module
         self._table = table
         self._read_last: dict[int, int] = {}
         self._handed_to: dict[int, list[tuple[int, int]]] = {}
@@ -169,38 +178,38 @@ class _Flow:
         self._home: dict[int, int] = {}
         self._conditions: set[int] = set()
         for number in table.spans:
-            self._root_of[program.computations[number].root] = number
+            self._root_of[module.root_ids[number]] = number
         for step, number in enumerate(table.order):
-            self._add(step, number, program.instructions[number])
+            self._add(step, number, module.instructions[number])
         for number in table.spans:
             self._add_parameters(number)
 
-    def _add(self, step: int, number: int, instruction: Instruction) -> None:
+    def _add(self, step: int, number: int, instruction: HloInstruction) -> None:
         if instruction.opcode not in _HANDS_ON:
-            for operand in instruction.operands:
+            for operand in instruction.operand_ids:
                 self._read_last[operand] = step  # later steps come later
             return
-        for position, operand in enumerate(instruction.operands):
+        for position, operand in enumerate(instruction.operand_ids):
             self._handed_to.setdefault(operand, []).append((number, position))
-        for called in instruction.called:
+        for called in instruction.called_computation_ids:
             self._callers[called].append(number)
         if instruction.opcode == "while":
-            self._conditions.update(self._condition(instruction.called))
+            self._conditions.update(self._condition(instruction.called_computation_ids))
 
     def _add_parameters(self, computation: int) -> None:
-        for number in self._program.computations[computation].order:
-            instruction = self._program.instructions[number]
+        for number in self._module.schedule[computation]:
+            instruction = self._module.instructions[number]
             if instruction.opcode == "parameter":
-                self._parameters[computation, instruction.parameter] = number
+                self._parameters[computation, instruction.parameter_number] = number
                 self._home[number] = computation
 
     def _condition(self, called: tuple[int, ...]) -> list[int]:
         """The one of a loop's two computations that ends in a truth value and not in the loop's state."""
-        return [each for each in called if each in self._table.spans and _is_condition(self._program, each)]
+        return [each for each in called if each in self._table.spans and _is_condition(self._module, each)]
 
-    def lifetime(self, made_at: Place) -> LiveRange:
+    def lifetime(self, made_at: Location) -> LiveRange:
         """From where it is made to the last step that needs it, wherever it has gone."""
-        number = made_at.instruction
+        number = made_at.instruction_id
         first = self._table.steps[number]
         if number in self._home:
             first = self._table.spans[self._home[number]].first
@@ -211,11 +220,11 @@ class _Flow:
             if place != made_at and place in self.made_at:
                 continue
             last = max(last, *self._needed(place))
-            if self._root_of.get(place.instruction) == self._program.entry:
-                returned_at = place.part
+            if self._root_of.get(place.instruction_id) == self._module.entry_computation_id:
+                returned_at = place.shape_index
         return LiveRange(first, last, returned_at)
 
-    def walk(self, made_at: Place) -> Iterator[Place]:
+    def walk(self, made_at: Location) -> Iterator[Location]:
         """The places a value comes to, and those where another value is made of it, at which it ends."""
         met, pending = {made_at}, [made_at]
         while pending:
@@ -228,16 +237,16 @@ class _Flow:
                     met.add(further)
                     pending.append(further)
 
-    def joins(self, place: Place) -> bool:
+    def joins(self, place: Location) -> bool:
         """Tell whether different values can come to a place: into the state of a loop, or out of several branches."""
-        if self._program.instructions[place.instruction].opcode == "conditional":
+        if self._module.instructions[place.instruction_id].opcode == "conditional":
             return True
-        home = self._home.get(place.instruction)
-        return home is not None and home != self._program.entry
+        home = self._home.get(place.instruction_id)
+        return home is not None and home != self._module.entry_computation_id
 
-    def _needed(self, place: Place) -> Iterator[int]:
+    def _needed(self, place: Location) -> Iterator[int]:
         """Steps that need the value at a place; at least its own."""
-        number = place.instruction
+        number = place.instruction_id
         own = self._table.steps.get(number, 0)
         yield own
         yield self._read_last.get(number, own)
@@ -246,14 +255,14 @@ class _Flow:
         elif self._home.get(number) in self._conditions:  # the state of a loop outlives the look at its condition
             yield self._table.spans[self._home[number]].last
         for user, position in self._handed_to.get(number, ()):
-            opcode = self._program.instructions[user].opcode
-            if opcode not in _HANDED_ON and not (opcode == "get-tuple-element" and place.part):
+            opcode = self._module.instructions[user].opcode
+            if opcode not in _HANDED_ON and not (opcode == "get-tuple-element" and place.shape_index):
                 yield self._read_by(user, position)
 
     def _read_by(self, user: int, position: int) -> int:
         """The last step at which an instruction itself needs an operand; what it runs may need it for longer."""
-        instruction = self._program.instructions[user]
-        called = instruction.called
+        instruction = self._module.instructions[user]
+        called = instruction.called_computation_ids
         if instruction.opcode == "conditional" and position:
             called = called[position - 1 : position]  # a branch has its own operand
         starts = [self._table.spans[each].first for each in called if each in self._table.spans]
@@ -261,43 +270,44 @@ class _Flow:
         # nothing, what they run does (``HloOrdering::UsesBeforeValueDefinition``).
         return min(starts) if starts and instruction.opcode in _RUNS else self._table.steps[user]
 
-    def _goes_to(self, place: Place) -> Iterator[Place]:
+    def _goes_to(self, place: Location) -> Iterator[Location]:
         """Places that stand for the same value."""
         number, index = place
         for user, position in self._handed_to.get(number, ()):
-            instruction = self._program.instructions[user]
+            instruction = self._module.instructions[user]
             opcode = instruction.opcode
             if opcode == "get-tuple-element":
                 if index and index[0] == instruction.tuple_index:
-                    yield Place(user, index[1:])
+                    yield Location(user, index[1:])
             elif opcode == "tuple":
-                yield Place(user, (position, *index))
+                yield Location(user, (position, *index))
             elif opcode in _SAME and position == 0:
-                yield Place(user, index)
+                yield Location(user, index)
             elif opcode in _STARTS:
-                yield Place(user, (_STARTS[opcode], *index))
+                yield Location(user, (_STARTS[opcode], *index))
             elif opcode in _DONES:
                 if index and index[0] == _DONES[opcode]:
-                    yield Place(user, index[1:])
+                    yield Location(user, index[1:])
             elif opcode == "while":
-                yield from self._into(instruction.called, 0, index)
+                yield from self._into(instruction.called_computation_ids, 0, index)
             elif opcode == "conditional":
-                yield from self._into(instruction.called[position - 1 : position] if position else (), 0, index)
+                branch = instruction.called_computation_ids[position - 1 : position] if position else ()
+                yield from self._into(branch, 0, index)
             elif opcode in ("call", "async-start"):
-                yield from self._into(instruction.called, position, index)
+                yield from self._into(instruction.called_computation_ids, position, index)
                 if opcode == "async-start":
-                    yield Place(user, (0, position, *index))
+                    yield Location(user, (0, position, *index))
         for caller in self._callers.get(self._root_of.get(number, -1), ()):
-            instruction = self._program.instructions[caller]
+            instruction = self._module.instructions[caller]
             if instruction.opcode == "while" and self._root_of[number] not in self._conditions:
-                yield from self._into(instruction.called, 0, index)  # the next time round
-                yield Place(caller, index)
+                yield from self._into(instruction.called_computation_ids, 0, index)  # the next time round
+                yield Location(caller, index)
             elif instruction.opcode in ("call", "conditional"):
-                yield Place(caller, index)
+                yield Location(caller, index)
             elif instruction.opcode == "async-start":
-                yield Place(caller, (1, *index))
+                yield Location(caller, (1, *index))
 
-    def _into(self, called: Iterable[int], parameter: int, index: tuple[int, ...]) -> Iterator[Place]:
+    def _into(self, called: Iterable[int], parameter: int, index: ShapeIndex) -> Iterator[Location]:
         for each in called:
             if (each, parameter) in self._parameters:
-                yield Place(self._parameters[each, parameter], index)
+                yield Location(self._parameters[each, parameter], index)

@@ -1,47 +1,89 @@
-"""Reads a compiled module as it lies in a recording, for what a profile needs of it."""
+"""Reads what XLA has serialized: a compiled module, and where its buffers lie."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
 
+from .buffer_assignment import Assigned, BufferAllocation, BufferAssignment, Kind, Location, LogicalBuffer
 from .costs.flops import flops_of, shape_without_workspace
-from .hlo import HloInstruction, Module
-from .hlo_proto import read, shape_of, text
+from .hlo import HloInstruction, HloModule, Subshape
+from .hlo_proto import read, subshapes, text
 from .lines.stacks import Stacks
-from .shardings import groups_of, sharded
+from .literals import read_literal
+from .shardings import num_replica_groups, sharded
 
 
-def read_module(data: bytes) -> Module:
-    """The module in a serialized ``HloProto``.
+def read_hlo_proto(data: bytes) -> HloModule:
+    """The module in a serialized ``HloProto``, as the profiler records it.
 
     Raises:
         google.protobuf.message.DecodeError: it is none.
     """
-    module = read("HloProto", data).module
+    return _module(read("HloProto", data).hlo_module, literals=False)
+
+
+def read_module(data: bytes, *, literals: bool = False) -> HloModule:
+    """The module in a serialized ``HloModuleProto``, as an executable gives it.
+
+    Args:
+        data: it.
+        literals: whether to read the numbers of constants as well.
+
+    Raises:
+        google.protobuf.message.DecodeError: it is none.
+    """
+    return _module(read("HloModule", data), literals=literals)
+
+
+def _module(module: Any, *, literals: bool) -> HloModule:
     messages = {each.id: each for computation in module.computations for each in computation.instructions}
-    reader = _Reader(module.frames, messages)
-    instructions = {number: reader.instruction(each) for number, each in messages.items()}
-    computations = {each.id: tuple(one.id for one in each.instructions) for each in module.computations}
-    named = {each.name: number for number, each in instructions.items()}
-    entry_ = next((each for each in module.computations if each.id == module.entry), None)
-    inputs, outputs = ((), ()) if entry_ is None else sharded(module, entry_)
-    return Module(text(module.name), instructions, computations, named, inputs, outputs)
+    reader = _Reader(module.stack_frame_index, messages)
+    inputs, outputs = sharded(module)
+    return HloModule(
+        name=text(module.name),
+        instructions={number: reader.instruction(each) for number, each in messages.items()},
+        computations={each.id: tuple(one.id for one in each.instructions) for each in module.computations},
+        instruction_ids={text(each.name): number for number, each in messages.items()},
+        inputs=inputs,
+        outputs=outputs,
+        entry_computation_id=module.entry_computation_id,
+        root_ids={each.id: each.root_id for each in module.computations},
+        schedule={each.key: tuple(each.value.instruction_ids) for each in module.schedule.sequences},
+        input_output_alias={
+            tuple(each.output_shape_index): each.parameter_number for each in module.input_output_alias.entries
+        },
+        literals={
+            number: literal
+            for number, each in messages.items()
+            if literals and (literal := read_literal(each.literal)) is not None
+        },
+    )
 
 
 #: How XLA writes how often a loop runs, where it knows.
-_TRIPS = re.compile(rb'"known_trip_count":\s*\{"n":\s*"(\d{1,18})"')
+_TRIP_COUNT = re.compile(rb'"known_trip_count":\s*\{"n":\s*"(\d{1,18})"')
 
 
-def _trips(message: Any) -> int:
-    found = _TRIPS.search(message.backend_config)
+def _known_trip_count(message: Any) -> int:
+    found = _TRIP_COUNT.search(message.backend_config)
     return int(found[1]) if found else 0
 
 
 def _is_one_kernel(message: Any) -> bool:
     """Tell whether XLA for the CPU compiles a call as a whole."""
-    return any(each.key == b"xla_cpu_small_call" and each.value == b"true" for each in message.attributes.entries)
+    attributes = message.frontend_attributes.map
+    return any(each.key == b"xla_cpu_small_call" and each.value == b"true" for each in attributes)
+
+
+class _Result(NamedTuple):
+    """A shape, with what its arrays have altogether."""
+
+    shape: str
+    elements: int
+    size_bytes: int
+    subshapes: tuple[Subshape, ...]
 
 
 class _Reader:
@@ -50,42 +92,95 @@ class _Reader:
     def __init__(self, frames: Any, messages: Mapping[int, Any]) -> None:
         self._messages = messages
         self._stacks = Stacks(frames)
-        self._shapes: dict[bytes, tuple[str, int, int]] = {}
+        self._results: dict[bytes, _Result] = {}
 
     def instruction(self, message: Any) -> HloInstruction:
         opcode = text(message.opcode)
-        shape, elements, size_bytes = self._shape(message)
+        whole = self._result(message.shape)
+        is_library = opcode == "custom-call"
+        result = self._result(shape_without_workspace(message)) if is_library else whole
         return HloInstruction(
             name=text(message.name),
             opcode=opcode,
-            shape=shape,
-            elements=elements,
-            size_bytes=size_bytes,
-            operands=tuple(message.operands),
-            called=tuple(message.called),
-            target=text(message.target),
-            flops=flops_of(message, self._shapes_of(message.operands)),
-            groups=groups_of(message),
+            shape=result.shape,
+            elements=result.elements,
+            size_bytes=result.size_bytes,
+            operand_ids=tuple(message.operand_ids),
+            called_computation_ids=tuple(message.called_computation_ids),
+            custom_call_target=text(message.custom_call_target) if is_library else "",
+            flops=flops_of(message, self._taken_by(message)),
+            num_replica_groups=num_replica_groups(message),
             op_name=text(message.metadata.op_name),
             stack=self._stacks.of(message.metadata),
-            parameter=message.parameter,
-            one_kernel=_is_one_kernel(message),
-            relayout=opcode == "copy" and self._is_relayout(message),
-            trips=_trips(message) if opcode == "while" else 0,
+            parameter_number=message.parameter_number,
+            tuple_index=message.tuple_index,
+            one_kernel=opcode == "call" and _is_one_kernel(message),
+            changes_layout=opcode == "copy" and self._changes_layout(message),
+            known_trip_count=_known_trip_count(message) if opcode == "while" else 0,
+            subshapes=whole.subshapes,
         )
 
-    def _is_relayout(self, message: Any) -> bool:
-        (taken,) = self._shapes_of(message.operands) or [message.shape]
-        return list(taken.layout.order) != list(message.shape.layout.order)
+    def _changes_layout(self, message: Any) -> bool:
+        taken = next(self._taken_by(message), message.shape)
+        return list(taken.layout.minor_to_major) != list(message.shape.layout.minor_to_major)
 
-    def _shapes_of(self, numbers: Iterable[int]) -> list[Any]:
-        found = (self._messages.get(number) for number in numbers)
-        return [each.shape for each in found if each is not None]
+    def _taken_by(self, message: Any) -> Iterator[Any]:
+        """The shapes of the operands of an instruction, as far as they are there."""
+        for number in message.operand_ids:
+            if (found := self._messages.get(number)) is not None:
+                yield found.shape
 
-    def _shape(self, message: Any) -> tuple[str, int, int]:
-        """Return the result shape without workspace, its elements and its bytes."""
-        shape = shape_without_workspace(message)
+    def _result(self, shape: Any) -> _Result:
         key = shape.SerializeToString()
-        if key not in self._shapes:
-            self._shapes[key] = shape_of(shape)
-        return self._shapes[key]
+        if key not in self._results:
+            parts = subshapes(shape)
+            arrays = [each for each in parts if each.elements]
+            totals = sum(each.elements for each in arrays), sum(each.size_bytes for each in arrays)
+            self._results[key] = _Result(parts[0].shape, *totals, parts)
+        return self._results[key]
+
+
+def read_buffer_assignment(data: bytes) -> BufferAssignment:
+    """The allocations in a serialized ``BufferAssignmentProto``.
+
+    Raises:
+        google.protobuf.message.DecodeError: it is none.
+        ValueError: an allocation holds a value that is not there, or one of a negative size.
+    """
+    message = read("BufferAssignment", data)
+    buffers = {each.id: LogicalBuffer(each.size, _location(each.defined_at)) for each in message.logical_buffers}
+    allocations = tuple(map(_allocation, message.buffer_allocations))
+    for allocation in allocations:
+        for each in allocation.assigned:
+            if (
+                each.logical_buffer_id not in buffers
+                or min(each.offset_bytes, each.size_bytes, allocation.size_bytes) < 0
+            ):
+                raise ValueError("an allocation holds a buffer that is not there, or one of a negative size")
+    return BufferAssignment(buffers, allocations)
+
+
+def _location(message: Any) -> Location:
+    return Location(message.instruction_id, tuple(message.shape_index))
+
+
+def _allocation(message: Any) -> BufferAllocation:
+    holds_argument = message.is_entry_computation_parameter
+    return BufferAllocation(
+        size_bytes=message.size,
+        kind=_kind(message),
+        aliased=holds_argument and message.maybe_live_out,
+        parameter_number=message.parameter_number if holds_argument else None,
+        color=message.color,
+        assigned=tuple(Assigned(each.logical_buffer_id, each.offset, each.size) for each in message.assigned),
+    )
+
+
+def _kind(message: Any) -> Kind:
+    if message.is_entry_computation_parameter:
+        return "argument"
+    if message.is_constant:
+        return "constant"
+    if message.is_thread_local:
+        return "thread-local"
+    return "output" if message.maybe_live_out else "temporary"

@@ -7,30 +7,30 @@ from math import prod
 from typing import Any
 
 from .hlo import Sharded
-from .hlo_proto import shape_of, text
+from .hlo_proto import TUPLE, subshapes, text
 
 #: XLA's numbers for shardings: each device has all, or they are in the words of axes and tiles.
 _REPLICATED, _TILED = 0, 3
 
-#: Its number for the type of a tuple.
-_TUPLE = 13
 
-
-def sharded(module: Any, entry: Any) -> tuple[tuple[Sharded, ...], tuple[Sharded, ...]]:
-    """Return what a module takes and gives.
+def sharded(module: Any) -> tuple[tuple[Sharded, ...], tuple[Sharded, ...]]:
+    """Return what a module takes and gives; neither where it has no entry computation.
 
     Args:
         module: an ``HloModule``.
-        entry: its entry computation.
     """
+    entry = next((each for each in module.computations if each.id == module.entry_computation_id), None)
+    if entry is None:
+        return (), ()
     parameters = [each for each in entry.instructions if each.opcode == b"parameter"]
-    parameters.sort(key=lambda each: each.parameter)
-    root = next((each for each in entry.instructions if each.id == entry.root), None)
+    parameters.sort(key=lambda each: each.parameter_number)
+    root = next((each for each in entry.instructions if each.id == entry.root_id), None)
     whole = [] if root is None else [root.shape]
-    shapes = list(root.shape.parts) if root is not None and root.shape.element == _TUPLE else whole
-    given = list(module.outputs.parts) or ([module.outputs] if module.HasField("outputs") else [])
+    shapes = list(root.shape.tuple_shapes) if root is not None and root.shape.element_type == TUPLE else whole
+    output = module.spmd_output_sharding
+    given = list(output.tuple_shardings) or ([output] if module.HasField("spmd_output_sharding") else [])
     names = [text(each.metadata.op_name) for each in parameters]
-    inputs = _described(names, [each.shape for each in parameters], list(module.inputs))
+    inputs = _described(names, [each.shape for each in parameters], list(module.spmd_parameters_shardings))
     return inputs, _described([""] * len(shapes), shapes, given)
 
 
@@ -38,7 +38,7 @@ def _described(names: Sequence[str], shapes: Sequence[Any], shardings: Sequence[
     """One for each shape; where there is not one sharding for each, none is known."""
     known = shardings if len(shardings) == len(shapes) else [None] * len(shapes)
     return tuple(
-        Sharded(name=name, shape=shape_of(shape)[0], pieces=_pieces(each, len(shape.dimensions)))
+        Sharded(name=name, shape=subshapes(shape)[0].shape, pieces=_pieces(each, len(shape.dimensions)))
         for name, shape, each in zip(names, shapes, known, strict=True)
     )
 
@@ -47,32 +47,38 @@ def _pieces(sharding: Any, axes: int) -> tuple[int, ...] | None:
     """Into how many pieces each axis is divided; ``None`` if that is not known."""
     if sharding is None:
         return None
-    if sharding.HasField("named"):
-        sizes = [each.size for each in sharding.named.mesh.axes]
-        found = [_size(each.axes, sizes) for each in sharding.named.dimensions]
+    if sharding.HasField("named_sharding"):
+        named = sharding.named_sharding
+        sizes = [each.size for each in named.mesh.axes]
+        found = [_size(each.axes, sizes) for each in named.dim_shardings]
         return None if None in found else tuple(each or 1 for each in (*found, *[1] * (axes - len(found))))
     if sharding.type == _REPLICATED:
         return (1,) * axes
     if sharding.type != _TILED:
         return None
-    beyond = len(sharding.last_types) or int(sharding.last_replicated)  # of devices that have the same
-    tiles = tuple(sharding.tiles)[: len(sharding.tiles) - beyond]
+    beyond = len(sharding.last_tile_dims) or int(sharding.replicate_on_last_tile_dim)  # of devices that have the same
+    tiles = tuple(sharding.tile_assignment_dimensions)
+    tiles = tiles[: len(tiles) - beyond]
     return tiles if len(tiles) == axes else None
 
 
-def groups_of(message: Any) -> int:
+def num_replica_groups(message: Any) -> int:
     """Among how many groups of devices a collective instruction exchanges; 0 if that is not known."""
-    if message.HasField("meshed"):
-        sizes = [each.size for each in message.meshed.mesh.axes]
-        together = _size(message.meshed.axes, sizes)
+    if message.HasField("mesh_axes_replica_group_list"):
+        meshed = message.mesh_axes_replica_group_list
+        sizes = [each.size for each in meshed.mesh.axes]
+        together = _size(meshed.axes, sizes)
         return prod(sizes) // together if together else 0
-    if message.HasField("listed"):
-        return len(message.listed.lists) or int(message.listed.iota.count)
-    return len(message.groups)
+    if message.HasField("iota_collective_device_list"):
+        return int(message.iota_collective_device_list.num_replica_groups)
+    if message.HasField("collective_device_list"):
+        listed = message.collective_device_list
+        return len(listed.replica_groups) or int(listed.iota_replica_group_list.num_replica_groups)
+    return len(message.replica_groups)
 
 
 def _size(axes: Sequence[Any], sizes: Sequence[int]) -> int | None:
     """Tell how many devices lie along some axes of a mesh; ``None`` where a part of one is meant, or a broken one."""
-    if any(each.part or not 0 <= each.axis < len(sizes) for each in axes):
+    if any(each.sub_axis_info or not 0 <= each.mesh_axis_index < len(sizes) for each in axes):
         return None
-    return prod(sizes[each.axis] for each in axes)
+    return prod(sizes[each.mesh_axis_index] for each in axes)

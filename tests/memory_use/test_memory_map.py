@@ -8,14 +8,16 @@ import jax
 import pytest
 from programs import PROGRAMS
 from random_programs import random_program
+from recordings import serialized
 
 from jaxmagic.memory_use.analysis.buffer_map import live_bytes, memory_map
 from jaxmagic.memory_use.analysis.peak import peak_of
 from jaxmagic.memory_use.capture.executables import requirement
+from jaxmagic.xla.buffer_assignment import BufferAllocation, BufferAssignment, Location
 from jaxmagic.xla.buffer_packing import packed
+from jaxmagic.xla.hlo import HloModule
 from jaxmagic.xla.live_ranges import LiveRange, flattened_schedule, lifetimes
-from jaxmagic.xla.program import Assignment, BufferAllocation, Place, Program
-from jaxmagic.xla.read_program import read_assignment, read_program
+from jaxmagic.xla.read_hlo import read_buffer_assignment, read_module
 
 #: Seeds that run always, the last for branches that write over what both were given; and those for which there has to
 #: be time.
@@ -51,25 +53,25 @@ def check(compiled: Any) -> None:
     assert peak is not None
     assert kept <= peak.live_bytes <= needs
     assert sum(buffer.size_bytes for _, buffer in peak.live) == peak.live_bytes
-    module = compiled.runtime_executable().hlo_modules()[0].as_serialized_hlo_module_proto()
-    program, assignment = read_program(module), read_assignment(said.serialized_buffer_assignment_proto)
-    assert list(unexplained(program, assignment)) == []
-    assert kept <= least(program) <= needs
+    module = read_module(serialized(compiled))
+    assignment = read_buffer_assignment(said.serialized_buffer_assignment_proto)
+    assert list(unexplained(module, assignment)) == []
+    assert kept <= least(module) <= needs
 
 
-def unexplained(program: Program, assignment: Assignment) -> list[tuple[Place, Place]]:
+def unexplained(module: HloModule, assignment: BufferAssignment) -> list[tuple[Location, Location]]:
     """Values with bytes in common at a step, where neither has all of the other's nor was written over it."""
-    table = flattened_schedule(program)
-    lives = lifetimes(program, (value.made_at for value in assignment.values.values()), table)
-    planned = [region for region in assignment.regions if region.kind in ("argument", "output", "temporary")]
-    return [pair for region in planned for pair in clashes(region, assignment, lives)]
+    table = flattened_schedule(module)
+    lives = lifetimes(module, (value.defined_at for value in assignment.logical_buffers.values()), table)
+    planned = [each for each in assignment.buffer_allocations if each.kind in ("argument", "output", "temporary")]
+    return [pair for allocation in planned for pair in clashes(allocation, assignment, lives)]
 
 
 def clashes(
-    region: BufferAllocation, assignment: Assignment, lives: dict[Place, LiveRange]
-) -> list[tuple[Place, Place]]:
+    allocation: BufferAllocation, assignment: BufferAssignment, lives: dict[Location, LiveRange]
+) -> list[tuple[Location, Location]]:
     found = []
-    places = [(assignment.values[each.value].made_at, each) for each in region.assigned]
+    places = [(assignment.logical_buffers[each.logical_buffer_id].defined_at, each) for each in allocation.assigned]
     inside = sorted(
         ((lives[place], place, each) for place, each in places if place in lives), key=lambda row: row[0][:2]
     )
@@ -84,10 +86,10 @@ def clashes(
     return found
 
 
-def least(program: Program) -> int:
+def least(module: HloModule) -> int:
     """The peak that is told where a backend does not say where its buffers lie."""
-    table = flattened_schedule(program)
-    return max(live_bytes(memory_map(program, packed(program, table), table, estimated=True), len(table.order)))
+    table = flattened_schedule(module)
+    return max(live_bytes(memory_map(module, packed(module, table), table, estimated=True), len(table.order)))
 
 
 def test_the_state_of_a_scan_that_runs_inside_of_a_call_counts_once() -> None:

@@ -2,45 +2,42 @@
 
 from __future__ import annotations
 
+from itertools import accumulate, pairwise
 from typing import Any
+
+import fabricate.hlo
 
 from jaxmagic.memory_use.analysis.buffer_map import live_bytes, memory_map
 from jaxmagic.memory_use.record.memory_profile import Allocation
 from jaxmagic.xla.buffer_packing import packed
+from jaxmagic.xla.hlo import HloInstruction, HloModule, ShapeIndex, Subshape
 from jaxmagic.xla.live_ranges import flattened_schedule, own_parts
-from jaxmagic.xla.program import Computation, Index, Instruction, Part, Program
 
 _SHAPE = "f32[25]"
 _BYTES = 100
 
 
-def instruction(opcode: str, *operands: int, parts: tuple[Part, ...] | None = None, **changes: Any) -> Instruction:
-    values: dict[str, Any] = {
-        "name": opcode,
-        "opcode": opcode,
-        "shape": _SHAPE,
-        "parts": parts or (Part((), _SHAPE, _BYTES),),
-        "operands": operands,
-        "called": (),
-        "tuple_index": 0,
-        "parameter": 0,
-        "op_name": "",
-        "source": None,
-    }
-    return Instruction(**(values | changes))
+def instruction(
+    opcode: str, *operand_ids: int, parts: tuple[Subshape, ...] = (Subshape((), _SHAPE, 25, _BYTES),), **changes: Any
+) -> HloInstruction:
+    return fabricate.hlo.instruction(opcode, *operand_ids, elements=25, **{"subshapes": parts, **changes})
 
 
-def program(*computations: list[Instruction], donated: dict[Index, int] | None = None) -> Program:
+def program(*computations: list[HloInstruction], donated: dict[ShapeIndex, int] | None = None) -> HloModule:
     """Instructions are numbered through; the last computation is the entry."""
-    made, instructions = {}, [each for computation in computations for each in computation]
-    begin = 0
-    for number, computation in enumerate(computations):
-        begin, first = begin + len(computation), begin
-        made[number] = Computation(tuple(range(first, begin)), begin - 1)
-    return Program("f", len(computations) - 1, made, dict(enumerate(instructions)), {}, donated or {})
+    ends = list(accumulate(map(len, computations), initial=0))
+    order = {number: tuple(range(*ends)) for number, ends in enumerate(pairwise(ends))}
+    return fabricate.hlo.module(
+        *(each for computation in computations for each in computation),
+        computations=order,
+        schedule=order,
+        root_ids={number: ids[-1] for number, ids in order.items()},
+        entry_computation_id=len(computations) - 1,
+        input_output_alias=donated or {},
+    )
 
 
-def curve(given: Program) -> tuple[list[int], tuple[Allocation, ...]]:
+def curve(given: HloModule) -> tuple[list[int], tuple[Allocation, ...]]:
     table = flattened_schedule(given)
     allocations = memory_map(given, packed(given, table), table, estimated=True)
     return live_bytes(allocations, len(table.order)), allocations
@@ -53,12 +50,15 @@ def test_an_operand_counts_as_written_over_at_its_last_use() -> None:
 
 
 def test_the_states_of_a_loop_are_one_buffer() -> None:
-    condition = [instruction("parameter"), instruction("compare", 0, shape="pred[]", parts=(Part((), "pred[]", 1),))]
+    condition = [
+        instruction("parameter"),
+        instruction("compare", 0, shape="pred[]", parts=(Subshape((), "pred[]", 1, 1),)),
+    ]
     body = [instruction("parameter"), instruction("sine", 2), instruction("cosine", 3)]
     entry = [
         instruction("parameter"),
         instruction("copy", 5),
-        instruction("while", 6, called=(1, 0)),
+        instruction("while", 6, called_computation_ids=(1, 0)),
         instruction("sine", 7),
     ]
     steps, allocations = curve(program(condition, body, entry))
@@ -72,9 +72,9 @@ def test_a_branch_can_write_over_what_the_next_one_reads() -> None:
     branches = [[instruction("parameter"), instruction("sine", at)] for at in (0, 2)]
     entry = [
         instruction("parameter"),
-        instruction("compare", 4, shape="pred[]", parts=(Part((), "pred[]", 1),)),
+        instruction("compare", 4, shape="pred[]", parts=(Subshape((), "pred[]", 1, 1),)),
         instruction("copy", 4),
-        instruction("conditional", 5, 6, 6, called=(0, 1)),
+        instruction("conditional", 5, 6, 6, called_computation_ids=(0, 1)),
     ]
     # argument, truth value, copy; then the result of either branch in the place of the copy
     assert curve(program(*branches, entry))[0] == [100, 101, 201, 100, 200, 100, 200, 200]
@@ -88,14 +88,14 @@ def test_a_donated_argument_is_the_memory_of_the_result() -> None:
 
 def test_what_runs_on_the_stack_of_a_thread_takes_no_room() -> None:
     adder = [instruction("parameter"), instruction("add", 0)]
-    entry = [instruction("parameter"), instruction("reduce", 2, called=(0,))]
+    entry = [instruction("parameter"), instruction("reduce", 2, called_computation_ids=(0,))]
     assert max(curve(program(adder, entry))[0]) == 200
 
 
 def test_what_an_instruction_hands_on_is_not_its_own() -> None:
-    pair = (Part((), "(a, b)", 16), Part((0,), "a", 4), Part((1,), "b", 4))
+    pair = (Subshape((), "(a, b)", 0, 16), Subshape((0,), "a", 1, 4), Subshape((1,), "b", 1, 4))
     own = {
-        opcode: [part.path for part in own_parts(instruction(opcode, parts=pair))]
+        opcode: [part.shape_index for part in own_parts(instruction(opcode, parts=pair))]
         for opcode in ("fusion", "tuple", "copy-start", "all-gather-start", "while", "get-tuple-element", "copy-done")
     }
     assert own == {

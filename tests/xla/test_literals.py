@@ -10,11 +10,12 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from recordings import serialized
 
+from jaxmagic.xla.hlo import Literal
 from jaxmagic.xla.hlo_proto import read
 from jaxmagic.xla.literals import _integers, is_copy, read_literal
-from jaxmagic.xla.program import Literal
-from jaxmagic.xla.read_program import read_program
+from jaxmagic.xla.read_hlo import read_module
 
 KINDS = ["bool", "uint8", "int8", "uint16", "int16", "uint32", "int32", "float16", "bfloat16", "float32", "complex64"]
 
@@ -22,8 +23,7 @@ KINDS = ["bool", "uint8", "int8", "uint16", "int16", "uint32", "int32", "float16
 def built_in(constant: Any) -> list[Literal]:
     """The constants of a program that was optimised, but for small ones."""
     lowered = jax.jit(lambda x: (x + 1, constant)).lower(jnp.ones(2))
-    module = lowered.compile().runtime_executable().hlo_modules()[0]
-    return list(read_program(module.as_serialized_hlo_module_proto(), literals=True).literals.values())
+    return list(read_module(serialized(lowered.compile()), literals=True).literals.values())
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -31,7 +31,7 @@ def test_the_numbers_of_every_type_are_read(kind: str) -> None:
     numbers = np.random.default_rng(0).integers(-2000, 2000, 3000).reshape(50, 60)
     constant = numbers.astype(jnp.dtype(kind))
     (literal,) = built_in(constant)
-    assert literal.sizes == (50, 60)
+    assert literal.dimensions == (50, 60)
     assert is_copy(literal, constant)
     constant[49, 59] = not constant[49, 59]
     assert not is_copy(literal, constant)
@@ -66,8 +66,7 @@ def test_small_constants_are_not_read() -> None:
 
 def test_literals_are_read_where_they_are_asked_for_only() -> None:
     lowered = jax.jit(lambda x: x + np.arange(2000.0, dtype=np.float32) ** 2).lower(jnp.ones(2000))
-    module = lowered.compile().runtime_executable().hlo_modules()[0].as_serialized_hlo_module_proto()
-    assert read_program(module).literals == {}
+    assert read_module(serialized(lowered.compile())).literals == {}
 
 
 @pytest.mark.parametrize(

@@ -2,47 +2,45 @@
 
 from __future__ import annotations
 
+import fabricate.hlo
+
+from jaxmagic.xla.buffer_assignment import Location
+from jaxmagic.xla.hlo import HloInstruction, ShapeIndex
 from jaxmagic.xla.live_ranges import flattened_schedule, lifetimes
-from jaxmagic.xla.program import Computation, Index, Instruction, Part, Place, Program
 
 
 class Writer:
     """Writes a program, an instruction a line."""
 
     def __init__(self) -> None:
-        self.computations: dict[int, Computation] = {}
-        self.instructions: dict[int, Instruction] = {}
+        self.schedule: dict[int, tuple[int, ...]] = {}
+        self.instructions: list[HloInstruction] = []
         self.numbers: dict[str, int] = {}
 
     def computation(self, number: int, *lines: tuple[object, ...]) -> None:
         """Each line is name, opcode, operands; the last one is the root."""
         for name, opcode, operands, *more in lines:
-            given = dict(more[0]) if more else {}  # type: ignore[call-overload]
+            fields = dict(more[0]) if more else {}  # type: ignore[call-overload]
+            taken = (self.numbers[each] for each in str(operands).split())
             self.numbers[str(name)] = len(self.numbers)
-            self.instructions[self.numbers[str(name)]] = Instruction(
-                name=str(name),
-                opcode=str(opcode),
-                shape=given.get("shape", "f32[2]"),
-                parts=(Part((), "f32[2]", 8),),
-                operands=tuple(self.numbers[each] for each in str(operands).split()),
-                called=given.get("called", ()),
-                tuple_index=given.get("index", 0),
-                parameter=given.get("parameter", 0),
-                op_name="",
-                source=None,
-            )
-        order = tuple(self.numbers[str(name)] for name, *_ in lines)
-        self.computations[number] = Computation(order, order[-1])
+            self.instructions.append(fabricate.hlo.instruction(str(opcode), *taken, name=str(name), **fields))
+        self.schedule[number] = tuple(self.numbers[str(name)] for name, *_ in lines)
 
-    def needed(self, *made_at: str | tuple[str, Index]) -> dict[str, tuple[int, int]]:
-        program = Program("test", max(self.computations), self.computations, self.instructions)
-        places = [Place(self.numbers[each], ()) if isinstance(each, str) else self.place(*each) for each in made_at]
+    def needed(self, *made_at: str | tuple[str, ShapeIndex]) -> dict[str, tuple[int, int]]:
+        program = fabricate.hlo.module(
+            *self.instructions,
+            computations=self.schedule,
+            schedule=self.schedule,
+            root_ids={number: order[-1] for number, order in self.schedule.items()},
+            entry_computation_id=max(self.schedule),
+        )
+        places = [self.place(each, ()) if isinstance(each, str) else self.place(*each) for each in made_at]
         found = lifetimes(program, places, flattened_schedule(program))
         names = {number: name for name, number in self.numbers.items()}
-        return {names[place.instruction]: (life.first, life.last) for place, life in found.items()}
+        return {names[place.instruction_id]: (life.first, life.last) for place, life in found.items()}
 
-    def place(self, name: str, index: Index) -> Place:
-        return Place(self.numbers[name], index)
+    def place(self, name: str, index: ShapeIndex) -> Location:
+        return Location(self.numbers[name], index)
 
 
 def test_a_value_is_needed_from_its_maker_to_its_last_user() -> None:
@@ -65,7 +63,7 @@ def test_what_is_returned_is_needed_to_the_end_wherever_it_went() -> None:
         ("x", "parameter", ""),
         ("a", "add", "x"),
         ("pair", "tuple", "a x"),
-        ("first", "get-tuple-element", "pair", {"index": 0}),
+        ("first", "get-tuple-element", "pair", {"tuple_index": 0}),
         ("same", "bitcast", "first"),
         ("b", "add", "x"),
         ("out", "tuple", "same b"),
@@ -80,7 +78,7 @@ def test_the_other_element_of_a_tuple_is_not_meant() -> None:
         ("a", "parameter", ""),
         ("b", "add", "a"),
         ("pair", "tuple", "a b"),
-        ("second", "get-tuple-element", "pair", {"index": 1}),
+        ("second", "get-tuple-element", "pair", {"tuple_index": 1}),
         ("c", "add", "second"),
         ("d", "add", "c"),
     )
@@ -94,9 +92,9 @@ def loop() -> Writer:
     write.computation(
         2,
         ("x", "parameter", ""),
-        ("kept", "parameter", "", {"parameter": 1}),
+        ("kept", "parameter", "", {"parameter_number": 1}),
         ("start", "copy", "x"),
-        ("loop", "while", "start", {"called": (0, 1)}),
+        ("loop", "while", "start", {"called_computation_ids": (0, 1)}),
         ("end", "add", "loop kept"),
     )
     return write
@@ -123,7 +121,7 @@ def test_what_a_loop_does_not_change_is_one_value_from_before_it_to_behind_it() 
     write.computation(
         1,
         ("state", "parameter", ""),
-        ("same", "get-tuple-element", "state", {"index": 1}),
+        ("same", "get-tuple-element", "state", {"tuple_index": 1}),
         ("i", "add", "same"),
         ("next", "tuple", "i same"),
     )
@@ -132,8 +130,8 @@ def test_what_a_loop_does_not_change_is_one_value_from_before_it_to_behind_it() 
         ("i0", "constant", ""),
         ("w", "add", "i0"),
         ("start", "tuple", "i0 w"),
-        ("loop", "while", "start", {"called": (0, 1)}),
-        ("after", "get-tuple-element", "loop", {"index": 1}),
+        ("loop", "while", "start", {"called_computation_ids": (0, 1)}),
+        ("after", "get-tuple-element", "loop", {"tuple_index": 1}),
         ("use", "add", "after"),
         ("end", "add", "use"),
     )
@@ -148,7 +146,7 @@ def test_a_call_needs_what_it_is_given_only_as_long_as_what_it_runs() -> None:
         1,
         ("x", "parameter", ""),
         ("a", "add", "x"),
-        ("result", "call", "a", {"called": (0,)}),
+        ("result", "call", "a", {"called_computation_ids": (0,)}),
         ("end", "add", "result"),
     )
     # 0 x, 1 a, 2 taken, 3 twice, 4 more, 5 result, 6 end
@@ -159,12 +157,12 @@ def test_a_call_around_a_loop_ends_what_the_loop_begins_with_where_its_state_beg
     write = Writer()
     write.computation(0, ("now", "parameter", ""), ("going on", "compare", "now", {"shape": "pred[]"}))
     write.computation(1, ("state", "parameter", ""), ("next", "add", "state"))
-    write.computation(2, ("given", "parameter", ""), ("loop", "while", "given", {"called": (0, 1)}))
+    write.computation(2, ("given", "parameter", ""), ("loop", "while", "given", {"called_computation_ids": (0, 1)}))
     write.computation(
         3,
         ("x", "parameter", ""),
         ("start", "copy", "x"),
-        ("result", "call", "start", {"called": (2,)}),
+        ("result", "call", "start", {"called_computation_ids": (2,)}),
         ("y", "add", "x"),
     )
     # 0 x, 1 start, 2 given, 3 now, 4 going on, 5 state, 6 next, 7 loop, 8 result, 9 y
@@ -174,7 +172,9 @@ def test_a_call_around_a_loop_ends_what_the_loop_begins_with_where_its_state_beg
 
 def test_a_call_whose_computation_has_no_schedule_reads_what_it_is_given() -> None:
     write = Writer()
-    write.computation(0, ("x", "parameter", ""), ("a", "add", "x"), ("result", "call", "a", {"called": (7,)}))
+    write.computation(
+        0, ("x", "parameter", ""), ("a", "add", "x"), ("result", "call", "a", {"called_computation_ids": (7,)})
+    )
     assert write.needed("a") == {"a": (1, 2)}
 
 
@@ -187,7 +187,7 @@ def test_a_branch_takes_the_callers_value_and_gives_its_own_back() -> None:
         ("which", "parameter", ""),
         ("x", "add", "which"),
         ("y", "add", "which"),
-        ("either", "conditional", "which x y", {"called": (0, 1)}),
+        ("either", "conditional", "which x y", {"called_computation_ids": (0, 1)}),
         ("end", "add", "either"),
     )
     # 0 which, 1 x, 2 y, 3 left, 4 a, 5 right, 6 unused, 7 b, 8 either, 9 end
@@ -216,12 +216,12 @@ def test_what_is_started_is_needed_until_it_is_done() -> None:
 
 def test_a_computation_that_calls_itself_ends() -> None:
     write = Writer()
-    write.computation(0, ("x", "parameter", ""), ("again", "call", "x", {"called": (0,)}))
+    write.computation(0, ("x", "parameter", ""), ("again", "call", "x", {"called_computation_ids": (0,)}))
     assert write.needed("x")["x"][0] == 0
 
 
 def test_what_is_inside_of_a_fusion_has_no_time() -> None:
     write = Writer()
-    write.computation(0, ("x", "parameter", ""), ("sum", "fusion", "x", {"called": (7,)}))
+    write.computation(0, ("x", "parameter", ""), ("sum", "fusion", "x", {"called_computation_ids": (7,)}))
     write.numbers["inside"] = 99
     assert write.needed("x", "inside") == {"x": (0, 1)}

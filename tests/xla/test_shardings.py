@@ -53,4 +53,4 @@ def test_it_is_known_which_devices_exchange_with_each_other(mesh: Mesh, axes: tu
     program = jax.shard_map(lambda x: jax.lax.psum(x, axes), mesh=mesh, in_specs=P("i", "j"), out_specs=out)
     module = module_of(jax.jit(program), array)
     found = [each for each in module.instructions.values() if each.opcode == "all-reduce"]
-    assert [each.groups for each in found] == [groups]
+    assert [each.num_replica_groups for each in found] == [groups]

@@ -6,16 +6,19 @@ from collections.abc import Iterable, Mapping
 from itertools import accumulate
 from types import MappingProxyType
 
+from ...records.call_stack import Stack
+from ...records.inside import inside, line_of
+from ...xla.buffer_assignment import Assigned, BufferAllocation, BufferAssignment, Location
 from ...xla.buffer_packing import at_least
+from ...xla.hlo import HloInstruction, HloModule, ShapeIndex
 from ...xla.live_ranges import LiveRange, Timetable, lifetimes
-from ...xla.program import Assignment, BufferAllocation, Index, Instruction, Place, Program
 from ..record.memory_profile import Allocation, Buffer
 from .disjoint import disjoint
 
 
 def memory_map(
-    program: Program,
-    assignment: Assignment,
+    module: HloModule,
+    assignment: BufferAssignment,
     table: Timetable,
     captured: Mapping[int, tuple[str, ...]] = MappingProxyType({}),
     *,
@@ -26,76 +29,99 @@ def memory_map(
     No byte belongs to two buffers at one step, so what is held at a step never exceeds what is allocated.
 
     Args:
-        program: the scheduled module.
+        module: the scheduled module.
         assignment: where its values lie.
         table: when each instruction runs.
         captured: names of the arrays that were built into it, by the numbers of instructions.
         estimated: whether the assignment is not the compiler's; what is live at a step is a lower bound then.
     """
-    lives = lifetimes(program, (value.made_at for value in assignment.values.values()), table)
-    end = len(table.order) - 1
+    lives = lifetimes(module, (value.defined_at for value in assignment.logical_buffers.values()), table)
     if estimated:
-        lives = at_least(program, table, lives)
-    makers = dict(program.instructions)
-    for number, user in _users_of_constants(program, table).items():
-        makers[number] = makers[number]._replace(source=user.source, inside=user.inside)
-    found = [_allocation(makers, assignment, region, lives, end, captured) for region in assignment.regions]
+        lives = at_least(module, table, lives)
+    described = _Described(module, table, captured)
+    end = len(table.order) - 1
+    found = [
+        _allocation(described, assignment, allocation, lives, end) for allocation in assignment.buffer_allocations
+    ]
     return tuple(sorted(found, key=lambda each: -each.size_bytes))
 
 
-def _users_of_constants(program: Program, table: Timetable) -> dict[int, Instruction]:
+class _Described:
+    """Says what a buffer holds: what made it, for which line, and under which names it was built in."""
+
+    def __init__(self, module: HloModule, table: Timetable, captured: Mapping[int, tuple[str, ...]]) -> None:
+        self._instructions = module.instructions
+        self._captured = captured
+        self._users = _users_of_constants(module, table)
+        self._lines: dict[int, tuple[str | None, str | None]] = {}  # by the stack, which many instructions share
+
+    def buffer(self, location: Location, assigned: Assigned, life: LiveRange) -> Buffer | None:
+        """The bytes that are `assigned` to what is made at a place; ``None`` where nothing is made there."""
+        number, index = location
+        maker = self._instructions.get(number)
+        if maker is None:
+            return None
+        source, inside = self._line(self._users.get(number, maker).stack)
+        return Buffer(
+            offset_bytes=assigned.offset_bytes,
+            size_bytes=assigned.size_bytes,
+            first=life.first,
+            last=life.last,
+            instruction=maker.name,
+            shape=_shape(maker, index),
+            op_name=maker.op_name,
+            source=source,
+            captured=self._captured.get(number, ()),
+            inside=inside,
+        )
+
+    def _line(self, stack: Stack) -> tuple[str | None, str | None]:
+        """The user's line, and the function of a library that it called."""
+        if id(stack) not in self._lines:
+            line = line_of(stack)
+            self._lines[id(stack)] = (None if line is None else line.location), inside(stack)
+        return self._lines[id(stack)]
+
+
+def _users_of_constants(module: HloModule, table: Timetable) -> dict[int, HloInstruction]:
     """For constants, which have no line of their own, the first instruction with a line that takes them."""
-    found: dict[int, Instruction] = {}
+    found: dict[int, HloInstruction] = {}
     for number in table.order:
-        user = program.instructions[number]
-        for operand in user.operands if user.source else ():
-            taken = program.instructions.get(operand)
-            if taken is not None and taken.opcode == "constant" and taken.source is None:
+        user = module.instructions[number]
+        for operand in user.operand_ids if user.stack else ():
+            taken = module.instructions.get(operand)
+            if taken is not None and taken.opcode == "constant" and not taken.stack:
                 found.setdefault(operand, user)
     return found
 
 
 def _allocation(
-    makers: Mapping[int, Instruction],
-    assignment: Assignment,
-    region: BufferAllocation,
-    lives: Mapping[Place, LiveRange],
+    described: _Described,
+    assignment: BufferAssignment,
+    allocation: BufferAllocation,
+    lives: Mapping[Location, LiveRange],
     end: int,
-    captured: Mapping[int, tuple[str, ...]],
 ) -> Allocation:
     # The caller's own memory, and what is built in, are there from the beginning to the end.
-    throughout = region.kind == "constant" or (region.kind == "argument" and not region.aliased)
+    throughout = allocation.kind == "constant" or (allocation.kind == "argument" and not allocation.aliased)
     buffers = []
-    for each in region.assigned:
-        place = assignment.values[each.value].made_at
-        life = LiveRange(0, end) if throughout else lives.get(place)
-        maker = makers.get(place.instruction)
-        if life is not None and maker is not None:
-            buffers.append(
-                Buffer(
-                    offset_bytes=each.offset_bytes,
-                    size_bytes=each.size_bytes,
-                    first=life.first,
-                    last=life.last,
-                    instruction=maker.name,
-                    shape=_shape(maker, place.part),
-                    op_name=maker.op_name,
-                    source=maker.source,
-                    captured=captured.get(place.instruction, ()),
-                    inside=maker.inside,
-                )
-            )
+    for each in allocation.assigned:
+        made_at = assignment.logical_buffers[each.logical_buffer_id].defined_at
+        life = LiveRange(0, end) if throughout else lives.get(made_at)
+        buffer = None if life is None else described.buffer(made_at, each, life)
+        if buffer is not None:
+            buffers.append(buffer)
     return Allocation(
-        kind=region.kind,
-        size_bytes=region.size_bytes,
-        aliased=region.aliased,
-        space=region.space,
+        kind=allocation.kind,
+        size_bytes=allocation.size_bytes,
+        aliased=allocation.aliased,
+        space=allocation.color,
         buffers=disjoint(buffers),
     )
 
 
-def _shape(maker: Instruction, path: Index) -> str:
-    return next((part.shape for part in maker.parts if part.path == path), maker.shape)
+def _shape(maker: HloInstruction, path: ShapeIndex) -> str:
+    return next((part.shape for part in maker.subshapes if part.shape_index == path), maker.shape)
 
 
 def planned(allocations: Iterable[Allocation]) -> list[Allocation]:

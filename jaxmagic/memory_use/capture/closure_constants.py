@@ -17,8 +17,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...runtime import executed_programs
+from ...xla.hlo import HloModule
 from ...xla.literals import LEAST_BYTES, is_copy
-from ...xla.program import Program
 from .holders import Holders, find_holders
 
 #: Wrappers around a function that are looked through.
@@ -168,17 +168,17 @@ def _names_in(code: types.CodeType) -> Iterator[str]:
             yield from _names_in(each)
 
 
-def names_in(program: Program, named: Named) -> dict[int, tuple[str, ...]]:
+def names_in(module: HloModule, named: Named) -> dict[int, tuple[str, ...]]:
     """Names for the instructions of a program that are what was captured."""
     found: dict[int, tuple[str, ...]] = {}
     numbers = [(host, name) for array, name in named.arrays if (host := _numbers(array)) is not None]
     numbers += [(host.T, f"{name}.T") for host, name in numbers if host.ndim == 2]  # which XLA works out in advance
-    for number, literal in program.literals.items():
+    for number, literal in module.literals.items():
         found[number] = tuple(dict.fromkeys(name for host, name in numbers if is_copy(literal, host)))
-    for number in program.computations[program.entry].order:
-        instruction = program.instructions[number]
-        if instruction.opcode == "parameter" and instruction.parameter in named.lifted:
-            found[number] = (named.lifted[instruction.parameter],)
+    for number in module.computations.get(module.entry_computation_id, ()):
+        instruction = module.instructions[number]
+        if instruction.opcode == "parameter" and instruction.parameter_number in named.lifted:
+            found[number] = (named.lifted[instruction.parameter_number],)
     return found
 
 

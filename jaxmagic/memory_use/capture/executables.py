@@ -9,10 +9,12 @@ from typing import Any, NamedTuple, TypeVar
 from ...errors import message_of
 from ...runtime import executed_programs
 from ...runtime.gc_pause import held_back
+from ...xla.buffer_assignment import BufferAssignment
 from ...xla.buffer_packing import packed
-from ...xla.live_ranges import flattened_schedule
-from ...xla.program import Assignment, Program
-from ...xla.read_program import read_assignment, read_program
+from ...xla.hlo import HloModule
+from ...xla.lines.callers import with_own_callers
+from ...xla.live_ranges import Timetable, flattened_schedule
+from ...xla.read_hlo import read_buffer_assignment, read_module
 from ..analysis.buffer_map import memory_map
 from ..record.memory_profile import Allocation, Executable
 from .closure_constants import NOTHING, Captured, Named, captured, name_all, names_in
@@ -115,35 +117,37 @@ def _with_map(plan: _Plan, executable: Executable, named: Named) -> Executable:
 
 
 def _read_plan(plan: _Plan, named: Named, notes: list[str]) -> dict[str, Any]:
-    module, serialized, _ = plan
+    serialized = plan.assignment
 
-    def read_schedule() -> Program:
-        return read_program(module.as_serialized_hlo_module_proto(), literals=bool(named.arrays))
+    def read_scheduled() -> tuple[HloModule, Timetable]:
+        module = read_module(plan.module.as_serialized_hlo_module_proto(), literals=bool(named.arrays))
+        return with_own_callers(module), flattened_schedule(module)
 
-    schedule = _read("its schedule", read_schedule, notes)
-    if schedule is None:
+    scheduled = _read("its schedule", read_scheduled, notes)
+    if scheduled is None:
         return {}
-    assignment = _read("where its buffers lie", lambda: read_assignment(serialized), notes) if serialized else None
-    names = _read("the names of what is built in", lambda: names_in(schedule, named), notes) or {}
-    found = _read("how long its buffers live", lambda: _map(schedule, assignment, names), notes)
-    if found is None:
+    module, table = scheduled
+    assignment = (
+        _read("where its buffers lie", lambda: read_buffer_assignment(serialized), notes) if serialized else None
+    )
+    names = _read("the names of what is built in", lambda: names_in(module, named), notes) or {}
+    allocations = _read("how long its buffers live", lambda: _map(module, assignment, table, names), notes)
+    if allocations is None:
         return {}
-    allocations, steps = found
     constants = sum(each.size_bytes for each in allocations if each.kind == "constant")
     return {
         "allocations": allocations,
-        "steps": steps,
+        "steps": len(table.order),
         "constant_bytes": constants,
         "estimated": assignment is None,
     }
 
 
 def _map(
-    program: Program, assignment: Assignment | None, names: Mapping[int, tuple[str, ...]]
-) -> tuple[tuple[Allocation, ...], int]:
-    table = flattened_schedule(program)
-    planned = packed(program, table) if assignment is None else assignment
-    return memory_map(program, planned, table, names, estimated=assignment is None), len(table.order)
+    module: HloModule, assignment: BufferAssignment | None, table: Timetable, names: Mapping[int, tuple[str, ...]]
+) -> tuple[Allocation, ...]:
+    planned = packed(module, table) if assignment is None else assignment
+    return memory_map(module, planned, table, names, estimated=assignment is None)
 
 
 def _read(what: str, read: Callable[[], _Read], notes: list[str]) -> _Read | None:

@@ -12,7 +12,7 @@ from ...charts.box_thinning import MOST_STILL, thinned
 from ...charts.curves import Mark, Series
 from ...charts.scale import Scale
 from ...records.paths import short_source
-from ...xla.program import Kind
+from ...xla.buffer_assignment import Kind
 from ..analysis.buffer_map import held, live_bytes, planned
 from ..record.memory_profile import Allocation, Buffer, Executable, MemoryProfile
 

@@ -10,7 +10,7 @@ from ...records.environment import Environment
 from ...report.displayable import Displayable
 from ...session.record import Record
 from ...timing.record import Timing
-from ...xla.program import Kind
+from ...xla.buffer_assignment import Kind
 from .heap import HeapDifference
 from .live_arrays import LiveArrays
 from .usage import MemoryTimeline

@@ -10,7 +10,7 @@ from ...records.call_stack import Frame, Stack
 from ...records.inside import inside, line_of
 from ...xla.costs.bytes_accessed import bytes_accessed, payload_bytes
 from ...xla.costs.cost_analysis import category, flops, multiplied
-from ...xla.hlo import Module
+from ...xla.hlo import HloModule
 from ...xla.lines.labels import label_of_instruction
 from ...xla.lines.origins import Origins, Place
 from ...xla.lines.performed import Performed, performed
@@ -130,7 +130,7 @@ def is_ours(kind: EventMetadata) -> bool:
 
 
 def recorded(
-    kind: EventMetadata, modules: Mapping[ProgramKey, Module], origins: dict[ProgramKey, Origins] | None = None
+    kind: EventMetadata, modules: Mapping[ProgramKey, HloModule], origins: dict[ProgramKey, Origins] | None = None
 ) -> ClassifiedOp:
     """Say what an event of this kind is.
 
@@ -146,7 +146,7 @@ def recorded(
     if in_command_buffer(kind):
         name = op_of_kernel(kind.name, module)
     title = _word(kind.facts.get("hlo_module")) or (module.name if module else "")
-    number = None if module is None else module.named.get(name)
+    number = None if module is None else module.instruction_ids.get(name)
     if text and ended_by not in ("", name):  # what goes on beside the operations, from its start to its end
         return replace(_by_facts(kind, f"async {name.replace('-start', '')}", title), asynchronous=True)
     if kind.program is None or module is None or number is None:
@@ -172,7 +172,7 @@ def recorded(
         accessed_bytes=bytes_accessed(module, instruction),
         opcode=instruction.opcode,
         payload_bytes=payload_bytes(module, instruction) if kind_of_work == "collective" else None,
-        groups=instruction.groups,
+        groups=instruction.num_replica_groups,
         about=label_of_instruction(module, instruction),
     )
 

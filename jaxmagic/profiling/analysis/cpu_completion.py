@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ...xla.hlo import Module
+from ...xla.hlo import HloModule
 from ..record.recording import EventMetadata, ProgramKey, TraceLine
 from .attribution import Ints
 from .classify_ops import is_ours
@@ -45,7 +45,7 @@ class Completed(NamedTuple):
 
 
 def completed(
-    tracks: Sequence[TraceLine], kinds: Sequence[EventMetadata], modules: Mapping[ProgramKey, Module]
+    tracks: Sequence[TraceLine], kinds: Sequence[EventMetadata], modules: Mapping[ProgramKey, HloModule]
 ) -> Completed:
     """Find when operations were done.
 
@@ -168,7 +168,7 @@ def _ends(operations: _Events, marks: _Events, mark: Ints) -> Ints:
 
 
 def _bounded(
-    done: Ints, operations: _Events, kinds: Sequence[EventMetadata], modules: Mapping[ProgramKey, Module]
+    done: Ints, operations: _Events, kinds: Sequence[EventMetadata], modules: Mapping[ProgramKey, HloModule]
 ) -> Ints:
     """The same ends, but none behind the beginning of what had to wait for it in the same execution."""
     end = done.copy()

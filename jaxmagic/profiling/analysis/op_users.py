@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence, Set
 
-from ...xla.hlo import Module
+from ...xla.hlo import HloModule
 from ..record.recording import EventMetadata, ProgramKey, StatValue
 
 #: An operation of a program on a device: what several kinds of events may have in common.
@@ -12,7 +12,7 @@ _Key = tuple[ProgramKey | None, str, StatValue | None]
 
 
 def dependents(
-    kinds: Sequence[EventMetadata], modules: Mapping[ProgramKey, Module], wanted: Iterable[int]
+    kinds: Sequence[EventMetadata], modules: Mapping[ProgramKey, HloModule], wanted: Iterable[int]
 ) -> dict[int, tuple[int, ...]]:
     """The kinds of events that begin only after one of the wanted kinds, on the same device.
 
@@ -51,17 +51,17 @@ def _name(kind: EventMetadata) -> str:
     return str(kind.facts["hlo_op"])
 
 
-def _users(module: Module) -> dict[int, list[int]]:
+def _users(module: HloModule) -> dict[int, list[int]]:
     found: dict[int, list[int]] = {}
     for number, instruction in module.instructions.items():
-        for each in instruction.operands:
+        for each in instruction.operand_ids:
             found.setdefault(each, []).append(number)
     return found
 
 
-def _waiting(module: Module, users: Mapping[int, Sequence[int]], name: str, recorded: Set[str]) -> set[str]:
+def _waiting(module: HloModule, users: Mapping[int, Sequence[int]], name: str, recorded: Set[str]) -> set[str]:
     """The names of the nearest operations with events that take its result."""
-    todo = list(users.get(module.named.get(name, -1), ()))
+    todo = list(users.get(module.instruction_ids.get(name, -1), ()))
     seen, found = set(todo), set[str]()
     while todo:
         number = todo.pop()

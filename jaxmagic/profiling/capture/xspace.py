@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 
 from ...runtime.gc_pause import held_back
-from ...xla.hlo import Module
+from ...xla.hlo import HloModule
 from ...xla.hlo_proto import text
 from ...xla.lines.callers import with_own_callers
 from ...xla.lines.inherited import without_inherited
-from ...xla.read_hlo import read_module
+from ...xla.read_hlo import read_hlo_proto
 from ..analysis.cpu_completion import completed
 from ..analysis.devices.command_buffers import with_ops_of_graphs
 from ..analysis.devices.driver_calls import with_calls_of_copies
@@ -181,13 +181,13 @@ def _ordinal(kind: EventMetadata) -> int:
 
 def _parsed(
     modules: Mapping[ProgramKey, bytes], wanted: Container[ProgramKey | None]
-) -> tuple[dict[ProgramKey, Module], dict[ProgramKey, str]]:
+) -> tuple[dict[ProgramKey, HloModule], dict[ProgramKey, str]]:
     """Those that ran, and why others of them could not be read."""
     found, unread = {}, {}
     for key, data in modules.items():
         if key in wanted:
             try:
-                found[key] = with_own_callers(without_inherited(read_module(data)))
+                found[key] = with_own_callers(without_inherited(read_hlo_proto(data)))
             except Exception as error:  # another compiler's: the rest is worth seeing
                 unread[key] = type(error).__name__
     return found, unread

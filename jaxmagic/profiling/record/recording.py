@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from numpy import int64
     from numpy.typing import NDArray
 
-    from ...xla.hlo import Module
+    from ...xla.hlo import HloModule
 
 #: What the events of a track are: operations that a device ran one after the other; operations that it ran beside
 #: those; whole programs; steps; when it waited; or what a thread of the host did.
@@ -91,6 +91,6 @@ class Trace:
     tracks: tuple[TraceLine, ...]
     kinds: tuple[EventMetadata, ...]
     devices: Mapping[str, Mapping[str, StatValue]]
-    modules: Mapping[ProgramKey, Module]
+    modules: Mapping[ProgramKey, HloModule]
     unread: Mapping[ProgramKey, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()

@@ -5,11 +5,11 @@ What is left as it is does not count either: an update of a slice is written whe
 
 from __future__ import annotations
 
-from ..hlo import HloInstruction, Module
+from ..hlo import HloInstruction, HloModule
 from .operand_utilization import in_place, instructions_of, read_by, results_of, updated
 
 
-def bytes_accessed(module: Module, instruction: HloInstruction) -> int | None:
+def bytes_accessed(module: HloModule, instruction: HloInstruction) -> int | None:
     """Tell how many bytes one run reads and writes at least, each once; ``None`` for loops and calls."""
     if instruction.opcode in ("while", "conditional", "call"):
         return None
@@ -18,9 +18,9 @@ def bytes_accessed(module: Module, instruction: HloInstruction) -> int | None:
     return taken + _written_bytes(module, instruction)
 
 
-def payload_bytes(module: Module, instruction: HloInstruction) -> int:
+def payload_bytes(module: HloModule, instruction: HloInstruction) -> int:
     """Return what one device puts into an exchange or gets out of it, the larger of the two."""
-    taken = sum(found.size_bytes for each in instruction.operands if (found := module.instructions.get(each)))
+    taken = sum(found.size_bytes for each in instruction.operand_ids if (found := module.instructions.get(each)))
     if instruction.opcode.endswith("-start"):  # its result holds what it takes as well
         return max(taken, instruction.size_bytes - taken)
     return max(taken, instruction.size_bytes)
@@ -33,7 +33,7 @@ def _bytes_of(instruction: HloInstruction | None, elements: int) -> int:
     return -(-instruction.size_bytes * min(elements, instruction.elements) // instruction.elements)
 
 
-def _written_bytes(module: Module, instruction: HloInstruction) -> int:
+def _written_bytes(module: HloModule, instruction: HloInstruction) -> int:
     if instruction.opcode != "fusion":
         return _updated_bytes(module, instruction) or instruction.size_bytes
     inside = instructions_of(module, instruction)
@@ -45,12 +45,12 @@ def _written_bytes(module: Module, instruction: HloInstruction) -> int:
     return min(instruction.size_bytes, sum(written)) if written else instruction.size_bytes
 
 
-def _updated_bytes(module: Module, instruction: HloInstruction) -> int:
+def _updated_bytes(module: HloModule, instruction: HloInstruction) -> int:
     """Tell how much an update writes; 0 for what is none."""
     if instruction.opcode == "dynamic-update-slice":
-        updates = instruction.operands[1:2]
+        updates = instruction.operand_ids[1:2]
     elif instruction.opcode == "scatter":
-        updates = instruction.operands[updated(instruction) + 1 :]
+        updates = instruction.operand_ids[updated(instruction) + 1 :]
     else:
         return 0
     sizes = (found.size_bytes for each in updates if (found := module.instructions.get(each)))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import log2
 from typing import Literal as OneOf
 
-from ..hlo import HloInstruction, Module
+from ..hlo import HloInstruction, HloModule
 from . import weights
 from .kernel_parts import parts_of_kernel
 from .operand_utilization import instructions_of, parts_of, updated
@@ -68,18 +68,18 @@ _MOVES = ("copy", "layout change", "slicing", "gather", "collective", "sort")
 _COUNTED = ("custom-call", "fft", "cholesky", "triangular-solve", "dot", "convolution")
 
 
-def multiplied(module: Module, instruction: HloInstruction) -> str:
+def multiplied(module: HloModule, instruction: HloInstruction) -> str:
     """The type of the numbers that most of its products multiply, such as ``"bf16"``; empty if it has none."""
     parts = parts_of(module, instruction) if instruction.opcode == "fusion" else ((instruction, 1.0),)
     products = [each for each, _ in parts if _own_category(each) in ("matmul", "convolution", "attention")]
     if not products:
         return ""
     heaviest = max(products, key=lambda each: each.flops or 0)
-    taken = module.instructions.get(heaviest.operands[0]) if heaviest.operands else None
+    taken = module.instructions.get(heaviest.operand_ids[0]) if heaviest.operand_ids else None
     return "" if taken is None else taken.shape.partition("[")[0]
 
 
-def category(module: Module, instruction: HloInstruction) -> Category:
+def category(module: HloModule, instruction: HloInstruction) -> Category:
     """Return the category of an instruction; for a fusion or a loop in one kernel, that of most of its work."""
     if instruction.opcode == "fusion" or instruction.one_kernel:
         kinds: dict[Category, float] = {}
@@ -95,17 +95,17 @@ def category(module: Module, instruction: HloInstruction) -> Category:
 def _own_category(instruction: HloInstruction) -> Category:
     opcode = instruction.opcode.removesuffix("-start").removesuffix("-done").removesuffix("-update")
     found = _BY_OPCODE.get(opcode)
-    if instruction.relayout:
+    if instruction.changes_layout:
         return "layout change"
     if found == "custom call":
-        target = instruction.target.lower()
+        target = instruction.custom_call_target.lower()
         return next((kind for part, kind in _BY_TARGET if part in target), "custom call")
     if found is not None:
         return found
     return "other" if opcode in _NO_WORK else "elementwise"
 
 
-def work(module: Module, instruction: HloInstruction) -> float:
+def work(module: HloModule, instruction: HloInstruction) -> float:
     """About how much it computes, in additions: to compare the parts of one fusion with each other."""
     opcode, elements = instruction.opcode, instruction.elements
     if opcode in _NO_WORK:
@@ -115,34 +115,35 @@ def work(module: Module, instruction: HloInstruction) -> float:
     if opcode == "sort":
         return elements * log2(max(elements, 2))
     if opcode in ("reduce", "reduce-window"):
-        return sum(_elements(module, each) for each in instruction.operands[: len(instruction.operands) // 2 or 1])
+        taken = instruction.operand_ids
+        return sum(_elements(module, each) for each in taken[: len(taken) // 2 or 1])
     if opcode == "dynamic-update-slice":
-        return sum(_elements(module, each) for each in instruction.operands[1:2])
+        return sum(_elements(module, each) for each in instruction.operand_ids[1:2])
     if opcode == "scatter":
         tables = updated(instruction)
-        written = sum(_elements(module, each) for each in instruction.operands[tables + 1 :])
+        written = sum(_elements(module, each) for each in instruction.operand_ids[tables + 1 :])
         return written + 2 * tables * _to_places(module, instruction, tables, written // tables)  # there and back
     if opcode in ("gather", "dynamic-slice"):
         return elements + _to_places(module, instruction, 1, elements)
     return elements * weights.of_element(instruction)
 
 
-def _to_places(module: Module, instruction: HloInstruction, tables: int, elements: int) -> int:
+def _to_places(module: HloModule, instruction: HloInstruction, tables: int, elements: int) -> int:
     """Return what it costs to go to the places that its indices tell.
 
     One for each of them, and for each element at most.
     """
-    table = module.instructions.get(instruction.operands[0]) if instruction.operands else None
-    indices = sum(_elements(module, each) for each in instruction.operands[tables : tables + 1])
+    table = module.instructions.get(instruction.operand_ids[0]) if instruction.operand_ids else None
+    indices = sum(_elements(module, each) for each in instruction.operand_ids[tables : tables + 1])
     return 0 if table is None else min(elements, indices) * weights.of_place(table.size_bytes)
 
 
-def _elements(module: Module, number: int) -> int:
+def _elements(module: HloModule, number: int) -> int:
     found = module.instructions.get(number)
     return 0 if found is None else found.elements
 
 
-def flops(module: Module, instruction: HloInstruction) -> int | None:
+def flops(module: HloModule, instruction: HloInstruction) -> int | None:
     """Count the floating-point operations of one run, each multiplication and addition of a product for itself.
 
     ``None`` where that cannot be said from the module: what is called outside XLA and not known, and loops. What
@@ -167,9 +168,9 @@ def flops(module: Module, instruction: HloInstruction) -> int | None:
     return round(work(module, instruction) / weights.of_element(instruction))
 
 
-def _combined(module: Module, instruction: HloInstruction) -> int:
+def _combined(module: HloModule, instruction: HloInstruction) -> int:
     """Count the operations that a scatter applies to each element it updates."""
     tables = updated(instruction)
-    written = sum(_elements(module, each) for each in instruction.operands[tables + 1 :])
+    written = sum(_elements(module, each) for each in instruction.operand_ids[tables + 1 :])
     inside = instructions_of(module, instruction).values()
     return written // tables * sum(_own_category(each) == "elementwise" for each in inside)

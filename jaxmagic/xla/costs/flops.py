@@ -14,14 +14,14 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from math import log2, prod
 from typing import Any
 
 import numpy as np
 
-from ..hlo_proto import element_of, text
+from ..hlo_proto import TUPLE, element_of, text
 
 #: Libraries whose calls give a workspace behind their results.
 _LIBRARIES = ("__cublas$", "__cudnn$", "__onednn$", "__hipblas", "te_", "cusolver", "hipsolver")
@@ -37,15 +37,15 @@ _NO_MASK, _CAUSAL = 0, 2
 
 def shape_without_workspace(message: Any) -> Any:
     """The shape of what an instruction gives, without the workspace of a library."""
-    parts = message.shape.parts
-    if len(parts) < 2 or not text(message.target).startswith(_LIBRARIES):
+    parts = message.shape.tuple_shapes
+    if len(parts) < 2 or not text(message.custom_call_target).startswith(_LIBRARIES):
         return message.shape
-    if element_of(parts[-1].element)[0] not in _BYTES or len(parts[-1].dimensions) != 1:
+    if element_of(parts[-1].element_type)[0] not in _BYTES or len(parts[-1].dimensions) != 1:
         return message.shape
-    return parts[0] if len(parts) == 2 else type(message.shape)(parts=parts[:-1])
+    return parts[0] if len(parts) == 2 else type(message.shape)(element_type=TUPLE, tuple_shapes=parts[:-1])
 
 
-def flops_of(message: Any, operands: Sequence[Any]) -> int | None:
+def flops_of(message: Any, operands: Iterable[Any]) -> int | None:
     """Count the FLOPs of one execution; ``None`` if the dimension numbers do not determine them.
 
     Args:
@@ -53,13 +53,16 @@ def flops_of(message: Any, operands: Sequence[Any]) -> int | None:
         operands: the shapes of what it takes.
     """
     count = _BY_OPCODE.get(text(message.opcode))
+    if count is None:
+        return None
     with suppress(ArithmeticError, IndexError, KeyError, TypeError, ValueError):  # of a broken module, or another XLA
-        return None if count is None else count(message, [list(each.dimensions) for each in operands])
+        return count(message, [list(each.dimensions) for each in operands])
     return None
 
 
 def _dot(message: Any, operands: Sequence[Sequence[int]]) -> int:
-    return 2 * prod(message.shape.dimensions) * prod(operands[0][at] for at in message.dot.contracted)
+    contracted = message.dot_dimension_numbers.lhs_contracting_dimensions
+    return 2 * prod(message.shape.dimensions) * prod(operands[0][at] for at in contracted)
 
 
 def _convolution(message: Any, operands: Sequence[Sequence[int]]) -> int:
@@ -68,15 +71,18 @@ def _convolution(message: Any, operands: Sequence[Sequence[int]]) -> int:
 
 def _convolved(message: Any, taken: Sequence[int], kernel: Sequence[int], given: Sequence[int]) -> int:
     """Count the FLOPs of a convolution or one of its gradients, in terms of the forward pass."""
-    numbers = message.convolution
+    numbers = message.convolution_dimension_numbers
     places = prod(
         _places(window, taken[at_taken], given[at_given])
         for window, at_taken, at_given in zip(
-            message.window.dimensions, numbers.input_spatial, numbers.output_spatial, strict=True
+            message.window.dimensions,
+            numbers.input_spatial_dimensions,
+            numbers.output_spatial_dimensions,
+            strict=True,
         )
     )
-    features = kernel[numbers.kernel_inputs] * given[numbers.output_features]
-    return 2 * given[numbers.output_batch] * features * places
+    features = kernel[numbers.kernel_input_feature_dimension] * given[numbers.output_feature_dimension]
+    return 2 * given[numbers.output_batch_dimension] * features * places
 
 
 def _places(window: Any, taken: int, given: int) -> int:
@@ -128,7 +134,7 @@ def _householder(message: Any, operands: Sequence[Sequence[int]]) -> int:
 
 
 def _call(message: Any, operands: Sequence[Sequence[int]]) -> int | None:
-    target = text(message.target).lower()
+    target = text(message.custom_call_target).lower()
     count = next((each for part, each in _BY_TARGET if part in target), None)
     return None if count is None else count(message, operands)
 
@@ -147,7 +153,7 @@ def _onednn(message: Any, operands: Sequence[Sequence[int]]) -> int:
 
 def _cudnn(message: Any, operands: Sequence[Sequence[int]]) -> int:
     """The dimension numbers and the window are those of the forward pass, whichever pass it is."""
-    target, given = text(message.target), _given(message)
+    target, given = text(message.custom_call_target), _given(message)
     if "BackwardInput" in target:
         return _convolved(message, given, operands[1], operands[0])
     if "BackwardFilter" in target:
@@ -164,7 +170,7 @@ def _cudnn_attention(message: Any, operands: Sequence[Sequence[int]]) -> int | N
     contracted = config["bmm1_dot_dimension_numbers"]["lhs_contracting_dimensions"]
     head = prod(operands[0][int(at)] for at in contracted)
     pairs = prod(outer) * _pairs(queries, keys, causal=mask == "CAUSAL")
-    return _attention(pairs, head, head, backward="Backward" in text(message.target))
+    return _attention(pairs, head, head, backward="Backward" in text(message.custom_call_target))
 
 
 def _transformer_engine(message: Any, operands: Sequence[Sequence[int]]) -> int | None:
@@ -176,7 +182,7 @@ def _transformer_engine(message: Any, operands: Sequence[Sequence[int]]) -> int 
     pairs = _pairs(int(told["q_max_seqlen"]), int(told["kv_max_seqlen"]), causal=causal)
     pairs *= int(told["input_batch"] * told["attn_heads"])
     heads = int(told["qk_head_dim"]), int(told["v_head_dim"])
-    return _attention(pairs, *heads, backward="backward" in text(message.target))
+    return _attention(pairs, *heads, backward="backward" in text(message.custom_call_target))
 
 
 def _pairs(queries: int, keys: int, *, causal: bool) -> int:
@@ -193,7 +199,7 @@ def _attention(pairs: int, queries: int, values: int, *, backward: bool) -> int:
 
 def _given(message: Any) -> Sequence[int]:
     """The sizes of the first result."""
-    shape = message.shape.parts[0] if message.shape.parts else message.shape
+    shape = message.shape.tuple_shapes[0] if message.shape.tuple_shapes else message.shape
     sizes: Sequence[int] = shape.dimensions
     return sizes
 

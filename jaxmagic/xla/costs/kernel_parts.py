@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..hlo import HloInstruction, Module
+from ..hlo import HloInstruction, HloModule
 from .operand_utilization import parts_of
 
 #: How deep calls in calls are followed; broken modules go round in circles.
@@ -15,7 +15,7 @@ _DEEPEST = 8
 
 
 def parts_of_kernel(
-    module: Module, instruction: HloInstruction, times: float = 1.0, depth: int = 0
+    module: HloModule, instruction: HloInstruction, times: float = 1.0, depth: int = 0
 ) -> Iterator[tuple[HloInstruction, float]]:
     """The instructions that a call runs, and those of loops, branches and fusions in it, with how often.
 
@@ -29,12 +29,12 @@ def parts_of_kernel(
     """
     if depth > _DEEPEST:
         return
-    for computation in instruction.called:
+    for computation in instruction.called_computation_ids:
         for number in module.computations.get(computation, ()):
             each = module.instructions[number]
             if each.opcode == "fusion":
                 yield from ((inner, times * share) for inner, share in parts_of(module, each))
             elif each.opcode in ("while", "call", "conditional"):
-                yield from parts_of_kernel(module, each, times * max(each.trips, 1), depth + 1)
+                yield from parts_of_kernel(module, each, times * max(each.known_trip_count, 1), depth + 1)
             else:
                 yield each, times

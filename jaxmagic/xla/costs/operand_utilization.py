@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from ..hlo import HloInstruction, Module
+from ..hlo import HloInstruction, HloModule
 
 #: They read as much of their first operand as they give, and the others, which tell where, as a whole.
 _LOOKS_UP = ("dynamic-slice", "gather", "slice")
@@ -32,14 +32,14 @@ _DEEPEST = 5
 Inside = Mapping[int, HloInstruction]
 
 
-def instructions_of(module: Module, fusion: HloInstruction) -> Inside:
+def instructions_of(module: HloModule, fusion: HloInstruction) -> Inside:
     """The instructions of a fusion, without those of fusions in it."""
-    numbers = (each for called in fusion.called for each in module.computations.get(called, ()))
+    numbers = (each for called in fusion.called_computation_ids for each in module.computations.get(called, ()))
     return {number: module.instructions[number] for number in numbers}
 
 
 def parts_of(
-    module: Module, fusion: HloInstruction, wanted: int | None = None, depth: int = 0
+    module: HloModule, fusion: HloInstruction, wanted: int | None = None, depth: int = 0
 ) -> Iterator[tuple[HloInstruction, float]]:
     """The instructions of a fusion, and of fusions in it, with the share of each that is computed.
 
@@ -58,7 +58,7 @@ def parts_of(
             yield from parts_of(module, each, elements.get(number, 0), depth + 1)
 
 
-def read_by(module: Module, instruction: HloInstruction, wanted: int, depth: int = 0) -> dict[int, int]:
+def read_by(module: HloModule, instruction: HloInstruction, wanted: int, depth: int = 0) -> dict[int, int]:
     """Tell how many elements of each operand are read, by the numbers of the operands.
 
     Args:
@@ -70,29 +70,31 @@ def read_by(module: Module, instruction: HloInstruction, wanted: int, depth: int
     if instruction.opcode == "fusion" and depth < _DEEPEST:
         inside = instructions_of(module, instruction)
         elements = _computed(module, inside, instruction, wanted, depth)
-        read = {each.parameter: elements.get(at, 0) for at, each in inside.items() if each.opcode == "parameter"}
-        parts = [read.get(at, _elements(module, number)) for at, number in enumerate(instruction.operands)]
+        read = {
+            each.parameter_number: elements.get(at, 0) for at, each in inside.items() if each.opcode == "parameter"
+        }
+        parts = [read.get(at, _elements(module, number)) for at, number in enumerate(instruction.operand_ids)]
     else:
-        parts = [_read_of(module, instruction, at, wanted) for at in range(len(instruction.operands))]
+        parts = [_read_of(module, instruction, at, wanted) for at in range(len(instruction.operand_ids))]
     found: dict[int, int] = {}
-    for number, each in zip(instruction.operands, parts, strict=True):
+    for number, each in zip(instruction.operand_ids, parts, strict=True):
         found[number] = min(found.get(number, 0) + each, _elements(module, number))
     return found
 
 
 def updated(instruction: HloInstruction) -> int:
     """Tell how many of its first operands an update changes: a scatter may have several, each with its own update."""
-    return max((len(instruction.operands) - 1) // 2, 1) if instruction.opcode == "scatter" else 1
+    return max((len(instruction.operand_ids) - 1) // 2, 1) if instruction.opcode == "scatter" else 1
 
 
 def results_of(inside: Inside) -> list[int]:
     """Return what the results of a fusion are made of, without tuples and changes of shape."""
-    taken = {operand for each in inside.values() for operand in each.operands}
+    taken = {operand for each in inside.values() for operand in each.operand_ids}
     found, todo = [], [(number, 0) for number in inside if number not in taken]
     while todo:
         number, depth = todo.pop()
         each = inside[number]
-        parts = [operand for operand in each.operands if operand in inside]
+        parts = [operand for operand in each.operand_ids if operand in inside]
         if depth < _DEEPEST and parts and (each.opcode == "tuple" or each.opcode in _SAME):
             todo += [(operand, depth + 1) for operand in (parts if each.opcode == "tuple" else parts[:1])]
         else:
@@ -103,17 +105,17 @@ def results_of(inside: Inside) -> list[int]:
 def in_place(inside: Inside) -> set[int]:
     """The updates that a fusion gives of its own operands: what they leave as it is, is there already."""
     updates = (number for number in results_of(inside) if inside[number].opcode in _UPDATES)
-    return {number for number in updates if _is_operand(inside, inside[number].operands[:1])}
+    return {number for number in updates if _is_operand(inside, inside[number].operand_ids[:1])}
 
 
-def _elements(module: Module, number: int) -> int:
+def _elements(module: HloModule, number: int) -> int:
     found = module.instructions.get(number)
     return 0 if found is None else found.elements
 
 
-def _computed(module: Module, inside: Inside, fusion: HloInstruction, wanted: int, depth: int) -> dict[int, int]:
+def _computed(module: HloModule, inside: Inside, fusion: HloInstruction, wanted: int, depth: int) -> dict[int, int]:
     """Tell how many elements of each instruction of a fusion are computed, or read if it is an operand."""
-    taken = {operand for each in inside.values() for operand in each.operands}
+    taken = {operand for each in inside.values() for operand in each.operand_ids}
     whole = wanted >= fusion.elements
     found = {
         number: each.elements if whole else min(each.elements, wanted)
@@ -124,20 +126,20 @@ def _computed(module: Module, inside: Inside, fusion: HloInstruction, wanted: in
     for number in reversed(_in_order(inside)):
         each = inside[number]
         if each.opcode == "tuple":
-            parts = {operand: _elements(module, operand) for operand in each.operands}
+            parts = {operand: _elements(module, operand) for operand in each.operand_ids}
         else:
             parts = read_by(module, each, found.get(number, 0), depth + 1)
         if each.opcode in _UPDATES and number not in there:
-            parts |= dict.fromkeys(each.operands[:1], found.get(number, 0))
+            parts |= dict.fromkeys(each.operand_ids[:1], found.get(number, 0))
         for operand, elements in parts.items():
             if operand in inside:
                 found[operand] = min(found.get(operand, 0) + elements, inside[operand].elements)
     return found
 
 
-def _read_of(module: Module, instruction: HloInstruction, at: int, wanted: int) -> int:
+def _read_of(module: HloModule, instruction: HloInstruction, at: int, wanted: int) -> int:
     """Return what is read of the operand with this place."""
-    opcode, whole = instruction.opcode, _elements(module, instruction.operands[at])
+    opcode, whole = instruction.opcode, _elements(module, instruction.operand_ids[at])
     if opcode in _LOOKS_UP:
         return whole if at else wanted
     if opcode in _UPDATES:
@@ -149,12 +151,12 @@ def _read_of(module: Module, instruction: HloInstruction, at: int, wanted: int) 
     return -(-whole * wanted // instruction.elements)
 
 
-def _read_before_update(module: Module, instruction: HloInstruction) -> int:
+def _read_before_update(module: HloModule, instruction: HloInstruction) -> int:
     """Count what has to be read before something is added to it: as many elements as the update has."""
     if instruction.opcode != "scatter":
         return 0
     combined = any(each.opcode != "parameter" for each in instructions_of(module, instruction).values())
-    return _elements(module, instruction.operands[-1]) if combined else 0
+    return _elements(module, instruction.operand_ids[-1]) if combined else 0
 
 
 def _in_order(inside: Inside) -> list[int]:
@@ -164,7 +166,7 @@ def _in_order(inside: Inside) -> list[int]:
         todo, under_way = [first], set[int]()
         while todo:
             number = todo[-1]
-            rest = [each for each in inside[number].operands if each in inside and each not in done]
+            rest = [each for each in inside[number].operand_ids if each in inside and each not in done]
             if number in done or number in under_way or not rest:
                 done.setdefault(todo.pop())
             else:
@@ -179,5 +181,5 @@ def _is_operand(inside: Inside, numbers: tuple[int, ...]) -> bool:
         found = inside.get(numbers[0]) if numbers else None
         if found is None or found.opcode == "parameter":
             return found is not None
-        numbers = found.operands[:1] if found.opcode in _SAME else ()
+        numbers = found.operand_ids[:1] if found.opcode in _SAME else ()
     return False

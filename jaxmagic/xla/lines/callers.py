@@ -17,12 +17,12 @@ that does not run at all:
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from itertools import pairwise
 from typing import NamedTuple
 
 from ...records.call_stack import Frame, Stack, is_users
-from ..hlo import Module
+from ..hlo import HloInstruction, HloModule
 from .lost_calls import with_lost_calls
 
 #: What stands for instructions with the same calls and the same path.
@@ -31,44 +31,30 @@ _Key = tuple[int, str]
 _JIT = re.compile(r"\b(?:p?jit)\(([^()/]*)\)")
 
 
-def with_own_callers(module: Module) -> Module:
+def with_own_callers(module: HloModule) -> HloModule:
     """Return the module with the calls that led to each instruction in this program, as far as they are known."""
-    told = {number: Written(each.op_name, each.stack) for number, each in module.instructions.items()}
-    own = own_callers(told)
+    keys = {number: (id(each.stack), each.op_name) for number, each in module.instructions.items()}
+    once = {keys[number]: each for number, each in module.instructions.items()}  # many have the same
+    own = _own_callers(once)
     corrected = {
-        number: each._replace(stack=own[number].stack, traced_for=own[number].traced_for or each.traced_for)
+        number: each._replace(stack=own[keys[number]].stack, traced_for=own[keys[number]].traced_for)
         for number, each in module.instructions.items()
+        if own[keys[number]] is not once[keys[number]]
     }
-    return module._replace(instructions=corrected)
+    return module._replace(instructions={**module.instructions, **corrected}) if corrected else module
 
 
-class Written(NamedTuple):
-    """What a module tells of where an instruction comes from; the fields are those of :class:`HloInstruction`."""
-
-    op_name: str
-    stack: Stack
-    traced_for: str = ""
-
-
-def own_callers(told: dict[int, Written]) -> dict[int, Written]:
-    """Return the same with the calls that led to each instruction in this program.
-
-    Args:
-        told: all instructions of a module, by their numbers.
-    """
-    keys = {number: (id(each.stack), each.op_name) for number, each in told.items()}  # many have the same
-    once = {keys[number]: each for number, each in reversed(told.items())}
-    written = [once[key] for key in dict.fromkeys(keys.values()) if once[key].stack]
+def _own_callers(once: Mapping[_Key, HloInstruction]) -> dict[_Key, HloInstruction]:
+    """Return the same with the calls that led to each instruction in this program."""
+    written = [each for each in once.values() if each.stack]
     foreign = {frame for each in written for frame in _foreign(each.stack, each.op_name)}
     starts = list(dict.fromkeys(_starts(written))) or list(dict.fromkeys(_named(written)))
     corrected = {key: _corrected(each, starts, foreign) for key, each in once.items()}
     known = {each.function: each for each in starts if each.function is not None}
-    if len(known) == 1:
-        corrected = _completed(corrected, *known.values())
-    return {number: corrected[key] for number, key in keys.items()}
+    return _completed(corrected, *known.values()) if len(known) == 1 else corrected
 
 
-def _completed(corrected: dict[_Key, Written], start: _Start) -> dict[_Key, Written]:
+def _completed(corrected: dict[_Key, HloInstruction], start: _Start) -> dict[_Key, HloInstruction]:
     """Put in what is missing between the program and the calls behind it."""
     stacks = [each.stack for each in corrected.values() if len(_jitted(each.op_name)) == 1]
     found = with_lost_calls(stacks, start.calls, lambda frame: (frame.function, frame.file) == start.function)
@@ -80,7 +66,7 @@ def _completed(corrected: dict[_Key, Written], start: _Start) -> dict[_Key, Writ
     }
 
 
-def _corrected(instruction: Written, starts: Sequence[_Start], foreign: Set[Frame]) -> Written:
+def _corrected(instruction: HloInstruction, starts: Sequence[_Start], foreign: Set[Frame]) -> HloInstruction:
     if not instruction.stack:
         return instruction
     jitted = _jitted(instruction.op_name)
@@ -104,7 +90,7 @@ class _Start(NamedTuple):
     function: tuple[str, str] | None
 
 
-def _starts(instructions: Iterable[Written]) -> Iterator[_Start]:
+def _starts(instructions: Iterable[HloInstruction]) -> Iterator[_Start]:
     """Tell how the program began, by instructions that are surely its own."""
     for each in instructions:
         jitted = _jitted(each.op_name)
@@ -118,7 +104,7 @@ def _starts(instructions: Iterable[Written]) -> Iterator[_Start]:
             yield _Start(stack[:at], (stack[at].function, stack[at].file))
 
 
-def _named(instructions: Iterable[Written]) -> Iterator[_Start]:
+def _named(instructions: Iterable[HloInstruction]) -> Iterator[_Start]:
     """The same of a program that only calls jitted functions: by the name of its own, if calls have names."""
     for each in instructions:
         jitted = _jitted(each.op_name)

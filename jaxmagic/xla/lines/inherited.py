@@ -8,13 +8,13 @@ is in: ``jit(f)/while``. JAX writes no such instruction: what is in a body has a
 from __future__ import annotations
 
 from ..dataflow import Dataflow
-from ..hlo import Module
+from ..hlo import HloModule
 
 #: They run others, and may be the loop itself in a call that is compiled as a whole.
 _RUNS_OTHERS = ("while", "conditional", "call")
 
 
-def without_inherited(module: Module) -> Module:
+def without_inherited(module: HloModule) -> HloModule:
     """Return the module without metadata that instructions have from the loop or call that they are in."""
     flow = Dataflow(module)
     changed = {}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..costs.cost_analysis import category
-from ..hlo import HloInstruction, Module, Sharded
+from ..hlo import HloInstruction, HloModule, Sharded
 
 #: What a backward pass is called, whose rule may be the user's own.
 BACKWARD = "its backward pass (where that is a custom_vjp rule, JAX records none of its lines)"
@@ -28,7 +28,7 @@ def label_of_scope(scope: str) -> str:
     return LOOP if scope.rpartition("/")[2] == "while" else ""
 
 
-def label_of_instruction(module: Module, instruction: HloInstruction) -> str:
+def label_of_instruction(module: HloModule, instruction: HloInstruction) -> str:
     """Return why an instruction has no line, or which argument it exchanges and how that is divided; else nothing."""
     if instruction.traced_for and not instruction.stack:
         return f"traced for an earlier caller, {instruction.traced_for}: JAX has not recorded this one"
@@ -41,11 +41,11 @@ def label_of_instruction(module: Module, instruction: HloInstruction) -> str:
     return "" if argument is None else f"{kind} of argument {argument.name}{_divided(argument)}"
 
 
-def _argument(module: Module, instruction: HloInstruction) -> Sharded | None:
+def _argument(module: HloModule, instruction: HloInstruction) -> Sharded | None:
     """The argument of the program that an instruction takes, perhaps in another shape."""
     at = instruction
     for _ in range(len(_SAME)):
-        found = module.instructions.get(at.operands[0]) if at.operands else None
+        found = module.instructions.get(at.operand_ids[0]) if at.operand_ids else None
         if found is None:
             return None
         if found.opcode == "parameter":

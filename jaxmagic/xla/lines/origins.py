@@ -22,7 +22,7 @@ from ..costs.cost_analysis import work
 from ..costs.kernel_parts import parts_of_kernel
 from ..costs.operand_utilization import parts_of
 from ..dataflow import Dataflow
-from ..hlo import HloInstruction, Module
+from ..hlo import HloInstruction, HloModule
 
 #: Where an operation comes from: the calls that wrote it, and the path of JAX's operation.
 Place = tuple[Stack, str]
@@ -44,7 +44,7 @@ class Origins:
         module: it.
     """
 
-    def __init__(self, module: Module) -> None:
+    def __init__(self, module: HloModule) -> None:
         self._module = module
         self._flow = Dataflow(module)
         self._numbers = {id(instruction): number for number, instruction in module.instructions.items()}
@@ -128,7 +128,7 @@ class Origins:
         """An instruction of the function that it calls, unless operations of other lines call the same one."""
         if instruction.opcode == "fusion":
             return None
-        for computation in instruction.called:
+        for computation in instruction.called_computation_ids:
             callers = [self._module.instructions[each] for each in self._flow.callers(computation)]
             inside = (self._module.instructions[each] for each in self._module.computations.get(computation, ()))
             found = next(
@@ -187,7 +187,7 @@ class Origins:
 
     def _by_neighbours(self, instruction: HloInstruction, number: int | None) -> Shares:
         if number is None:
-            return self._nearest(instruction.operands)
+            return self._nearest(instruction.operand_ids)
         takers = self._reached(number)
         if takers:
             return takers

@@ -13,7 +13,7 @@ from ..costs.cost_analysis import work
 from ..costs.kernel_parts import parts_of_kernel
 from ..costs.operand_utilization import parts_of
 from ..dataflow import Dataflow
-from ..hlo import HloInstruction, Module
+from ..hlo import HloInstruction, HloModule
 from .origins import Origins, Place
 
 #: How far the values that an instruction takes are followed: beyond, each instruction is another one.
@@ -34,7 +34,7 @@ class Performed(NamedTuple):
     times: int
 
 
-def performed(module: Module, instruction: HloInstruction, origins: Origins) -> Mapping[Place, Performed]:
+def performed(module: HloModule, instruction: HloInstruction, origins: Origins) -> Mapping[Place, Performed]:
     """Return what an instruction performs of each of its places that have a line of their own.
 
     Of a fusion, a place counts once: a function of a library may be many instructions with one path.
@@ -59,7 +59,7 @@ def performed(module: Module, instruction: HloInstruction, origins: Origins) -> 
     return found
 
 
-def _identity(module: Module, flow: Dataflow, number: int, depth: int = 0) -> Hashable:
+def _identity(module: HloModule, flow: Dataflow, number: int, depth: int = 0) -> Hashable:
     """Return what it does with which values; its number where these are too far away, or it takes none."""
     instruction = module.instructions.get(number)
     operands = flow.operands(number)

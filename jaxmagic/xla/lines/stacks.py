@@ -21,21 +21,24 @@ class Stacks:
     def __init__(self, frames: Any) -> None:
         self._cell = cache(_cell)
         self._library = cache(public_name)
+        files, functions = frames.file_names, frames.function_names
         self._calls = [
             self._call(
-                entry(frames.files, each.file) or b"", entry(frames.functions, each.function) or b"", each.line
+                entry(files, each.file_name_id) or b"", entry(functions, each.function_name_id) or b"", each.line
             )
-            for each in frames.locations
+            for each in frames.file_locations
         ]
-        self._frames = [(each.location, each.parent) for each in frames.frames]
+        self._frames = [(each.file_location_id, each.parent_frame_id) for each in frames.stack_frames]
         self._stacks: dict[int, Stack] = {}
 
     def of(self, metadata: Any) -> Stack:
         """The calls of an instruction, from its ``OpMetadata``; older compilers name the innermost line only."""
-        if metadata.frame and metadata.frame not in self._stacks:
-            self._stacks[metadata.frame] = self._calls_of(metadata.frame)
-        found = self._stacks.get(metadata.frame, ())
-        return found or ((self._call(metadata.file, b"", metadata.line),) if metadata.file else ())
+        number = metadata.stack_frame_id
+        if number and number not in self._stacks:
+            self._stacks[number] = self._calls_of(number)
+        if found := self._stacks.get(number):
+            return found
+        return (self._call(metadata.source_file, b"", metadata.source_line),) if metadata.source_file else ()
 
     def _calls_of(self, number: int) -> Stack:
         found: list[Frame] = []

@@ -15,12 +15,14 @@ import jax
 import jax.numpy as jnp
 import pytest
 from programs import PROGRAMS, deep
+from recordings import serialized
 
 import jaxmagic
 from jaxmagic.memory_use.analysis.buffer_map import live_bytes, planned
 from jaxmagic.memory_use.capture.executables import describe, requirement, watch
 from jaxmagic.memory_use.record.memory_profile import Executable
 from jaxmagic.runtime import executed_programs
+from jaxmagic.xla.read_hlo import read_module
 
 
 @cache
@@ -75,15 +77,13 @@ def test_the_peak_lies_between_what_one_instruction_takes_and_all_that_is_alloca
 
 def largest_operands(made: Any) -> int:
     """Bytes of the arrays that the hungriest instruction of the entry computation reads, read from the module."""
-    from jaxmagic.xla.read_program import read_program
-
-    program = read_program(made.runtime_executable().hlo_modules()[0].as_serialized_hlo_module_proto())
+    module = read_module(serialized(made))
     sizes = []
-    for number in program.computations[program.entry].order:
-        instruction = program.instructions[number]
+    for number in module.computations[module.entry_computation_id]:
+        instruction = module.instructions[number]
         if instruction.opcode in ("fusion", "dot", "convolution", "sort", "fft", "custom-call", "copy"):
-            taken = {operand: program.instructions[operand] for operand in instruction.operands}
-            sizes.append(sum(each.parts[0].size_bytes for each in taken.values() if each.opcode != "constant"))
+            taken = {operand: module.instructions[operand] for operand in instruction.operand_ids}
+            sizes.append(sum(each.subshapes[0].size_bytes for each in taken.values() if each.opcode != "constant"))
     return max(sizes)
 
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
+import fabricate.hlo
 import numpy as np
 import pytest
 
 from jaxmagic.profiling.analysis.cpu_completion import completed
 from jaxmagic.profiling.record.recording import EventMetadata, Role, TraceLine
-from jaxmagic.xla.hlo import HloInstruction, Module
+from jaxmagic.xla.hlo import HloModule
 
 #: An event: its thread, its name, and its start and end in µs. What is marked with a star is the mark of an end. Of
 #: two events of one name the second has a number: ``"sort#2"``, as has its mark, ``"*sort#2"``.
@@ -110,13 +111,12 @@ def test_an_operation_is_never_said_to_end_before_its_event() -> None:
     assert not any(each.name == "several threads" for each in found.tracks)
 
 
-def chain(*names: str) -> Module:
+def chain(*names: str) -> HloModule:
     """Operations of which each takes the result of the one before."""
-    made = {
-        number: HloInstruction(name, name, "", 1, 4, (number - 1,) if number else (), (), "", 0, 0, "", ())
-        for number, name in enumerate(names)
-    }
-    return Module("jit_f", made, {0: tuple(made)}, {each.name: number for number, each in made.items()})
+    numbered = enumerate(names)
+    return fabricate.hlo.module(
+        *(fabricate.hlo.instruction(name, *((number - 1,) if number else ())) for number, name in numbered)
+    )
 
 
 def test_two_events_of_one_name_as_jax_0_10_records_a_sort() -> None:

@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
+import fabricate.hlo
 import pytest
 
 from jaxmagic.profiling.analysis.op_users import dependents
 from jaxmagic.profiling.record.recording import EventMetadata
-from jaxmagic.xla.hlo import HloInstruction, Module
+from jaxmagic.xla.hlo import HloModule
 
 #: Of a module: what takes the result of what.
 TAKES = {"x": "", "dot": "x", "tuple": "dot", "element": "tuple", "tanh": "element", "sum": "tanh", "add": "dot"}
 
 
-def module() -> Module:
-    named = {name: number for number, name in enumerate(TAKES)}
-    instructions = {
-        named[name]: HloInstruction(name, name, "f32[]", 1, 4, (named[taken],) if taken else (), (), "", 0, 0, "", ())
-        for name, taken in TAKES.items()
-    }
-    return Module("jit_f", instructions, {0: tuple(instructions)}, named)
+def module() -> HloModule:
+    numbers = {name: number for number, name in enumerate(TAKES)}
+    taken = {name: [numbers[each] for each in [taken] if each] for name, taken in TAKES.items()}
+    return fabricate.hlo.module(*(fabricate.hlo.instruction(name, *taken[name]) for name in TAKES))
 
 
 def kind(name: str, device: int = 0, program: int = 7, host: str = "", **facts: int) -> EventMetadata:

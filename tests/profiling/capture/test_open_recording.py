@@ -182,7 +182,7 @@ def test_two_hosts_may_have_given_one_number_to_different_programs() -> None:
         ("b", 4): module_of(jnp.tanh, jnp.ones(300)),
     }
     found = {
-        host: recorded(EventMetadata("op", {"hlo_op": next(iter(module.named)), "program_id": 4}, host), modules)
+        host: recorded(EventMetadata("op", {"hlo_op": min(module.instruction_ids), "program_id": 4}, host), modules)
         for (host, _), module in modules.items()
     }
     assert {host: each.module for host, each in found.items()} == {key[0]: each.name for key, each in modules.items()}

@@ -104,7 +104,7 @@ def test_a_recording_of_this_machine_has_its_modules_and_its_operations(tmp_path
     found = read_recording([("", file.read_bytes())])
     (module,) = found.modules.values()
     operations = {str(each.facts["hlo_op"]) for each in found.kinds if "hlo_op" in each.facts}
-    assert any(module.instructions[module.named[each]].opcode == "sort" for each in operations)
+    assert any(module.instructions[module.instruction_ids[each]].opcode == "sort" for each in operations)
     assert not found.unread
     of_two = read_recording([("a", file.read_bytes()), ("b", file.read_bytes())])
     ((_, number),) = found.modules

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import fabricate.hlo
 import jax
 import jax.numpy as jnp
 import pytest
 from recordings import module_of
 
 from jaxmagic.xla.costs.bytes_accessed import bytes_accessed, payload_bytes
-from jaxmagic.xla.hlo import HloInstruction, Module
+from jaxmagic.xla.hlo import HloInstruction, HloModule
 
 TABLE = jnp.ones((50_000, 64))
 HALF = TABLE.astype(jnp.bfloat16)
@@ -20,13 +21,14 @@ ROWS = 128 * 64 * 4
 ROW = 64 * 4
 
 
-def instruction(opcode: str, size_bytes: int = 40, operands: tuple[int, ...] = (), **changes: Any) -> HloInstruction:
-    found = HloInstruction(opcode, opcode, "", size_bytes // 4, size_bytes, operands, (), "", 0, 0, "", ())
-    return found._replace(**changes)
+def instruction(
+    opcode: str, size_bytes: int = 40, operand_ids: tuple[int, ...] = (), **changes: Any
+) -> HloInstruction:
+    return fabricate.hlo.instruction(opcode, *operand_ids, elements=size_bytes // 4, **changes)
 
 
-def module(*instructions: HloInstruction, inside: tuple[int, ...] = ()) -> Module:
-    return Module("jit_f", dict(enumerate(instructions)), {7: inside}, {})
+def module(*instructions: HloInstruction, inside: tuple[int, ...] = ()) -> HloModule:
+    return fabricate.hlo.module(*instructions, computations={7: inside})
 
 
 def moved(function: Callable[..., Any], *args: Any) -> int:
@@ -36,7 +38,7 @@ def moved(function: Callable[..., Any], *args: Any) -> int:
         number
         for each in found.instructions.values()
         if each.opcode not in ("while", "conditional", "call")
-        for called in each.called
+        for called in each.called_computation_ids
         for number in found.computations[called]
     }
     none = ("parameter", "tuple", "get-tuple-element", "constant", "bitcast", "while")
@@ -92,15 +94,15 @@ def test_what_is_looked_up_and_needed_as_a_whole_counts_as_a_whole() -> None:
     assert moved(lambda table, where: (table[where], table * 2), TABLE, WHERE) >= 2 * TABLE.nbytes
 
 
-def fusion(*inside: HloInstruction, operands: tuple[int, ...], size_bytes: int) -> tuple[Module, HloInstruction]:
+def fusion(*inside: HloInstruction, operands: tuple[int, ...], size_bytes: int) -> tuple[HloModule, HloInstruction]:
     """Which takes two operands: of 4000 bytes, and of 4."""
-    outside = (instruction("parameter", 4000), instruction("parameter", 4, parameter=1))
-    made = instruction("fusion", size_bytes, operands, called=(7,))
+    outside = (instruction("parameter", 4000), instruction("parameter", 4, parameter_number=1))
+    made = instruction("fusion", size_bytes, operands, called_computation_ids=(7,))
     numbers = tuple(range(2, 2 + len(inside)))
     return module(*outside, *inside, inside=numbers), made
 
 
-FIRST, SECOND = instruction("parameter", 4000), instruction("parameter", 4, parameter=1)
+FIRST, SECOND = instruction("parameter", 4000), instruction("parameter", 4, parameter_number=1)
 
 
 @pytest.mark.parametrize(
@@ -172,7 +174,7 @@ def test_what_is_added_to_rows_reads_them_before(combines: str, moved_bytes: int
     operands = instruction("parameter", 4000), instruction("parameter", 8), instruction("parameter", 40)
     combine = instruction("parameter", 4), instruction("parameter", 4), instruction(combines, 4)
     found = module(*operands, *combine, inside=(3, 4, 5))
-    assert bytes_accessed(found, instruction("scatter", 4000, (0, 1, 2), called=(7,))) == moved_bytes
+    assert bytes_accessed(found, instruction("scatter", 4000, (0, 1, 2), called_computation_ids=(7,))) == moved_bytes
 
 
 def test_a_scatter_of_several_arrays_writes_the_update_of_each() -> None:
@@ -182,7 +184,7 @@ def test_a_scatter_of_several_arrays_writes_the_update_of_each() -> None:
 
 
 def test_a_fusion_in_a_fusion_is_looked_into() -> None:
-    inner = instruction("fusion", 40, (2, 3), called=(8,))
+    inner = instruction("fusion", 40, (2, 3), called_computation_ids=(8,))
     found, made = fusion(FIRST, SECOND, inner, operands=(0, 1), size_bytes=40)
     within = {10: FIRST, 11: SECOND, 12: instruction("dynamic-slice", 40, (10, 11))}
     found = found._replace(
@@ -193,12 +195,12 @@ def test_a_fusion_in_a_fusion_is_looked_into() -> None:
 
 @pytest.mark.parametrize("opcode", ["scatter", "dynamic-update-slice", "gather", "slice", "fusion"])
 def test_a_broken_instruction_without_operands_moves_what_it_gives(opcode: str) -> None:
-    assert bytes_accessed(module(), instruction(opcode, 8, called=(3,))) == 8
-    assert bytes_accessed(module(), instruction(opcode, 8, operands=(5,), called=(7,))) == 8
+    assert bytes_accessed(module(), instruction(opcode, 8, called_computation_ids=(3,))) == 8
+    assert bytes_accessed(module(), instruction(opcode, 8, operand_ids=(5,), called_computation_ids=(7,))) == 8
 
 
 def test_a_fusion_that_contains_itself_is_no_endless_search() -> None:
-    circle = instruction("fusion", 40, (0, 1), called=(7,))
+    circle = instruction("fusion", 40, (0, 1), called_computation_ids=(7,))
     found, _ = fusion(FIRST, SECOND, circle, operands=(0, 1), size_bytes=40)
     assert bytes_accessed(found, circle) is not None
 

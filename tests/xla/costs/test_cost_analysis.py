@@ -4,27 +4,25 @@ from __future__ import annotations
 
 from typing import Any
 
+import fabricate.hlo
 import jax.numpy as jnp
 import pytest
 from recordings import module_of
 
 from jaxmagic.records.call_stack import Frame
 from jaxmagic.xla.costs.cost_analysis import category, flops, multiplied, work
-from jaxmagic.xla.hlo import HloInstruction, Module
+from jaxmagic.xla.hlo import HloInstruction, HloModule
 
 HERE = Frame(function="f", file="a.py", line=1)
 
 
-def instruction(opcode: str, elements: int = 10, operands: tuple[int, ...] = (), **changes: Any) -> HloInstruction:
-    values: dict[str, Any] = {
-        "name": opcode, "shape": "", "size_bytes": 4 * elements, "called": (), "target": "", "flops": None,
-        "groups": 0, "op_name": opcode, "stack": (HERE,),
-    }  # fmt: skip
-    return HloInstruction(opcode=opcode, elements=elements, operands=operands, **(values | changes))
+def instruction(opcode: str, elements: int = 10, operand_ids: tuple[int, ...] = (), **changes: Any) -> HloInstruction:
+    fields = {"op_name": opcode, "stack": (HERE,), **changes}
+    return fabricate.hlo.instruction(opcode, *operand_ids, elements=elements, **fields)
 
 
-def module(*instructions: HloInstruction, inside: tuple[int, ...] = ()) -> Module:
-    return Module("jit_f", dict(enumerate(instructions)), {7: inside}, {})
+def module(*instructions: HloInstruction, inside: tuple[int, ...] = ()) -> HloModule:
+    return fabricate.hlo.module(*instructions, computations={7: inside})
 
 
 @pytest.mark.parametrize(
@@ -44,11 +42,11 @@ def module(*instructions: HloInstruction, inside: tuple[int, ...] = ()) -> Modul
     ],
 )
 def test_instructions_are_sorted_by_what_they_do(opcode: str, target: str, kind: str) -> None:
-    assert category(module(), instruction(opcode, target=target)) == kind
+    assert category(module(), instruction(opcode, custom_call_target=target)) == kind
 
 
 def test_a_fusion_is_what_most_of_its_work_is() -> None:
-    fusion = instruction("fusion", called=(7,))
+    fusion = instruction("fusion", called_computation_ids=(7,))
     dot, add = instruction("dot", flops=2000), instruction("add")
     assert category(module(dot, add, inside=(0, 1)), fusion) == "matmul"
     assert category(module(add, inside=(0,)), fusion) == "elementwise fusion"

@@ -13,7 +13,7 @@ from recordings import all_of, module_of, trace
 
 from jaxmagic.profiling.capture.xspace import read_recording
 from jaxmagic.xla.costs.flops import flops_of, shape_without_workspace
-from jaxmagic.xla.hlo_proto import _messages, shape_of
+from jaxmagic.xla.hlo_proto import TUPLE, _messages, subshapes
 
 BF16, S8, U8, F32 = 16, 2, 6, 11
 
@@ -28,14 +28,14 @@ def counted(function: Any, opcode: str, *arguments: Any) -> list[int | None]:
 
 
 def shape(element: int, *sizes: int) -> Any:
-    return _messages()["Shape"](element=element, dimensions=sizes)
+    return _messages()["Shape"](element_type=element, dimensions=sizes)
 
 
 def call(target: str, config: Any, *parts: Any, **more: Any) -> Any:
     """A call of a library, with its results."""
-    made = _messages()["HloInstruction"](opcode=b"custom-call", target=target.encode(), **more)
+    made = _messages()["HloInstruction"](opcode=b"custom-call", custom_call_target=target.encode(), **more)
     made.backend_config = config if isinstance(config, bytes) else json.dumps(config).encode()
-    made.shape.CopyFrom(parts[0] if len(parts) == 1 else _messages()["Shape"](parts=parts))
+    made.shape.CopyFrom(parts[0] if len(parts) == 1 else _messages()["Shape"](element_type=TUPLE, tuple_shapes=parts))
     return made
 
 
@@ -122,13 +122,18 @@ def test_the_products_of_a_library_are_counted_by_their_dimension_numbers() -> N
     for target in ("__cublas$gemm", "__cublas$lt$matmul", "__cublas$lt$matmul$f8"):
         found = call(target, config, shape(BF16, 4, 2048, 512), shape(S8, 33554432))
         assert flops_of(found, operands) == 2 * 4 * 2048 * 1024 * 512
-        assert shape_of(shape_without_workspace(found))[0] == "bf16[4,2048,512]"
+        assert subshapes(shape_without_workspace(found))[0].shape == "bf16[4,2048,512]"
     assert flops_of(call("__onednn$matmul", {}, shape(F32, 4, 2048, 512)), operands) == 2 * 4 * 2048 * 1024 * 512
 
 
 def test_the_passes_of_a_convolution_of_a_library_are_counted_alike() -> None:
     """Forward, and both gradients, meet the same pairs; dimension numbers are those of the forward pass."""
-    numbers = {"kernel_inputs": 1, "output_features": 1, "input_spatial": [2, 3], "output_spatial": [2, 3]}
+    numbers = {
+        "kernel_input_feature_dimension": 1,
+        "output_feature_dimension": 1,
+        "input_spatial_dimensions": [2, 3],
+        "output_spatial_dimensions": [2, 3],
+    }
     window = {"dimensions": [{"size": 3, "stride": 2, "padding_low": 1}] * 2}
     x, kernel, y = shape(F32, 8, 16, 33, 33), shape(F32, 32, 16, 3, 3), shape(F32, 8, 32, 17, 17)
     workspace = shape(U8, 1000)
@@ -139,7 +144,7 @@ def test_the_passes_of_a_convolution_of_a_library_are_counted_alike() -> None:
     )
     passes = {"Forward": (x, kernel, y), "BackwardInput": (y, kernel, x), "BackwardFilter": (x, y, kernel)}
     for name, (one, other, given) in passes.items():
-        made = call(f"__cudnn$conv{name}", {}, given, workspace, convolution=numbers, window=window)
+        made = call(f"__cudnn$conv{name}", {}, given, workspace, convolution_dimension_numbers=numbers, window=window)
         assert flops_of(made, (one, other)) == expected, name
 
 
@@ -191,7 +196,7 @@ def test_calls_of_real_recordings_are_counted(name: str, target: str, expected: 
         each
         for module in recording.modules.values()
         for each in module.instructions.values()
-        if each.opcode == "custom-call" and each.target == target
+        if each.opcode == "custom-call" and each.custom_call_target == target
     ]
     if expected is None:  # the convolution as XLA counts it
         expected = by_xla(

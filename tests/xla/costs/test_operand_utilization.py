@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import fabricate.hlo
 import jax.numpy as jnp
 import pytest
 from recordings import module_of
 
 from jaxmagic.xla.costs.cost_analysis import flops
 from jaxmagic.xla.costs.operand_utilization import parts_of, read_by
-from jaxmagic.xla.hlo import HloInstruction, Module
+from jaxmagic.xla.hlo import HloInstruction, HloModule
 
 TABLE, WHERE = jnp.ones((50_000, 64)), jnp.arange(128)
 
@@ -19,9 +20,8 @@ TABLE, WHERE = jnp.ones((50_000, 64)), jnp.arange(128)
 def computed(function: Callable[..., Any], *args: Any) -> int:
     """Floating-point operations of all that is no part of something else."""
     found = module_of(function, *args)
-    inside = {
-        number for each in found.instructions.values() for one in each.called for number in found.computations[one]
-    }
+    called = {one for each in found.instructions.values() for one in each.called_computation_ids}
+    inside = {number for each in called for number in found.computations[each]}
     return sum(flops(found, each) or 0 for number, each in found.instructions.items() if number not in inside)
 
 
@@ -39,17 +39,16 @@ def test_only_what_the_result_needs_is_computed(function: Any, least: int, most:
     assert least <= computed(function, TABLE, WHERE) <= most
 
 
-def instruction(opcode: str, elements: int, *operands: int, **changes: Any) -> HloInstruction:
-    found = HloInstruction(opcode, opcode, "", elements, 4 * elements, operands, (), "", 0, 0, "", ())
-    return found._replace(**changes)
+def instruction(opcode: str, elements: int, *operand_ids: int, **changes: Any) -> HloInstruction:
+    return fabricate.hlo.instruction(opcode, *operand_ids, elements=elements, **changes)
 
 
-def fusion(*inside: HloInstruction) -> tuple[Module, HloInstruction]:
+def fusion(*inside: HloInstruction) -> tuple[HloModule, HloInstruction]:
     """Of an operand with 1000 elements, which is the parameter that is the first instruction in it."""
-    made = instruction("fusion", inside[-1].elements, 0, called=(7,))
+    made = instruction("fusion", inside[-1].elements, 0, called_computation_ids=(7,))
     numbers = range(1, 1 + len(inside))
-    every = {0: instruction("parameter", 1000), **dict(zip(numbers, inside, strict=True))}
-    return Module("jit_f", every, {7: tuple(numbers)}, {}), made
+    every = (instruction("parameter", 1000), *inside)
+    return fabricate.hlo.module(*every, computations={7: tuple(numbers)}), made
 
 
 PARAMETER = instruction("parameter", 1000)
@@ -72,7 +71,9 @@ def test_what_is_cut_out_is_needed_alone(inside: tuple[HloInstruction, ...], sha
 
 
 def test_what_a_fusion_in_a_fusion_needs_is_what_is_wanted_of_it() -> None:
-    found, made = fusion(PARAMETER, instruction("fusion", 1000, 1, called=(8,)), instruction("slice", 10, 2))
+    found, made = fusion(
+        PARAMETER, instruction("fusion", 1000, 1, called_computation_ids=(8,)), instruction("slice", 10, 2)
+    )
     within = {10: PARAMETER, 11: instruction("exp", 1000, 10)}
     found = found._replace(
         instructions={**found.instructions, **within}, computations={**found.computations, 8: (10, 11)}
@@ -85,7 +86,11 @@ def test_what_a_fusion_in_a_fusion_needs_is_what_is_wanted_of_it() -> None:
 
 @pytest.mark.parametrize("operands", [(2,), (3, 2), ()])
 def test_broken_fusions_are_no_endless_search(operands: tuple[int, ...]) -> None:
-    circle = instruction("add", 10, *operands), instruction("fusion", 10, 1, 2, called=(7,)), instruction("add", 9, 2)
+    circle = (
+        instruction("add", 10, *operands),
+        instruction("fusion", 10, 1, 2, called_computation_ids=(7,)),
+        instruction("add", 9, 2),
+    )
     found, made = fusion(PARAMETER, *circle)
     assert len(list(parts_of(found, made))) >= 3
     assert read_by(found, made, 9)[0] <= 1000

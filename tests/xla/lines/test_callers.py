@@ -5,13 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+import fabricate.hlo
 import jax
 import jax.numpy as jnp
 import pytest
 from recordings import module_of
 
 from jaxmagic.records.call_stack import Frame, Stack
-from jaxmagic.xla.hlo import HloInstruction, Module
+from jaxmagic.xla.hlo import HloInstruction
 from jaxmagic.xla.lines.callers import with_own_callers
 from jaxmagic.xla.lines.origins import Origins
 
@@ -25,11 +26,11 @@ def stack(*calls: str) -> Stack:
 
 
 def instruction(op_name: str, *calls: str) -> HloInstruction:
-    return HloInstruction("add", "add", "", 1, 4, (), (), "", 0, 0, op_name, stack(*calls))
+    return fabricate.hlo.instruction("add", op_name=op_name, stack=stack(*calls))
 
 
 def corrected(*instructions: HloInstruction) -> list[HloInstruction]:
-    made = Module("jit_second", dict(enumerate(instructions)), {0: tuple(range(len(instructions)))}, {})
+    made = fabricate.hlo.module(*instructions, name="jit_second")
     return list(with_own_callers(made).instructions.values())
 
 
@@ -91,8 +92,8 @@ def test_the_line_of_a_first_caller_alone_is_not_known(op_name: str, calls: list
 
 def test_a_line_that_is_not_known_is_not_that_of_a_neighbour() -> None:
     stale = instruction("jit(second)/jit(_split)/slice", "main:2", "first:3")
-    taker = instruction("jit(second)/mul", "main:1", "second:8")._replace(operands=(0,))
-    made = Module("jit_second", {0: stale, 1: taker}, {0: (0, 1)}, {})
+    taker = instruction("jit(second)/mul", "main:1", "second:8")._replace(operand_ids=(0,))
+    made = fabricate.hlo.module(stale, taker, name="jit_second")
     found = with_own_callers(made)
     assert list(Origins(found).shares(found.instructions[0])) == [((), "jit(second)/jit(_split)/slice")]
 

@@ -4,26 +4,27 @@ from __future__ import annotations
 
 from typing import Any
 
+import fabricate.hlo
 import pytest
 
 from jaxmagic.profiling.analysis.source_lines import line_times
 from jaxmagic.profiling.record.profile import DeviceUse, PlaceTime, Profile
 from jaxmagic.profiling.report.lines import about_labels
 from jaxmagic.records.call_stack import Frame
-from jaxmagic.xla.hlo import HloInstruction, Module, Sharded
+from jaxmagic.xla.hlo import HloInstruction, HloModule, Sharded
 from jaxmagic.xla.lines.labels import BACKWARD, LOOP, label_of_instruction, label_of_scope
 
 HERE = (Frame(function="f", file="a.py", line=7),)
 
 
-def instruction(opcode: str, *operands: int, **changes: Any) -> HloInstruction:
-    made = HloInstruction(opcode, opcode, "f32[8]", 8, 32, operands, (), "", 0, 0, f"jit(f)/{opcode}", HERE)
-    return made._replace(**changes)
+def instruction(opcode: str, *operand_ids: int, **changes: Any) -> HloInstruction:
+    fields = {"op_name": f"jit(f)/{opcode}", "stack": HERE, **changes}
+    return fabricate.hlo.instruction(opcode, *operand_ids, elements=8, **fields)
 
 
-def module(*instructions: HloInstruction, pieces: tuple[int, ...] | None = (4, 1)) -> Module:
+def module(*instructions: HloInstruction, pieces: tuple[int, ...] | None = (4, 1)) -> HloModule:
     inputs = (Sharded(name="params['w']", shape="f32[8,8]", pieces=pieces),)
-    return Module("jit_f", dict(enumerate(instructions)), {0: tuple(range(len(instructions)))}, {}, inputs)
+    return fabricate.hlo.module(*instructions, inputs=inputs)
 
 
 @pytest.mark.parametrize(

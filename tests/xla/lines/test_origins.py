@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import fabricate.hlo
 import jax
 import jax.numpy as jnp
 import pytest
@@ -11,42 +12,39 @@ from recordings import module_of
 
 from jaxmagic.records.call_stack import Frame
 from jaxmagic.xla.costs.cost_analysis import category
-from jaxmagic.xla.hlo import HloInstruction, Module
+from jaxmagic.xla.hlo import HloInstruction, HloModule
 from jaxmagic.xla.lines.inherited import without_inherited
 from jaxmagic.xla.lines.origins import Origins
 
 HERE, THERE, ELSEWHERE = (Frame(function="f", file="a.py", line=line) for line in (1, 2, 3))
 
 
-def instruction(opcode: str, elements: int = 10, operands: tuple[int, ...] = (), **changes: Any) -> HloInstruction:
-    values: dict[str, Any] = {
-        "name": opcode, "shape": f"f32[{elements}]", "size_bytes": 4 * elements, "called": (), "target": "",
-        "flops": None, "groups": 0, "op_name": f"jit(f)/{opcode}", "stack": (HERE,),
-    }  # fmt: skip
-    return HloInstruction(opcode=opcode, elements=elements, operands=operands, **(values | changes))
+def instruction(opcode: str, elements: int = 10, operand_ids: tuple[int, ...] = (), **changes: Any) -> HloInstruction:
+    fields = {"op_name": f"jit(f)/{opcode}", "stack": (HERE,), **changes}
+    return fabricate.hlo.instruction(opcode, *operand_ids, elements=elements, **fields)
 
 
-def added(opcode: str, operands: tuple[int, ...] = (), **changes: Any) -> HloInstruction:
+def added(opcode: str, operand_ids: tuple[int, ...] = (), **changes: Any) -> HloInstruction:
     """Without metadata."""
-    return instruction(opcode, operands=operands, **({"stack": (), "op_name": ""} | changes))
+    return instruction(opcode, operand_ids=operand_ids, **({"stack": (), "op_name": ""} | changes))
 
 
-def module(*instructions: HloInstruction, **computations: tuple[int, ...]) -> Module:
+def module(*instructions: HloInstruction, **computations: tuple[int, ...]) -> HloModule:
     """Instructions by their places; computations by their numbers, as ``c7``, and the rest of them."""
     inside = {int(name[1:]): numbers for name, numbers in computations.items()}
     taken = {number for numbers in inside.values() for number in numbers}
     inside[0] = tuple(number for number in range(len(instructions)) if number not in taken)
-    return Module("jit_f", dict(enumerate(instructions)), inside, {})
+    return fabricate.hlo.module(*instructions, computations=inside)
 
 
-def lines(found: Module, number: int) -> dict[int | None, float]:
+def lines(found: HloModule, number: int) -> dict[int | None, float]:
     """The share of each line."""
     shares = Origins(found).shares(found.instructions[number])
     return {stack[-1].line if stack else None: share for (stack, _), share in shares.items()}
 
 
 def test_a_fusion_is_divided_among_its_lines_by_their_work() -> None:
-    fusion = instruction("fusion", called=(7,))
+    fusion = instruction("fusion", called_computation_ids=(7,))
     add, tanh = instruction("add"), instruction("tanh", stack=(THERE,))
     found = Origins(module(add, tanh, fusion, c7=(0, 1))).shares(fusion)
     assert {stack: share for (stack, _), share in found.items()} == {(HERE,): 1 / 9, (THERE,): 8 / 9}
@@ -57,7 +55,7 @@ def test_of_a_line_counts_what_of_its_work_the_result_needs() -> None:
     operand = instruction("parameter", 1000)
     add, cut = instruction("add", 1000, (0, 0)), instruction("slice", 10, (1,), stack=())
     multiply = instruction("multiply", 10, (2, 2), stack=(THERE,))
-    fusion = instruction("fusion", 10, called=(7,))
+    fusion = instruction("fusion", 10, called_computation_ids=(7,))
     found = Origins(module(operand, add, cut, multiply, fusion, c7=(0, 1, 2, 3))).shares(fusion)
     assert {stack: share for (stack, _), share in found.items()} == {
         (HERE,): pytest.approx(1 / 3),
@@ -68,32 +66,35 @@ def test_of_a_line_counts_what_of_its_work_the_result_needs() -> None:
 def test_an_added_instruction_belongs_to_what_takes_its_result() -> None:
     written, iota = instruction("add"), added("iota")
     between = added("get-tuple-element", (1,))
-    taker = instruction("scatter", operands=(0, 2), stack=(THERE,))
+    taker = instruction("scatter", operand_ids=(0, 2), stack=(THERE,))
     found = module(written, iota, between, taker)
     assert lines(found, 1) == lines(found, 2) == {2: 1.0}
-    assert lines(module(written, added("copy", (0,)), instruction("dot", operands=(1,), stack=(THERE,))), 1) == {
+    assert lines(module(written, added("copy", (0,)), instruction("dot", operand_ids=(1,), stack=(THERE,))), 1) == {
         2: 1.0
     }
 
 
 def test_it_is_divided_where_several_lines_take_its_result() -> None:
-    takers = [instruction("add", operands=(0,), stack=(frame,)) for frame in (HERE, HERE, THERE, ELSEWHERE)]
+    takers = [instruction("add", operand_ids=(0,), stack=(frame,)) for frame in (HERE, HERE, THERE, ELSEWHERE)]
     assert lines(module(added("copy"), *takers), 0) == {1: 0.5, 2: 0.25, 3: 0.25}
 
 
 def test_what_takes_a_result_is_looked_up_in_fusions() -> None:
     """Of a fusion that writes into its first operand at the line of the second, only the one that takes it counts."""
-    inside = [instruction("parameter", parameter=at, stack=(), op_name="") for at in (0, 1)]
-    first, second = instruction("exponential", operands=(0,)), instruction("add", operands=(1, 2), stack=(THERE,))
-    fusion = instruction("fusion", operands=(4, 5), called=(7,), stack=(THERE,))
+    inside = [instruction("parameter", parameter_number=at, stack=(), op_name="") for at in (0, 1)]
+    first, second = (
+        instruction("exponential", operand_ids=(0,)),
+        instruction("add", operand_ids=(1, 2), stack=(THERE,)),
+    )
+    fusion = instruction("fusion", operand_ids=(4, 5), called_computation_ids=(7,), stack=(THERE,))
     found = module(*inside, first, second, added("copy"), added("copy"), fusion, c7=(0, 1, 2, 3))
     assert lines(found, 4) == {1: 1.0}
     assert lines(found, 5) == {2: 1.0}
 
 
 def test_an_added_instruction_of_a_fusion_belongs_to_what_takes_the_fusion() -> None:
-    fusion = added("fusion", called=(7,))
-    taker = instruction("scatter", operands=(1,), stack=(THERE,))
+    fusion = added("fusion", called_computation_ids=(7,))
+    taker = instruction("scatter", operand_ids=(1,), stack=(THERE,))
     assert lines(module(added("iota"), fusion, taker, c7=(0,)), 1) == {2: 1.0}
 
 
@@ -104,24 +105,24 @@ def test_it_belongs_to_where_its_operands_come_from_if_nothing_takes_it() -> Non
 
 
 def test_it_belongs_to_the_loop_that_runs_it_if_nothing_else_is_known() -> None:
-    loop = instruction("while", called=(7,), stack=(THERE,))
+    loop = instruction("while", called_computation_ids=(7,), stack=(THERE,))
     assert lines(module(added("parameter"), added("copy", (0,)), loop, c7=(0, 1)), 1) == {2: 1.0}
 
 
 def test_it_belongs_to_the_function_that_it_combines_numbers_with() -> None:
-    maximum, taker = instruction("maximum", stack=(THERE,)), instruction("add", operands=(1,))
-    window = added("reduce-window", called=(7,))
+    maximum, taker = instruction("maximum", stack=(THERE,)), instruction("add", operand_ids=(1,))
+    window = added("reduce-window", called_computation_ids=(7,))
     assert lines(module(maximum, window, taker, c7=(0,)), 1) == {2: 1.0}
-    other = instruction("reduce", called=(7,))  # XLA makes one of equal functions
+    other = instruction("reduce", called_computation_ids=(7,))  # XLA makes one of equal functions
     assert lines(module(maximum, window, taker, other, c7=(0,)), 1) == {1: 1.0}
 
 
 def test_it_belongs_to_the_operation_whose_constant_it_takes() -> None:
     zero, operand = instruction("constant", 1), instruction("tanh", stack=(THERE,))
     window = added("reduce-window", (1, 0))
-    taker = instruction("multiply", operands=(2,), stack=(ELSEWHERE,))
+    taker = instruction("multiply", operand_ids=(2,), stack=(ELSEWHERE,))
     assert lines(module(zero, operand, window, taker), 2) == {1: 1.0}
-    other = instruction("pad", operands=(1, 0), stack=(ELSEWHERE,))
+    other = instruction("pad", operand_ids=(1, 0), stack=(ELSEWHERE,))
     assert lines(module(zero, operand, window, taker, other), 2) == {3: 1.0}
 
 
@@ -129,10 +130,10 @@ def test_an_operation_that_has_lost_its_line_is_not_given_that_of_a_neighbour() 
     """Two cumulative sums, of which only the first has a constant with a line, and a helper of the second."""
     zero, operand = instruction("constant", 1), instruction("tanh")
     first = added("reduce-window", (1, 0), op_name="reduce_window_sum")
-    between = instruction("sine", operands=(2,), stack=(THERE,))
+    between = instruction("sine", operand_ids=(2,), stack=(THERE,))
     helper = added("reduce-window", (3, 0))
     second = added("add", (4,), op_name="reduce_window_sum")
-    taker = instruction("multiply", operands=(5,), stack=(ELSEWHERE,))
+    taker = instruction("multiply", operand_ids=(5,), stack=(ELSEWHERE,))
     found = module(zero, operand, first, between, helper, second, taker)
     assert lines(found, 2) == {1: 1.0}
     assert lines(found, 4) == lines(found, 5) == {None: 1.0}
@@ -141,8 +142,11 @@ def test_an_operation_that_has_lost_its_line_is_not_given_that_of_a_neighbour() 
 def test_a_loop_that_is_one_kernel_is_divided_among_the_lines_of_its_body() -> None:
     """With two loops in it, one of which runs ten times and the other one as often as nobody knows."""
     add, tanh = instruction("add"), instruction("add", stack=(THERE,))
-    loop, unknown = instruction("while", called=(7,), trips=10), instruction("while", called=(8,))
-    call = instruction("call", called=(9,), one_kernel=True, stack=(ELSEWHERE,))
+    loop, unknown = (
+        instruction("while", called_computation_ids=(7,), known_trip_count=10),
+        instruction("while", called_computation_ids=(8,)),
+    )
+    call = instruction("call", called_computation_ids=(9,), one_kernel=True, stack=(ELSEWHERE,))
     found = module(add, tanh, loop, unknown, call, c7=(0,), c8=(1,), c9=(2, 3))
     assert lines(found, 4) == {1: pytest.approx(10 / 11), 2: pytest.approx(1 / 11)}
     whole = call._replace(one_kernel=False)
@@ -151,8 +155,8 @@ def test_a_loop_that_is_one_kernel_is_divided_among_the_lines_of_its_body() -> N
 
 
 def test_what_has_its_line_from_the_loop_around_it_belongs_to_what_takes_its_result() -> None:
-    dot, tanh = instruction("dot", op_name="jit(f)/while"), instruction("tanh", operands=(0,), stack=(THERE,))
-    loop = instruction("while", called=(7,), op_name="jit(f)/while")
+    dot, tanh = instruction("dot", op_name="jit(f)/while"), instruction("tanh", operand_ids=(0,), stack=(THERE,))
+    loop = instruction("while", called_computation_ids=(7,), op_name="jit(f)/while")
     found = without_inherited(module(dot, tanh, loop, c7=(0, 1)))
     assert lines(found, 0) == {2: 1.0}
     assert lines(found, 2) == {1: 1.0}
@@ -165,7 +169,7 @@ def test_how_often_a_loop_runs_is_read_from_its_module() -> None:
         return jax.lax.fori_loop(0, 20_000, lambda _, y: jnp.tanh(y) * 2, x)
 
     found = module_of(looped, jnp.ones(16))
-    assert [each.trips for each in found.instructions.values() if each.opcode == "while"] == [20_000]
+    assert [each.known_trip_count for each in found.instructions.values() if each.opcode == "while"] == [20_000]
     calls = [each for each in found.instructions.values() if each.opcode == "call"]
     assert all(each.one_kernel for each in calls)
 
@@ -206,5 +210,5 @@ def test_an_operation_that_has_lost_its_line_has_that_of_its_expansion() -> None
     zero, operand = instruction("constant", 1), instruction("tanh", stack=(THERE,))
     window = added("reduce-window", (1, 0))
     total = added("add", (2,), op_name="reduce_window_sum")
-    taker = instruction("multiply", operands=(3,), stack=(ELSEWHERE,))
+    taker = instruction("multiply", operand_ids=(3,), stack=(ELSEWHERE,))
     assert lines(module(zero, operand, window, total, taker), 3) == {1: 1.0}

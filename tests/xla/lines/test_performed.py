@@ -22,7 +22,7 @@ def profile_of(function: Any, *arguments: Any) -> dict[int, int]:
     entry = list(found.computations)[-1]
     names = [found.instructions[number].name for number in found.computations[entry]]
     skipped = ("parameter", "constant", "tuple", "get-tuple-element", "bitcast")
-    names = [each for each in names if found.instructions[found.named[each]].opcode not in skipped]
+    names = [each for each in names if found.instructions[found.instruction_ids[each]].opcode not in skipped]
     kinds = tuple(EventMetadata(each, {"hlo_op": each, "program_id": 1}) for each in names)
     starts = np.arange(len(names), dtype=np.int64) * 10_000
     numbers = np.arange(len(names), dtype=np.int64)

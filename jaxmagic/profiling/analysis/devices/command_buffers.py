@@ -15,7 +15,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from ....xla.hlo import Module
+from ....xla.hlo import HloModule
 from ...record.recording import EventMetadata, Trace
 
 _NOTE = (
@@ -31,7 +31,7 @@ def in_command_buffer(kind: EventMetadata) -> bool:
     return str(kind.facts.get("hlo_op", "")).startswith("command_buffer")
 
 
-def op_of_kernel(kernel: str, module: Module | None) -> str:
+def op_of_kernel(kernel: str, module: HloModule | None) -> str:
     """The name of the HLO op that a kernel was compiled from, or the kernel's name where that is not certain.
 
     Without a module, a number at the end is taken for that of an op.
@@ -41,9 +41,9 @@ def op_of_kernel(kernel: str, module: Module | None) -> str:
     """
     if module is None:
         return re.sub(r"_(\d+)$", r".\1", kernel)
-    if kernel in module.named:
+    if kernel in module.instruction_ids:
         return kernel
-    found = [name for name in module.named if sanitized(name) == kernel]
+    found = [name for name in module.instruction_ids if sanitized(name) == kernel]
     return found[0] if len(found) == 1 else kernel
 
 
@@ -86,10 +86,10 @@ def _filed(kind: EventMetadata, op: str) -> EventMetadata:
     return kind._replace(facts={**kind.facts, "hlo_op": op, "command_buffer": kind.facts.get("hlo_op", "")})
 
 
-def _ops_by_place(kernels: Sequence[str], module: Module) -> list[str | None]:
+def _ops_by_place(kernels: Sequence[str], module: HloModule) -> list[str | None]:
     """The op of each kernel whose name is that of none, in the order of their runs; ``None`` where not certain."""
     order = {module.instructions[number].name: at for at, number in enumerate(_schedule(module))}
-    calls = [each for each in order if module.instructions[module.named[each]].opcode == "custom-call"]
+    calls = [each for each in order if module.instructions[module.instruction_ids[each]].opcode == "custom-call"]
     places = [order.get(op_of_kernel(each, module)) for each in kernels]
     found: list[str | None] = [None] * len(kernels)
     begin = 0
@@ -114,9 +114,9 @@ def _in_order(low: int | None, high: int | None) -> bool:
     return low is not None and high is not None and low < high
 
 
-def _schedule(module: Module) -> Iterator[int]:
+def _schedule(module: HloModule) -> Iterator[int]:
     """The instructions that no other one calls, in order."""
-    called = {each for one in module.instructions.values() for each in one.called}
+    called = {each for one in module.instructions.values() for each in one.called_computation_ids}
     for number, instructions in module.computations.items():
         if number not in called:
             yield from instructions

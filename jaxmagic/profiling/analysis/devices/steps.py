@@ -98,14 +98,13 @@ class Executions:
     def _is_outside(self, program: ProgramKey, name: str) -> bool:
         """Tell whether an operation is in no computation that another one calls, as far as that is known."""
         module = self._recording.modules.get(program)
-        number = None if module is None else module.named.get(name)
+        number = None if module is None else module.instruction_ids.get(name)
         if module is None or number is None:
             return module is None
         if program not in self._called:
             instructions = module.instructions.values()
-            numbers = {
-                each for one in instructions for called in one.called for each in module.computations.get(called, ())
-            }
+            called = {each for one in instructions for each in one.called_computation_ids}
+            numbers = {number for each in called for number in module.computations.get(each, ())}
             self._called[program] = numbers
         return number not in self._called[program]
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+import fabricate.hlo
 import numpy as np
 
 from jaxmagic.profiling.analysis.classify_ops import recorded
@@ -15,23 +14,16 @@ from jaxmagic.profiling.analysis.devices.command_buffers import (
 )
 from jaxmagic.profiling.record.recording import EventMetadata, Trace, TraceLine
 from jaxmagic.records.call_stack import Frame
-from jaxmagic.xla.hlo import HloInstruction, Module
+from jaxmagic.xla.hlo import HloModule
 
 
-def module(*names: str) -> Module:
-    def instruction(name: str, line: int) -> HloInstruction:
-        empty: dict[str, Any] = {"operands": (), "called": (), "target": "", "flops": None, "groups": 0}
-        stack = (Frame(function="f", file="a.py", line=line),)
-        return HloInstruction(
-            name=name, opcode="add", shape="f32[8]", elements=8, size_bytes=32, op_name="add", stack=stack, **empty
+def module(*names: str) -> HloModule:
+    lines = [(Frame(function="f", file="a.py", line=line),) for line in range(1, len(names) + 1)]
+    return fabricate.hlo.module(
+        *(
+            fabricate.hlo.instruction("add", name=name, op_name="add", stack=stack)
+            for name, stack in zip(names, lines, strict=True)
         )
-
-    numbered = dict(enumerate(names))
-    return Module(
-        name="jit_f",
-        instructions={number: instruction(name, number + 1) for number, name in numbered.items()},
-        computations={0: tuple(numbered)},
-        named={name: number for number, name in numbered.items()},
     )
 
 
