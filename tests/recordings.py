@@ -7,7 +7,10 @@ from typing import Any
 
 import jax
 
+from jaxmagic.profiling.analysis.interpret import interpreted
 from jaxmagic.profiling.capture.xplane import xspace_messages
+from jaxmagic.profiling.capture.xspace import read_recording
+from jaxmagic.profiling.record.recording import Trace
 from jaxmagic.xla.hlo import HloInstruction, HloModule
 from jaxmagic.xla.read_hlo import read_module
 
@@ -65,6 +68,11 @@ def operation(run: int, device: int = 0) -> list[dict[str, Any]]:
 def trace(name: str) -> Path:
     """The file of a real recording."""
     return next(file for each in _FOLDERS if (file := each / f"{name}.xplane.pb").exists())
+
+
+def recording_of(name: str) -> Trace:
+    """A real recording, read, with what follows from it."""
+    return interpreted(read_recording([("", trace(name).read_bytes())]))
 
 
 def module_of(function: Any, *args: Any) -> HloModule:

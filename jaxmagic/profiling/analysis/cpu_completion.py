@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...xla.hlo import HloModule
-from ..record.recording import EventMetadata, ProgramKey, TraceLine
+from ..record.recording import EventMetadata, ProgramKey, Trace, TraceLine
 from .attribution import Ints
 from .classify_ops import is_ours
 from .op_users import dependents
@@ -30,6 +30,48 @@ _AT_ONCE_PS = 100 * 10**6
 
 #: What an operation took longer than its event, for that to count.
 _WORTH_PS = 10**6
+
+
+#: The track of operations that went on in other threads than the one that began them.
+SEVERAL_THREADS = "several threads"
+
+
+def with_ends(recording: Trace) -> Trace:
+    """The recording with the ends of the CPU's operations, as far as marks tell them.
+
+    Operations that went on longer than their events lie on a track of their own, :data:`SEVERAL_THREADS`. Those whose
+    end no mark tells, as at the edges of a recording, stay as they are, and a note says of how many that is so.
+    """
+    hosts: dict[str, list[TraceLine]] = {}
+    others = []
+    for track in recording.tracks:
+        if len(track.kinds) and (track.device is None or is_cpu(track.device)):
+            hosts.setdefault(recording.kinds[track.kinds[0]].host, []).append(track)
+        else:
+            others.append(track)
+    found = [completed(each, recording.kinds, recording.modules) for each in hosts.values()]
+    return replace(
+        recording,
+        tracks=(*others, *(track for each in found for track in each.tracks)),
+        notes=(*recording.notes, *_about_unknown(sum(each.unknown for each in found))),
+    )
+
+
+def is_cpu(device: str) -> bool:
+    """Tell whether a device is a CPU, of whichever host.
+
+    >>> is_cpu("CPU:0"), is_cpu("host-a CPU:1"), is_cpu("GPU:0")
+    (True, True, False)
+    """
+    return device.rpartition(" ")[2].startswith("CPU:")
+
+
+def _about_unknown(operations: int) -> list[str]:
+    if not operations:
+        return []
+    if operations == 1:
+        return ["1 operation has no recorded end; its duration is a lower bound."]
+    return [f"{operations:,} operations have no recorded end; their durations are lower bounds."]
 
 
 class Completed(NamedTuple):
@@ -136,7 +178,7 @@ def _apart(
         here = here[np.lexsort((-end[here], operations.start[here]))]
         if len(here):
             yield TraceLine(
-                name="several threads",
+                name=SEVERAL_THREADS,
                 device=device,
                 role="operations",
                 kinds=operations.kind[here],

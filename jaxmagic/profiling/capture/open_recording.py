@@ -8,6 +8,7 @@ from google.protobuf.message import DecodeError
 
 from ...errors import NotMeasured
 from ...records.files import RecordingFile, recordings
+from ..analysis.interpret import interpreted
 from ..analysis.summarize import summarize
 from ..record.profile import Profile
 from .make_record import make_profile
@@ -31,7 +32,7 @@ def open_recording(path: Path) -> Profile:
             "was made of one, the .xplane.pb that lies beside it."
         )
     try:
-        recording = read_recording((each.host, each.data) for each in files)
+        recording = interpreted(read_recording((each.host, each.data) for each in files))
     except DecodeError:
         raise NotMeasured(_about_broken(next(filter(_is_broken, files)))) from None
     if not recording.tracks:

@@ -21,6 +21,7 @@ from ...runtime.private_api import backends_started
 from ...runtime.several import are_several
 from ...timing.capture.stopwatch import Stopwatch
 from ...timing.record import Timing
+from ..analysis.interpret import interpreted
 from ..analysis.run_windows import Window
 from ..analysis.summarize import ProfileSummary, summarize
 from ..record.profile import Profile
@@ -332,7 +333,7 @@ class ProfileWatch:
         else:
             self._progress.stage("reading the recording")
             try:
-                recording, times = self._read(error, notes)
+                recorded, recording, times = self._read(error, notes)
             except KeyboardInterrupt as interrupt:
                 self._interrupt = interrupt
                 notes.append("Interrupted while the recording was read: what devices did is not known.")
@@ -343,7 +344,7 @@ class ProfileWatch:
             try:
                 if recording is not None:
                     notes += self._about_cut(recording)
-                    notes += self._told(recording)
+                    notes += self._told(recorded)
             except OSError as problem:
                 notes.append(f"Not written: {problem}.")
             except Exception as problem:  # the record is worth more than what else was to be made of it
@@ -366,10 +367,11 @@ class ProfileWatch:
         )
 
     @interruptible
-    def _read(self, error: BaseException | None, notes: list[str]) -> tuple[Trace, ProfileSummary]:
-        """Read the recording, which may take long."""
-        recording = self._profiler.stop(lambda folder: self._keep(folder, notes))
-        return recording, summarize(recording, self._windows(recording, error))
+    def _read(self, error: BaseException | None, notes: list[str]) -> tuple[Trace, Trace, ProfileSummary]:
+        """Read the recording, which may take long: as it is, with what follows from it, and summed up."""
+        recorded = self._profiler.stop(lambda folder: self._keep(folder, notes))
+        recording = interpreted(recorded)
+        return recorded, recording, summarize(recording, self._windows(recording, error))
 
     def _about(self, error: BaseException | None) -> list[str]:
         """Return what to do about an error that only a run after the first one meets; the error says it as well."""

@@ -18,9 +18,6 @@ from ...xla.hlo_proto import text
 from ...xla.lines.callers import with_own_callers
 from ...xla.lines.inherited import without_inherited
 from ...xla.read_hlo import read_hlo_proto
-from ..analysis.cpu_completion import completed
-from ..analysis.devices.command_buffers import with_ops_of_graphs
-from ..analysis.devices.driver_calls import with_calls_of_copies
 from ..record.recording import EventMetadata, ProgramKey, Role, StatValue, Trace, TraceLine
 from .wire import Ints
 from .xplane import Events, Plane, xspace_messages
@@ -68,7 +65,7 @@ def parsed(data: bytes) -> Any:
 class _Reader:
     def __init__(self) -> None:
         self._tracks: list[TraceLine] = []
-        self._hosts: list[list[TraceLine]] = []
+        self._threads: list[TraceLine] = []
         self._kinds: list[EventMetadata] = []
         self._devices: dict[str, Mapping[str, StatValue]] = {}
         self._modules: dict[ProgramKey, bytes] = {}
@@ -77,16 +74,14 @@ class _Reader:
 
     def recording(self) -> Trace:
         modules, unread = _parsed(self._modules, {each.program for each in self._kinds})
-        hosts = [completed(each, self._kinds, modules) for each in self._hosts]
-        found = Trace(
-            tracks=(*self._tracks, *(each for one in hosts for each in one.tracks)),
+        return Trace(
+            tracks=(*self._tracks, *self._threads),
             kinds=tuple(self._kinds),
             devices=self._devices,
             modules=modules,
             unread=unread,
-            notes=(*self._notes, *_about_ends(sum(each.unknown for each in hosts))),
+            notes=tuple(self._notes),
         )
-        return with_ops_of_graphs(with_calls_of_copies(found))
 
     def read(self, host: str, space: Any) -> None:
         self._notes += [f"The profiler said: {text(each)}" for each in (*space.errors, *space.warnings)]
@@ -114,7 +109,6 @@ class _Reader:
 
     def _read_host(self, host: str, plane: Plane, *, operations: bool) -> None:
         """Threads. Where there is no accelerator they run the operations, for one device or for several."""
-        found: list[TraceLine] = []
         for line in plane.lines:
             if not len(line.events):
                 continue
@@ -124,13 +118,11 @@ class _Reader:
             for ordinal in np.unique(devices).tolist():
                 mine = events.where(devices == ordinal)
                 if ordinal < 0:
-                    found += _tracks(name, None, "host", mine)
+                    self._threads += _tracks(name, None, "host", mine)
                 else:
                     device = f"{host} CPU:{ordinal}".strip()
                     self._devices.setdefault(device, {})
-                    found += _tracks(name, device, "operations", mine.where(mine.end > mine.start))
-        if found:
-            self._hosts.append(found)
+                    self._threads += _tracks(name, device, "operations", mine.where(mine.end > mine.start))
 
     def _ordinals(self, kinds: Ints) -> Ints:
         """For which device of the host each event is an operation, by its kind; -1 if for none."""
@@ -152,14 +144,6 @@ def _base_of(space: Any) -> int:
 def _tracks(name: str, device: str | None, role: Role, events: Events) -> list[TraceLine]:
     """One, if there are any events."""
     return [TraceLine(name, device, role, *events)] if len(events.kinds) else []
-
-
-def _about_ends(unknown: int) -> list[str]:
-    if not unknown:
-        return []
-    if unknown == 1:
-        return ["1 operation has no recorded end; its duration is a lower bound."]
-    return [f"{unknown:,} operations have no recorded end; their durations are lower bounds."]
 
 
 def _device_of(plane: str) -> str | None:

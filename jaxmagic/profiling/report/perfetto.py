@@ -9,33 +9,42 @@ import gzip
 import json
 from collections.abc import Iterator
 
+from ..analysis.cpu_completion import SEVERAL_THREADS, with_ends
 from ..record.recording import EventMetadata, Trace
 
 #: The name of the process that has the threads of the host.
 _HOST = "host"
 
+#: The name of a thread with events that were not recorded so.
+_RECONSTRUCTED = "reconstructed by jaxmagic: operations until they were done"
 
-def perfetto(recording: Trace, *, compressed: bool = False) -> bytes:
+
+def perfetto(recorded: Trace, *, compressed: bool = False) -> bytes:
     """The trace: a process for each device and one for the host, and in it a thread for each track.
 
+    Events are as they were recorded. Operations of the CPU that went on longer than their events are there a second
+    time, until they were done, on a thread whose name says that their ends were reconstructed.
+
     Args:
-        recording: it.
+        recorded: the recording as it was read.
         compressed: whether with gzip, which Perfetto opens as well.
     """
-    events = ",\n".join(json.dumps(each, separators=(",", ":")) for each in _events(recording))
+    events = ",\n".join(json.dumps(each, separators=(",", ":")) for each in _events(recorded))
     data = f'{{"displayTimeUnit":"ns","traceEvents":[\n{events}\n]}}\n'.encode()
     return gzip.compress(data, mtime=0) if compressed else data
 
 
-def _events(recording: Trace) -> Iterator[dict[str, object]]:
+def _events(recorded: Trace) -> Iterator[dict[str, object]]:
     """Metadata first; times are in microseconds."""
-    processes = {name: number for number, name in enumerate([*sorted(recording.devices), _HOST], 1)}
+    processes = {name: number for number, name in enumerate([*sorted(recorded.devices), _HOST], 1)}
     for name, number in processes.items():
         yield {"ph": "M", "name": "process_name", "pid": number, "args": {"name": name}}
-    described = [{"name": _name(kind), "args": _arguments(kind)} for kind in recording.kinds]
-    for thread, track in enumerate(recording.tracks, 1):
+    described = [{"name": _name(kind), "args": _arguments(kind)} for kind in recorded.kinds]
+    reconstructed = [each for each in with_ends(recorded).tracks if each.name == SEVERAL_THREADS]
+    threads = [*((each.name, each) for each in recorded.tracks), *((_RECONSTRUCTED, each) for each in reconstructed)]
+    for thread, (name, track) in enumerate(threads, 1):
         process = processes[track.device or _HOST]
-        yield {"ph": "M", "name": "thread_name", "pid": process, "tid": thread, "args": {"name": track.name}}
+        yield {"ph": "M", "name": "thread_name", "pid": process, "tid": thread, "args": {"name": name}}
         columns = (track.kinds.tolist(), track.start_ps.tolist(), track.end_ps.tolist())
         for kind, start_ps, end_ps in zip(*columns, strict=True):
             times = {"ts": start_ps / 1e6, "dur": (end_ps - start_ps) / 1e6}

@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from recordings import trace
+from recordings import recording_of
 
 from jaxmagic.profiling.analysis.data_sheets import DATA_SHEETS, data_sheet_of, peak_of
-from jaxmagic.profiling.capture.xspace import read_recording
 
 MI300X = {
     "device_vendor": "AMD", "clock_rate": 2100000, "core_count": 304, "memory_size": 206141652992,
@@ -25,7 +24,7 @@ MI300X = {
     ],
 )
 def test_the_model_of_a_real_recording_is_known(name: str, device: str, model: str) -> None:
-    recording = read_recording([("", trace(name).read_bytes())])
+    recording = recording_of(name)
     found = data_sheet_of(recording.devices[device])
     assert found is not None
     assert found.name == model

@@ -10,12 +10,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from recordings import trace
+from recordings import recording_of
 
 from jaxmagic.profiling.analysis.operations import over_devices
 from jaxmagic.profiling.analysis.run_windows import Window
 from jaxmagic.profiling.analysis.summarize import ProfileSummary, summarize
-from jaxmagic.profiling.capture.xspace import read_recording
 from jaxmagic.profiling.record.recording import EventMetadata, Role, Trace, TraceLine
 
 #: What ``hlo_stats`` says: how often, and how long altogether. It counts 79 kernels of the convolution; one run is
@@ -50,7 +49,7 @@ TPU_OPERATIONS = {
 
 
 def real(name: str) -> ProfileSummary:
-    return summarize(read_recording([("", trace(name).read_bytes())]))
+    return summarize(recording_of(name))
 
 
 @pytest.fixture(scope="module")

@@ -7,12 +7,11 @@ from typing import Any
 import numpy as np
 import pytest
 from fabricate.profiling import fabricated
-from recordings import trace
+from recordings import recording_of
 
 from jaxmagic.profiling.analysis import timeline as profile_timeline
 from jaxmagic.profiling.analysis.run_windows import Window
 from jaxmagic.profiling.analysis.summarize import summarize
-from jaxmagic.profiling.capture.xspace import read_recording
 from jaxmagic.profiling.charts.timeline import profile_timeline_chart
 from jaxmagic.profiling.record.profile import Profile
 from jaxmagic.profiling.record.recording import EventMetadata, Role, Trace, TraceLine
@@ -183,7 +182,7 @@ def test_a_timeline_whose_columns_do_not_fit_is_refused() -> None:
 
 @pytest.mark.parametrize("name", ["gpu_mi300_8dev_conv", "tpu_v6e_4dev_inference"])
 def test_of_real_recordings_gaps_and_computation_are_all_of_the_time(name: str) -> None:
-    times = summarize(read_recording([("", trace(name).read_bytes())]))
+    times = summarize(recording_of(name))
     assert times.timeline is not None
     for use in times.device_uses:
         waits = use.exposed_collective_ns + use.exposed_copy_ns + use.idle_ns

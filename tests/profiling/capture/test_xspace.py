@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from recordings import operation, space, trace
 
+from jaxmagic.profiling.analysis.interpret import interpreted
 from jaxmagic.profiling.capture.xplane import Plane, xspace_messages
 from jaxmagic.profiling.capture.xspace import read_recording
 from jaxmagic.profiling.record.recording import Trace, TraceLine
@@ -58,7 +59,11 @@ def test_operations_go_on_until_their_own_marks_on_whatever_device_and_host() ->
         ([("", host)], {"CPU:0": 900, "CPU:1": 500}),
         ([("x", host), ("y", alone)], {"x CPU:0": 900, "x CPU:1": 500, "y CPU:0": 1}),
     ):
-        found = read_recording(hosts)
+        recorded = read_recording(hosts)
+        assert all(
+            (each.end_ps - each.start_ps <= 10**6).all() for each in recorded.tracks
+        )  # reading changes nothing
+        found = interpreted(recorded)
         assert {each.device: (each.end_ps // 10**6).tolist() for each in found.tracks if each.device} == {
             device: [end] for device, end in ends.items()
         }

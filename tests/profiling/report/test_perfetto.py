@@ -8,7 +8,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from recordings import operation, space
 
+from jaxmagic.profiling.capture.xspace import read_recording
 from jaxmagic.profiling.record.recording import EventMetadata, Trace, TraceLine
 from jaxmagic.profiling.report.perfetto import perfetto
 
@@ -44,6 +46,20 @@ def test_events_have_their_device_and_track_and_times_in_microseconds(compressed
     ]
     (arguments, *_) = [each["args"] for each in found if each["name"] == "dot.1"]
     assert arguments == {"hlo_op": "dot.1"}
+
+
+def test_events_are_as_recorded_and_reconstructed_ends_lie_on_a_thread_that_says_so() -> None:
+    begun = [("dot.1", 10**6, 2 * 10**6, [*operation(1), {"name": 8, "signed": 2**32}])]
+    ended = [("end: dot.1", 500 * 10**6, 0, [{"name": 9, "signed": 2**32}])]
+    recorded = read_recording([("", space({"name": "/host:CPU", "lines": {"a": begun, "b": ended}}))])
+    found = events(perfetto(recorded))
+    threads = {each["tid"]: each["args"]["name"] for each in found if each["name"] == "thread_name"}
+    spans = [(threads[each["tid"]], each["name"], each["ts"], each["dur"]) for each in found if each["ph"] == "X"]
+    assert spans == [
+        ("a", "dot.1", 1.0, 2.0),
+        ("b", "end: dot.1", 500.0, 0.0),
+        ("reconstructed by jaxmagic: operations until they were done", "dot.1", 1.0, 499.0),
+    ]
 
 
 def test_names_stay_text(hostile: str) -> None:

@@ -7,11 +7,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from fabricate.profiling import fabricated
-from recordings import trace
+from recordings import recording_of, trace
 
 import jaxmagic
 from jaxmagic.profiling.analysis.devices.allocators import allocator_uses
-from jaxmagic.profiling.capture.xspace import read_recording
 from jaxmagic.profiling.record.recording import EventMetadata, Trace, TraceLine
 
 KINDS = (
@@ -69,7 +68,7 @@ def test_real_recordings_have_a_curve_and_a_sentence(name: str, peak: int, progr
 
 def test_events_of_an_allocator_are_few_kinds() -> None:
     """Their numbers differ from event to event: each would be a kind of its own."""
-    recording = read_recording([("", trace("gpu_mi300_gemm").read_bytes())])
+    recording = recording_of("gpu_mi300_gemm")
     assert sum("Memory" in each.name for each in recording.kinds) < 12
 
 

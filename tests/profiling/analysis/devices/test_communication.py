@@ -6,13 +6,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from recordings import trace
+from recordings import recording_of
 
 from jaxmagic.profiling.analysis.classify_ops import ClassifiedOp
 from jaxmagic.profiling.analysis.devices.communication import Collectives, kind_of, transfers
 from jaxmagic.profiling.analysis.run_windows import Window
 from jaxmagic.profiling.analysis.summarize import ProfileSummary, summarize
-from jaxmagic.profiling.capture.xspace import read_recording
 from jaxmagic.profiling.record.communication import CollectiveTime, TransferTime
 from jaxmagic.profiling.record.recording import EventMetadata, Role, StatValue, Trace, TraceLine
 
@@ -127,7 +126,7 @@ def test_what_a_program_moves_to_the_memory_of_the_host_is_known_by_its_shape(sh
 
 @pytest.fixture(scope="module")
 def tpu() -> ProfileSummary:
-    return summarize(read_recording([("", trace("tpu_v6e_4dev_inference").read_bytes())]))
+    return summarize(recording_of("tpu_v6e_4dev_inference"))
 
 
 def test_a_real_recording_has_copies_between_a_tpu_and_its_host_at_the_rates_of_their_bus(
@@ -150,7 +149,7 @@ def test_a_real_recording_has_an_all_reduce_and_barriers(tpu: ProfileSummary) ->
 
 
 def test_a_real_recording_tells_how_arrays_were_divided_over_eight_gpus() -> None:
-    times = summarize(read_recording([("", trace("gpu_mi300_8dev_conv").read_bytes())]))
+    times = summarize(recording_of("gpu_mi300_8dev_conv"))
     (program,) = times.programs
     assert (program.name, program.devices) == ("jit_forward_3d_conv", 8)
     assert [(each.name, each.pieces) for each in program.inputs] == [("x", (8, 1, 1, 1, 1)), ("kernel", (1,) * 5)]

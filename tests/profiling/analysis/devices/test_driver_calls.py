@@ -94,11 +94,9 @@ def test_runs_in_order_are_those_that_were_made(made: list[tuple[int, int, int]]
 
 @pytest.mark.parametrize("name", ["gpu_gfx950_te_attention", "gpu_mi300_gemm"])
 def test_runs_of_a_real_recording_are_those_that_the_host_marked(name: str) -> None:
-    from recordings import trace
+    from recordings import recording_of
 
-    from jaxmagic.profiling.capture.xspace import read_recording
-
-    found = read_recording([("", trace(name).read_bytes())])
+    found = recording_of(name)
     marks: dict[str, int] = {}
     for each in found.tracks:
         for number in each.kinds.tolist() if each.role == "host" else ():

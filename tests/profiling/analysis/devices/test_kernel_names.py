@@ -5,10 +5,9 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from recordings import trace
+from recordings import recording_of
 
 from jaxmagic.profiling.analysis.devices.kernel_names import kernel_function
-from jaxmagic.profiling.capture.xspace import read_recording
 
 
 @pytest.mark.parametrize(
@@ -43,7 +42,7 @@ def test_no_name_is_too_odd(name: str) -> None:
 
 def test_the_names_of_a_real_recording_are_short() -> None:
     """One of them has 3,000 letters; what is left names what it does."""
-    recording = read_recording([("", trace("gpu_gfx950_te_attention").read_bytes())])
+    recording = recording_of("gpu_gfx950_te_attention")
     names = {
         kind.name for track in recording.tracks if track.device for kind in (recording.kinds[k] for k in track.kinds)
     }

@@ -6,10 +6,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from recordings import trace
+from recordings import recording_of
 
 from jaxmagic.profiling.analysis.summarize import ProfileSummary, summarize
-from jaxmagic.profiling.capture.xspace import read_recording
 from jaxmagic.profiling.record.kernels import KernelTime
 from jaxmagic.profiling.record.recording import EventMetadata, Trace, TraceLine
 
@@ -53,7 +52,7 @@ def test_what_was_not_recorded_is_not_known() -> None:
 
 
 def test_kernels_of_an_operation_add_up_to_it_in_a_real_recording() -> None:
-    times = summarize(read_recording([("", trace("gpu_gfx950_te_attention").read_bytes())]))
+    times = summarize(recording_of("gpu_gfx950_te_attention"))
     for operation in times.operation_times:
         mine = [each for each in times.kernel_times if each.operation == operation.name]
         assert sum(each.total_ns for each in mine) == pytest.approx(operation.total_ns, abs=len(mine))
@@ -65,6 +64,6 @@ def test_kernels_of_an_operation_add_up_to_it_in_a_real_recording() -> None:
 
 
 def test_a_cpu_has_no_kernels() -> None:
-    times = summarize(read_recording([("", trace("jax-0.12.0").read_bytes())]))
+    times = summarize(recording_of("jax-0.12.0"))
     assert times.operation_times
     assert times.kernel_times == ()

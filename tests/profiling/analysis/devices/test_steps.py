@@ -10,10 +10,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from recordings import trace
+from recordings import recording_of
 
 from jaxmagic.profiling.analysis.summarize import ProfileSummary, summarize
-from jaxmagic.profiling.capture.xspace import read_recording
 from jaxmagic.profiling.record.recording import EventMetadata, Role, Trace, TraceLine
 from jaxmagic.profiling.record.steps import StepTimes
 
@@ -164,7 +163,7 @@ def test_parts_are_those_of_a_simulation(data: Any) -> None:
     ],
 )
 def test_real_recordings_have_steps_that_add_up(name: str, devices: int, count: int, program: str) -> None:
-    times = summarize(read_recording([("", trace(name).read_bytes())]))
+    times = summarize(recording_of(name))
     assert [each.name for each in times.step_times] == [program] * devices
     for each in times.step_times:
         assert len(each.time_ns) == count
