@@ -6,6 +6,7 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 
 from ...errors import NotMeasured
+from ...profiling.analysis.interpret import interpreted
 from ...profiling.analysis.summarize import summarize
 from ...profiling.capture.profiler_session import Profiler, mark_run, windows_of
 from ..record.device_time import DeviceTime
@@ -23,7 +24,7 @@ def take_device_time(call: Callable[[], object], calls: int) -> DeviceTime:
         profiler.start()
         for _ in range(calls):
             call()
-        recording = profiler.stop()
+        recording = interpreted(profiler.stop())
     except NotMeasured as error:
         return DeviceTime(calls=calls, problem=str(error))
     finally:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ...benchmarking.capture.runner import Runner
 from ...errors import NotMeasured, message_of
+from ...profiling.analysis.interpret import interpreted
 from ...profiling.analysis.summarize import ProfileSummary, summarize
 from ...profiling.capture.make_record import make_profile
 from ...profiling.capture.profiler_session import Profiler, mark_run, windows_of
@@ -24,7 +25,7 @@ def profile_of(runner: Runner, code: str | None) -> Profile:
         profiler.start()
         for number in range(_CALLS):
             runner.call_within(mark_run(number))
-        recording = profiler.stop()
+        recording = interpreted(profiler.stop())
         windows = windows_of(recording)
         if len(windows) != _CALLS:
             raise NotMeasured("The profiler has lost some of the calls.")

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from ..record.recording import Trace
+from ..record.recording import Interpreted, Trace
 from .cpu_completion import with_ends
 from .devices.command_buffers import with_ops_of_graphs
 from .devices.driver_calls import with_calls_of_copies
 
 
-def interpreted(recording: Trace) -> Trace:
+def interpreted(recording: Trace) -> Interpreted:
     """The recording with the ends of the CPU's operations, the calls behind copies, and the operations in graphs."""
-    return with_ops_of_graphs(with_calls_of_copies(with_ends(recording)))
+    return Interpreted(with_ops_of_graphs(with_calls_of_copies(with_ends(recording))))

@@ -11,7 +11,7 @@ from ..record.allocators import AllocatorUse
 from ..record.communication import CollectiveTime, ProgramTime, TransferTime
 from ..record.kernels import KernelTime
 from ..record.profile import DeviceUse, OperationTime, PlaceTime
-from ..record.recording import StatValue, Trace, TraceLine
+from ..record.recording import Interpreted, StatValue, Trace, TraceLine
 from ..record.steps import StepTimes
 from ..record.timeline import ProfileTimeline
 from .attribution import BESIDE, COLLECTIVE, COMPUTE, COPY, Segments, union_of
@@ -45,7 +45,7 @@ class ProfileSummary(NamedTuple):
     idle_devices: tuple[str, ...] = ()
 
 
-def summarize(recording: Trace, windows: Sequence[Window] | None = None) -> ProfileSummary:
+def summarize(recording: Interpreted, windows: Sequence[Window] | None = None) -> ProfileSummary:
     """Return what devices did.
 
     Args:

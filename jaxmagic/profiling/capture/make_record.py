@@ -15,7 +15,7 @@ from ..analysis.devices.command_buffers import about_graphs
 from ..analysis.roofline import fastest_product
 from ..analysis.summarize import ProfileSummary
 from ..record.profile import DeviceUse, OperationTime, Profile
-from ..record.recording import Trace
+from ..record.recording import Interpreted, Trace
 from .cpu_peaks import cpu_peaks
 from .source_excerpts import codes_of
 
@@ -25,7 +25,7 @@ _MEASURED_UNDER_LOAD = (
 
 
 def make_profile(
-    times: ProfileSummary, recording: Trace | None, *, here: bool = True, notes: Sequence[str] = (), **more: Any
+    times: ProfileSummary, recording: Interpreted | None, *, here: bool = True, notes: Sequence[str] = (), **more: Any
 ) -> Profile:
     """The record of a recording that was made here, with the source of what took time.
 

@@ -25,7 +25,7 @@ from ..analysis.interpret import interpreted
 from ..analysis.run_windows import Window
 from ..analysis.summarize import ProfileSummary, summarize
 from ..record.profile import Profile
-from ..record.recording import Trace
+from ..record.recording import Interpreted, Trace
 from .event_rate import EventRate
 from .logdir import LogDir
 from .make_record import make_profile
@@ -367,7 +367,7 @@ class ProfileWatch:
         )
 
     @interruptible
-    def _read(self, error: BaseException | None, notes: list[str]) -> tuple[Trace, Trace, ProfileSummary]:
+    def _read(self, error: BaseException | None, notes: list[str]) -> tuple[Trace, Interpreted, ProfileSummary]:
         """Read the recording, which may take long: as it is, with what follows from it, and summed up."""
         recorded = self._profiler.stop(lambda folder: self._keep(folder, notes))
         recording = interpreted(recorded)

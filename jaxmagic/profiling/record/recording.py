@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, NewType
 from typing import Literal as OneOf
 
 if TYPE_CHECKING:
@@ -94,3 +94,7 @@ class Trace:
     modules: Mapping[ProgramKey, HloModule]
     unread: Mapping[ProgramKey, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+
+
+#: A recording with what follows from it, as :func:`~jaxmagic.profiling.analysis.interpret.interpreted` adds it.
+Interpreted = NewType("Interpreted", Trace)
