@@ -6,7 +6,7 @@ the subject has for each kind of record stands in a table of that file, such as 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from importlib import import_module
 from importlib.util import find_spec
@@ -87,6 +87,14 @@ def of_record(kind: type, file: str, table: str) -> Any:
             home = f"{subject.package}.{file}"
             return None if find_spec(home) is None else getattr(import_module(home), table, {}).get(each)
     return None
+
+
+def words_of_note(kind: str) -> Callable[..., str] | None:
+    """Return the function that words notes of a kind, such as ``"timing.standstill"``, if there is one."""
+    subject, _, name = kind.partition(".")
+    packages = (each.package for each in _OWNERS.values() if each.package.rpartition(".")[2] == subject)
+    package = next(packages, None)
+    return None if package is None else getattr(import_module(f"{package}.report"), "NOTES", {}).get(name)
 
 
 def medium(name: str) -> Any:

@@ -40,6 +40,7 @@ from shells import Session, open_shell
 
 import jaxmagic
 from jaxmagic.errors import LaunchError
+from jaxmagic.records.note import Note
 from jaxmagic.runtime.private_api import MISS_LOGGERS, _explaining_place, wait_points
 from jaxmagic.timing.capture import waits
 
@@ -244,7 +245,7 @@ def document(request: pytest.FixtureRequest, compilation: Any, tmp_path: Path) -
     else:
         record = request.getfixturevalue(request.param)
         if request.param == "timing":
-            record = record(compilation(), notes=("a note",))
+            record = record(compilation(), notes=(Note.of_text("a note"),))
         elif callable(record):
             record = record()
     return json.loads(jaxmagic.save(record, tmp_path / "record.json").read_text())

@@ -20,7 +20,7 @@ from ..subjects import kind_named, kinds
 from .files import read, replacing, short, target_of
 
 #: Raised by one when a field changes its meaning, so that an old program refuses a new file.
-VERSION = 1
+VERSION = 2
 
 _FORMAT = "jaxmagic"
 _ENVELOPE = {"format", "version", "kind", "record"}
@@ -170,7 +170,10 @@ def _decode(value: object, wanted: Any, where: str) -> Any:
         options = get_args(wanted)
         if value is None and type(None) in options:
             return None
-        (only,) = (option for option in options if option is not type(None))
+        found = [option for option in options if option is not type(None)]
+        only = found[0] if len(found) == 1 else type(value)
+        if only not in found:
+            raise _wrong(where, " or ".join(_IN_WORDS[option] for option in found), value)
         return _decode(value, only, where)
     if origin is Literal:
         if value not in get_args(wanted):
@@ -188,6 +191,9 @@ def _decode(value: object, wanted: Any, where: str) -> Any:
             raise _wrong(where, "an object", value)
         return {key: _decode(each, get_args(wanted)[1], f"{where}[{short(key)}]") for key, each in value.items()}
     if is_dataclass(wanted):
+        earlier = getattr(wanted, "of_text", None)  # what was a sentence in files of before
+        if earlier is not None and isinstance(value, str):
+            return earlier(value)
         return _decode_record(value, wanted, where)
     if wanted is float and type(value) in (int, float) and abs(value) < 1e300:  # type: ignore[arg-type]
         return float(value)  # type: ignore[arg-type]

@@ -7,6 +7,7 @@ from typing import ClassVar
 
 from ..compilation.record.compilation import Compilation
 from ..records.environment import Environment
+from ..records.note import Note
 from ..session.record import Record
 
 
@@ -40,7 +41,7 @@ class Timing(Record):
         fetch_ns: copying the result to the host afterwards; not in the wall time. ``None`` if not asked for.
         fetch_bytes: how much that was.
         error: the type of the exception that ended the code, ``None`` if it ran through.
-        notes: what a reader must know to understand the numbers, a sentence each.
+        notes: what a reader must know to understand the numbers.
         compilations: what was compiled, in the order in which it ended.
         heard_all: whether JAX's compilations could be listened to until the end. Not where the code called
             ``jax.monitoring.clear_event_listeners()``: what compiled after that is in ``host_ns``.
@@ -64,7 +65,7 @@ class Timing(Record):
     fetch_ns: int | None = None
     fetch_bytes: int | None = None
     error: str | None = None
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
     compilations: tuple[Compilation, ...] = ()
     heard_all: bool = True
     environment: Environment

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from .. import units
 from ..compilation.analysis.grouping import costliest, total_ns
@@ -39,7 +39,7 @@ def report(timing: Timing, style: Style, explain: bool) -> Iterator[Block]:
     user, system = timing.cpu_user_ns, timing.cpu_system_ns
     cpu = [units.time(each, style.digits) for each in (user, system, user + system)]
     yield Sentence(text=f"CPU times: user {cpu[0]}, sys: {cpu[1]}, total: {cpu[2]}", faint=True)
-    yield from (Sentence(text=each) for each in notes(timing, style.digits))
+    yield from (Sentence(text=each) for each in about_conditions(timing))
     yield from (Sentence(text=each, faint=True, inner=True) for each in (EXPLANATION if explain else ()))
 
 
@@ -134,9 +134,9 @@ def about_compilations(timing: Timing, rest: int, rest_ns: int, digits: int) -> 
     return sentences
 
 
-def notes(timing: Timing, digits: int) -> list[str]:
-    """Return what the record carries to be told with it."""
-    told = list(timing.notes)
+def about_conditions(timing: Timing) -> list[str]:
+    """Word the notes of the record, and what follows from where it was made."""
+    told = list(map(str, timing.notes))
     if timing.environment.backend in ("gpu", "cuda", "rocm") and any(each.compiled for each in timing.compilations):
         told.append("A first run on a GPU also loads its modules and starts libraries: that is in host.")
     if timing.unreached_ns is None and timing.error is None:
@@ -149,6 +149,55 @@ def brief(timing: Timing, digits: int) -> Brief:
     compiled = f"{units.share(timing.compile_ns, timing.wall_ns)} compile" if timing.compile_ns else ""
     return Brief(timing.code, units.time(timing.wall_ns, digits), compiled)
 
+
+def _not_run(result: str) -> str:
+    how = {
+        "generator": "Put list(…) around it to time its work.",
+        "coroutine": "Put await before it to time its work.",
+    }
+    article = "an" if result[:1] in "aeiou" else "a"
+    return (
+        f"The result is {article} {result} that has not run: only making it was timed. "
+        f"{how.get(result, 'Iterate over it to time its work.')}"
+    )
+
+
+def _standstill(stood_ns: int, unheard: str) -> str:
+    buffer = "A wait in np.asarray(y) or memoryview(y) (heard from Python 3.12 on)"
+    what = buffer if unheard == "buffer" else "What the code itself waits for"
+    return (
+        f"This thread did not run for {units.time(stood_ns, 2)} of the dispatch: it slept or waited. "
+        f"{what} is not heard here and counts as dispatch."
+    )
+
+
+#: Words for notes, by the kind behind ``timing.``; each gets the facts of the note.
+NOTES: dict[str, Callable[..., str]] = {
+    "not_run": _not_run,
+    "deleted": lambda: (
+        "The result holds an array that has been deleted or donated: its work was waited for, "
+        "but it cannot be read any more."
+    ),
+    "descheduled": lambda aside_ns: (
+        f"{units.time(aside_ns, 2)} of the wait may not be JAX work: the operating system descheduled this thread "
+        "while it looked for some."
+    ),
+    "looked_late": lambda late_ns: (
+        f"{units.time(late_ns, 2)} of the wait may not be JAX work: the look for some came that long after the code "
+        "had returned, and found none."
+    ),
+    "undetectable": lambda left_out_ns: (
+        f"Up to {units.time(left_out_ns, 2)} of discarded multi-device work may be missing: it is below the "
+        "detection limit."
+    ),
+    "standstill": _standstill,
+    "no_fence": lambda error: (
+        f"Work whose result was thrown away could not be waited for: the fence does not compile here ({error})."
+    ),
+    "fence_failed": lambda error: (
+        f"Work whose result was thrown away could not be waited for: the fence did not run ({error})."
+    ),
+}
 
 BRIEFS = {Timing: brief}
 

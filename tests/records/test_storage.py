@@ -16,12 +16,15 @@ from hypothesis import strategies as st
 import jaxmagic
 from jaxmagic.memory_use.record.memory_profile import Suspect
 from jaxmagic.records import storage
+from jaxmagic.records.note import Note
 from jaxmagic.session.history import History
 
 
 @pytest.fixture
 def saved(timing: Any, compilation: Any, tmp_path: Any) -> Any:
-    record = timing(compilation(), compilation(cache="hit", saved_ns=-5, cache_retrieval_ns=3), notes=("a note",))
+    record = timing(
+        compilation(), compilation(cache="hit", saved_ns=-5, cache_retrieval_ns=3), notes=(Note.of_text("a note"),)
+    )
     path = jaxmagic.save(record, tmp_path / "timing.json")
     return record, path
 
@@ -29,6 +32,16 @@ def saved(timing: Any, compilation: Any, tmp_path: Any) -> Any:
 def test_a_record_comes_back_equal(saved: Any) -> None:
     record, path = saved
     assert jaxmagic.load(path) == record
+
+
+def test_sentences_of_earlier_files_are_notes(saved: Any) -> None:
+    record, path = saved
+    change(path, "version", to=1)
+    change(path, "record", "notes", to=["a note", "another <b>one</b>"])
+    loaded = jaxmagic.load(path)
+    assert list(map(str, loaded.notes)) == ["a note", "another <b>one</b>"]
+    assert loaded == replace(record, notes=loaded.notes)
+    assert "another <b>" not in loaded._repr_mimebundle_()["text/html"]
 
 
 def test_a_real_record_comes_back_equal(tmp_path: Any, x: Any) -> None:
@@ -55,7 +68,7 @@ def change(path: Any, *keys: Any, to: Any) -> None:
     ("keys", "to", "message"),
     [
         (["format"], "other", 'no field "format" that says "jaxmagic"'),
-        (["version"], 99, 'field "version": expected at most 1, which this jaxmagic reads, got 99. Update jaxmagic'),
+        (["version"], 99, 'field "version": expected at most 2, which this jaxmagic reads, got 99. Update jaxmagic'),
         (["version"], 0, 'field "version": expected a whole number from 1 on, got 0'),
         (["version"], True, 'field "version"'),
         (["waiting"], 3, 'field "waiting": there is no such field in a file of jaxmagic'),
@@ -78,6 +91,14 @@ def change(path: Any, *keys: Any, to: Any) -> None:
         ),
         (["record", "compilations", 0, "last_stage"], "execution", 'field "record.compilations[0].last_stage"'),
         (["record", "code"], 3, 'field "record.code": expected a string, got 3'),
+        (["record", "notes", 0], 3, 'field "record.notes[0]": expected an object, got 3'),
+        (["record", "notes", 0, "kind"], ..., 'field "record.notes[0].kind": missing'),
+        (
+            ["record", "notes", 0, "facts", "text"],
+            ["a"],
+            'notes[0].facts["text"]": expected a whole number or a finite number or a string, got ["a"]',
+        ),
+        (["record", "notes", 0, "facts", "text"], 10**30, "expected a whole number of less than 60 bits"),
         (["record", "surprise"], 3, 'field "record.surprise": there is no such field in a Timing'),
         (["record", "compilations", 0, "cause", "kind"], "magic", 'field "record.compilations[0].cause.kind"'),
         (["record", "compilations", 1, "cache"], "maybe", 'field "record.compilations[1].cache"'),

@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from typing import Any, Literal, NamedTuple
 
+from ...records.note import Note, note
 from ...runtime.around import attributes, classes, inherits
 from ...runtime.copies import unguarded
 
@@ -25,7 +26,7 @@ class Found(NamedTuple):
     """The arrays of a result, and what to say about it."""
 
     arrays: list[Any]
-    notes: list[str]
+    notes: list[Note]
 
 
 class Search:
@@ -52,13 +53,9 @@ class Search:
         self._left: list[Iterator[Any]] = [] if self._notes else [iter([result])]
 
     @property
-    def notes(self) -> list[str]:
+    def notes(self) -> list[Note]:
         """What to say about the result, as far as it was looked at."""
-        deleted = (
-            "The result holds an array that has been deleted or donated: its work was waited for, "
-            "but it cannot be read any more."
-        )
-        return [*self._notes, deleted] if self._deleted else self._notes
+        return [*self._notes, note("timing.deleted")] if self._deleted else self._notes
 
     def look(self, most: int = _MOST_NODES) -> list[Any]:
         """Look at as many objects more, and return the arrays that were found among them."""
@@ -175,11 +172,8 @@ def _slots(node: Any) -> list[Any]:
     return held
 
 
-def _about(result: object) -> list[str]:
-    for kind, what, how in _NOT_RUN:
-        if issubclass(type(result), kind):
-            return [f"The result is {what} that has not run: only making it was timed. {how}"]
-    return []
+def _about(result: object) -> list[Note]:
+    return [note("timing.not_run", result=name) for kind, name in _NOT_RUN.items() if issubclass(type(result), kind)]
 
 
 def host_copy(arrays: list[Any]) -> int:
@@ -208,8 +202,8 @@ _CODE = (
 #: By address: a class of the user's may have a metaclass that refuses to be hashed or compared.
 _PLAIN = frozenset(map(id, (type(None), bool, int, float, complex, str, bytes, bytearray, range, type)))
 
-_NOT_RUN: tuple[tuple[type, str, str], ...] = (
-    (types.GeneratorType, "a generator", "Put list(…) around it to time its work."),
-    (types.AsyncGeneratorType, "an asynchronous generator", "Iterate over it to time its work."),
-    (types.CoroutineType, "a coroutine", "Put await before it to time its work."),
-)
+_NOT_RUN: dict[type, str] = {
+    types.GeneratorType: "generator",
+    types.AsyncGeneratorType: "asynchronous generator",
+    types.CoroutineType: "coroutine",
+}

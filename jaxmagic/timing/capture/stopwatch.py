@@ -15,11 +15,11 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import Any, NamedTuple
 
-from ... import units
 from ...compilation.capture.compile_log import CompileLog
 from ...errors import NotMeasured
 from ...interrupts import begins, ends, forget, interruptible
 from ...progress.record import CompileProgress
+from ...records.note import Note, note
 from ...runtime import private_api
 from ...runtime.clock import Clock, CpuTime, cpu_time, kept_waiting_ns, now_ns, thread_cpu_ns, timestamp
 from ...runtime.environment import probe
@@ -118,7 +118,7 @@ class Stopwatch:
         self._compiling = compiling
         self._log = CompileLog(compiling)
         self._waits = WaitLog(clock)
-        self._notes: list[str] = []
+        self._notes: list[Note] = []
         self._timing: Timing | None = None
         self._running = False
         self._forget()
@@ -352,21 +352,14 @@ class Stopwatch:
             cpu = cpu_time()
         if waited.found_work or (waited.found_work is None and not arrays):
             if waited.found_work is None and waited.until_ns - done_ns > _SET_ASIDE_NS:
-                aside = units.time(waited.until_ns - done_ns, 2)
-                self._notes.append(
-                    f"{aside} of the wait may not be JAX work: the operating system descheduled this thread "
-                    "while it looked for some."
-                )
+                self._notes.append(note("timing.descheduled", aside_ns=waited.until_ns - done_ns))
             if dropped_ns is None or waited.until_ns - dropped_ns > _NEAR_NS:
                 held_ns = waited.held_until_ns or held_ns
             done_ns = max(waited.until_ns, done_ns)
         if (rest_ns := self._wait_for_rest(search)) is not None:
             held_ns = done_ns = max(rest_ns, done_ns)
         if ready and not at_once and done_ns == looked_ns:
-            self._notes.append(
-                f"{units.time(done_ns - dispatched_ns, 2)} of the wait may not be JAX work: the look for some came "
-                "that long after the code had returned, and found none."
-            )
+            self._notes.append(note("timing.looked_late", late_ns=done_ns - dispatched_ns))
         self._notes += search.notes
         fetched = self._time_fetch(search.arrays) if fetch else (None, None)
         return _End(done_ns, held_ns if known else None, cpu, *fetched)
@@ -389,10 +382,7 @@ class Stopwatch:
         settled = self._fence.settle(waited)
         left_out_ns = waited.until_ns - settled.until_ns
         if left_out_ns > _WORTH_A_NOTE * (waited.until_ns - self.started_ns):
-            self._notes.append(
-                f"Up to {units.time(left_out_ns, 2)} of discarded multi-device work may be missing: it is below the "
-                "detection limit."
-            )
+            self._notes.append(note("timing.undetectable", left_out_ns=left_out_ns))
         return settled
 
     def _note_standstill(self, returned_ns: int) -> None:
@@ -406,10 +396,7 @@ class Stopwatch:
         compiling_ns = self._log.busy_ns(self.started_ns, returned_ns)
         stood_ns = returned_ns - self.started_ns - ran_ns - heard_ns - compiling_ns
         if stood_ns > max(_STANDSTILL_NS, _STANDSTILL * (returned_ns - self.started_ns)):
-            self._notes.append(
-                f"This thread did not run for {units.time(stood_ns, 2)} of the dispatch: it slept or waited. "
-                f"{unheard} is not heard here and counts as dispatch."
-            )
+            self._notes.append(note("timing.standstill", stood_ns=stood_ns, unheard=unheard))
 
     def _wait_for_rest(self, search: Search) -> int | None:
         """Find when what was still to be found in the result was ready.
@@ -448,19 +435,14 @@ class Stopwatch:
         try:
             return self._fence.prepare()
         except Exception as error:  # jax.no_tracing(), a device that is out of memory
-            self._notes.append(
-                "Work whose result was thrown away could not be waited for: "
-                f"the fence does not compile here ({type(error).__name__})."
-            )
+            self._notes.append(note("timing.no_fence", error=type(error).__name__))
             return None
 
     def _note_failure(self) -> None:
         """Say so where the fence has failed, before the code or behind it."""
         failure = self._fence.failure or self._failure
         if failure is not None:
-            self._notes.append(
-                f"Work whose result was thrown away could not be waited for: the fence did not run ({failure})."
-            )
+            self._notes.append(note("timing.fence_failed", error=failure))
 
     def _time_fetch(self, arrays: list[Any]) -> tuple[int, int]:
         started_ns = self._clock()

@@ -69,14 +69,14 @@ class WaitLog:
         return self._notes.entered
 
     def unheard(self, backend: str | None) -> str | None:
-        """Find which waits may have been missed, in words.
+        """Find which waits may have been missed: ``"all"``, or ``"buffer"`` for those of NumPy's buffer protocol.
 
         ``None`` where all kinds that matter on `backend` are heard.
         """
         if not self.heard:
-            return "What the code itself waits for"
+            return "all"
         if "ArrayImpl.__buffer__" not in self.heard and backend == "cpu":
-            return "A wait in np.asarray(y) or memoryview(y) (heard from Python 3.12 on)"
+            return "buffer"
         return None
 
     @begins("stop")

@@ -90,7 +90,7 @@ def test_a_program_over_all_devices_does_not_wait_for_the_work_of_one(work: Any)
 
 def about_fence(watch: Stopwatch) -> list[str]:
     """The notes that name the fence; others tell that the system set this thread aside."""
-    return [note for note in watch.timing.notes if "fence" in note]
+    return [note for note in map(str, watch.timing.notes) if "fence" in note]
 
 
 def programs_alone() -> Any:
@@ -210,7 +210,7 @@ def test_a_device_without_memory_for_the_fence_costs_the_user_a_note_only(monkey
     starts_so = Stopwatch(fence=fence)
     starts_so.start()
     fails[0] = False
-    assert any("the fence did not run (MemoryError)" in note for note in starts_so.stop().notes)
+    assert any("the fence did not run (MemoryError)" in str(note) for note in starts_so.stop().notes)
     with Stopwatch(fence=fence) as watch:
         pass
     assert not about_fence(watch)

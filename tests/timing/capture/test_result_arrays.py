@@ -139,7 +139,7 @@ def test_deleted_arrays_are_left_out_and_said(put: Any) -> None:
     array.delete()
     found = find_arrays(put(array))
     assert found.arrays == []
-    assert "deleted or donated" in found.notes[0]
+    assert "deleted or donated" in str(found.notes[0])
 
 
 @pytest.mark.parametrize("put", [lambda array: array, lambda array: [array]], ids=["alone", "in a list"])

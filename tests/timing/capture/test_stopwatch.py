@@ -27,7 +27,7 @@ from jaxmagic.timing.capture.stopwatch import Stopwatch
 
 def notes(timing: jaxmagic.Timing) -> list[str]:
     """Without the one on several devices, whose threads may be slow at any time on a busy machine."""
-    return [note for note in timing.notes if "may be" not in note and "may not be" not in note]
+    return [note for note in map(str, timing.notes) if "may be" not in note and "may not be" not in note]
 
 
 def measure(call: Any, *, keep: bool = True) -> jaxmagic.Timing:
@@ -621,7 +621,7 @@ def test_a_deleted_array_in_the_result_is_timed_and_said(x: Any) -> None:
     with jaxmagic.stopwatch() as watch:
         y.delete()
         watch.result = [x, y]
-    assert any("deleted or donated" in each for each in watch.timing.notes)
+    assert any(each.kind == "timing.deleted" for each in watch.timing.notes)
 
 
 def test_a_donated_argument_is_no_error(x: Any) -> None:
@@ -893,7 +893,7 @@ def test_a_late_look_that_finds_nothing_may_be_no_wait(x: Any, tick_ns: int, not
     watch = Stopwatch(clock=lambda: next(ticks), fence=fence)
     watch.start()
     watch.result = x
-    assert any("110 µs of the wait may not be JAX work" in note for note in watch.stop().notes) == noted
+    assert any("110 µs of the wait may not be JAX work" in str(note) for note in watch.stop().notes) == noted
 
 
 def test_nothing_but_the_processor_time_is_read_between_draining_and_the_clock(monkeypatch: Any) -> None:
@@ -986,7 +986,7 @@ def test_what_may_be_missing_is_said(x: Any, left_out_ns: int, note: str | None)
     with Stopwatch(clock=lambda: next(ticks), fence=fence) as watch:
         watch.result = x
     assert watch.timing.wait_ns == 0
-    assert [each[: len(note or "")] for each in watch.timing.notes] == ([note] if note else [])
+    assert [str(each)[: len(note or "")] for each in watch.timing.notes] == ([note] if note else [])
 
 
 @pytest.mark.parametrize(("found_work", "spent_ns"), [(False, 0), (True, 7_000_000)])
@@ -1063,7 +1063,7 @@ def test_a_wait_that_may_be_none_is_said_to_be_one(until_ns: int, note: list[str
     fence: Any = Scripted(None, until_ns)
     with Stopwatch(clock=lambda: next(ticks), fence=fence) as watch:
         pass
-    assert [each[: len("4.0 ms of the wait may not be JAX work")] for each in watch.timing.notes] == note
+    assert [str(each)[: len("4.0 ms of the wait may not be JAX work")] for each in watch.timing.notes] == note
 
 
 def test_a_stopwatch_is_stopped_by_the_thread_that_started_it(session_state: Any) -> None:
@@ -1119,5 +1119,5 @@ def test_a_fence_that_cannot_compile_is_a_note(x: Any) -> None:
         watch = Stopwatch(fence=Fence())
         with watch:
             pass
-    assert any("could not be waited for" in each for each in watch.timing.notes)
+    assert any("could not be waited for" in str(each) for each in watch.timing.notes)
     assert watch.timing.unreached_ns is None
