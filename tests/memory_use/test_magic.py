@@ -582,7 +582,7 @@ def test_what_comes_up_while_the_work_is_waited_for_is_raised_behind_the_report(
     session.run("%jaxmem -q 1")
     before = state()
     with monkeypatch.context() as patch:
-        patch.setattr("jaxmagic.timing.capture.stopwatch.Stopwatch._wait", fail)
+        patch.setattr("jaxmagic.timing.capture.completion.Completion.wait", fail)
         session.run("%jaxmem -v m f(x)", fails=error)
     forget_errors(session)
     assert f"The code ended with {error.__name__}" in session.report

@@ -203,7 +203,7 @@ def test_a_fence_that_does_not_compile_is_no_error_but_a_note(x: Any, monkeypatc
         raise RuntimeError("out of memory")
 
     monkeypatch.setattr(module.shared, "prepare", fail)
-    assert "the fence does not compile here (RuntimeError)" in " ".join(watched(lambda: x + 1).timing.notes)
+    assert "the fence does not compile here (RuntimeError)" in " ".join(map(str, watched(lambda: x + 1).timing.notes))
 
 
 # --- what is left behind -----------------------------------------------------------------------------------------
@@ -344,7 +344,7 @@ def test_what_comes_up_while_the_work_is_waited_for_is_raised_when_there_is_a_re
     watch.start()
     watch.result = x + 1
     with monkeypatch.context() as patch:
-        patch.setattr("jaxmagic.timing.capture.stopwatch.Stopwatch._wait", fail)
+        patch.setattr("jaxmagic.timing.capture.completion.Completion.wait", fail)
         with pytest.raises(error, match="while waiting"):
             watch.stop()
     assert watch.done

@@ -660,7 +660,7 @@ def test_an_interrupt_while_waiting_still_gives_the_times_so_far(
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
-        patch.setattr("jaxmagic.timing.capture.stopwatch.wait_for_all", interrupted)
+        patch.setattr("jaxmagic.timing.capture.completion.wait_for_all", interrupted)
         patch.setattr(type(x), "block_until_ready", interrupted)
         watch.result = [x, x + 1] if several else x
         watch.stop()
@@ -968,7 +968,8 @@ def test_to_settle_a_doubt_costs_the_user_no_processor_time(x: Any, monkeypatch:
         called.append("cpu_time")
         return cpu_time()
 
-    monkeypatch.setattr("jaxmagic.timing.capture.stopwatch.cpu_time", recorded_cpu_time)
+    for module in ("stopwatch", "completion"):
+        monkeypatch.setattr(f"jaxmagic.timing.capture.{module}.cpu_time", recorded_cpu_time)
     fence: Any = Doubtful(True, 500)
     with Stopwatch(fence=fence) as watch:
         watch.result = x
@@ -994,7 +995,8 @@ def test_processor_time_counts_the_fence_only_where_it_waits_for_work(
     x: Any, monkeypatch: Any, found_work: bool, spent_ns: int
 ) -> None:
     readings = iter([0, 0, 7_000_000])  # at the start, before the fence, behind it
-    monkeypatch.setattr("jaxmagic.timing.capture.stopwatch.cpu_time", lambda: CpuTime(next(readings), 0))
+    for module in ("stopwatch", "completion"):
+        monkeypatch.setattr(f"jaxmagic.timing.capture.{module}.cpu_time", lambda: CpuTime(next(readings), 0))
     fence: Any = Scripted(found_work, 500)
     with Stopwatch(fence=fence) as watch:
         watch.result = x
