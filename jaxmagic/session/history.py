@@ -31,10 +31,11 @@ class History(Displayable):
     0
     """
 
-    __slots__ = ("_records",)
+    __slots__ = ("_entries", "_records")
 
     def __init__(self, capacity: int = CAPACITY) -> None:
         self._records: deque[Record] = deque(maxlen=capacity)
+        self._entries: deque[int] = deque(maxlen=capacity)  # of each record: counting them takes as long as they are
 
     @classmethod
     def of_records(cls, records: Iterable[Record]) -> Self:
@@ -48,26 +49,30 @@ class History(Displayable):
     def append(self, record: Record) -> None:
         """Add the newest record; the oldest is dropped when there is no more room."""
         self._records.append(record)
-        if record._entries:
+        self._entries.append(record._entries)
+        if self._entries[-1]:
             self._thin_out()
 
     def _thin_out(self) -> None:
         """Shorten the oldest records of memory, as many of them as it takes."""
-        earlier = [(at, each) for at, each in enumerate(self._records) if each._entries][:-_WHOLE]
-        listed = sum(each._entries for _, each in earlier)
-        for at, each in earlier:
+        earlier = [at for at, entries in enumerate(self._entries) if entries][:-_WHOLE]
+        listed = sum(self._entries[at] for at in earlier)
+        for at in earlier:
             if listed <= MOST_ENTRIES:
                 break
-            self._records[at] = fewer = each._shortened()
-            listed -= each._entries - fewer._entries
+            self._records[at] = fewer = self._records[at]._shortened()
+            listed += fewer._entries - self._entries[at]
+            self._entries[at] = fewer._entries
 
     def replace_last(self, record: Record) -> None:
         """Put `record` in the place of the newest one."""
         self._records[-1] = record
+        self._entries[-1] = record._entries
 
     def clear(self) -> None:
         """Forget all records."""
         self._records.clear()
+        self._entries.clear()
 
     def __len__(self) -> int:
         return len(self._records)

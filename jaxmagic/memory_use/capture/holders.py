@@ -94,12 +94,13 @@ class _Search:
         self._depths: dict[int, int] = {}
         self._holders: dict[int, list[tuple[int, Step]]] = {}
         self._readers: dict[int, tuple[type, Reader | None]] = {}
-        self._modules = imported().addresses
+        self._imported = imported()
 
     def run(self, namespace: dict[str, Any], beside: dict[str, Any], everywhere: bool) -> None:
         """Look at all that the namespace leads to, nearest first."""
         self._depths[id(namespace)] = 0
-        begin = chain(roots(namespace, everywhere=everywhere), ((("name", name), beside[name]) for name in beside))
+        modules = self._imported.of_the_user if everywhere else None
+        begin = chain(roots(namespace, modules), ((("name", name), beside[name]) for name in beside))
         self._meet(_NOBODY, 0, begin, most=sys.maxsize)
         for node in self._queue:  # it grows meanwhile
             if self._over:
@@ -125,7 +126,8 @@ class _Search:
 
     def _but_modules(self, parts: Iterable[Part]) -> Iterator[Part]:
         """The parts of an object that is no module: what is in its module it does not hold."""
-        return (each for each in parts if id(each[1]) not in self._modules)
+        modules = self._imported.addresses
+        return (each for each in parts if id(each[1]) not in modules)
 
     def _meet(self, holder: int, depth: int, parts: Iterable[Part], most: int = _MOST_ITEMS) -> None:
         try:

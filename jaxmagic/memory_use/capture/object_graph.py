@@ -17,17 +17,19 @@ from contextlib import suppress
 from typing import Any
 
 from ...records.attribute_names import Step, aliases, field_names, step_to
-from ...runtime.around import of_type
-from .imported import SHELL, dict_of, imported, is_module, is_of_magics, is_users_module
+from ...runtime.around import attributes, of_type
+from .imported import SHELL, dict_of, is_module, is_of_magics, is_users_module
 
 Part = tuple[Step, Any]
 Reader = Callable[[Any], Iterable[Part]]
 
 
-def roots(namespace: dict[str, Any], *, everywhere: bool = True) -> Iterator[Part]:
-    """Return what a search begins with: names.
+def roots(namespace: dict[str, Any], modules: Iterable[str] | None) -> Iterator[Part]:
+    """Return what a search begins with: the names of `namespace`, the last traceback and result, and modules.
 
-    And, `everywhere`, the last traceback and result and the user's modules.
+    Args:
+        namespace: names and values.
+        modules: names of the user's modules; ``None`` for nothing but `namespace`.
     """
     names = {name: value for name, value in dict.items(namespace) if type(name) is str}
     outputs = names.get("Out")
@@ -39,12 +41,12 @@ def roots(namespace: dict[str, Any], *, everywhere: bool = True) -> Iterator[Par
         again |= name[:1] == "_" and name[1:].isdecimal() and numbers.get(int(name[1:])) == id(value)
         if not again and name not in _INPUTS | _IMPORTED and not name.startswith("__jaxmagic"):
             yield ("name", name), value
-    if not everywhere:
+    if modules is None:
         return
     for last in ("last_exc", "last_value", "last_traceback"):
         yield ("name", "last traceback"), getattr(sys, last, None)
     yield from _of_shell(names)
-    for name in imported().of_the_user:
+    for name in modules:
         module = sys.modules.get(name)
         if module is not None and is_module(module) and dict_of(module) is not namespace:
             yield ("name", name), module
@@ -58,20 +60,39 @@ def _of_shell(names: dict[str, Any]) -> Iterator[Part]:
     get_ipython = names.get("get_ipython")
     if type(get_ipython) is not types.MethodType:
         return
-    shell = get_ipython.__self__
-    read = _attributes_of(type(shell))
-    for (_, name), value in read(shell) if read is not None else ():
-        if name == "last_execution_result":
-            yield ("name", "get_ipython().last_execution_result"), value
-        elif name == "user_ns_hidden" and type(value) is dict:
-            hidden = [(key, each) for key, each in dict.items(value) if type(key) is str and key in _LAST_VALUES]
-            for key, each in hidden:
-                if each is not names.get(key):
-                    yield ("name", f"get_ipython().user_ns_hidden[{key!r}]"), each
+    held = attributes(get_ipython.__self__) or {}
+    yield ("name", "get_ipython().last_execution_result"), held.get("last_execution_result")
+    hidden = held.get("user_ns_hidden")
+    for key, value in dict.items(hidden) if type(hidden) is dict else ():
+        if type(key) is str and key in _LAST_VALUES and value is not names.get(key):
+            yield ("name", f"get_ipython().user_ns_hidden[{key!r}]"), value
+
+
+#: Readers of library classes that live as long as their modules, by address: a session has a thousand classes, and
+#: to find out how one is read takes longer than to read it.
+_lasting: dict[int, tuple[type, Reader | None]] = {}
 
 
 def reader_of(kind: type) -> Reader | None:
-    """Tell how to read objects of this type; ``None`` where there is nothing to be found behind them."""
+    """Return what reads objects of this type; ``None`` if they refer to nothing that could hold an array."""
+    known = _lasting.get(id(kind))
+    if known is None:
+        known = kind, _new_reader(kind)
+        if _lasts(kind):
+            _lasting[id(kind)] = known
+    return known[1]
+
+
+def _lasts(kind: type) -> bool:
+    """Tell whether a class is one of a library and found under its name, so that keeping it keeps nothing alive."""
+    module = sys.modules.get(_module_of(kind))
+    if module is None or not is_module(module):
+        return False
+    held = dict_of(module)
+    return not is_users_module(held) and held.get(of_type("__name__", kind)) is kind
+
+
+def _new_reader(kind: type) -> Reader | None:
     top = _module_of(kind).partition(".")[0]
     if top in SHELL or issubclass(kind, _NOT_READ):
         return None
