@@ -1,1 +1,1 @@
-"""How long a block took."""
+"""Times a block of code."""

@@ -1,4 +1,4 @@
-"""What is worth saying of a timing, before any medium says it."""
+"""Selects what is worth reporting about a timing."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from ..compilation.record.compilation import Compilation
 from .record import Timing
 
-#: A part of the wait is mentioned from here on, and from this share of the wall time on.
+#: A part of the wait is reported from this length and this share of the wall time on.
 _WORTH_NAMING_NS = 300_000
 _WORTH_NAMING_SHARE = 0.02
 
@@ -22,12 +22,12 @@ class Part:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Compiled:
-    """The compilations of a timing, sorted into what is told apart and what is told together.
+    """The compilations of a timing, grouped as they are reported.
 
     Attributes:
         functions: jitted functions, in the order in which they were compiled.
         eager: operations outside ``jit``.
-        elsewhere: what other threads compiled meanwhile; in no part of the wall time.
+        elsewhere: compilations of other threads, which are in no part of the wall time.
     """
 
     functions: tuple[Compilation, ...]
@@ -36,10 +36,10 @@ class Compiled:
 
 
 def parts(timing: Timing) -> tuple[Part, ...]:
-    """The wall time in parts that add up to it, in the order in which they happen; empty ones left out.
+    """Split the wall time into parts that add up to it, in the order in which they happen, without empty ones.
 
-    What a second call would not pay is one part each; the host's share is called *dispatch* when nothing was
-    compiled, because then it is all of the dispatch.
+    Each stage of compilation, which a second call would not pay for, is a part. The host's part is called *dispatch*
+    if nothing was compiled, because then it is the whole dispatch.
     """
     host = "host" if timing.compile_ns else "dispatch"
     named = (
@@ -54,7 +54,7 @@ def parts(timing: Timing) -> tuple[Part, ...]:
 
 
 def compiled(timing: Timing) -> Compiled:
-    """The compilations of `timing`, sorted for telling."""
+    """Group the compilations of `timing` for the report."""
     ours = [each for each in timing.compilations if each.thread is None]
     return Compiled(
         functions=tuple(each for each in ours if not each.eager),
@@ -64,12 +64,12 @@ def compiled(timing: Timing) -> Compiled:
 
 
 def unreached_ns(timing: Timing) -> int | None:
-    """The time in work that nothing reached, where it is long enough to be told from the fence's own noise."""
+    """Return the time spent in discarded work, if it is long enough to be distinguished from the fence's noise."""
     return _if_worth_naming(timing.unreached_ns, timing)
 
 
 def code_wait_ns(timing: Timing) -> int | None:
-    """The time that the code itself waited for results, where it is long enough to be worth a sentence."""
+    """Return the time that the code itself waited for results, if it is long enough to be worth a sentence."""
     return _if_worth_naming(timing.code_wait_ns, timing)
 
 

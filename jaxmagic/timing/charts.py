@@ -1,4 +1,4 @@
-"""Pictures of a timing."""
+"""Charts of a timing."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .record import Timing
 
 
 def parts_chart(record: Timing) -> Bars:
-    """Draw the parts of its time as one bar."""
+    """Draw the parts of the wall time as one bar."""
     parts = tuple((part.name, float(part.time_ns)) for part in analysis.parts(record))
     return Bars(
         title="where the time went",

@@ -1,4 +1,4 @@
-"""``%jaxtime``."""
+"""Declares ``%jaxtime``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How long a piece of code took, split into parts that add up."""
+"""Declares a timing: how long code took, split into parts that add up."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ..session.record import Record
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Timing(Record):
-    """The time that one piece of code really took, with all the JAX work that it started.
+    """The time that some code really took, with all the JAX work that it started.
 
     ::
 
@@ -22,30 +22,30 @@ class Timing(Record):
         compile  = tracing + lowering + compilation + cache retrieval
 
     Attributes:
-        code: the source that was timed, ``None`` for ``jaxmagic.stopwatch()``.
-        started_at: when, in ISO 8601 with the time zone.
-        dispatch_ns: until the code had returned, without what it waited for itself.
-        wait_ns: what the code itself waited for, such as in ``float(y)`` or ``y.block_until_ready()``, and from when
-            it had returned until all of its work was done, on every local device.
-        unreached_ns: the last part of the wait, spent in work that neither the result nor any array alive
-            reached: its results had been thrown away. ``None`` where that could not be told apart.
-        tracing_ns: Python to jaxpr, in the measured code's own threads.
+        code: the source that was timed; ``None`` for ``jaxmagic.stopwatch()``.
+        started_at: the start, in ISO 8601 with the time zone.
+        dispatch_ns: until the code returned, without the time that it spent waiting for results itself.
+        wait_ns: the time that the code itself waited, as in ``float(y)`` or ``y.block_until_ready()``, plus the time
+            from its return until all of its work was done on every local device.
+        unreached_ns: the last part of the wait, for discarded work that neither the result nor a live array depends
+            on. ``None`` if that could not be separated.
+        tracing_ns: Python to jaxpr, in the threads of the measured code.
         lowering_ns: jaxpr to StableHLO.
         compilation_ns: StableHLO to executables.
         cache_retrieval_ns: executables from the persistent cache.
         cpu_user_ns: processor time of the whole process in user mode; above the wall time with several threads.
         cpu_system_ns: the same in the kernel.
-        code_wait_ns: the part of the wait that was inside the code: until a value that it asked for was there, with
-            its copy to the host. ``None`` where that was not heard, and is in the dispatch: in records of older
-            versions, and on a JAX whose insides differ.
-        fetch_ns: copying the result to the host afterwards; not in the wall time. ``None`` if not asked for.
-        fetch_bytes: how much that was.
-        error: the type of the exception that ended the code, ``None`` if it ran through.
+        code_wait_ns: the part of the wait inside the code, until a value that it requested was available, including
+            the copy to the host. ``None`` if waits could not be observed and are part of the dispatch: in records of
+            older versions, and on a JAX with other internals.
+        fetch_ns: copying the result to the host afterwards, not part of the wall time. ``None`` if not requested.
+        fetch_bytes: the bytes copied.
+        error: the type of the exception that ended the code; ``None`` if it completed.
         notes: what a reader must know to understand the numbers.
-        compilations: what was compiled, in the order in which it ended.
-        heard_all: whether JAX's compilations could be listened to until the end. Not where the code called
-            ``jax.monitoring.clear_event_listeners()``: what compiled after that is in ``host_ns``.
-        environment: under which this is true.
+        compilations: what was compiled, in the order of completion.
+        heard_all: whether JAX's compile events were received until the end. They are not if the code called
+            ``jax.monitoring.clear_event_listeners()``; later compilations are then part of ``host_ns``.
+        environment: versions, devices and settings of the measurement.
     """
 
     _derived: ClassVar[tuple[str, ...]] = ("wall_ns", "host_ns", "compile_ns")

@@ -1,4 +1,4 @@
-"""The report of a timing."""
+"""Words a timing."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ from ..report.style import Style
 from . import analysis as chosen
 from .record import Timing
 
-#: For learners, with ``--explain``: five lines.
+#: Five lines for learners, shown with ``--explain``.
 EXPLANATION = (
-    "Wall: from when the code began until all of its work was done, everywhere.",
-    "Dispatch: until the code returned, without waits of its own. Wait: the rest.",
+    "Wall: from the start of the code until all of its work was done, everywhere.",
+    "Dispatch: until the code returned, without its own waits. Wait: the rest.",
     "Compile: new shapes or types are traced, lowered, and compiled by XLA, once.",
-    "Host: the rest of the dispatch: Python, JAX itself, and work done on the spot.",
-    "How: work in flight first; then the result, then a program queued behind all.",
+    "Host: the rest of the dispatch: Python, JAX itself, and work run inline.",
+    "How: drain work in flight, run, wait for the result, then for a last program.",
 )
 
-#: Functions that have a row of their own; of more than these, the costliest have one.
+#: At most this many functions have a row, the costliest ones.
 MOST_FUNCTIONS = 5
 
 
 def report(timing: Timing, style: Style, explain: bool) -> Iterator[Block]:
-    """Tell the wall time and its parts, then what compiled and why."""
+    """Compose the wall time and its parts, then what compiled and why."""
     yield _split(timing, style)
     yield from (Sentence(text=each, inner=True) for each in about_time(timing, style.digits))
     shown, rest = costliest(chosen.compiled(timing).functions, MOST_FUNCTIONS)
@@ -86,7 +86,7 @@ def _functions(shown: tuple[Compilation, ...], style: Style) -> Entries:
 
 
 def about_time(timing: Timing, digits: int) -> list[str]:
-    """Return what has to be said about the wall time beyond its parts."""
+    """Return sentences about the wall time beyond its parts."""
     sentences = []
     inside = chosen.code_wait_ns(timing)
     if inside is not None:
@@ -104,7 +104,7 @@ def about_time(timing: Timing, digits: int) -> list[str]:
 
 
 def about_fetch(timing: Timing, digits: int) -> str:
-    """Tell how long the copy of the result to the host took."""
+    """Word how long the copy of the result to the host took."""
     if not timing.fetch_bytes:
         return "Fetch: nothing to copy, because the result holds no array."
     fetched = units.size(timing.fetch_bytes)
@@ -112,7 +112,7 @@ def about_fetch(timing: Timing, digits: int) -> str:
 
 
 def about_compilations(timing: Timing, rest: int, rest_ns: int, digits: int) -> list[str]:
-    """Everything about compilations that is not said function by function."""
+    """Return sentences about compilations that have no row of their own."""
     compiled = chosen.compiled(timing)
     sentences = []
     if rest:
@@ -122,14 +122,14 @@ def about_compilations(timing: Timing, rest: int, rest_ns: int, digits: int) -> 
         )
     sentences += about_eager(compiled.eager, digits)
     if not timing.heard_all:
-        sentences.append("What compiled is not known: the code took all listeners of jax.monitoring away.")
+        sentences.append("Compilations are unknown: the code removed all listeners of jax.monitoring.")
     elif not timing.compilations:
         sentences.append("Nothing compiled.")
     if compiled.elsewhere:
         threads = ", ".join(dict.fromkeys(each.thread or "" for each in compiled.elsewhere))
         sentences.append(
-            f"{units.count(len(compiled.elsewhere), 'program')} compiled meanwhile by another thread ({threads}), "
-            "in no part of these times."
+            f"{units.count(len(compiled.elsewhere), 'program')} compiled by another thread meanwhile ({threads}), "
+            "not included in these times."
         )
     return sentences
 
@@ -138,14 +138,14 @@ def about_conditions(timing: Timing) -> list[str]:
     """Word the notes of the record, and what follows from where it was made."""
     told = list(map(str, timing.notes))
     if timing.environment.backend in ("gpu", "cuda", "rocm") and any(each.compiled for each in timing.compilations):
-        told.append("A first run on a GPU also loads its modules and starts libraries: that is in host.")
+        told.append("A first run on a GPU also loads modules and initializes libraries, which counts as host time.")
     if timing.unreached_ns is None and timing.error is None:
-        told.append("Not measured: time in work that the result did not reach.")
+        told.append("Not measured: time spent in discarded work.")
     return told
 
 
 def brief(timing: Timing, digits: int) -> Brief:
-    """Tell how long it took, and how much of that was compiling."""
+    """Word the wall time, and the share of it that was compilation."""
     compiled = f"{units.share(timing.compile_ns, timing.wall_ns)} compile" if timing.compile_ns else ""
     return Brief(timing.code, units.time(timing.wall_ns, digits), compiled)
 
@@ -157,46 +157,41 @@ def _not_run(result: str) -> str:
     }
     article = "an" if result[:1] in "aeiou" else "a"
     return (
-        f"The result is {article} {result} that has not run: only making it was timed. "
+        f"The result is {article} {result} that has not run: only its creation was timed. "
         f"{how.get(result, 'Iterate over it to time its work.')}"
     )
 
 
 def _standstill(stood_ns: int, unheard: str) -> str:
-    buffer = "A wait in np.asarray(y) or memoryview(y) (heard from Python 3.12 on)"
-    what = buffer if unheard == "buffer" else "What the code itself waits for"
+    buffer = "Waiting in np.asarray(y) or memoryview(y) (observable from Python 3.12 on)"
+    what = buffer if unheard == "buffer" else "Waiting inside the code"
     return (
         f"This thread did not run for {units.time(stood_ns, 2)} of the dispatch: it slept or waited. "
-        f"{what} is not heard here and counts as dispatch."
+        f"{what} cannot be observed here and counts as dispatch."
     )
 
 
-#: Words for notes, by the kind behind ``timing.``; each gets the facts of the note.
+#: The wording of notes, by the part of their kind after ``timing.``. Each function gets the facts of a note.
 NOTES: dict[str, Callable[..., str]] = {
     "not_run": _not_run,
     "deleted": lambda: (
-        "The result holds an array that has been deleted or donated: its work was waited for, "
-        "but it cannot be read any more."
+        "The result holds an array that was deleted or donated: its work was waited for, but its value is gone."
     ),
     "descheduled": lambda aside_ns: (
         f"{units.time(aside_ns, 2)} of the wait may not be JAX work: the operating system descheduled this thread "
-        "while it looked for some."
+        "during the check."
     ),
     "looked_late": lambda late_ns: (
-        f"{units.time(late_ns, 2)} of the wait may not be JAX work: the look for some came that long after the code "
-        "had returned, and found none."
+        f"{units.time(late_ns, 2)} of the wait may not be JAX work: the first check came that long after the code "
+        "returned, and found none running."
     ),
     "undetectable": lambda left_out_ns: (
         f"Up to {units.time(left_out_ns, 2)} of discarded multi-device work may be missing: it is below the "
         "detection limit."
     ),
     "standstill": _standstill,
-    "no_fence": lambda error: (
-        f"Work whose result was thrown away could not be waited for: the fence does not compile here ({error})."
-    ),
-    "fence_failed": lambda error: (
-        f"Work whose result was thrown away could not be waited for: the fence did not run ({error})."
-    ),
+    "no_fence": lambda error: f"Discarded work could not be waited for: the fence does not compile here ({error}).",
+    "fence_failed": lambda error: f"Discarded work could not be waited for: the fence did not run ({error}).",
 }
 
 BRIEFS = {Timing: brief}

@@ -1,4 +1,4 @@
-"""Timings as a table."""
+"""Lists timings as a table."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _TIMING = {
 
 
 def timings(records: Iterable[Timing]) -> Table:
-    """A row a timing, with the number of its compilations and where it ran."""
+    """List timings, one per row, with the number of compilations and the backend."""
     rows = [
         (
             *(getattr(each, name) for name in _TIMING),

@@ -1,30 +1,25 @@
-"""``stopwatch()``: how long a block takes."""
+"""Provides ``stopwatch()``, which times a block."""
 
 from __future__ import annotations
-
-from typing import TYPE_CHECKING
 
 from ..progress.compiling_line import compiling_line
 from ..session.verbs import history
 from .capture.stopwatch import Stopwatch
 
-if TYPE_CHECKING:
-    pass
-
 
 def stopwatch(*, fetch: bool = False) -> Stopwatch:
-    """A context manager that times a block and all the JAX work that it starts.
+    """Time a block and all the JAX work that it starts.
 
-    It waits for what was in flight before the block begins, and at the end for everything: arrays wherever they
-    were put, work whose result was thrown away, every local device, callbacks. The block's own exceptions come
-    through; the times up to then are on the record.
+    The context manager waits for work in flight before the block begins, and at the end for everything: arrays
+    wherever they were stored, work whose result was discarded, every local device, and callbacks. Exceptions of the
+    block propagate; the record then has the times so far.
 
     Args:
-        fetch: also time the copy of ``t.result`` to the host, as a figure of its own.
+        fetch: also time the copy of ``t.result`` to the host, as a separate figure.
 
     Returns:
-        An object with ``timing``, a :class:`~jaxmagic.Timing` once the block has ended. Set its ``result``
-        inside the block to tell waiting for that value apart from waiting for other work.
+        An object whose ``timing`` is a :class:`~jaxmagic.Timing` once the block has ended. Set its ``result`` inside
+        the block to separate waiting for that value from waiting for other work.
 
     Raises:
         JaxNotAvailable: JAX is not installed or too old.

@@ -85,12 +85,12 @@ def test_what_else_is_said(timing: Any, compilation: Any) -> None:
     assert "9.00 ms of the wait was for discarded results" in text
     assert "Fetch: 2.00 ms to copy 1.00 MiB to the host, beside the wall time." in text
     assert "The code ended with ValueError; these are the times so far." in text
-    assert "1 program compiled meanwhile by another thread (neighbour), in no part of these times." in text
+    assert "1 program compiled by another thread meanwhile (neighbour), not included in these times." in text
     assert text.endswith("A note.")
 
 
 def test_what_was_not_measured_is_said_to_be_unmeasured(timing: Any) -> None:
-    assert "Not measured: time in work that the result did not reach." in to_text(timing(unreached_ns=None))
+    assert "Not measured: time spent in discarded work." in to_text(timing(unreached_ns=None))
 
 
 def test_many_functions_are_cut_to_the_costliest(timing: Any, compilation: Any) -> None:
@@ -195,5 +195,5 @@ def test_a_first_run_on_a_gpu_says_what_else_is_in_host(
 ) -> None:
     made = timing(compilation())
     first = replace(made, environment=replace(made.environment, backend=backend))
-    assert ("also loads its modules and starts libraries" in to_text(first)) is said
+    assert ("also loads modules and initializes libraries" in to_text(first)) is said
     assert "also loads" not in to_text(replace(first, compilations=()))

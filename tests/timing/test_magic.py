@@ -350,7 +350,7 @@ def test_the_codes_own_error_comes_before_a_broken_expectation(session: Any) -> 
 
 def test_explain_adds_five_lines(session: Any) -> None:
     session.run("%jaxtime --explain f(x);")
-    assert "\n  How: work in flight first" in session.report
+    assert "\n  How: drain work in flight" in session.report
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ called, not even ``__eq__`` or a property: what an object holds is read with the
 from __future__ import annotations
 
 import sys
+import types
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from heapq import heappop, heappush
@@ -15,10 +16,10 @@ from itertools import chain
 from typing import Any, NamedTuple
 
 from ...records.attribute_names import Step
-from ...runtime.around import of_type
+from ...runtime.around import attributes, of_type
 from ...runtime.clock import Clock, now_ns
-from .imported import imported, is_module
-from .object_graph import PLAIN, Part, Reader, reader_of, roots
+from .imported import dict_of, imported, is_module
+from .object_graph import LOADED_WITH, PLAIN, Part, Reader, reader_of
 
 #: Elements that are looked at in one container; the namespace itself is no container.
 _MOST_ITEMS = 100_000
@@ -37,6 +38,11 @@ _BETWEEN = 256
 #: Characters of a key, and of a whole path.
 _LONGEST_KEY = 40
 _LONGEST_PATH = 120
+
+
+#: What IPython calls the last values; it keeps them beside the namespace, too.
+_LAST_VALUES = ("_", "__", "___")
+_INPUTS = frozenset(("In", "_ih", "_dh", "_i", "_ii", "_iii"))
 
 
 class Holders(NamedTuple):
@@ -100,7 +106,7 @@ class _Search:
         """Look at all that the namespace leads to, nearest first."""
         self._depths[id(namespace)] = 0
         modules = self._imported.of_the_user if everywhere else None
-        begin = chain(roots(namespace, modules), ((("name", name), beside[name]) for name in beside))
+        begin = chain(_roots(namespace, modules), ((("name", name), beside[name]) for name in beside))
         self._meet(_NOBODY, 0, begin, most=sys.maxsize)
         for node in self._queue:  # it grows meanwhile
             if self._over:
@@ -173,6 +179,50 @@ class _Search:
                     length = len(nodes) + self._depths[holder]
                     heappush(ways, (length, -tried, (holder, *nodes), (step, *steps)))
         return _choose(found)
+
+
+def _roots(namespace: dict[str, Any], modules: Iterable[str] | None) -> Iterator[Part]:
+    """Return what a search begins with: the names of `namespace`, the last traceback and result, and modules.
+
+    Args:
+        namespace: names and values.
+        modules: names of the user's modules; ``None`` for nothing but `namespace`.
+    """
+    names = {name: value for name, value in dict.items(namespace) if type(name) is str}
+    outputs = names.get("Out")
+    cells = dict.items(outputs) if type(outputs) is dict else ()
+    numbers = {key: id(value) for key, value in cells if type(key) is int}
+    for name in sorted(names, key=lambda name: name.startswith("_")):
+        value = names[name]
+        again = name == "_oh" and value is outputs
+        again |= name[:1] == "_" and name[1:].isdecimal() and numbers.get(int(name[1:])) == id(value)
+        if not again and name not in _INPUTS | LOADED_WITH and not name.startswith("__jaxmagic"):
+            yield ("name", name), value
+    if modules is None:
+        return
+    for last in ("last_exc", "last_value", "last_traceback"):
+        yield ("name", "last traceback"), getattr(sys, last, None)
+    yield from _of_shell(names)
+    for name in modules:
+        module = sys.modules.get(name)
+        if module is not None and is_module(module) and dict_of(module) is not namespace:
+            yield ("name", name), module
+
+
+def _of_shell(names: dict[str, Any]) -> Iterator[Part]:
+    """Return what IPython holds by itself.
+
+    The result of the last cell, and the last three values after ``%reset out``.
+    """
+    get_ipython = names.get("get_ipython")
+    if type(get_ipython) is not types.MethodType:
+        return
+    held = attributes(get_ipython.__self__) or {}
+    yield ("name", "get_ipython().last_execution_result"), held.get("last_execution_result")
+    hidden = held.get("user_ns_hidden")
+    for key, value in dict.items(hidden) if type(hidden) is dict else ():
+        if type(key) is str and key in _LAST_VALUES and value is not names.get(key):
+            yield ("name", f"get_ipython().user_ns_hidden[{key!r}]"), value
 
 
 #: In the place of a holder's address: it is a name.

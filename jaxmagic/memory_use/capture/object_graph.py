@@ -17,59 +17,14 @@ from contextlib import suppress
 from typing import Any
 
 from ...records.attribute_names import Step, aliases, field_names, step_to
-from ...runtime.around import attributes, of_type
+from ...runtime.around import of_type
 from .imported import SHELL, dict_of, is_module, is_of_magics, is_users_module
 
 Part = tuple[Step, Any]
 Reader = Callable[[Any], Iterable[Part]]
 
 
-def roots(namespace: dict[str, Any], modules: Iterable[str] | None) -> Iterator[Part]:
-    """Return what a search begins with: the names of `namespace`, the last traceback and result, and modules.
-
-    Args:
-        namespace: names and values.
-        modules: names of the user's modules; ``None`` for nothing but `namespace`.
-    """
-    names = {name: value for name, value in dict.items(namespace) if type(name) is str}
-    outputs = names.get("Out")
-    cells = dict.items(outputs) if type(outputs) is dict else ()
-    numbers = {key: id(value) for key, value in cells if type(key) is int}
-    for name in sorted(names, key=lambda name: name.startswith("_")):
-        value = names[name]
-        again = name == "_oh" and value is outputs
-        again |= name[:1] == "_" and name[1:].isdecimal() and numbers.get(int(name[1:])) == id(value)
-        if not again and name not in _INPUTS | _IMPORTED and not name.startswith("__jaxmagic"):
-            yield ("name", name), value
-    if modules is None:
-        return
-    for last in ("last_exc", "last_value", "last_traceback"):
-        yield ("name", "last traceback"), getattr(sys, last, None)
-    yield from _of_shell(names)
-    for name in modules:
-        module = sys.modules.get(name)
-        if module is not None and is_module(module) and dict_of(module) is not namespace:
-            yield ("name", name), module
-
-
-def _of_shell(names: dict[str, Any]) -> Iterator[Part]:
-    """Return what IPython holds by itself.
-
-    The result of the last cell, and the last three values after ``%reset out``.
-    """
-    get_ipython = names.get("get_ipython")
-    if type(get_ipython) is not types.MethodType:
-        return
-    held = attributes(get_ipython.__self__) or {}
-    yield ("name", "get_ipython().last_execution_result"), held.get("last_execution_result")
-    hidden = held.get("user_ns_hidden")
-    for key, value in dict.items(hidden) if type(hidden) is dict else ():
-        if type(key) is str and key in _LAST_VALUES and value is not names.get(key):
-            yield ("name", f"get_ipython().user_ns_hidden[{key!r}]"), value
-
-
-#: Readers of library classes that live as long as their modules, by address: a session has a thousand classes, and
-#: to find out how one is read takes longer than to read it.
+#: Readers of library classes that live as long as their modules, by address. Making one takes longer than using it.
 _lasting: dict[int, tuple[type, Reader | None]] = {}
 
 
@@ -84,12 +39,9 @@ def reader_of(kind: type) -> Reader | None:
 
 
 def _lasts(kind: type) -> bool:
-    """Tell whether a class is one of a library and found under its name, so that keeping it keeps nothing alive."""
-    module = sys.modules.get(_module_of(kind))
-    if module is None or not is_module(module):
-        return False
-    held = dict_of(module)
-    return not is_users_module(held) and held.get(of_type("__name__", kind)) is kind
+    """Tell whether a class is found in a library under its own name, so that remembering it keeps nothing alive."""
+    held = _names_beside(kind)
+    return held is not None and not is_users_module(held) and held.get(of_type("__name__", kind)) is kind
 
 
 def _new_reader(kind: type) -> Reader | None:
@@ -193,7 +145,7 @@ def _of_function(function: types.FunctionType) -> Iterator[Part]:
 
 def _of_module(module: types.ModuleType) -> Iterator[Part]:
     held = dict_of(module)
-    return (part for part in _named(held) if part[0][1] not in _IMPORTED) if is_users_module(held) else iter(())
+    return (part for part in _named(held) if part[0][1] not in LOADED_WITH) if is_users_module(held) else iter(())
 
 
 def _of_class(kind: type) -> Iterator[Part]:
@@ -275,19 +227,18 @@ def _module_of(kind: type) -> str:
 
 
 def _is_users_class(kind: type) -> bool:
-    name = _module_of(kind)
-    module = sys.modules.get(name)
-    if module is None or not issubclass(type(module), types.ModuleType):
-        return name != ""
-    return is_users_module(dict_of(module))
+    held = _names_beside(kind)
+    return _module_of(kind) != "" if held is None else is_users_module(held)
 
 
-#: What IPython calls the last values; it keeps them beside the namespace, too.
-_LAST_VALUES = ("_", "__", "___")
-_INPUTS = frozenset(("In", "_ih", "_dh", "_i", "_ii", "_iii"))
+def _names_beside(kind: type) -> dict[str, Any] | None:
+    """Return the names in the module of a class; ``None`` if that is not imported."""
+    module = sys.modules.get(_module_of(kind))
+    return dict_of(module) if module is not None and is_module(module) else None
+
 
 #: Behind what a module was loaded with lies whoever loaded it: under pytest, everything.
-_IMPORTED = frozenset(("__builtins__", "__loader__", "__spec__"))
+LOADED_WITH = frozenset(("__builtins__", "__loader__", "__spec__"))
 
 _INSIDE: Step = ("inside", "inside")
 _DESCRIPTORS = (types.GetSetDescriptorType, types.MemberDescriptorType)

@@ -1,1 +1,1 @@
-"""The stopwatch, the fence, and how to wait for a result."""
+"""Measures a block: the stopwatch, the fence, and waiting for results."""

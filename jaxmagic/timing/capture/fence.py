@@ -1,14 +1,14 @@
-"""Waiting for everything: the fence.
+"""Waits for all work of this process: the fence.
 
-Waiting for a result is not enough, because work whose result was dropped is reachable from no array. What
-works is to enqueue a trivial program *behind* the work on every device, and to wait for that. Devices run the
-programs of one dispatching thread in order; on the CPU the programs of one device and those sharded over
-several are two separate queues, so there is a program for each device and one over all of them. (No collective:
-it would wait for no more, and on GPUs would start NCCL.) The evidence is in ``docs/how-it-measures.md`` and in
-``tests/timing/capture/test_fence.py``.
+Waiting for a result is not enough, because no array leads to work whose result was dropped. So the fence enqueues a
+trivial program *behind* the work on every device and waits for that program. A device runs the programs of one
+dispatching thread in order. On the CPU, programs on one device and programs sharded over several devices go through
+two separate queues, so the fence has one program per device and one over all devices. It uses no collective: that
+would wait for nothing more, and would start NCCL on GPUs. ``docs/how-it-measures.md`` and
+``tests/timing/capture/test_fence.py`` have the evidence.
 
-The programs take no argument, so that nothing of ours is among ``jax.live_arrays()`` and no transfer guard is
-met; they are compiled ahead of time, so that ``jax.clear_caches()`` does not make them compile again.
+The programs take no arguments, so they add nothing to ``jax.live_arrays()`` and trigger no transfer guard. They are
+compiled ahead of time, so ``jax.clear_caches()`` does not make them compile again.
 """
 
 from __future__ import annotations
@@ -27,24 +27,24 @@ from ...runtime.jax_version import require_jax
 from .fence_queues import Costs, Doubt, Queue, Waited, jit_enabled, queues_of
 from .wait import wait_for_all
 
-#: ``jax.effects_barrier()`` takes some 20 µs where there is nothing to wait for.
+#: ``jax.effects_barrier()`` takes about 20 µs if there is nothing to wait for.
 _EFFECTS_NS = 100_000
 
-#: What the first run of the programs may take, when the threads of all devices are still to be started.
+#: How long the first run of the programs may take, which starts the threads of all devices.
 _FIRST_RUN_NS = 50_000_000
 
-#: How many of the youngest arrays are looked at to tell work that an array still holds from work thrown away. Without
-#: the GIL, JAX lists arrays in no order: then it is all of them.
+#: How many of the newest arrays are checked to tell work that a live array depends on from discarded work. Without
+#: the GIL, JAX lists arrays in no order, so all of them are checked.
 _YOUNGEST = sys.maxsize if sysconfig.get_config_var("Py_GIL_DISABLED") else 64
 
 
 class Fence:
-    """Programs for every local device, compiled once, and what waiting for them costs when there is no work.
+    """Holds a program for every local device, compiled once, and the cost of waiting for it when the device is idle.
 
     Attributes:
-        ready: whether it covers the devices that there were at the last :meth:`prepare`.
-        failure: the name of the exception with which a program failed at the last wait, such as one for want of
-            memory; ``None`` if none did. What nobody holds was not waited for then.
+        ready: whether the fence covers the devices seen at the last :meth:`prepare`.
+        failure: the name of the exception that a program raised at the last wait, for example out of memory; ``None``
+            if none did. After a failure, discarded work was not waited for.
     """
 
     def __init__(self, clock: Clock = now_ns) -> None:
@@ -56,26 +56,26 @@ class Fence:
         self._queues: tuple[Queue, ...] = ()
 
     def prepare(self) -> Waited | None:
-        """Compile the programs for the devices there are, and measure an idle fence.
+        """Compile the programs for the current devices, and measure the cost of an idle fence.
 
-        Does nothing where that has been done, and nothing where no backend has been started: to start one
-        would be a change of the user's session, and there is no work to wait for.
+        Does nothing if that has been done already, or if no backend has been started: starting one would change the
+        user's session, and there is no work to wait for.
 
         Returns:
-            What was found running behind the compilation, ``None`` where nothing had to be done. Only work that runs
-            much longer than the first programs themselves may take is said to be work.
+            Work found running after the compilation; ``None`` if there was nothing to do. Only what runs much longer
+            than the first run of the programs may take is reported as work.
         """
         devices = _local_devices()
         if devices == self._devices:
             return None
         self.ready = False
         self._compile(devices)
-        self._devices = ()  # until it is known what they cost: where that fails, it is tried again
+        self._devices = ()  # until their cost is known; after a failure the next call tries again
         asked_ns = self._clock()
-        found = self.wait_for_programs(asked_ns)  # what is running would count as the idle cost
+        found = self.wait_for_programs(asked_ns)  # running work would count as idle cost
         if found.until_ns - asked_ns < _FIRST_RUN_NS:
             found = Waited(False, asked_ns)
-        measured: dict[tuple[str, bool], Costs] = {}  # devices of a kind cost the same
+        measured: dict[tuple[str, bool], Costs] = {}  # devices of one kind have the same cost
         for queue in self._queues:
             kind = queue.platform, queue.several
             if kind not in measured:
@@ -85,27 +85,27 @@ class Fence:
         self.ready = bool(devices)
         return found
 
-    @uninterrupted  # or flags of JAX would not come back
+    @uninterrupted  # or JAX's flags would not be restored
     def _compile(self, devices: Sequence[Any]) -> None:
         with unheard(), jit_enabled(), private_api.not_written_to_cache():
             self._queues = queues_of(devices, self._clock)
 
     def wait(self) -> Waited:
-        """Wait for all work of this process, and say whether there was any beyond now."""
+        """Wait for all work of this process, and return whether any was still running."""
         return self.wait_for_others(self.wait_for_programs())
 
     def wait_for_programs(self, asked_ns: int | None = None) -> Waited:
-        """Wait for all work that this thread has dispatched, by programs queued behind it.
+        """Wait for all work that this thread has dispatched, with programs queued behind it.
 
         Args:
-            asked_ns: a clock reading just taken; with it, no moment goes by in which work could end unseen.
+            asked_ns: a clock reading just taken, so that no work can end unseen before the first one here.
         """
         if asked_ns is None:
             asked_ns = self._clock()
         self.failure = None
         try:
             return self._ask_queues(asked_ns)
-        except Exception as error:  # a device that is out of memory: the code that is measured goes on
+        except Exception as error:  # a device is out of memory: the measured code goes on
             self.failure = type(error).__name__
             return Waited(None, asked_ns)
 
@@ -127,19 +127,16 @@ class Fence:
         return found
 
     def settle(self, waited: Waited) -> Waited:
-        """Return what was found, after all.
-
-        Measures again where that is in doubt, which takes milliseconds of its own.
-        """
+        """Resolve doubts about what was found by measuring the idle cost again, which takes milliseconds."""
         while (doubt := waited.doubt) is not None and doubt.queue.is_as_idle(doubt.time_ns):
             waited = doubt.without
         return waited
 
     def _wait_for_work(self, pending: Sequence[Any], asked_ns: int, queue: Queue) -> tuple[Waited, bool]:
-        """There is work. Whose? Wait for the arrays that are still alive first, then for the rest.
+        """Wait for the work that was found: first for live arrays, then for the rest.
 
         Returns:
-            What was found, and whether an array had to be waited for: then there was work without a doubt.
+            What was found, and whether an array had to be waited for, which proves that there was work.
         """
         import jax
 
@@ -150,11 +147,11 @@ class Fence:
         until_ns = max(self._clock() - queue.costs.behind_ns, held_ns or asked_ns)
         if held_ns is not None:
             return Waited(True, until_ns, held_ns), True
-        near_idle = queue.is_near_idle(until_ns - asked_ns)  # too short to say that work was thrown away
+        near_idle = queue.is_near_idle(until_ns - asked_ns)  # too short to conclude that work was discarded
         return Waited(True, until_ns, until_ns if near_idle else None), False
 
     def wait_for_others(self, waited: Waited) -> Waited:
-        """Wait for callbacks and for arrays that other threads dispatched: no program of ours is behind those."""
+        """Wait for callbacks and for arrays of other threads, which no program of the fence is queued behind."""
         import jax
 
         started_ns = self._clock()
@@ -171,16 +168,16 @@ class Fence:
 
 
 def fence() -> None:
-    """Wait until all JAX work that this process has started is done, whoever holds its results.
+    """Wait until all JAX work that this process has started is done, whether or not its results are still alive.
 
-    Unlike :func:`jax.block_until_ready` it needs no array: it also waits for work whose result was thrown
-    away, for computations over several devices, for callbacks and effects, and for arrays that other threads
-    dispatched as long as they are alive. What it cannot wait for is work of another thread whose result nobody
-    holds, and work of other processes. Where no backend has been started it returns at once.
+    Unlike :func:`jax.block_until_ready`, ``fence()`` needs no array. It also waits for work whose result was
+    discarded, for computations over several devices, for callbacks and effects, and for arrays of other threads that
+    are still alive. It cannot wait for discarded work of another thread, nor for work of other processes. If no
+    backend has been started, it returns at once.
 
     Raises:
         JaxNotAvailable: JAX is not installed or too old.
-        NotMeasured: a device could not run the program that waits, for want of memory for instance.
+        NotMeasured: a device could not run the fence's program, for example because it is out of memory.
 
     >>> import jax, jax.numpy as jnp, jaxmagic
     >>> _ = jax.jit(lambda x: x @ x)(jnp.ones((500, 500)))
@@ -191,23 +188,23 @@ def fence() -> None:
     shared.wait()
     if shared.failure is not None:
         raise NotMeasured(
-            "Arrays that are alive were waited for, but not work whose result was thrown away: a device could not "
-            f"run the program that waits for it ({shared.failure}). Delete arrays to free memory, and try again."
+            "Live arrays were waited for, but discarded work was not: a device could not run the fence's program "
+            f"({shared.failure}). Delete arrays to free memory, and try again."
         )
 
 
 def _local_devices() -> tuple[Any, ...]:
-    """The devices of this process on every backend that has been started; starts none."""
+    """Return the devices of this process on all started backends, without starting one."""
     if private_api.backends_started() is False:
         return ()
     return private_api.local_devices()
 
 
 def _live_arrays(beside: Iterable[str], most: int | None = None, but: Sequence[Any] = ()) -> list[Any]:
-    """List live arrays, youngest first: those of the default backend, then those of the platforms `beside` it."""
+    """List live arrays, newest first: those of the default backend, then those of the platforms `beside` it."""
     import jax
 
-    if private_api.backends_started() is False:  # asking would start one
+    if private_api.backends_started() is False:  # jax.live_arrays() would start one
         return []
     ours = {id(array) for array in but}
     arrays = jax.live_arrays()[:most]
@@ -225,23 +222,23 @@ def _platforms_beside_default(devices: Iterable[Any]) -> tuple[str, ...]:
 
 
 def unready(arrays: Iterable[Any]) -> list[Any]:
-    """Return the arrays that have to be waited for.
+    """Return the arrays that are not ready.
 
-    Arrays are asked twice: where a backend begins to watch an array when it is first asked, its first answer is no.
+    Each array is asked twice: some backends begin to track an array at the first query and then answer "not ready".
     """
     found = [array for array in arrays if not array.is_deleted() and not array.is_ready()]
     return [array for array in found if not array.is_deleted() and not array.is_ready()]
 
 
 def wait_for_arrays(arrays: list[Any]) -> bool:
-    """Wait for `arrays`, whatever became of them; whether there were any."""
+    """Wait for `arrays`, ignoring deleted ones and failures; return whether there were any."""
     import jax
 
     if not arrays:
         return False
     try:
         wait_for_all(arrays)
-    except Exception:  # one of them was deleted, or its computation failed: that is its owner's to hear of
+    except Exception:  # one was deleted, or its computation failed, which its owner will see
         for array in arrays:
             try:
                 jax.block_until_ready(array)
@@ -250,5 +247,5 @@ def wait_for_arrays(arrays: list[Any]) -> bool:
     return True
 
 
-#: The process's one fence: devices are the process's, too.
+#: The fence of this process: devices belong to the process, too.
 shared = Fence()

@@ -1,9 +1,8 @@
-"""Which arrays does a result hold? Answered without running any code of the user's.
+"""Finds the arrays in a result without running user code.
 
-``jax.block_until_ready`` returns at once for a plain object that holds arrays, recurses without end on a list
-that holds itself, and runs the flattening code of whoever registered a pytree. What is needed here is less:
-the arrays that are easy to reach, to take the clock as soon as *they* are ready. Whatever is missed is waited
-for by the fence.
+``jax.block_until_ready`` returns at once for a plain object that holds arrays, recurses forever on a list that
+contains itself, and runs the flattening code of registered pytrees. Less is needed here: the arrays that are easy to
+reach, so that the clock can be read as soon as *they* are ready. The fence waits for arrays that are missed.
 """
 
 from __future__ import annotations
@@ -18,27 +17,27 @@ from ...records.note import Note, note
 from ...runtime.around import attributes, classes, inherits
 from ...runtime.copies import unguarded
 
-#: Objects that are looked at in one result.
+#: Objects that are searched in one result.
 _MOST_NODES = 1000
 
 
 class Found(NamedTuple):
-    """The arrays of a result, and what to say about it."""
+    """The arrays of a result, and notes about the result."""
 
     arrays: list[Any]
     notes: list[Note]
 
 
 class Search:
-    """A search for the JAX arrays in a result: in containers, attributes and slots, each once, deleted ones left out.
+    """Searches containers, attributes and slots of a result for JAX arrays, each once, without deleted ones.
 
-    It can stop and go on: to look through a large result takes up to a millisecond, and where the clock is running
-    something has to happen before that.
+    The search can be resumed, because a large result takes up to a millisecond, and the fence has to be queried
+    before.
 
     Attributes:
-        result: what is searched.
-        arrays: those that were found so far.
-        over: whether there is nothing more to look at.
+        result: the object to search.
+        arrays: the arrays found so far.
+        over: whether the search is complete.
     """
 
     def __init__(self, result: Any) -> None:
@@ -49,16 +48,16 @@ class Search:
         self._deleted = self._looked_at = 0
         self._seen: dict[int, Any] = {}  # with the objects: an address stays that of one object
         self._kinds: dict[int, _Kind] = {}
-        # The parts of each container that was entered, of the innermost last: nothing is copied that may be long.
+        # Iterators over the containers that were entered, innermost last; long containers are not copied.
         self._left: list[Iterator[Any]] = [] if self._notes else [iter([result])]
 
     @property
     def notes(self) -> list[Note]:
-        """What to say about the result, as far as it was looked at."""
+        """Notes about the result, as far as it was searched."""
         return [*self._notes, note("timing.deleted")] if self._deleted else self._notes
 
     def look(self, most: int = _MOST_NODES) -> list[Any]:
-        """Look at as many objects more, and return the arrays that were found among them."""
+        """Search at most this many more objects, and return the arrays found among them."""
         known, left, seen, kinds = len(self.arrays), self._left, self._seen, self._kinds
         looked_at = self._looked_at
         until = min(looked_at + most, _MOST_NODES)
@@ -79,7 +78,7 @@ class Search:
                         break
                 else:
                     left.pop()
-            except Exception:  # a dictionary that another thread changes
+            except Exception:  # another thread changed a dictionary
                 left.pop()
         self._looked_at = looked_at
         self.over = not left or looked_at >= _MOST_NODES
@@ -89,9 +88,9 @@ class Search:
         return self.arrays[known:]
 
     def _add(self, array: Any) -> None:
-        try:  # suppress() would take longer than all the rest
+        try:  # suppress() would take longer than the rest
             deleted = array.is_deleted()
-        except Exception:  # of a class of the user's, derived from JAX's
+        except Exception:  # a user class derived from JAX's
             return
         if deleted:
             self._deleted += 1
@@ -100,11 +99,11 @@ class Search:
 
 
 def find_arrays(result: Any) -> Found:
-    """The JAX arrays in `result`, as a :class:`Search` finds them."""
+    """Find the JAX arrays in `result`, as :class:`Search` does."""
     if _is_plain(type(result)):
         return Found([], [])
     if is_array(result) and not result.is_deleted():
-        return Found([result], [])  # at once: the clock is running
+        return Found([result], [])  # quickly, because the clock is running
     search = Search(result)
     search.look()
     return Found(search.arrays, search.notes)

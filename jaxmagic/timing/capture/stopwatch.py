@@ -1,4 +1,4 @@
-"""The stopwatch: one measurement, from draining to the finished record.
+"""Takes one measurement, from draining to the finished record.
 
 The order of steps is the measurement. Everything of ours that takes time happens before the first clock reading or
 after the last one that counts::
@@ -31,17 +31,17 @@ from .waits import WaitLog
 #: A thread that did not run for this long, and for this share of the dispatch, is noted.
 _STANDSTILL_NS, _STANDSTILL = 1_000_000, 0.2
 
-_OF_ANOTHER_THREAD = "This stopwatch was started by another thread: JAX's explanations are switched on for that one."
+_OF_ANOTHER_THREAD = "This stopwatch was started by another thread, for which JAX's explanations are switched on."
 
 
 class Stopwatch:
     """Times a block of code and all the JAX work that it starts. See :func:`jaxmagic.stopwatch`.
 
     Attributes:
-        result: set it inside the block to the value of interest, and waiting for that value is told apart from
-            waiting for other work. It is forgotten when the block ends.
-        dropped: a value that the block throws away, kept until it ends: waited for behind the result.
-        started_ns: the clock reading that the times count from.
+        result: set this inside the block to the value of interest, to separate waiting for that value from waiting
+            for other work. It is released when the block ends.
+        dropped: a value that the block discards, kept until the block ends and waited for after the result.
+        started_ns: the clock reading at which the code started.
     """
 
     _returned_ns: int | None
@@ -73,7 +73,7 @@ class Stopwatch:
 
     @property
     def running(self) -> bool:
-        """Whether it was started and has not been stopped."""
+        """Whether the stopwatch was started and has not been stopped."""
         return self._running
 
     @property
@@ -99,7 +99,7 @@ class Stopwatch:
 
     @property
     def record(self) -> Timing:
-        """The record: the timing itself."""
+        """The record, which is the timing itself."""
         return self.timing
 
     def __enter__(self) -> Stopwatch:
@@ -111,7 +111,7 @@ class Stopwatch:
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
         __tracebackhide__ = True
-        if self._is_of_another_thread():  # such as a generator that another thread goes on with, or closes
+        if self._is_of_another_thread():  # for example a generator that another thread resumes or closes
             self._let_go()
             if error is None:
                 raise RuntimeError(_OF_ANOTHER_THREAD)
@@ -119,7 +119,7 @@ class Stopwatch:
             self.stop(error=error)
 
     def start(self) -> None:
-        """Wait for what is in flight, begin to listen, and start the clock.
+        """Wait for work in flight, subscribe to JAX's events, and start the clock.
 
         Raises:
             JaxNotAvailable: JAX is not installed or too old.
@@ -148,11 +148,10 @@ class Stopwatch:
         self.started_ns = self._clock()
 
     def returned(self, value: Any = None) -> int:
-        """The code has returned: read the clock, and wait at once for `value`, or for the first arrays in it.
+        """Read the clock when the code has returned, and wait at once for `value` or for the first arrays in it.
 
-        Our own lines between here and that wait would take a processor from the threads that work on it, where there
-        are as many of those as processors; and where all is ready, they are no wait. Nothing is raised here:
-        :meth:`stop` does that.
+        Lines of ours before that wait would take a processor from the threads that compute the value, if there are as
+        many threads as processors. Nothing is raised here; :meth:`stop` raises.
         """
         self._returned_ns = returned_ns = self._clock()
         self._waits.pause()
@@ -170,12 +169,12 @@ class Stopwatch:
         """Stop the clock when all work is done, and make the record.
 
         Args:
-            error: the exception that is on its way through the block.
+            error: the exception that is propagating through the block.
             code: the source that was timed.
 
         Raises:
-            Exception: what the computation itself raised while it was waited for, or an interrupt; the record
-                has been made by then, with the times so far.
+            Exception: the computation failed while it was waited for, or was interrupted. The record has been made by
+                then, with the times so far.
         """
         if self._is_of_another_thread():
             raise RuntimeError(f"{_OF_ANOTHER_THREAD} Stop it there.")
@@ -192,7 +191,7 @@ class Stopwatch:
 
     @ends
     def cancel(self) -> None:
-        """Listen no longer, without a record; does nothing where the block has ended."""
+        """End the measurement without a record; does nothing if the block has ended."""
         self._log.stop()
         self._waits.stop()
         self._running = False
@@ -200,12 +199,12 @@ class Stopwatch:
         self._forget()
 
     def __del__(self) -> None:
-        """End what a stopwatch that was started and never stopped has begun; the garbage collector calls this."""
+        """Clean up after a stopwatch that was started and never stopped."""
         if getattr(self, "_running", False):
             self._let_go()
 
     def _let_go(self) -> None:
-        """End what it has begun without a record, amid any line and in any thread."""
+        """End the measurement without a record, at any line and in any thread."""
         self._running = False
         try:
             self._waits.abandon()
@@ -256,7 +255,7 @@ class Stopwatch:
         unheard = self._waits.unheard(probe().backend)
         if unheard is None or kept_ns is None or self._kept_before_ns is None:
             return
-        ran_ns += kept_ns - self._kept_before_ns  # it was ready to run
+        ran_ns += kept_ns - self._kept_before_ns  # ready to run, but not scheduled
         heard_ns = sum(end - begin for begin, end in self._waits.between(self.started_ns, returned_ns))
         compiling_ns = self._log.busy_ns(self.started_ns, returned_ns)
         stood_ns = returned_ns - self.started_ns - ran_ns - heard_ns - compiling_ns

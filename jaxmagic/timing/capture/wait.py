@@ -1,7 +1,7 @@
-"""Waiting for the value of one call, as quickly as its kind allows.
+"""Waits for the value of one call, as quickly as its type allows.
 
-Where calls are short, to look for the arrays of a value takes longer than to wait for them. So how to wait is decided
-once, on the first value, and the others are assumed to be like it.
+For short calls, finding the arrays in a value takes longer than waiting for them. So the way to wait is chosen once,
+from the first value, and later values are assumed to be alike.
 """
 
 from __future__ import annotations
@@ -14,15 +14,15 @@ from .result_arrays import find_arrays
 
 
 def waiter_for(value: Any) -> Callable[[Any], object]:
-    """The quickest way to wait for values like this one; others are waited for, too."""
+    """Return the quickest way to wait for values like this one, which also waits for other values."""
     import jax
 
     kind = type(value)
     if inherits(kind, jax.Array):
         return lambda each: each.block_until_ready() if type(each) is kind else search_and_wait(each)
     if not find_arrays(value).arrays:
-        # To look through a long list each time would take longer than to make it. What such values start is seen, and
-        # waited for, by the fence that the runner keeps where warm calls leave work behind.
+        # Searching a long list every time would take longer than making it. If warm calls leave work behind, the
+        # runner keeps the fence, which waits for that work.
         return lambda each: None if type(each) is kind else search_and_wait(each)
     if _is_plain_tree(value):
         return jax.block_until_ready
@@ -30,15 +30,15 @@ def waiter_for(value: Any) -> Callable[[Any], object]:
 
 
 def search_and_wait(value: Any) -> None:
-    """Wait for the arrays that are found in `value`, without running any code of the user's."""
+    """Wait for the arrays found in `value`, without running user code."""
     wait_for_all(find_arrays(value).arrays)
 
 
 def wait_for_all(arrays: list[Any]) -> None:
-    """Wait for `arrays`, and raise what failed.
+    """Wait for `arrays`, and raise the error of a computation that failed.
 
-    A single one is waited for by its own method: :func:`jax.block_until_ready` would first look for the arrays of a
-    tree, which takes 20 to 30 µs where it has not run for a while.
+    A single array is waited for by its own method, because :func:`jax.block_until_ready` flattens a tree first, which
+    takes 20 to 30 µs when its caches are cold.
     """
     import jax
 
@@ -49,7 +49,7 @@ def wait_for_all(arrays: list[Any]) -> None:
 
 
 def _is_plain_tree(value: Any) -> bool:
-    """Tell whether JAX's own wait finds every array in it, and ends."""
+    """Tell whether ``jax.block_until_ready`` finds every array in `value` and terminates."""
     import jax
 
     try:

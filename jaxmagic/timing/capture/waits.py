@@ -1,8 +1,8 @@
-"""Hear where the measured code itself waits for JAX: in ``block_until_ready()``, ``float(y)``, ``np.asarray(y)``.
+"""Records where the measured code itself waits for JAX, as in ``block_until_ready()`` or ``float(y)``.
 
-JAX has no event for a wait. So for the duration of a measurement the functions in which JAX waits are replaced by
-ones that read the clock before and after, which costs about 1 µs a wait. When the last measurement ends, they are
-what they were before.
+JAX has no event for waiting. So during a measurement the functions in which JAX waits are replaced by wrappers that
+read the clock before and after, which costs about 1 µs per wait. The originals are restored when the last measurement
+ends.
 """
 
 from __future__ import annotations
@@ -19,24 +19,24 @@ from ...interrupts import begins, ends, uninterrupted
 from ...runtime import private_api
 from ...runtime.clock import Clock, now_ns
 
-#: So long the call of a function may take that finds nothing to wait for.
+#: A call that had nothing to wait for takes no longer than this.
 _SHORTEST_NS = 2_000
 
-#: Python 3.13 looks attributes of a class up without a cache when the class has changed a thousand times. So the
-#: functions stay in place, and hear nothing, when they have been put there this often.
+#: Python 3.13 stops caching attribute lookups of a class that has changed a thousand times. So after this many
+#: installations the wrappers stay in place and record nothing.
 _MOST_INSTALLED = 200 if sys.version_info >= (3, 13) else sys.maxsize
 
 
 class _Heard:
-    """What one thread waited for, noted for all measurements of that thread.
+    """The waits of one thread, shared by all measurements of that thread.
 
     Attributes:
-        marks: when each wait began and ended, in pairs; waits inside of others left out.
-        entered: how often a function that waits was called, also where nothing had to be waited for.
-        waiting: whether the thread waits right now.
-        listeners: measurements that have not ended.
-        listening: those of them whose code has not returned.
-        clock: that of the first one.
+        marks: when each wait began and ended, in pairs, without nested waits.
+        entered: how often a function that waits was called, even if there was nothing to wait for.
+        waiting: whether the thread is waiting now.
+        listeners: the number of measurements that have not ended.
+        listening: the number of those whose code has not returned.
+        clock: the clock of the first measurement.
     """
 
     __slots__ = ("clock", "entered", "listeners", "listening", "marks", "waiting")
@@ -50,10 +50,10 @@ class _Heard:
 
 
 class WaitLog:
-    """The waits of the thread that called :meth:`start`, until :meth:`stop`.
+    """Records the waits of the thread that called :meth:`start`, until :meth:`stop`.
 
     Attributes:
-        heard: the functions of JAX that are replaced, such as ``"ArrayImpl.item"``; empty before the start.
+        heard: the functions of JAX that are observed, such as ``"ArrayImpl.item"``; empty before the start.
     """
 
     def __init__(self, clock: Clock = now_ns) -> None:
@@ -65,13 +65,13 @@ class WaitLog:
 
     @property
     def entered(self) -> int:
-        """How often the thread has called a function that waits, also where nothing had to be waited for."""
+        """How often the thread has called a function that waits, even if there was nothing to wait for."""
         return self._notes.entered
 
     def unheard(self, backend: str | None) -> str | None:
-        """Find which waits may have been missed: ``"all"``, or ``"buffer"`` for those of NumPy's buffer protocol.
+        """Return which waits may have been missed: ``"all"``, or ``"buffer"`` for those of the buffer protocol.
 
-        ``None`` where all kinds that matter on `backend` are heard.
+        Returns ``None`` if all kinds that matter on `backend` are observed.
         """
         if not self.heard:
             return "all"
@@ -81,7 +81,7 @@ class WaitLog:
 
     @begins("stop")
     def start(self) -> None:
-        """Begin to listen."""
+        """Begin to record."""
         thread = get_ident()
         self._notes, self.heard = _hooks.add(thread, self._clock)
         self._thread = thread
@@ -89,28 +89,28 @@ class WaitLog:
         self._listening = True
 
     def pause(self) -> None:
-        """Note nothing more: what follows is not the code's."""
+        """Stop recording: the measured code has returned."""
         if self._listening:
             self._listening = False
             self._notes.listening -= 1
 
     @ends
     def stop(self) -> None:
-        """Listen no longer. A second call does nothing."""
+        """End the recording. A second call does nothing."""
         self.pause()
         if self._thread is not None:
             thread, self._thread = self._thread, None
             _hooks.remove(thread)
 
     def abandon(self) -> None:
-        """Listen no longer, for a measurement that nobody holds any more: called amid any line, in any thread."""
+        """End the recording of a measurement that was garbage-collected, at any line and in any thread."""
         self.pause()
         if self._thread is not None:
             thread, self._thread = self._thread, None
             _hooks.abandon(thread)
 
     def between(self, start_ns: int, end_ns: int) -> list[tuple[int, int]]:
-        """Find when the thread waited between two clock readings: beginnings and ends, in order and apart."""
+        """Return the waits between two clock readings as disjoint (begin, end) pairs, in order."""
         marks = self._notes.marks
         pairs = zip(marks[::2], marks[1::2], strict=False)  # an interrupt may have left a beginning without an end
         clipped = ((max(begin, start_ns), min(end, end_ns)) for begin, end in pairs)
@@ -118,7 +118,7 @@ class WaitLog:
 
 
 class _Hooks:
-    """The functions in the place of JAX's, and the threads that listen."""
+    """Installs the wrappers around JAX's functions, and keeps the threads that record."""
 
     def __init__(self) -> None:
         self._heard: dict[int, _Heard] = {}
@@ -142,7 +142,7 @@ class _Hooks:
             self._remove_abandoned()
 
     def abandon(self, thread: int) -> None:
-        """Remove at once, or with the next one where a line of ours is at it: that may be this very thread's."""
+        """Remove a thread now, or at the next call if the lock is held, perhaps by this very thread."""
         self._abandoned.append(thread)
         if self._lock.acquire(blocking=False):
             try:
@@ -163,7 +163,7 @@ class _Hooks:
             self._restore()
 
     def restore(self) -> None:
-        """Put JAX's functions back where no measurement is under way; they may have been left as they are."""
+        """Restore JAX's functions if no measurement is running."""
         with self._lock:
             self._remove_abandoned()
             if not self._heard:
@@ -181,7 +181,7 @@ class _Hooks:
     def _restore(self) -> None:
         while self._installed:
             point, ours = self._installed.pop()
-            if vars(point.owner).get(point.name) is ours:  # or else somebody has put theirs there meanwhile
+            if vars(point.owner).get(point.name) is ours:  # or somebody else has replaced ours meanwhile
                 setattr(point.owner, point.name, point.original)
 
     def _in_place_of(self, point: private_api.WaitPoint) -> Any:
@@ -202,9 +202,9 @@ class _Hooks:
             if is_ready is not None:
                 try:
                     ready = is_ready(waited_for)
-                except Exception:  # it does not say: the function itself knows what to do about that
+                except Exception:  # unknown: the function itself handles that
                     ready = True
-                if ready:  # to copy what is there is no wait
+                if ready:  # copying available data is not waiting
                     return waits(waited_for, *args, **kwargs)
             began_ns = heard.clock()
             try:
@@ -222,7 +222,7 @@ class _Hooks:
 
 
 def _jaxs_own(found: Any) -> Any:
-    """Return what was there before ours, where somebody who had put theirs on top has put ours back since."""
+    """Return JAX's original, even if code that had patched over our wrapper has put the wrapper back since."""
     if isinstance(found, property):
         inside = getattr(found.fget, "jaxs_own", None)
         return found if inside is None else property(inside, found.fset, found.fdel, found.__doc__)
@@ -234,5 +234,5 @@ _hooks = _Hooks()
 
 @uninterrupted
 def restore() -> None:
-    """Put JAX's functions back, where they were left replaced because there were so many measurements."""
+    """Restore JAX's functions, which stay wrapped after very many measurements."""
     _hooks.restore()
