@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import subprocess
 import sys
@@ -26,6 +27,7 @@ from jaxmagic.report.to_text import to_text
 from jaxmagic.session.history import History
 
 RECORDED = Path(__file__).parent.parent / "recorded"
+GOLDEN = Path(__file__).parent / "golden"
 
 #: Wide enough that nothing is cut, and without pictures, which hold words of their own.
 WIDE = Style(width=4000, picture=False)
@@ -112,6 +114,19 @@ def test_text_and_html_say_all_that_a_report_says_and_in_its_order(records: dict
                     found = page.find(each[:300], begins)
                     assert found >= 0, f"{kind}: {each!r} is not behind {page[max(begins - 80, 0) : begins]!r}"
                     at = max(at, found) if not isinstance(block, blocks.Table | blocks.Listing) else at
+
+
+def test_reports_read_as_the_ones_that_were_approved(records: dict[str, Any]) -> None:
+    """Each kind of record has its report in a file, to be read as a whole when words change."""
+    differ = []
+    for kind, record in records.items():
+        path, written = GOLDEN / f"{kind}.txt", to_text(record, Style(width=100), explain=True) + "\n"
+        if os.environ.get("JAXMAGIC_GOLDENS") == "write":
+            path.write_text(written, encoding="utf-8")
+        if not path.exists() or path.read_text(encoding="utf-8") != written:
+            differ.append(kind)
+    assert differ == [], "read the reports, then: JAXMAGIC_GOLDENS=write make test ONLY=report, and read the diff"
+    assert {each.stem for each in GOLDEN.iterdir()} == set(records)
 
 
 def test_a_line_is_the_first_of_the_report(records: dict[str, Any]) -> None:
