@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, ItemsView, Iterator, Mapping
+from collections.abc import Callable, ItemsView, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from ...benchmarking.capture.runner import Runner
 from ...runtime import jax_errors
 from ..record.candidate import Work
 
 _Found = TypeVar("_Found")
+
+
+#: A function, its positional and its keyword arguments.
+Call = tuple[Any, Sequence[Any], Mapping[str, Any]]
 
 
 class Entry(NamedTuple):
@@ -22,6 +26,8 @@ class Entry(NamedTuple):
         folded: whether it is known to compute nothing at run time.
         like: the label of the one whose output it should have; the baseline's if left out.
         work: says how much a call does. It is asked when all times have been taken, because it may trace the code.
+        call: returns the function that the candidate calls, its positional and its keyword arguments; ``None`` if the
+            candidate does more than call one function.
     """
 
     runner: Runner
@@ -29,6 +35,7 @@ class Entry(NamedTuple):
     folded: bool = False
     like: str | None = None
     work: Callable[[], Work] | None = None
+    call: Callable[[], Call] | None = None
 
 
 #: Told of a candidate that cannot be measured, and why.

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from ...benchmarking.capture.runner import runner_of
 from ...runtime.functions import is_folded, name_of
-from .contestants import Entry
+from .contestants import Call, Entry
 from .derivatives import Moded, derivative
 
 
@@ -37,5 +38,10 @@ def entries_of(
             code=name if each.mode == "forward" else f"{each.mode} of {name}",
             folded=setup is None and is_folded(fn, args, kwargs),
             like=each.like,
+            call=partial(_call, fn, args, kwargs, setup),
         )
     return found
+
+
+def _call(fn: Any, args: Sequence[Any], kwargs: Mapping[str, Any], setup: Callable[[], Iterable[Any]] | None) -> Call:
+    return fn, args if setup is None else tuple(setup()), kwargs

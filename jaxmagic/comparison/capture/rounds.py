@@ -11,22 +11,21 @@ from typing import NamedTuple
 from ...benchmarking.capture.conditions import Surroundings
 from ...benchmarking.capture.pipeline import Pipelined, take_pipelined
 from ...benchmarking.capture.plan import PIPELINED, Plan
-from ...benchmarking.capture.runner import Runner
 from ...benchmarking.capture.sampler import donated_twice
 from ...benchmarking.capture.unfinished import Unfinished, ended_by, forgotten
-from ...benchmarking.capture.warmup import WarmUp
 from ...benchmarking.record.samples import Trial
+from ...compilation.capture.compile_log import unheard
 from ...errors import JaxMagicError, OutputsDiffer
 from ...interrupts import interrupted, interruptible, uninterrupted
-from ...memory_use.capture.executables import describe, watch
+from ...memory_use.capture.executables import need_of
 from ...memory_use.record.memory_profile import Executable
 from ...profiling.record.profile import Profile
 from ...progress.record import SILENT, Progress
 from ...runtime import jax_errors
 from ...runtime.clock import Clock, now_ns, timestamp
 from ...runtime.environment import probe
-from ...runtime.executed_programs import ObservedPrograms
-from ...runtime.several import refuse_to_count, spans
+from ...runtime.functions import compiled_for, is_jitted
+from ...runtime.several import noticing, refuse_to_count
 from ...statistics.medians import median
 from ...timing.record import Timing
 from ..record.candidate import Candidate, Check, CheckKind, Work
@@ -131,13 +130,11 @@ def take_comparison(
 
     try:
         interruptible(contestants.of_each)(partial(_first_call, progress, unfinished, firsts))
-        refuse_to_count(any(spans(each.programs) for each in firsts.values()))
+        refuse_to_count(any(each.elsewhere for each in firsts.values()))
         checks = interruptible(_check_outputs)(contestants, check, strict)
         called_ns = {label: each.timing.wall_ns - each.timing.compile_ns for label, each in firsts.items()}
         warm = interruptible(turns.warm_up)(called_ns)
-        memory = interruptible(contestants.of_each)(
-            lambda label, entry: _only_program(entry.runner, firsts[label], warm[label])
-        )
+        memory = interruptible(contestants.of_each)(lambda label, entry: _need(entry))
         with beside:
             rounds = turns.take(warm)
             beyond.interrupted = rounds.stopped_by == "interrupt"
@@ -171,31 +168,32 @@ def _latencies(contestants: Contestants, rounds: Rounds) -> dict[str, Trial]:
 
 
 class _First(NamedTuple):
-    """The time of a first call, and the programs that it ran."""
+    """The time of a first call, and whether it ran on devices of other processes."""
 
     timing: Timing
-    programs: ObservedPrograms
+    elsewhere: bool
 
 
 def _first_call(
     progress: Progress, unfinished: Unfinished, firsts: dict[str, _First], label: str, entry: Entry
 ) -> None:
     progress.stage(f"first call of {label}")
-    with watch() as programs:
+    with noticing() as elsewhere:
         timing = entry.runner.first_call(entry.code, unfinished)
-    firsts[label] = _First(timing, programs)
+    firsts[label] = _First(timing, elsewhere())
 
 
-def _only_program(runner: Runner, first: _First, warm: WarmUp) -> Executable | None:
-    """The program that a call runs, if it is one: of several the largest says nothing about all of them together.
+def _need(entry: Entry) -> Executable | None:
+    """Return the memory need of a candidate that calls one jitted function; its program is in JAX's caches by now.
 
-    A long call is not made once more for that. But a first call may run programs that later ones do not, and so does
-    what makes fresh arguments for each call.
+    Other candidates may run several programs. JAX does not report which, and the largest of them would say nothing
+    about all of them together.
     """
-    once_more = warm.sample_ns is None or not runner.repeatable
-    programs = runner.call_within(watch()) if once_more else first.programs
-    ran = [each for each in describe(programs, mapped=False) if each.ran]
-    return ran[0] if len(ran) == 1 else None
+    with suppress(Exception), unheard():
+        if entry.call is not None:
+            fn, args, kwargs = entry.call()
+            return need_of(compiled_for(fn, args, kwargs)[0]) if is_jitted(fn) else None
+    return None
 
 
 @dataclass

@@ -18,7 +18,7 @@ from ..capture.contestants import Entry
 from ..capture.count_flops import count_operations
 from ..capture.derivatives import Differentiated
 from ..record.candidate import Work
-from .labels import Labelled, called, differentiated
+from .labels import Labelled, called, differentiated, is_one_call
 
 #: Makes the candidates, given values for the variables of a sweep: runs the setup each time.
 Make = Callable[[Mapping[str, Any]], Mapping[str, Entry]]
@@ -46,14 +46,11 @@ def compile_candidates(
     named = iter(modes)
     timed = [each if each.mode == "forward" else differentiated(each, next(named)) for each in candidates]
     per, amount = arguments.per or (None, "")
-    asked: list[Statements] = []
-    if per == "flops":
-        asked = [called(each) for each in timed]
-    elif per is not None:
-        asked = [parse(shell, "jaxcompare", amount, is_line=True).body]
+    counted = per is not None and per != "flops"
+    asked = [parse(shell, "jaxcompare", amount, is_line=True).body] if counted else []
     functions = [called_without_arguments(each.body, shell.user_ns) for each in candidates]
     compiled = compile_setup(
-        [*(each.body for each in timed), *asked],
+        [*(each.body for each in timed), *map(called, timed), *asked],
         setup=setup,
         each=parse(shell, "jaxcompare", arguments.each, is_line=True).body if arguments.each else [],
         namespace=shell.user_ns,
@@ -63,8 +60,9 @@ def compile_candidates(
 
     def make(values: Mapping[str, Any]) -> Mapping[str, Entry]:
         found = compiled(**values, **{name: Differentiated(mode) for name, mode in modes.items()})
-        bodies, answers = found.bodies[: len(candidates)], found.bodies[len(candidates) :]
-        works = _works(per, answers, len(candidates))
+        count = len(candidates)
+        bodies, calls, answers = found.bodies[:count], found.bodies[count : 2 * count], found.bodies[2 * count :]
+        works = _works(per, calls if per == "flops" else answers, count)
         return {
             candidate.label: Entry(
                 runner=Runner(body, each=found.each),
@@ -72,8 +70,9 @@ def compile_candidates(
                 folded=function is not None and is_folded(function, (), {}),
                 like=candidate.like,
                 work=work,
+                call=call if is_one_call(candidate.expression) else None,
             )
-            for candidate, body, function, work in zip(candidates, bodies, functions, works, strict=True)
+            for candidate, body, function, work, call in zip(candidates, bodies, functions, works, calls, strict=True)
         }
 
     return make

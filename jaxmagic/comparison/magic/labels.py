@@ -156,6 +156,27 @@ def called(each: Labelled) -> Statements:
     return [ast.copy_location(ast.Expr(ast.Tuple(parts, ast.Load())), call)]
 
 
+def is_one_call(expression: ast.expr) -> bool:
+    """Tell whether an expression calls one function and does nothing else, such as ``model.loss(params, x, n=3)``."""
+    if not isinstance(expression, ast.Call):
+        return False
+    return all(isinstance(node, _READS) for node in ast.walk(expression) if node is not expression)
+
+
+#: Syntax that names objects and puts them together.
+_READS = (
+    ast.Name,
+    ast.Attribute,
+    ast.Constant,
+    ast.Tuple,
+    ast.List,
+    ast.Dict,
+    ast.Starred,
+    ast.keyword,
+    ast.expr_context,
+)
+
+
 def _later(expression: ast.expr) -> ast.Lambda:
     nothing = ast.arguments(posonlyargs=[], args=[], kwonlyargs=[], kw_defaults=[], defaults=[])
     return ast.copy_location(ast.Lambda(nothing, expression), expression)

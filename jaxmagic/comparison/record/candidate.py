@@ -80,8 +80,8 @@ class Candidate:
         latency: one sample from each round.
         pipelined: calls enqueued one after the other, with one wait; ``None`` where that was not measured.
         waited: batches of as many calls as in `pipelined`, each call waited for, in turns with these: two for each.
-        memory: the program that a call runs, and what it needs of each device; without a map. ``None`` where a call
-            runs several programs or none, and where that is not known.
+        memory: the program of a candidate that calls one jitted function and does nothing else, with its memory need
+            per device but without a map. ``None`` for other candidates, which may run several programs.
         check: whether its output is the baseline's; ``None`` for the baseline, and where that was not asked for.
         conditions: what went on beside its samples.
         work: how much a call does; ``None`` where that was not asked for.

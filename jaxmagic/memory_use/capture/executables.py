@@ -87,6 +87,11 @@ def requirement(
     return _with_map(plan, executable, named)
 
 
+def need_of(program: Any) -> Executable:
+    """Return what a loaded program needs of each device's memory, without a map."""
+    return _planned(program, NOTHING)[1]
+
+
 class _Plan(NamedTuple):
     """What a backend gave for a program: it serializes this anew whenever it is asked, which takes its time."""
 

@@ -12,6 +12,7 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 import pytest
 from reports import Reports
 
@@ -120,7 +121,10 @@ def test_what_a_candidate_compiles_and_wants_of_memory_is_its_own() -> None:
     x = jnp.ones((64, 64))
     f, g = jax.jit(lambda x: x @ x), jax.jit(lambda x: x + 1)
     g(x)
-    entries = {"new": Entry(Runner(lambda: f(x))), "known": Entry(Runner(lambda: g(x)))}
+    entries = {
+        "new": Entry(Runner(lambda: f(x)), call=lambda: (f, (x,), {})),
+        "known": Entry(Runner(lambda: g(x)), call=lambda: (g, (x,), {})),
+    }
     found = take_comparison(entries, Plan(samples=2), baseline="new", check="none")
     assert [each.function for each in found.candidate("new").first_call.compilations] == ["<lambda>"]
     new, known = (found.candidate(label).memory for label in ("new", "known"))
@@ -132,14 +136,36 @@ def test_what_makes_the_arguments_is_no_program_of_the_candidates() -> None:
     x = jnp.ones((64, 64))
     f, made = jax.jit(lambda x: x @ x), []
     runner = Runner(lambda: f(made[-1]), each=lambda: made.append(x * 2 + 1))
-    found = take_comparison({"a": Entry(runner)}, Plan(samples=2), baseline="a", check="none")
+    entry = Entry(runner, call=lambda: (f, (made[-1],), {}))
+    found = take_comparison({"a": entry}, Plan(samples=2), baseline="a", check="none")
     assert found.candidate("a").memory_bytes == 2 * x.nbytes
+
+
+@pytest.mark.parametrize("static", [False, True])
+def test_to_tell_the_memory_compiles_nothing_and_leaves_jax_as_it_is(static: bool) -> None:
+    from jax._src.interpreters import pxla
+
+    x, run = np.ones((64, 64), np.float32), pxla.ExecuteReplicated.__call__
+    f = jax.jit(lambda x, n: (x @ x) * n, static_argnums=(1,) if static else ())
+    f(x, 2)
+    ran_from_python: list[Any] = []
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(pxla.ExecuteReplicated, "__call__", lambda *args: ran_from_python.append(args) or run(*args))
+        with jaxmagic.stopwatch() as watch:
+            found = jaxmagic.compare({"f": f, "g": f}, x, 2, budget_s=0.1)
+    assert not any(each.compiled for each in watch.timing.compilations)
+    assert ran_from_python == []  # JAX's C++ cache has been left as it was
+    assert [each.memory_bytes for each in found.candidates] == [found.candidate("f").memory_bytes] * 2
+    assert found.candidate("f").memory_bytes >= 2 * x.nbytes
 
 
 def test_of_several_programs_there_is_no_requirement() -> None:
     x = jnp.ones((64, 64))
     f, g = jax.jit(lambda x: x @ x), jax.jit(lambda x: x + 1)
-    entries = {"two": Entry(Runner(lambda: f(g(x)))), "none": Entry(Runner(lambda: None))}
+    entries = {
+        "two": Entry(Runner(lambda: f(g(x))), call=lambda: (lambda: f(g(x)), (), {})),
+        "none": Entry(Runner(lambda: None)),
+    }
     found = take_comparison(entries, Plan(samples=2), baseline="two", check="none")
     assert [each.memory_bytes for each in found.candidates] == [None, None]
 

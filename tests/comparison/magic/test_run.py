@@ -38,6 +38,21 @@ def test_the_record_is_returned_bound_and_kept_without_its_values(session: Any) 
     assert session.published == []
 
 
+def test_the_memory_is_that_of_a_call_of_one_jitted_function(session: Any) -> None:
+    cell = (
+        "%%jaxcompare -oq -r 4 --check none\nimport jax\nz, pair = x + 1, (x,)\ng = jax.jit(lambda x, n=1: x @ x)\n"
+        "once: g(z)\nunpacked: g(*pair, n=2)\nlibrary: jax.numpy.dot(z, z)\n"
+        "more: g(z) + 1\nargument: g(z * 2)\nnested: g(g(z))\npython: sum(pair)\nnothing: 1"
+    )
+    record = session.run(cell)
+    known = {each.label: each.memory is not None for each in record.candidates}
+    assert known == {
+        **dict.fromkeys(("once", "unpacked", "library"), True),
+        **dict.fromkeys(("more", "argument", "nested", "python", "nothing"), False),
+    }
+    assert record.candidate("once").memory.argument_bytes == 8 * 8 * 4
+
+
 def test_r_is_the_number_of_rounds(session: Any) -> None:
     record = session.run("%%jaxcompare -oq -r 7\none: 1\ntwo: 1")
     assert record.stopped_by == "count"
