@@ -8,6 +8,9 @@ from ..hlo import HloInstruction, HloModule, Sharded
 #: What a backward pass is called, whose rule may be the user's own.
 BACKWARD = "its backward pass (where that is a custom_vjp rule, JAX records none of its lines)"
 
+#: Work that jax.checkpoint adds to a backward pass.
+RECOMPUTED = "recomputed for the backward pass, because of jax.checkpoint"
+
 #: What a loop does beside its body.
 LOOP = "the loop itself: starting its steps, and copies for it"
 
@@ -20,9 +23,14 @@ def label_of_scope(scope: str) -> str:
 
     >>> label_of_scope("jit(loss)/transpose(jvp(layer))/dot_general") == BACKWARD
     True
+    >>> label_of_scope("jit(loss)/transpose(jvp())/checkpoint/rematted_computation/dot_general") == RECOMPUTED
+    True
     >>> label_of_scope("jit(f)/while") == LOOP, label_of_scope("jit(f)/while/body/add")
     (True, '')
     """
+    _, again, innermost = scope.rpartition("rematted_computation/")
+    if again and "transpose(" not in innermost:
+        return RECOMPUTED
     if "transpose(" in scope:
         return BACKWARD
     return LOOP if scope.rpartition("/")[2] == "while" else ""

@@ -5,14 +5,17 @@ from __future__ import annotations
 from typing import Any
 
 import fabricate.hlo
+import jax
+import jax.numpy as jnp
 import pytest
 
+import jaxmagic
 from jaxmagic.profiling.analysis.source_lines import line_times
 from jaxmagic.profiling.record.profile import DeviceUse, PlaceTime, Profile
 from jaxmagic.profiling.report.lines import about_labels
 from jaxmagic.records.call_stack import Frame
 from jaxmagic.xla.hlo import HloInstruction, HloModule, Sharded
-from jaxmagic.xla.lines.labels import BACKWARD, LOOP, label_of_instruction, label_of_scope
+from jaxmagic.xla.lines.labels import BACKWARD, LOOP, RECOMPUTED, label_of_instruction, label_of_scope
 
 HERE = (Frame(function="f", file="a.py", line=7),)
 
@@ -89,3 +92,25 @@ def test_lines_say_what_they_are_from_a_share_on_and_backward_passes_where_nothi
     assert said(place("f/while", 40), place("f/while/body/add", 960)) == []
     (unknown,) = said(place("f/jit(sort)/sort", 1000, stack=(), about="traced for an earlier caller, first"))
     assert unknown == "Without a line: 1.00 µs (100 %) is traced for an earlier caller, first."
+
+
+@pytest.mark.parametrize(
+    ("scope", "label"),
+    [
+        ("jit(f)/transpose(jvp())/checkpoint/rematted_computation/dot_general", RECOMPUTED),
+        ("jit(f)/transpose(jvp())/while/body/closed_call/checkpoint/rematted_computation/jvp()/tanh", RECOMPUTED),
+        ("jit(f)/transpose(jvp())/checkpoint/rematted_computation/transpose(jvp())/mul", BACKWARD),
+        ("jit(f)/transpose(jvp())/checkpoint/transpose", BACKWARD),
+        ("jit(f)/jvp()/checkpoint/dot_general", ""),
+    ],
+)
+def test_what_a_checkpoint_computes_again_is_no_backward_pass(scope: str, label: str) -> None:
+    assert label_of_scope(scope) == label
+
+
+def test_what_a_checkpoint_computes_again_is_told_of_a_real_program() -> None:
+    x = jnp.ones((300, 300))
+    block = jax.checkpoint(lambda w: jnp.tanh(jnp.tanh(w @ x) @ x))
+    record = jaxmagic.profile(jax.jit(jax.grad(lambda w: block(w).sum())), x)
+    told = {label_of_scope(scope) for scope in record.operations()["scope"]}
+    assert {RECOMPUTED, BACKWARD} <= told
