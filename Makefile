@@ -1,6 +1,6 @@
-# Everything there is to do in a checkout, from nothing: `make` alone lists it.
+# All tasks of a fresh checkout: `make` alone lists them.
 #
-# What a target needs is installed into .venv the first time, and again when pyproject.toml changes.
+# A target's dependencies are installed into .venv the first time, and again when pyproject.toml changes.
 
 PYTHON ?= python3
 VENV ?= .venv
@@ -12,7 +12,7 @@ SHELL := /bin/bash
 MAKEFLAGS += --no-print-directory
 
 .PHONY: help
-help: ## List what there is to do
+help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
 # --- To use ---------------------------------------------------------------------------------------------------
@@ -28,7 +28,7 @@ lab: $(VENV)/.installed-lab ## Open the notebooks in JupyterLab
 # --- To check -------------------------------------------------------------------------------------------------
 
 .PHONY: test
-test: $(VENV)/.installed-browser ## Run the tests, those in a browser too; ONLY=profiling for one subject or room
+test: $(VENV)/.installed-browser ## Run the tests, including those in a browser; ONLY=profiling for one subject or room
 	@[ -n "$${CHROMIUM:-}" ] || command -v chromium chromium-browser >/dev/null || $(INSTALL_CHROMIUM)
 	$(BIN)/pytest -n auto $(if $(ONLY),tests/$(ONLY))
 
@@ -37,14 +37,14 @@ test-matrix: $(VENV)/.installed-dev ## Run the tests on each supported corner of
 	$(BIN)/nox $(NOX) $(if $(SESSIONS),--session $(SESSIONS))
 
 .PHONY: suites
-suites: $(VENV)/.installed-dev ## Run what takes long: planted lines on each JAX, simulations and their tables
+suites: $(VENV)/.installed-dev ## Run the slow suites: planted lines on each JAX, simulations and their tables
 	$(BIN)/nox --tags suites $(if $(SESSIONS),--session $(SESSIONS))
 
 .PHONY: interrupts
-interrupts: $(VENV)/.installed-dev ## Interrupt all magics at each of their lines, which takes half an hour
+interrupts: $(VENV)/.installed-dev ## Interrupt all magics at each of their lines (half an hour)
 	$(BIN)/nox --session interrupts
 
-# So that .ci/run can do it while something else runs.
+# A target of its own, so that .ci/run can install while other checks run.
 .PHONY: install-matrix
 install-matrix: $(VENV)/.installed-dev
 	$(BIN)/nox --install-only $(if $(SESSIONS),--session $(SESSIONS))
@@ -63,7 +63,7 @@ contracts: $(VENV)/.installed-dev ## Check who imports whom
 	$(BIN)/lint-imports
 
 .PHONY: wheel
-wheel: $(VENV)/.installed-dev ## Build the wheel and try it in an environment that has JAX alone
+wheel: $(VENV)/.installed-dev ## Build the wheel and try it in an environment that has only JAX
 	rm -rf dist build/wheel
 	$(BIN)/pyproject-build --outdir dist .
 	$(BIN)/python -m venv build/wheel
@@ -81,7 +81,7 @@ bench: $(VENV)/.installed-bench ## Measure jaxmagic itself; ONLY=launches for on
 	$(BIN)/python tests/benchmarks/run.py $(if $(ONLY),--only $(ONLY)) $(if $(QUICK),--quick)
 
 .PHONY: gpu
-gpu: ## Check on an accelerator what only that can tell, into build/gpu/report.md; PARTS="checks lines" for some
+gpu: ## Run the checks that need an accelerator, into build/gpu/report.md; PARTS="checks lines" for some
 	@if $(PYTHON) -c "$$SEES_ACCELERATOR" 2>/dev/null; then python=$(PYTHON); else \
 	  echo "$(PYTHON) has no JAX that sees an accelerator: installing one into build/gpu-venv"; \
 	  $(PYTHON) -m venv build/gpu-venv && build/gpu-venv/bin/pip install --quiet --disable-pip-version-check \
@@ -91,21 +91,21 @@ gpu: ## Check on an accelerator what only that can tell, into build/gpu/report.m
 export SEES_ACCELERATOR := import jax, sys; sys.exit(all(each.platform == "cpu" for each in jax.devices()))
 
 .PHONY: tables
-tables: $(VENV)/.installed-test ## Write the tables of the manual that take thousands of simulations
+tables: $(VENV)/.installed-test ## Write the manual's tables that take thousands of simulations
 	$(BIN)/python tests/verdict_table.py
 
 .PHONY: ci
-ci: ## Run all checks, as before a change goes in
+ci: ## Run all checks, as before merging a change
 	@bash .ci/run
 
 .PHONY: clean
-clean: ## Remove everything that was made here
+clean: ## Remove everything that was built here
 	rm -rf .venv .nox build dist .*_cache .hypothesis .benchmarks
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # --- The environment ------------------------------------------------------------------------------------------
 
-# What is worth knowing of pip's many lines: the large downloads, so that nobody thinks that it hangs.
+# Show only pip's large downloads, so that it does not seem to hang.
 SHORTEN := sed -un \
   -e 's/^ *Downloading \(.*\/\)\{0,1\}\([^-]*\)-.*(\(.* [MG]B\))$$/  \2, \3/p' \
   -e 's/^Installing collected packages.*/  and now into their places/p'
@@ -125,21 +125,21 @@ $(BIN)/python:
 	@echo "Making $(VENV) with $$($(PYTHON) --version)"
 	@$(PYTHON) -m venv --clear $(VENV)
 
-# $(call apt_install,PACKAGE,WHAT): where that goes without a password.
+# $(call apt_install,PACKAGE,WHAT): installs PACKAGE if that needs no password.
 apt_install = { \
   as_root=; [ $$(id -u) = 0 ] || as_root='sudo -n'; \
   { $$as_root true && $$as_root apt-get --version; } >/dev/null 2>&1 \
   && echo "Installing $(1), $(2)" \
   && { $$as_root apt-get update -qq && $$as_root apt-get install -qq -y --no-install-recommends $(1); } >/dev/null; }
 
-# Debian and Ubuntu keep Python's venv in a package of its own.
+# Debian and Ubuntu package Python's venv separately.
 INSTALL_VENV = { \
   package=$$($(PYTHON) -c 'import sys; print("python%d.%d-venv" % sys.version_info[:2])'); \
   $(call apt_install,$$package,which brings Python's venv) \
   || { echo "$(PYTHON) has no venv, and it could not be installed from here." \
        "Install it (on Debian and Ubuntu: sudo apt install $$package), and run make again."; exit 1; } >&2; }
 
-# Without it the tests say what they left out; where CI is set, they fail.
+# Without Chromium the tests report what they skipped; if CI is set, they fail.
 INSTALL_CHROMIUM = { $(call apt_install,chromium,the browser of the tests) \
   || echo "The tests in a browser need Chromium; there is none on the path, and it could not be installed from here." \
      "Install it (on Debian: sudo apt install chromium), or name one: CHROMIUM=/path/to/it make test" >&2; }

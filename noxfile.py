@@ -1,6 +1,6 @@
-"""The corners of what is supported, the ecosystem, and the suites that take long.
+"""Test sessions for the corners of the supported versions, for the ecosystem, and for slow suites.
 
-``make test-matrix`` runs the first two, ``make suites`` the last. Interpreters beside the default one have to be on
+``make test-matrix`` runs the first two, ``make suites`` the last. Other interpreters than the default have to be on
 the path; with pyenv::
 
     PYENV_VERSION=3.11.7:3.12.1:3.13.0 make test-matrix
@@ -25,24 +25,24 @@ def newest_on_oldest_python(session: nox.Session) -> None:
 
 @nox.session(python="3.12")
 def colab(session: nox.Session) -> None:
-    """Python 3.12 with what Colab has, which is the oldest of JAX, IPython and ipywidgets that is supported."""
+    """Python 3.12 with Colab's JAX, IPython and ipywidgets, the oldest supported versions."""
     run_tests(session, *COLAB, rooms=[*MEETING_JAX, *MEETING_PEOPLE], but=LONG)
     session.run("pytest", "tests/test_notebooks.py", "-k", "quickstart")
 
 
 @nox.session(python="3.13")
 def newest(session: nox.Session) -> None:
-    """Python 3.13 with the newest of everything: what meets JAX, the shell or records as they are stored.
+    """Python 3.13 with the newest of everything: the tests that depend on JAX, the shell or stored records.
 
-    The other rooms see neither of them, as the contracts make sure; ``make test`` and `colab` run those.
-    Planted lines are left to `ecosystem`, which has the same JAX and the libraries.
+    The contracts ensure that the other rooms depend on none of them; ``make test`` and `colab` run those.
+    `ecosystem`, which has the same JAX and the libraries, runs the planted lines.
     """
     run_tests(session, rooms=[*MEETING_JAX, *RECORDS], but=[PLANTED, *DOCUMENTS])
 
 
 @nox.session(python="3.13")
 def ecosystem(session: nox.Session) -> None:
-    """Ten programs on the newest JAX and the libraries that people use it with, under every magic."""
+    """Ten programs on the newest JAX and its most used libraries, under every magic."""
     install(session, *LIBRARIES, show=LIBRARIES)
     tests = "tests/ecosystem", PLANTED
     session.run("pytest", "-n", "auto", *tests, *session.posargs, env={"JAXMAGIC_ECOSYSTEM": "1"})
@@ -50,7 +50,7 @@ def ecosystem(session: nox.Session) -> None:
 
 SUBJECTS = "benchmarking", "comparison", "compilation", "memory_use", "overview", "profiling", "timing"
 
-#: Tests of what meets JAX or the shell, of what people see, and of records as they are stored.
+#: Tests that depend on JAX or the shell, tests of displays, and tests of stored records.
 MEETING_JAX = (
     "*/capture",
     "runtime",
@@ -69,23 +69,23 @@ JAX_0_8 = "jax==0.8.0", "jaxlib==0.8.0"
 
 LIBRARIES = ("flax", "optax", "equinox", "diffrax", "numpyro", "blackjax", "optimistix")
 
-#: Programs with a planted slow line, some of which take libraries.
+#: Programs with a planted slow line, some of which use libraries.
 PLANTED = "tests/profiling/test_planted_lines.py"
 
-#: What documents promise, which takes minutes.
+#: Tests of the claims in the documents, which take minutes.
 DOCUMENTS = "tests/test_notebooks.py", "tests/test_promises.py", "tests/test_readme.py"
 
-#: That, and interrupts at seeded lines, for which the default and the newest JAX are enough.
+#: These, and interrupts at seeded lines: not run on the oldest JAX.
 LONG = "tests/test_interrupted.py", *DOCUMENTS
 
 
-# --- What takes long: `make suites` ---------------------------------------------------------------------------------
-# Rates and matrices, which are no part of the checks. A suite is a session here that is tagged "suites".
+# --- Slow suites: `make suites` -------------------------------------------------------------------------------------
+# Rates and matrices, which are not part of the checks. A suite is a session with the tag "suites".
 
 
 @nox.session(python="3.11", tags=["suites"], default=False)
 def planted_jax_0_8(session: nox.Session) -> None:
-    """Programs with a planted slow line, those of libraries too, on JAX 0.8.0."""
+    """Programs with a planted slow line, including those with libraries, on JAX 0.8.0."""
     find_planted(session, *JAX_0_8)
 
 
@@ -97,25 +97,25 @@ def whole_jax_0_8(session: nox.Session) -> None:
 
 @nox.session(python="3.11", tags=["suites"], default=False)
 def planted_oldest_python(session: nox.Session) -> None:
-    """The same on JAX 0.10.2, the newest for Python 3.11."""
+    """Programs with a planted slow line on JAX 0.10.2, the newest for Python 3.11."""
     find_planted(session, "jax==0.10.2", "jaxlib==0.10.2")
 
 
 @nox.session(python="3.13", tags=["suites"], default=False)
 def planted_newest(session: nox.Session) -> None:
-    """The same on the newest JAX."""
+    """Programs with a planted slow line on the newest JAX."""
     find_planted(session)
 
 
 @nox.session(python="3.14", tags=["suites"], default=False)
 def newest_python(session: nox.Session) -> None:
-    """All tests on the newest Python that JAX supports, where that is at hand."""
+    """All tests on the newest Python that JAX supports, if it is installed."""
     run_tests(session)
 
 
 @nox.session(python="3.11", tags=["suites"], default=False)
 def simulations(session: nox.Session) -> None:
-    """Simulate for minutes what intervals and verdicts promise, and write the tables of the manual."""
+    """Check the coverage of intervals and verdicts by minutes of simulation, and write the tables of the manual."""
     install(session)
     session.run("pytest", "-n", "auto", "tests/test_simulated.py", *session.posargs)
     for table in TABLES:
@@ -124,18 +124,18 @@ def simulations(session: nox.Session) -> None:
 
 @nox.session(python="3.11", tags=["suites"], default=False)
 def interrupts(session: nox.Session) -> None:
-    """Interrupt every magic at each of its lines, and twice at each instruction of what begins or ends something."""
+    """Interrupt every magic at each line, and code that begins or ends something twice at each instruction."""
     install(session)
     where = {"JAXMAGIC_ALL_INTERRUPTS": "1"}
     session.run("pytest", "-n", "auto", "tests/test_interrupted.py", *session.posargs, env=where)
 
 
-#: Programs that write a table of the manual. A table is committed, and a test tells when it is out of date.
+#: Programs that write a table of the manual. Tables are committed, and a test fails if one is out of date.
 TABLES = "tests/verdict_table.py", "tests/golden.py"
 
 
 def find_planted(session: nox.Session, *pins: str) -> None:
-    """Look for the planted lines of all programs on a JAX, and on the libraries that there are for it."""
+    """Run the planted lines of all programs on one JAX, with the libraries available for it."""
     install(session, *pins, *LIBRARIES, show=LIBRARIES)
     session.run("pytest", "-n", "auto", PLANTED, *session.posargs)
 
@@ -144,12 +144,12 @@ def find_planted(session: nox.Session, *pins: str) -> None:
 
 
 def run_tests(session: nox.Session, *pins: str, rooms: Sequence[str] = (), but: Sequence[str] = ()) -> None:
-    """Install the package with its tests and `pins`, say what that came to, and run the tests.
+    """Install the package with its tests and `pins`, print the versions, and run the tests.
 
-    Those in a browser, and notebooks that take long, are left to ``make test``: what they look at hardly depends on
-    these versions, and all checks together have to stay below thirty minutes. So there are fewer examples, too; and
-    where only JAX or IPython is another one, only the `rooms` run that meet it, which the contracts make sure of, and
-    the tests of the whole. A room is a pattern below `tests`.
+    ``make test`` runs the tests in a browser and the long notebooks, whose outcome hardly depends on these versions:
+    all checks together have to stay below thirty minutes. For the same reason there are fewer examples here; and
+    where only JAX or IPython differs, only the tests of the whole run and the `rooms` that depend on it, which the
+    contracts guarantee. A room is a pattern below `tests`.
     """
     tests = Path("tests")
     chosen = sorted({str(found) for room in rooms for found in tests.glob(room)} - {*but})
@@ -162,12 +162,12 @@ def run_tests(session: nox.Session, *pins: str, rooms: Sequence[str] = (), but: 
 
 
 def install(session: nox.Session, *pins: str, show: Sequence[str] = ()) -> None:
-    """Install the package with its tests and `pins`, and say what that came to."""
+    """Install the package with its tests and `pins`, and print the versions."""
     session.install("--editable", ".[test]", *pins)
     session.run("python", "-c", _VERSIONS, *show, log=False)
 
 
-#: Tests of the sources, and of statistics on a fake clock: no version of JAX or IPython changes what they find.
+#: Tests of the sources, and of statistics on a fake clock: their outcome depends on no version of JAX or IPython.
 _THE_SAME_EVERYWHERE = "tests/test_house.py", "tests/test_reruns.py", "tests/test_simulated.py"
 
 _VERSIONS = """
