@@ -143,7 +143,7 @@ def test_peaks_are_a_setting_too(bare: Any) -> None:
 )
 def test_a_lazy_magic_loads_the_extension_by_itself(bare: Any, monkeypatch: pytest.MonkeyPatch, cell: str) -> None:
     """As in ``c.MagicsManager.lazy_magics``: the cell that loads it was compiled before, and calls the magic."""
-    names = ("jaxtime", "jaxtimeit", "jaxcompare", "jaxsweep", "jaxmem", "jaxprof")
+    names = ("jaxtime", "jaxtimeit", "jaxcompare", "jaxmem", "jaxprof")
     monkeypatch.setattr(bare.shell.magics_manager, "lazy_magics", dict.fromkeys(names, "jaxmagic"))
     assert "jaxmagic" not in bare.shell.extension_manager.loaded
     bare.run(cell)
