@@ -22,11 +22,13 @@ class Magic(NamedTuple):
         name: without the percent signs.
         kinds: whether it is a magic for a line, for a cell, or for both.
         block: whether it becomes a block of the cell, which IPython then runs.
+        several: whether that block runs its code several times.
     """
 
     name: str
     kinds: tuple[Literal["line", "cell"], ...] = ("line", "cell")
     block: bool = False
+    several: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -139,7 +141,9 @@ _ours(
     HeapDifference="record.heap",
     HeapProfile="record.heap",
 )
-_ours("profiling", Magic("jaxprof", block=True), saved="Profile", kept="Profile", Profile="record.profile")
+_ours(
+    "profiling", Magic("jaxprof", block=True, several=True), saved="Profile", kept="Profile", Profile="record.profile"
+)
 _ours("benchmarking", Magic("jaxtimeit"), saved="Benchmark", kept="Benchmark", Benchmark="record.benchmark")
 _ours(
     "comparison",

@@ -24,6 +24,7 @@ from typing import Any
 
 from IPython.core.error import InputRejected, UsageError
 
+from ..subjects import magics
 from . import options
 from .bound import bind_in_functions
 from .leaving import leaving
@@ -32,9 +33,6 @@ from .once import is_displayed
 from .parsed_source import ends_in_semicolon
 
 _numbers = count(1)
-
-#: Magics that run their code more than once.
-_SEVERAL = frozenset({"jaxprof"})
 
 
 class BlockRewriter(ast.NodeTransformer):
@@ -174,7 +172,8 @@ class BlockRewriter(ast.NodeTransformer):
         silent: bool = False,
     ) -> list[ast.stmt]:
         """``with open_block(…) as block: body``, and after it what becomes of the value."""
-        if magic in _SEVERAL and (keyword := leaving(body)):
+        several = magics()[magic].magic.several
+        if several and (keyword := leaving(body)):
             return [ast.copy_location(_refuse(magic, keyword), node)]
         name = f"__jaxmagic_{next(_numbers)}__"  # enumerations make members of names that are no such
         arguments = options.parse(options.split(text, self._parsers[magic])[0], self._parsers[magic])
@@ -182,7 +181,7 @@ class BlockRewriter(ast.NodeTransformer):
         place = (first.lineno, first.col_offset, end.end_lineno, end.end_col_offset)
         shown = displayable and not silent and is_displayed(self._interactivity(), last=True, assigned=bool(targets))
         kept = self._keep_values(name, body, displayable)
-        if magic in _SEVERAL:
+        if several:
             body = [_every_run(name, body)]
         opened = ast.withitem(_open_block(name, magic, text.strip(), place, shown), ast.Name(name, ast.Store()))
         out: list[ast.stmt] = [ast.With([opened], body)]

@@ -9,6 +9,7 @@ import pytest
 
 import jaxmagic
 from jaxmagic.magics.block import Block
+from jaxmagic.timing.capture.completion import Completion
 from jaxmagic.timing.capture.stopwatch import Stopwatch
 
 HOSTILE = """
@@ -179,13 +180,13 @@ def test_a_value_that_is_thrown_away_is_kept_until_the_block_ends(
 ) -> None:
     before = session_state()
     seen: list[Any] = []
-    stop = jaxmagic.Stopwatch._wait_for_dropped
+    wait = Completion._wait_for_dropped
 
-    def spy(watch: Any) -> Any:
-        seen.append(watch.dropped.shape)
-        return stop(watch)
+    def spy(completion: Completion) -> Any:
+        seen.append(completion.dropped.shape)
+        return wait(completion)
 
-    monkeypatch.setattr(jaxmagic.Stopwatch, "_wait_for_dropped", spy)
+    monkeypatch.setattr(Completion, "_wait_for_dropped", spy)
     session.run(f"%%jaxtime -q\n{code}")
     assert seen == [(8, 8)]
     assert session_state()["arrays"] == before["arrays"]
