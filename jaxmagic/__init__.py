@@ -94,6 +94,7 @@ _PUBLIC = {
     "HeldArray": "memory_use.record.live_arrays",
     "Estimate": "statistics.estimate",
     "Finding": "records.finding",
+    "Note": "records.note",
     "Compilation": "compilation.record.compilation",
     "Cause": "compilation.record.compilation",
     "Environment": "records.environment",
@@ -110,139 +111,94 @@ _PUBLIC = {
     "unload_ipython_extension": "extension",
 }
 
-__all__ = [  # noqa: RUF022 - in the order of the table
-    "stopwatch",
-    "fence",
-    "history",
-    "last",
-    "benchmark",
-    "compare",
-    "sweep",
-    "memory",
-    "live",
-    "memory_requirement",
-    "profile",
-    "profiler",
-    "read_profile",
-    "peaks",
-    "explore",
-    "save",
-    "load",
-    "Stopwatch",
-    "Timing",
-    "Benchmark",
-    "Trial",
-    "Conditions",
-    "Launch",
-    "Basis",
-    "ProcessNoise",
-    "ProgramNoise",
-    "Comparison",
-    "Candidate",
-    "Versus",
-    "Check",
-    "Work",
-    "Sweep",
-    "Variable",
-    "Point",
-    "Failure",
-    "Curve",
-    "Growth",
-    "Crossing",
-    "DeviceTime",
-    "MemoryProfile",
-    "Executable",
-    "Allocation",
-    "Buffer",
-    "Suspect",
-    "MemoryTimeline",
-    "Peak",
-    "HeapDifference",
-    "HeapProfile",
-    "HeapSample",
-    "Frame",
-    "Profile",
-    "OperationTime",
-    "PlaceTime",
-    "DeviceUse",
-    "KernelTime",
-    "AllocatorUse",
-    "Code",
-    "CollectiveTime",
-    "TransferTime",
-    "ProgramTime",
-    "Sharded",
-    "StepTimes",
-    "ProfileTimeline",
-    "EventTrack",
-    "EventLabel",
-    "LiveArrays",
-    "HeldArray",
-    "Estimate",
-    "Finding",
-    "Compilation",
-    "Cause",
-    "Environment",
-    "History",
-    "JaxMagicError",
-    "JaxNotAvailable",
-    "RecordError",
-    "NotMeasured",
-    "DonatedTwice",
-    "OutputsDiffer",
-    "NotComparable",
-    "LaunchError",
-    "load_ipython_extension",
-    "unload_ipython_extension",
-]
+__all__ = list(_PUBLIC)
 
-if TYPE_CHECKING:
-    from .benchmarking.record.benchmark import Benchmark
-    from .benchmarking.record.device_time import DeviceTime
-    from .benchmarking.record.process_noise import Basis, ProcessNoise, ProgramNoise
-    from .benchmarking.record.samples import Conditions, Launch, Trial
-    from .benchmarking.record.versus import Versus
-    from .benchmarking.verbs.benchmark import benchmark
-    from .comparison.record.candidate import Candidate, Check
-    from .comparison.record.comparison import Comparison
-    from .comparison.verbs.compare import compare
-    from .compilation.record.compilation import Cause, Compilation
-    from .errors import (
-        DonatedTwice,
-        JaxMagicError,
-        JaxNotAvailable,
-        LaunchError,
-        NotComparable,
-        NotMeasured,
-        OutputsDiffer,
-        RecordError,
+if TYPE_CHECKING:  # the same for tools that do not run this
+    from .benchmarking.record.benchmark import Benchmark as Benchmark
+    from .benchmarking.record.device_time import DeviceTime as DeviceTime
+    from .benchmarking.record.process_noise import (
+        Basis as Basis,
+        ProcessNoise as ProcessNoise,
+        ProgramNoise as ProgramNoise,
     )
-    from .extension import load_ipython_extension, unload_ipython_extension
-    from .memory_use.record.heap import HeapDifference, HeapProfile, HeapSample
-    from .memory_use.record.live_arrays import HeldArray, LiveArrays
-    from .memory_use.record.memory_profile import Allocation, Buffer, Executable, MemoryProfile, Suspect
-    from .memory_use.record.usage import MemoryTimeline, Peak
-    from .memory_use.verbs import live, memory, memory_requirement
-    from .overview.verbs import explore
-    from .profiling.record.allocators import AllocatorUse
-    from .profiling.record.communication import CollectiveTime, ProgramTime, TransferTime
-    from .profiling.record.kernels import KernelTime
-    from .profiling.record.profile import Code, DeviceUse, OperationTime, PlaceTime, Profile
-    from .profiling.record.steps import StepTimes
-    from .profiling.record.timeline import EventLabel, EventTrack, ProfileTimeline
-    from .profiling.verbs import peaks, profile, profiler, read_profile
-    from .records.call_stack import Frame
-    from .records.environment import Environment
-    from .records.finding import Finding
-    from .records.storage import load, save
-    from .session.history import History
-    from .session.verbs import history, last
-    from .statistics.estimate import Estimate
-    from .timing.capture.fence import fence
-    from .timing.capture.stopwatch import Stopwatch
-    from .timing.record import Timing
-    from .timing.verbs import stopwatch
-    from .xla.hlo import Sharded
+    from .benchmarking.record.samples import Conditions as Conditions, Launch as Launch, Trial as Trial
+    from .benchmarking.record.versus import Versus as Versus
+    from .benchmarking.verbs.benchmark import benchmark as benchmark
+    from .comparison.record.candidate import Candidate as Candidate, Check as Check, Work as Work
+    from .comparison.record.comparison import Comparison as Comparison
+    from .comparison.record.curve import Crossing as Crossing, Curve as Curve, Growth as Growth, Variable as Variable
+    from .comparison.record.sweep import Failure as Failure, Point as Point, Sweep as Sweep
+    from .comparison.verbs.compare import compare as compare, sweep as sweep
+    from .compilation.record.compilation import Cause as Cause, Compilation as Compilation
+    from .errors import (
+        DonatedTwice as DonatedTwice,
+        JaxMagicError as JaxMagicError,
+        JaxNotAvailable as JaxNotAvailable,
+        LaunchError as LaunchError,
+        NotComparable as NotComparable,
+        NotMeasured as NotMeasured,
+        OutputsDiffer as OutputsDiffer,
+        RecordError as RecordError,
+    )
+    from .extension import (
+        load_ipython_extension as load_ipython_extension,
+        unload_ipython_extension as unload_ipython_extension,
+    )
+    from .memory_use.record.heap import (
+        HeapDifference as HeapDifference,
+        HeapProfile as HeapProfile,
+        HeapSample as HeapSample,
+    )
+    from .memory_use.record.live_arrays import HeldArray as HeldArray, LiveArrays as LiveArrays
+    from .memory_use.record.memory_profile import (
+        Allocation as Allocation,
+        Buffer as Buffer,
+        Executable as Executable,
+        MemoryProfile as MemoryProfile,
+        Suspect as Suspect,
+    )
+    from .memory_use.record.usage import MemoryTimeline as MemoryTimeline, Peak as Peak
+    from .memory_use.verbs import live as live, memory as memory, memory_requirement as memory_requirement
+    from .overview.verbs import explore as explore
+    from .profiling.record.allocators import AllocatorUse as AllocatorUse
+    from .profiling.record.communication import (
+        CollectiveTime as CollectiveTime,
+        ProgramTime as ProgramTime,
+        TransferTime as TransferTime,
+    )
+    from .profiling.record.kernels import KernelTime as KernelTime
+    from .profiling.record.profile import (
+        Code as Code,
+        DeviceUse as DeviceUse,
+        OperationTime as OperationTime,
+        PlaceTime as PlaceTime,
+        Profile as Profile,
+    )
+    from .profiling.record.steps import StepTimes as StepTimes
+    from .profiling.record.timeline import (
+        EventLabel as EventLabel,
+        EventTrack as EventTrack,
+        ProfileTimeline as ProfileTimeline,
+    )
+    from .profiling.verbs import (
+        peaks as peaks,
+        profile as profile,
+        profiler as profiler,
+        read_profile as read_profile,
+    )
+    from .records.call_stack import Frame as Frame
+    from .records.environment import Environment as Environment
+    from .records.finding import Finding as Finding
+    from .records.note import Note as Note
+    from .records.storage import load as load, save as save
+    from .session.history import History as History
+    from .session.verbs import history as history, last as last
+    from .statistics.estimate import Estimate as Estimate
+    from .timing.capture.fence import fence as fence
+    from .timing.capture.stopwatch import Stopwatch as Stopwatch
+    from .timing.record import Timing as Timing
+    from .timing.verbs import stopwatch as stopwatch
+    from .xla.hlo import Sharded as Sharded
 
 
 def __getattr__(name: str) -> Any:

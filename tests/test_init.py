@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import ast
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -17,6 +19,21 @@ def test_every_public_name_is_there_and_listed() -> None:
     for name in jaxmagic.__all__:
         assert getattr(jaxmagic, name).__doc__
     assert set(jaxmagic.__all__) <= set(dir(jaxmagic))
+
+
+def test_type_checkers_see_the_same_names_as_python() -> None:
+    tree = ast.parse(Path(jaxmagic.__file__).read_text(encoding="utf-8"))
+    checked = next(
+        node for node in tree.body if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
+    )
+    found = {
+        name.asname: node.module
+        for node in checked.body
+        if isinstance(node, ast.ImportFrom)
+        for name in node.names
+        if name.name == name.asname
+    }
+    assert found == jaxmagic._PUBLIC
 
 
 def test_a_name_that_is_not_there_is_an_attribute_error() -> None:
