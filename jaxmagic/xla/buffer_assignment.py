@@ -34,7 +34,7 @@ class LogicalBuffer(NamedTuple):
 Kind = Literal["argument", "output", "temporary", "constant", "thread-local"]
 
 
-class Assigned(NamedTuple):
+class AssignedBuffer(NamedTuple):
     """A value and where it lies in an allocation."""
 
     logical_buffer_id: int
@@ -59,7 +59,7 @@ class BufferAllocation(NamedTuple):
     aliased: bool
     parameter_number: int | None
     color: int
-    assigned: tuple[Assigned, ...]
+    assigned: tuple[AssignedBuffer, ...]
 
 
 class BufferAssignment(NamedTuple):

@@ -11,9 +11,9 @@ from bisect import insort
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
-from .buffer_assignment import Assigned, BufferAllocation, BufferAssignment, Kind, Location, LogicalBuffer
+from .buffer_assignment import AssignedBuffer, BufferAllocation, BufferAssignment, Kind, Location, LogicalBuffer
 from .hlo import HloModule, ShapeIndex
-from .live_ranges import LiveRange, Timetable, lifetimes, own_parts, sharing
+from .live_ranges import LiveRange, Schedule, alias_groups, defined_parts, live_ranges
 
 #: Instructions that run other computations in the program's memory; others, as ``reduce``, on the stack of a thread.
 _RUNS = frozenset({"while", "conditional", "call", "async-start"})
@@ -35,14 +35,14 @@ class _Home(NamedTuple):
     donated: bool = False
 
 
-def packed(module: HloModule, table: Timetable) -> BufferAssignment:
+def packed(module: HloModule, table: Schedule) -> BufferAssignment:
     """Allocations for the values of a scheduled program: one for each argument and output, one for the rest."""
     made = dict(_made(module, table))
-    lives = lifetimes(module, made, table)
+    lives = live_ranges(module, made, table)
     values = {number: LogicalBuffer(size, place) for number, (place, size) in enumerate(made.items())}
     numbers = {place: number for number, place in enumerate(made)}
     homes: dict[_Home, list[_Group]] = {}
-    for places in sharing(module, made, table):
+    for places in alias_groups(module, made, table):
         group = _Group(sorted(numbers[place] for place in places), max(made[place] for place in places))
         homes.setdefault(_home(module, places, lives), []).append(group)
     regions = []
@@ -54,7 +54,9 @@ def packed(module: HloModule, table: Timetable) -> BufferAssignment:
     return BufferAssignment(values, tuple(regions))
 
 
-def at_least(module: HloModule, table: Timetable, lives: Mapping[Location, LiveRange]) -> dict[Location, LiveRange]:
+def minimal_live_ranges(
+    module: HloModule, table: Schedule, lives: Mapping[Location, LiveRange]
+) -> dict[Location, LiveRange]:
     """The steps at which no other value can lie in the place of a value, whatever the compiler has done.
 
     A result can be written over an operand at its last use. The schedule has all branches one behind the other, but
@@ -89,7 +91,7 @@ def _home(module: HloModule, places: set[Location], lives: Mapping[Location, Liv
     return _Home("temporary") if returned is None else _Home("output", part=returned)
 
 
-def _made(module: HloModule, table: Timetable) -> Iterator[tuple[Location, int]]:
+def _made(module: HloModule, table: Schedule) -> Iterator[tuple[Location, int]]:
     """Find where values are made, and how large they are."""
     pending, met = [module.entry_computation_id], {module.entry_computation_id}
     while pending:
@@ -101,19 +103,19 @@ def _made(module: HloModule, table: Timetable) -> Iterator[tuple[Location, int]]
                 met.update(further)
                 pending += further
             if maker.opcode != "parameter" or computation == module.entry_computation_id:
-                for part in own_parts(maker):
+                for part in defined_parts(maker):
                     yield Location(number, part.shape_index), part.size_bytes
 
 
-def _one_place(groups: list[_Group], values: Mapping[int, LogicalBuffer]) -> Iterator[Assigned]:
+def _one_place(groups: list[_Group], values: Mapping[int, LogicalBuffer]) -> Iterator[AssignedBuffer]:
     for group in groups:
         for number in group.values:
-            yield Assigned(number, 0, values[number].size_bytes)
+            yield AssignedBuffer(number, 0, values[number].size_bytes)
 
 
 def _first_fit(
     groups: list[_Group], values: Mapping[int, LogicalBuffer], lives: Mapping[Location, LiveRange]
-) -> Iterator[Assigned]:
+) -> Iterator[AssignedBuffer]:
     """The lowest stretch that is free meanwhile, for one after the other as they are made."""
 
     def first(group: _Group) -> int:
@@ -131,4 +133,4 @@ def _first_fit(
         last = max(lives[values[number].defined_at].last for number in group.values)
         insort(held, (offset, offset + group.size_bytes, max(last, begin + 1)))
         for number in group.values:
-            yield Assigned(number, offset, values[number].size_bytes)
+            yield AssignedBuffer(number, offset, values[number].size_bytes)

@@ -52,7 +52,7 @@ class LiveRange(NamedTuple):
     returned_at: ShapeIndex | None = None
 
 
-class Timetable(NamedTuple):
+class Schedule(NamedTuple):
     """When each instruction runs.
 
     Attributes:
@@ -66,7 +66,7 @@ class Timetable(NamedTuple):
     order: list[int]
 
 
-def flattened_schedule(module: HloModule) -> Timetable:
+def flattened_schedule(module: HloModule) -> Schedule:
     """The schedule of all computations as one sequence, callees before their callers, each of them once.
 
     Raises:
@@ -76,12 +76,12 @@ def flattened_schedule(module: HloModule) -> Timetable:
         raise ValueError("the module has no schedule: it is not what a compiler left")
     if any(number not in module.instructions for order in module.schedule.values() for number in order):
         raise ValueError("the module's schedule names an instruction that is not there")
-    table = Timetable({}, {}, [])
+    table = Schedule({}, {}, [])
     _run(module, module.entry_computation_id, table, {module.entry_computation_id})
     return table
 
 
-def _run(module: HloModule, number: int, table: Timetable, met: set[int]) -> None:
+def _run(module: HloModule, number: int, table: Schedule, met: set[int]) -> None:
     first = len(table.order)
     for instruction in module.schedule.get(number, ()):  # what is inside of a fusion has none
         for called in _in_order(module, module.instructions[instruction]):
@@ -107,7 +107,7 @@ def _is_condition(module: HloModule, computation: int) -> bool:
     return root is not None and root.shape == "pred[]"
 
 
-def lifetimes(module: HloModule, made_at: Iterable[Location], table: Timetable) -> dict[Location, LiveRange]:
+def live_ranges(module: HloModule, made_at: Iterable[Location], table: Schedule) -> dict[Location, LiveRange]:
     """Tell how long the value is needed that is made at each of these places.
 
     Args:
@@ -122,7 +122,7 @@ def lifetimes(module: HloModule, made_at: Iterable[Location], table: Timetable) 
     return {place: flow.lifetime(place) for place in flow.made_at if place.instruction_id in table.steps}
 
 
-def own_parts(instruction: HloInstruction) -> Iterator[Subshape]:
+def defined_parts(instruction: HloInstruction) -> Iterator[Subshape]:
     """The parts of its result that an instruction makes itself: the others are values that it hands on."""
     opcode, parts = instruction.opcode, instruction.subshapes
     if opcode in _DONES or opcode in _SAME or opcode in ("get-tuple-element", "while", "call"):
@@ -136,7 +136,7 @@ def own_parts(instruction: HloInstruction) -> Iterator[Subshape]:
     yield from parts
 
 
-def sharing(module: HloModule, made_at: Iterable[Location], table: Timetable) -> list[set[Location]]:
+def alias_groups(module: HloModule, made_at: Iterable[Location], table: Schedule) -> list[set[Location]]:
     """Values that XLA has to keep in one place, each group by where its values are made.
 
     What a loop begins with, what each turn leaves and what the loop returns are one buffer, and so are the results
@@ -166,7 +166,7 @@ class _Flow:
     it is noted in passing; only instructions that hand values on are remembered one by one.
     """
 
-    def __init__(self, module: HloModule, made_at: frozenset[Location], table: Timetable) -> None:
+    def __init__(self, module: HloModule, made_at: frozenset[Location], table: Schedule) -> None:
         self.made_at = made_at
         self._module = module
         self._table = table

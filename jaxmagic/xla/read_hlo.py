@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
-from .buffer_assignment import Assigned, BufferAllocation, BufferAssignment, Kind, Location, LogicalBuffer
+from .buffer_assignment import AssignedBuffer, BufferAllocation, BufferAssignment, Kind, Location, LogicalBuffer
 from .costs.flops import flops_of, shape_without_workspace
 from .hlo import HloInstruction, HloModule, Subshape
 from .hlo_proto import read, subshapes, text
@@ -172,7 +172,7 @@ def _allocation(message: Any) -> BufferAllocation:
         aliased=holds_argument and message.maybe_live_out,
         parameter_number=message.parameter_number if holds_argument else None,
         color=message.color,
-        assigned=tuple(Assigned(each.logical_buffer_id, each.offset, each.size) for each in message.assigned),
+        assigned=tuple(AssignedBuffer(each.logical_buffer_id, each.offset, each.size) for each in message.assigned),
     )
 
 

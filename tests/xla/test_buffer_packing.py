@@ -11,7 +11,7 @@ from jaxmagic.memory_use.analysis.buffer_map import live_bytes, memory_map
 from jaxmagic.memory_use.record.memory_profile import Allocation
 from jaxmagic.xla.buffer_packing import packed
 from jaxmagic.xla.hlo import HloInstruction, HloModule, ShapeIndex, Subshape
-from jaxmagic.xla.live_ranges import flattened_schedule, own_parts
+from jaxmagic.xla.live_ranges import defined_parts, flattened_schedule
 
 _SHAPE = "f32[25]"
 _BYTES = 100
@@ -95,7 +95,7 @@ def test_what_runs_on_the_stack_of_a_thread_takes_no_room() -> None:
 def test_what_an_instruction_hands_on_is_not_its_own() -> None:
     pair = (Subshape((), "(a, b)", 0, 16), Subshape((0,), "a", 1, 4), Subshape((1,), "b", 1, 4))
     own = {
-        opcode: [part.shape_index for part in own_parts(instruction(opcode, parts=pair))]
+        opcode: [part.shape_index for part in defined_parts(instruction(opcode, parts=pair))]
         for opcode in ("fusion", "tuple", "copy-start", "all-gather-start", "while", "get-tuple-element", "copy-done")
     }
     assert own == {

@@ -6,7 +6,7 @@ import fabricate.hlo
 
 from jaxmagic.xla.buffer_assignment import Location
 from jaxmagic.xla.hlo import HloInstruction, ShapeIndex
-from jaxmagic.xla.live_ranges import flattened_schedule, lifetimes
+from jaxmagic.xla.live_ranges import flattened_schedule, live_ranges
 
 
 class Writer:
@@ -35,7 +35,7 @@ class Writer:
             entry_computation_id=max(self.schedule),
         )
         places = [self.place(each, ()) if isinstance(each, str) else self.place(*each) for each in made_at]
-        found = lifetimes(program, places, flattened_schedule(program))
+        found = live_ranges(program, places, flattened_schedule(program))
         names = {number: name for name, number in self.numbers.items()}
         return {names[place.instruction_id]: (life.first, life.last) for place, life in found.items()}
 
