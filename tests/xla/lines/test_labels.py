@@ -52,7 +52,7 @@ def test_an_exchange_that_the_line_asks_for_needs_no_label() -> None:
 def test_what_was_traced_for_another_caller_names_it() -> None:
     found = instruction("sort", stack=(), traced_for="first")
     said = label_of_instruction(module(found), found)
-    assert said == "traced for an earlier caller, first: JAX has not recorded this one"
+    assert said == "traced for an earlier caller, first; JAX did not record this caller"
     assert label_of_instruction(module(found), found._replace(stack=HERE)) == ""
 
 
