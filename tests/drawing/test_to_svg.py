@@ -146,7 +146,7 @@ def test_every_place_is_where_the_value_beside_it_is(request: Any, name: str) ->
 
 def test_a_forest_has_a_row_for_each_candidate_left_of_one_if_it_is_faster(comparison: Comparison) -> None:
     drawing = draw(chart_of(comparison))
-    assert {"numpy", "jit", "0.5x", "1x", "time over that of numpy; less is faster"} <= set(words(drawing))
+    assert {"numpy", "jit", "0.5x", "1x", "time relative to numpy; lower is faster"} <= set(words(drawing))
     numpy, jit = (each for each in paths(drawing, "kind") if each.get("data-kind") == "dots")
     assert numbers(jit.attrib["d"])[0] < numbers(numpy.attrib["d"])[0]
     tips = [each.get("data-tip") for each in parsed(drawing).iter(f"{SVG}g") if each.get("data-button")]
