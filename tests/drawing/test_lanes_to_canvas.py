@@ -126,7 +126,7 @@ def test_a_hundred_thousand_operations_of_a_loop_are_saved_in_less_than_150_kb()
     (packed,) = re.findall(r'data-lanes="([^"]*)"', html)
     told, *_, called = decoded(packed)
     assert len(called) == 100_000
-    assert told["note"] == "lengths to 2 digits"
+    assert told["note"] == "durations to 2 digits"
 
 
 def test_short_timelines_keep_three_digits() -> None:
@@ -141,7 +141,7 @@ def test_what_would_make_a_page_too_large_is_left_out_the_shortest_first_and_tha
     (packed,) = re.findall(r'data-lanes="([^"]*)"', html)
     told, _, _, lengths, _ = decoded(packed)
     found = re.fullmatch(
-        r"lengths to 2 digits; (\d+) events of ([\d.]+) µs or less left out to keep the page small", told["note"]
+        r"durations to 2 digits; (\d+) events of ([\d.]+) µs or less left out to keep the page small", told["note"]
     )
     assert found is not None
     assert len(lengths) + int(found[1]) == 150_000

@@ -627,7 +627,7 @@ def test_an_array_that_was_donated_is_gone(session: Any) -> None:
     session.run(HOSTILE)
     session.run("w = jnp.ones((64, 64))\n%jaxmem -v m w = donating(w)")
     assert session.report.startswith("Arrays: ")
-    assert ", as before; a program needs 16.0 KiB; ran in " in session.report
+    assert ", unchanged; a program needs 16.0 KiB; ran in " in session.report
     (program,) = session.run("m.executables")
     assert program.alias_bytes == 64 * 64 * 4
     assert "- alias" in session.report
