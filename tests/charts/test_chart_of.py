@@ -1,4 +1,4 @@
-"""What a picture shows: exact where it has a point, thinned, and without a pixel."""
+"""Chart descriptions: exact at every point, thinned, and independent of pixels."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The description of a picture: what fits together, and what does not."""
+"""Validation of chart descriptions."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def test_what_cannot_be_drawn_is_refused(kind: Any, changes: Any, message: str) 
     ("quantity", "low", "high", "switchable"),
     [
         ("time", 1.0, 2.0, True),
-        ("time", 1.0, 1.9, False),  # would look the same
+        ("time", 1.0, 1.9, False),  # would look the same on both scales
         ("time", 0.0, 9.0, False),
         ("ratio", 0.5, 2.0, True),
         ("share", 0.1, 1.0, False),

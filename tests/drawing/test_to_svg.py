@@ -1,4 +1,4 @@
-"""Pictures: well-formed, small, escaped, and with everything where its value is."""
+"""SVG pictures are well-formed, small and escaped, and show everything at its value."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def words(drawing: Drawing) -> list[str]:
 
 
 def shown(drawing: Drawing) -> list[str]:
-    """The words but for those of the ticks that are hidden."""
+    """Return the visible text, without hidden ticks."""
     root = parsed(drawing)
     hidden = [each for group in root.iter(f"{SVG}g") if group.get("display") == "none" for each in group.iter()]
     return [each.text or "" for each in root.iter(f"{SVG}text") if each not in hidden]
@@ -158,7 +158,7 @@ def test_gaps_part_a_curve_and_its_interval() -> None:
     curves = [(each.get("data-curve"), each.get("data-x"), each.get("data-low")) for each in paths(drawing, "curve")]
     assert curves == [
         ("run", "10", "9e-06"),
-        ("run", "1000", "0.001"),  # without an interval of its own: as wide as its point
+        ("run", "1000", "0.001"),  # without an interval, as wide as its point
         ("compile", "10 100 1000", None),
     ]
     assert [each.get("data-x") for each in paths(drawing, "kind")] == ["10", "1000"]

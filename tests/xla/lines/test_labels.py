@@ -1,4 +1,4 @@
-"""What the time of a line is: an exchange of an argument, a backward pass, a loop itself, another caller's."""
+"""Labels of a line's time: a collective for an argument, a backward pass, a loop itself, another caller's trace."""
 
 from __future__ import annotations
 
