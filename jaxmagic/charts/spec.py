@@ -45,7 +45,7 @@ class Forest:
         title: a short title.
         x: the axis of the values.
         rows: the values, from top to bottom.
-        noise: the range in which a value cannot be told from noise; ``None`` if unknown.
+        noise: the range of values that are indistinguishable from noise; ``None`` if unknown.
         noise_label: the label of that range.
     """
 

@@ -196,7 +196,7 @@ def summed(x: Any) -> Any:
     ids=["gradient of max_pool", "cumsum"],
 )
 def test_windows_that_xla_has_made_belong_to_the_line_that_needs_them(function: Any, shape: Any, opcode: str) -> None:
-    """Both sums are on the third line of their function, and so are the iotas for the first."""
+    """Both operations are on the third line of their function, and so are the iotas for the first."""
     found = module_of(function, jnp.ones(shape))
     origins, where = Origins(found), getattr(function, "__wrapped__", function).__code__.co_firstlineno + 2
     made = [each for each in found.instructions.values() if each.opcode == opcode and not each.stack]
