@@ -1,18 +1,18 @@
-"""Every exception that jaxmagic raises by itself.
+"""Every exception that jaxmagic defines.
 
 ::
 
     JaxMagicError
-    ├── JaxNotAvailable      JAX is missing, or older than what is supported   (also an ImportError)
-    ├── RecordError          a file is not a record, or is a broken one        (also a ValueError)
-    ├── NotMeasured          something could not be measured, or not yet       (also a LookupError)
-    ├── DonatedTwice         a repeated call met an array that was used up     (also a ValueError)
-    ├── OutputsDiffer        candidates do not compute the same                (also an AssertionError)
-    ├── NotComparable        records are from different environments           (also a ValueError)
-    └── LaunchError          a fresh process failed, or cannot be given a function (also a RuntimeError)
+    ├── JaxNotAvailable      JAX is missing or too old                                (also an ImportError)
+    ├── RecordError          a file is not a record, or is corrupt                    (also a ValueError)
+    ├── NotMeasured          a measurement failed or has not finished                 (also a LookupError)
+    ├── DonatedTwice         an input was donated or deleted by an earlier call       (also a ValueError)
+    ├── OutputsDiffer        candidates return different results                      (also an AssertionError)
+    ├── NotComparable        records are from different environments                  (also a ValueError)
+    └── LaunchError          a fresh process failed, or a function cannot be sent to it (also a RuntimeError)
 
-What the *user's* code raises is never wrapped: it comes through as it is. Broken expectations
-(``--expect-no-compile``, ``--max-time``) raise the built-in :class:`AssertionError`, as a test would.
+Exceptions from the *user's* code are never wrapped. Failed expectations (``--expect-no-compile``, ``--max-time``)
+raise the built-in :class:`AssertionError`, as a test would.
 """
 
 from .terminal import printable_lines
@@ -21,7 +21,7 @@ from .terminal import printable_lines
 class JaxMagicError(Exception):
     """Base of the exceptions below, for ``except jaxmagic.JaxMagicError``.
 
-    Their messages hold no control characters, whatever they quote.
+    Control characters in a message, for example from quoted user text, are replaced.
     """
 
     def __init__(self, message: str = "") -> None:
@@ -33,35 +33,35 @@ class JaxNotAvailable(JaxMagicError, ImportError):
 
 
 class RecordError(JaxMagicError, ValueError):
-    """A file or mapping is not a record of jaxmagic; the message names the field that is wrong."""
+    """A file or mapping is not a jaxmagic record; the message names the invalid field."""
 
 
 class DonatedTwice(JaxMagicError, ValueError):
-    """A call after the first met an array that an earlier one had donated or deleted; fresh copies are needed."""
+    """A repeated call was given an array that an earlier call had donated or deleted; pass a fresh copy."""
 
 
 class OutputsDiffer(JaxMagicError, AssertionError):
-    """A candidate does not compute what the baseline computes; the message names the leaf and the error."""
+    """A candidate's result differs from the baseline's; the message names the pytree leaf and the error."""
 
 
 class NotComparable(JaxMagicError, ValueError):
-    """Two records are from different environments; the message names the fields."""
+    """Two records are from different environments; the message names the fields that differ."""
 
 
 class LaunchError(JaxMagicError, RuntimeError):
-    """A fresh process failed, or cannot be given the function; the message has what it wrote."""
+    """A fresh process failed, or the function cannot be sent to it; the message includes the process's output."""
 
 
 class NotMeasured(JaxMagicError, LookupError):
-    """There is nothing to tell.
+    """No measurement is available.
 
-    There is no record yet or the measurement still runs; the profiler is in use, has lost runs or written a file that
-    cannot be read; or two records have too few samples to compare.
+    There is no record yet, or the measurement is still running. Or the profiler is already in use, dropped runs, or
+    wrote an unreadable file. Or two records have too few samples to compare.
     """
 
 
 def message_of(error: BaseException) -> str:
-    """Return the text of an exception; of one that has none to give, because its ``__str__`` fails, the empty string.
+    """Return the text of an exception, or an empty string if its ``__str__`` fails.
 
     >>> message_of(ValueError("too large"))
     'too large'

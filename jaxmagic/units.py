@@ -1,34 +1,33 @@
-"""Numbers to words, in one place: which unit, how many digits, which sign for "micro".
+"""Formats numbers for people: chooses units, digits and the sign for "micro".
 
-Nothing else in the package writes ``ms`` or ``%``. Every function is pure and takes integers in the unit
-that its name says.
+No other module of the package writes ``ms`` or ``%``. Every function is pure; the argument's name gives its unit.
 """
 
 from __future__ import annotations
 
 from math import ceil, floor, log10
 
-#: Nanoseconds in one of each, largest first. Minutes and hours are split, not divided: ``1min 3s``.
+#: Nanoseconds per unit, largest first. Longer times are split into hours, minutes and seconds: ``1min 3s``.
 TIME_UNITS: dict[str, int] = {"s": 10**9, "ms": 10**6, "µs": 10**3, "ns": 1}
 
 _MINUTE = 60 * 10**9
 
 
 def time_unit(time_ns: float) -> str:
-    """The largest unit in which `time_ns` is at least one.
+    """Return the largest unit in which `time_ns` is at least 1.
 
     >>> time_unit(182_000_000), time_unit(900), time_unit(0)
     ('ms', 'ns', 'ns')
     """
     for unit, size in TIME_UNITS.items():
-        # 999.6 µs would be printed as "1000 µs": it belongs to the next unit already.
+        # 999.6 µs would be rounded to "1000 µs", so use the next unit.
         if abs(time_ns) >= 0.9995 * size:
             return unit
     return "ns"
 
 
 def number(value: float, digits: int = 3) -> str:
-    """`value` with `digits` significant digits and never an exponent.
+    """Format `value` with `digits` significant digits and no exponent.
 
     >>> number(182.4), number(10.06), number(0.9), number(999.7), number(123456)
     ('182', '10.1', '0.900', '1000', '123456')
@@ -40,7 +39,7 @@ def number(value: float, digits: int = 3) -> str:
 
 
 def time(time_ns: float, digits: int = 3) -> str:
-    """A duration for people, in its own unit.
+    """Format a duration in the unit that suits it.
 
     >>> time(182_000_000), time(63_000_000_000), time(0), time(4_210)
     ('182 ms', '1min 3s', '0 ns', '4.21 µs')
@@ -51,10 +50,10 @@ def time(time_ns: float, digits: int = 3) -> str:
 
 
 def time_in(time_ns: float, unit: str, digits: int = 3) -> str:
-    """A duration in a given unit, so that the numbers of one line can be compared by eye.
+    """Format a duration in a given unit, so that the numbers of one line can be compared by eye.
 
-    At most ``digits - 1`` decimals: in a line of milliseconds, 0.9 ms is ``0.90 ms``. What is smaller than
-    the last decimal is said to be smaller, not zero.
+    It has at most ``digits - 1`` decimals: next to other milliseconds, 0.9 ms is ``0.90 ms``. A duration that would
+    be rounded to 0 is shown as ``<0.01 ms``.
 
     >>> time_in(171_000_000, "ms"), time_in(900_000, "ms"), time_in(800, "ms"), time_in(0, "ms")
     ('171 ms', '0.90 ms', '<0.01 ms', '0 ms')
@@ -72,7 +71,7 @@ def time_in(time_ns: float, unit: str, digits: int = 3) -> str:
 
 
 def time_short(time_ns: float) -> str:
-    """A duration that somebody has chosen, without zeros behind it.
+    """Format a duration that the user chose, without trailing zeros.
 
     >>> time_short(2_500_000_000), time_short(10**9), time_short(300_000_000), time_short(90 * 10**9)
     ('2.5 s', '1 s', '300 ms', '1min 30s')
@@ -84,7 +83,7 @@ def time_short(time_ns: float) -> str:
 
 
 def time_option(time_ns: float) -> str:
-    """At least this long, as somebody types it for an option such as ``--budget``.
+    """Round a duration up, to a value that can be typed for an option such as ``--budget``.
 
     >>> time_option(12_340_000_000), time_option(301_000_000), time_option(2 * 10**9), time_option(500 * 10**9)
     ('13s', '310ms', '2s', '500s')
@@ -95,7 +94,7 @@ def time_option(time_ns: float) -> str:
 
 
 def time_range(low_ns: float, high_ns: float, digits: int = 3) -> str:
-    """Two durations in the unit of the longer one.
+    """Format two durations in the unit of the longer one.
 
     >>> time_range(10_100_000, 10_300_000), time_range(900, 12_000)
     ('10.1 to 10.3 ms', '0.90 to 12.0 µs')
@@ -106,7 +105,7 @@ def time_range(low_ns: float, high_ns: float, digits: int = 3) -> str:
 
 
 def share(part: float, whole: float) -> str:
-    """`part` of `whole` in per cent, never rounded to a 0 or 100 that it is not.
+    """Format `part` of `whole` as a percentage; only exact values are shown as 0 % or 100 %.
 
     >>> share(171, 182), share(1, 1000), share(9999, 10000), share(0, 3), share(3, 3)
     ('94 %', '<1 %', '>99 %', '0 %', '100 %')
@@ -122,7 +121,7 @@ def share(part: float, whole: float) -> str:
 
 
 def percent(part: float) -> str:
-    """A small share, with the digits that it needs.
+    """Format a share with two significant digits.
 
     >>> percent(0.01), percent(0.0234), percent(0.00051), percent(0.25)
     ('1 %', '2.3 %', '0.051 %', '25 %')
@@ -132,7 +131,7 @@ def percent(part: float) -> str:
 
 
 def factor(ratio: float) -> str:
-    """A ratio that is said as so many times.
+    """Format a ratio as a factor.
 
     >>> factor(2.014), factor(1.0312), factor(312.4)
     ('2.01x', '1.03x', '312x')
@@ -141,7 +140,7 @@ def factor(ratio: float) -> str:
 
 
 def factor_tick(ratio: float) -> str:
-    """A ratio under an axis.
+    """Format a ratio as the label of an axis tick.
 
     >>> factor_tick(0.5), factor_tick(1.0), factor_tick(10.0)
     ('0.5x', '1x', '10x')
@@ -150,7 +149,7 @@ def factor_tick(ratio: float) -> str:
 
 
 def number_tick(value: float) -> str:
-    """A plain number under an axis.
+    """Format a plain number as the label of an axis tick.
 
     >>> number_tick(0.5), number_tick(2000.0), number_tick(20_000), number_tick(1e6), number_tick(3e12)
     ('0.5', '2000', '20k', '1M', '3e+12')
@@ -162,7 +161,7 @@ def number_tick(value: float) -> str:
 
 
 def factor_range(low: float, high: float) -> str:
-    """The interval of a ratio.
+    """Format the interval of a ratio.
 
     >>> factor_range(1.981, 2.053)
     '1.98x to 2.05x'
@@ -171,7 +170,7 @@ def factor_range(low: float, high: float) -> str:
 
 
 def number_about(value: float) -> str:
-    """A number for a sentence that says "near": two digits if it is not whole, and no exponent.
+    """Format an approximate number: two digits if it is not whole, and no exponent.
 
     >>> number_about(110.32), number_about(63.9), number_about(0.1234), number_about(1048576.0)
     ('110', '64', '0.12', '1048576')
@@ -180,7 +179,7 @@ def number_about(value: float) -> str:
 
 
 def number_short(value: float) -> str:
-    """A number of any size in two digits.
+    """Format a number of any magnitude with two digits.
 
     >>> number_short(0.00000024), number_short(3.14159)
     ('2.4e-07', '3.1')
@@ -188,21 +187,21 @@ def number_short(value: float) -> str:
     return f"{value:.2g}"
 
 
-#: Bytes in one of each, largest first.
+#: Bytes per unit, largest first.
 SIZE_UNITS: dict[str, int] = {"TiB": 2**40, "GiB": 2**30, "MiB": 2**20, "KiB": 2**10, "B": 1}
 
 
 def size_unit(size_bytes: float) -> str:
-    """The largest unit in which `size_bytes` is at least one.
+    """Return the largest unit in which `size_bytes` is at least 1.
 
     >>> size_unit(5 * 2**20), size_unit(100)
     ('MiB', 'B')
     """
-    return next((unit for unit, each in SIZE_UNITS.items() if abs(size_bytes) >= 0.9995 * each), "B")
+    return next((unit for unit, unit_bytes in SIZE_UNITS.items() if abs(size_bytes) >= 0.9995 * unit_bytes), "B")
 
 
 def size(size_bytes: float, digits: int = 3) -> str:
-    """A number of bytes in binary units.
+    """Format a number of bytes in the binary unit that suits it.
 
     >>> size(0), size(1536), size(64 * 2**20)
     ('0 B', '1.50 KiB', '64.0 MiB')
@@ -216,7 +215,7 @@ def size(size_bytes: float, digits: int = 3) -> str:
 
 
 def size_in(size_bytes: float, unit: str, digits: int = 3) -> str:
-    """A number of bytes in a unit that is given.
+    """Format a number of bytes in a given unit.
 
     >>> size_in(1536, "KiB"), size_in(1536, "MiB"), size_in(5 * 2**20, "B"), size_in(3 * 2**40, "GiB")
     ('1.50 KiB', '0.00146 MiB', '5242880 B', '3072 GiB')
@@ -227,22 +226,22 @@ def size_in(size_bytes: float, unit: str, digits: int = 3) -> str:
 
 
 def size_change(delta_bytes: int) -> str:
-    """By how much it is more or less than before.
+    """Format a change of a number of bytes.
 
     >>> size_change(2048), size_change(-2048), size_change(0)
-    ('+2.00 KiB', '-2.00 KiB', 'as before')
+    ('+2.00 KiB', '-2.00 KiB', 'unchanged')
     """
     if not delta_bytes:
-        return "as before"
+        return "unchanged"
     return f"{'+' if delta_bytes > 0 else '-'}{size(abs(delta_bytes))}"
 
 
-#: What work is counted in, as people write it behind "per second".
+#: Units of work, as written before "per second".
 WORK = {"items": "items", "bytes": "B", "flops": "FLOP"}
 
 
 def rate(per_second: float, kind: str) -> str:
-    """Work in a second, in decimal units, as bandwidths and peaks are given.
+    """Format an amount of work per second with decimal prefixes, as is usual for bandwidths and peaks.
 
     >>> rate(2_340_000, "items"), rate(5.1e9, "bytes"), rate(1.95e12, "flops"), rate(12, "items")
     ('2.34 M items/s', '5.10 GB/s', '1.95 TFLOP/s', '12.0 items/s')
@@ -258,7 +257,7 @@ def rate(per_second: float, kind: str) -> str:
 
 
 def count(n: int, noun: str) -> str:
-    """`n` with its noun in the right number.
+    """Write `n` and its noun, in the singular or plural.
 
     >>> count(1, "function"), count(12, "eager operation")
     ('1 function', '12 eager operations')
@@ -268,6 +267,6 @@ def count(n: int, noun: str) -> str:
 
 def _long_time(time_ns: float) -> str:
     seconds = round(time_ns / 10**9)
-    hours, rest = divmod(seconds, 3600)
-    minutes, seconds = divmod(rest, 60)
+    minutes, seconds = divmod(seconds, 60)
+    hours, minutes = divmod(minutes, 60)
     return f"{hours}h {minutes}min {seconds}s" if hours else f"{minutes}min {seconds}s"

@@ -1,4 +1,4 @@
-"""Numbers to words."""
+"""Formatting of numbers."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Descriptions of pictures: which values are on which axis, and no pixels."""
+"""Descriptions of charts: which values are on which axis, independent of pixels."""

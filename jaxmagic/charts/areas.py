@@ -1,4 +1,4 @@
-"""Declares pictures of areas: memory maps, treemaps, flame graphs."""
+"""Declares charts made of areas: memory maps, treemaps, flame graphs."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from .scale import Scale
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Box:
-    """A rectangle: something that takes a stretch of one axis along some steps of the other.
+    """A rectangle: a range of the y axis over a range of steps.
 
     Attributes:
-        x: the steps before its first one, and before the end of its last one: ``(0, 2)`` for the first two.
-        y: where it begins and ends upwards.
-        kind: what it counts as, by its number in the chart's kinds.
-        lines: what there is to say of it beside its size and its steps; empty ones are not said.
+        x: the half-open range of its steps: ``(0, 2)`` for the first two.
+        y: its lower and upper end.
+        kind: its kind, as an index into the chart's kinds.
+        lines: the lines of its tooltip besides its size and steps; empty lines are left out.
     """
 
     x: tuple[float, float]
@@ -27,17 +27,17 @@ class Box:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Boxes:
-    """A map of rectangles, and a curve over it.
+    """A map of rectangles, with a curve over it.
 
     Attributes:
-        title: the whole in a few words.
-        x: what is to the right.
-        y: what is up.
-        kinds: names of what is told apart by colour.
+        title: a short title.
+        x: the horizontal axis.
+        y: the vertical axis.
+        kinds: the names of the kinds, each with a colour of its own.
         boxes: the rectangles.
         curve: a line over them, in the same units.
-        mark: a place that matters.
-        note: what the picture leaves out; empty if nothing.
+        mark: a highlighted position.
+        note: what the chart leaves out; empty if nothing.
     """
 
     title: str
@@ -55,11 +55,11 @@ class Tile:
     """A part of a whole, as a rectangle in it.
 
     Attributes:
-        name: what it is called.
-        x: where it begins and ends to the right, from 0 to 1.
-        y: where it begins and ends downwards, from 0 to 1.
-        kind: what it counts as, by its number in the chart's kinds.
-        lines: what there is to say of it.
+        name: its name.
+        x: its left and right end, from 0 to 1.
+        y: its upper and lower end, from 0 to 1.
+        kind: its kind, as an index into the chart's kinds.
+        lines: the lines of its label and tooltip.
     """
 
     name: str
@@ -71,11 +71,11 @@ class Tile:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Treemap:
-    """A whole as a rectangle, and its parts as rectangles in it whose areas are their shares.
+    """A whole as a rectangle, divided into rectangles whose areas are the shares of its parts.
 
     Attributes:
-        title: the whole in a few words.
-        kinds: names of what is told apart by colour.
+        title: a short title.
+        kinds: the names of the kinds, each with a colour of its own.
         tiles: the parts.
     """
 
@@ -89,12 +89,12 @@ class Cell:
     """One call of a flame graph.
 
     Attributes:
-        x: where it begins and ends to the right; how wide it is, is what it takes.
-        level: how many calls it lies below the whole, which is at 0.
-        name: what is called.
-        lines: what there is to say of it.
-        place: where that is written, in short; empty if it is not known.
-        kind: what it counts as, by its number in the graph's kinds.
+        x: its left and right end; the width is its value.
+        level: its depth; the root is at 0.
+        name: the function that is called.
+        lines: the lines of its tooltip.
+        place: the source line in short form; empty if unknown.
+        kind: its kind, as an index into the graph's kinds.
     """
 
     x: tuple[float, float]
@@ -107,14 +107,14 @@ class Cell:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Flame:
-    """A flame graph: a whole, below it the calls that it comes from, and below each of them its own.
+    """A flame graph with the root at the top: below each call are the calls that it makes.
 
     Attributes:
-        title: the whole in a few words.
-        x: what the widths are, from 0.
-        cells: the calls; one that was made by another lies within its width, a level below.
-        kinds: names of what is told apart by colour; empty if nothing is.
-        note: what the picture leaves out; empty if nothing.
+        title: a short title.
+        x: the axis of the widths, from 0.
+        cells: the calls; each lies within the width of its caller, one level below.
+        kinds: the names of the kinds, each with a colour of its own; empty if there is only one colour.
+        note: what the chart leaves out; empty if nothing.
     """
 
     title: str

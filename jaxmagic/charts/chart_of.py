@@ -1,4 +1,4 @@
-"""Asks the subject of a record for its picture, or for one of several by name."""
+"""Finds the chart of a record, or one of several by name."""
 
 from __future__ import annotations
 
@@ -10,27 +10,27 @@ from .spec import Chart
 
 
 class Pictured(NamedTuple):
-    """One of the pictures of a kind of record.
+    """One of the charts of a kind of record.
 
     Attributes:
-        draw: describes it; ``None`` where there is nothing to draw.
-        nothing: why there is nothing to draw then.
+        draw: describes the chart of a record; returns ``None`` if there is nothing to draw.
+        nothing: why there would be nothing to draw.
     """
 
     draw: Callable[[Any], Chart | None]
-    nothing: str = "nothing of it was recorded"
+    nothing: str = "no data was recorded"
 
 
 def chart_of(record: object, of: str | None = None) -> Chart:
-    """Describe a picture of a record.
+    """Describe a chart of a record.
 
     Args:
         record: a record or the history.
-        of: which picture; the first one if left out.
+        of: the name of the chart; the first one if left out.
 
     Raises:
-        TypeError: it is no record that has pictures.
-        ValueError: there is no such picture, or nothing to draw.
+        TypeError: the object is not a record with charts.
+        ValueError: there is no chart of this name, or nothing to draw.
     """
     pictures: Mapping[str, Pictured] | None = of_record(type(record), "charts", "CHARTS")
     kind = type(record).__name__
@@ -38,8 +38,8 @@ def chart_of(record: object, of: str | None = None) -> Chart:
         raise TypeError(f"chart_of(): expected a record or the history, got {kind}")
     name = next(iter(pictures)) if of is None else of
     if name not in pictures:
-        raise ValueError(f"of: expected {', '.join(map(repr, pictures))} of a {kind}, got {of!r}")
-    found = pictures[name].draw(record)
-    if found is None:
+        raise ValueError(f"of: expected {', '.join(map(repr, pictures))} for a {kind}, got {of!r}")
+    chart = pictures[name].draw(record)
+    if chart is None:
         raise ValueError(f"there is nothing to draw: {pictures[name].nothing}")
-    return found
+    return chart

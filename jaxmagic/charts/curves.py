@@ -1,9 +1,9 @@
-"""Declares curves, with marks and bands."""
+"""Declares charts of curves, with marks and bands."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import groupby
 
 from .scale import Scale
 
@@ -16,16 +16,16 @@ class Series:
     """One curve.
 
     Attributes:
-        name: what it is called.
-        x: where its points lie; as many as in `y`.
-        y: how high they lie.
+        name: its name in the legend.
+        x: the x values of its points.
+        y: the y values of its points.
         low: the lower ends of their intervals.
         high: the upper ends.
-        hue: the number of its colour; curves that belong together share one.
-        step: whether it stays level until the next point, and jumps there.
+        hue: the number of its colour; related curves share one.
+        step: whether it is a step function, constant up to the next point.
         points: whether each point is marked.
-        dashed: whether the line is.
-        muted: whether it is drawn faintly, because it is not what the chart is about.
+        dashed: whether the line is dashed.
+        muted: whether it is drawn faintly, because it is not the subject of the chart.
     """
 
     name: str
@@ -42,29 +42,31 @@ class Series:
     def __post_init__(self) -> None:
         lengths = {len(each) for each in (self.x, self.y, self.low, self.high) if each is not None}
         if len(lengths) > 1:
-            raise ValueError(f"x, y, low, high: expected a value for each point, got {sorted(lengths)} values")
+            raise ValueError(f"x, y, low, high: expected equal lengths, got {sorted(lengths)}")
         if (self.low is None) != (self.high is None):
-            raise ValueError("an interval has two ends: give both low and high, or neither")
+            raise ValueError("low, high: expected both ends of the interval or neither, got one")
 
     @property
     def runs(self) -> tuple[range, ...]:
-        """The stretches of points without a gap.
+        """The ranges of points without a gap.
 
         >>> Series(name="f", x=(1, 2, 3, 4), y=(5, None, 6, 7)).runs
         (range(0, 1), range(2, 4))
         """
-        return _runs([x is not None and y is not None for x, y in zip(self.x, self.y, strict=True)])
+        groups = groupby(range(len(self.x)), lambda at: self.x[at] is not None and self.y[at] is not None)
+        runs = [list(points) for present, points in groups if present]
+        return tuple(range(run[0], run[-1] + 1) for run in runs)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mark:
-    """A value on the x axis that is worth a line: a median, a point where two curves cross.
+    """A value on the x axis that is marked by a line: a median, a point where two curves cross.
 
     Attributes:
-        label: what it is.
-        at: where.
-        low: where its interval begins; ``None`` if it has none.
-        high: where that ends.
+        label: its label.
+        at: its value.
+        low: the lower end of its interval; ``None`` if it has none.
+        high: the upper end.
         hue: the number of its colour; grey if ``None``.
     """
 
@@ -77,12 +79,12 @@ class Mark:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Band:
-    """A stretch of the x axis in which something went on.
+    """A highlighted range of the x axis.
 
     Attributes:
-        low: where it begins.
-        high: where it ends.
-        tip: what went on, a line each.
+        low: its lower end.
+        high: its upper end.
+        tip: its tooltip, which may have several lines.
     """
 
     low: float
@@ -95,14 +97,14 @@ class Curves:
     """Curves over a common axis.
 
     Attributes:
-        title: the whole in a few words.
-        x: what is to the right.
-        y: what is up.
+        title: a short title.
+        x: the horizontal axis.
+        y: the vertical axis.
         series: the curves.
-        marks: lines across them.
-        bands: stretches behind them, all of a kind.
-        bands_name: what kind that is.
-        note: what the picture leaves out; empty if nothing.
+        marks: vertical lines.
+        bands: highlighted ranges, all of the same kind.
+        bands_name: their name in the legend.
+        note: what the chart leaves out; empty if nothing.
     """
 
     title: str
@@ -113,15 +115,3 @@ class Curves:
     bands: tuple[Band, ...] = ()
     bands_name: str = ""
     note: str = ""
-
-
-def _runs(there: Sequence[bool]) -> tuple[range, ...]:
-    found: list[range] = []
-    begin: int | None = None
-    for index, each in enumerate([*there, False]):
-        if each and begin is None:
-            begin = index
-        elif not each and begin is not None:
-            found.append(range(begin, index))
-            begin = None
-    return tuple(found)

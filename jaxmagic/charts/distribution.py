@@ -1,4 +1,4 @@
-"""Distributions of samples, thinned to what can be seen: curves and hills."""
+"""Describes distributions of samples as curves and density shapes, thinned to what is visible."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ..units import time_unit
 from .curves import Curves, Mark, Series
 from .scale import Scale
 
-#: A distribution is drawn through so many of its quantiles, and a hill at so many places: more would not be seen.
+#: The number of quantiles that a distribution is drawn through, and of bins of a hill; more would not be visible.
 _POINTS = 100
 _PLACES = 32
 
@@ -19,18 +19,18 @@ _SHARE = Scale(label="share of samples", quantity="share", low=0.0, high=1.0)
 
 
 def share_until(name: str, samples: Sequence[float], *, end: float | None = None, hue: int = 0) -> Series:
-    """The empirical distribution function: for a value, the share of the samples that are no larger.
+    """Describe the empirical distribution function: for each value, the share of samples that are no larger.
 
-    Every point of it lies on the function of all samples. Between them it deviates by a hundredth at most.
+    Every point lies on the function of all samples. Between points it deviates by at most a hundredth.
 
     Args:
-        name: of the curve.
+        name: the name of the curve.
         samples: in any order.
-        end: where the axis ends; what lies beyond is not drawn.
-        hue: of the curve.
+        end: the end of the axis; larger samples are not drawn.
+        hue: the number of the curve's colour.
 
-    >>> found = share_until("f", [3, 1, 2, 2])
-    >>> list(zip(found.x, found.y))
+    >>> curve = share_until("f", [3, 1, 2, 2])
+    >>> list(zip(curve.x, curve.y))
     [(1, 0.0), (1, 0.25), (2, 0.75), (3, 1.0)]
     """
     ordered = sorted(samples)
@@ -53,7 +53,7 @@ def share_until(name: str, samples: Sequence[float], *, end: float | None = None
 
 
 def hill(ratios: Sequence[float]) -> tuple[tuple[float, float], ...]:
-    """Find where the ratios lie, and how densely: a smoothed histogram of their logarithms, 1 at its highest.
+    """Return the density of ratios as a smoothed histogram of their logarithms, with a maximum of 1.
 
     The outermost fortieth on either side is left out, so that an outlier does not flatten the rest.
 
@@ -65,21 +65,21 @@ def hill(ratios: Sequence[float]) -> tuple[tuple[float, float], ...]:
     if len(logs) < 6 or high - low < 1e-9:
         return ()
     counts = [0.0] * _PLACES
-    for each in logs:
-        if low <= each <= high:
-            counts[min(int((each - low) / (high - low) * _PLACES), _PLACES - 1)] += 1
+    for value in logs:
+        if low <= value <= high:
+            counts[min(int((value - low) / (high - low) * _PLACES), _PLACES - 1)] += 1
     for _ in range(3):
         counts = [(a + 2 * b + c) / 4 for a, b, c in zip([0, *counts], counts, [*counts[1:], 0], strict=False)]
-    most = max(counts)
+    highest = max(counts)
     width = (high - low) / _PLACES
-    inner = [(exp(low + width * (index + 0.5)), each / most) for index, each in enumerate(counts)]
+    inner = [(exp(low + width * (index + 0.5)), count / highest) for index, count in enumerate(counts)]
     return ((exp(low - width / 2), 0.0), *inner, (exp(high + width / 2), 0.0))
 
 
 def distributions(calls: Mapping[str, Sequence[float]], title: str, marks: tuple[Mark, ...] = ()) -> Curves:
-    """One curve for the calls of each name, from the fastest one to where only outliers are left."""
-    low = min(min(each) for each in calls.values())
-    high = max(_without_outliers(each) for each in calls.values())
+    """Describe the distribution of each candidate's calls, from the fastest call to where only outliers are left."""
+    low = min(map(min, calls.values()))
+    high = max(map(medians.end_without_outliers, calls.values()))
     if high <= low:
         low, high = (0.9 * low, 1.1 * low) if low else (0.0, 1.0)
     beyond = sum(each > high for samples in calls.values() for each in samples)
@@ -91,7 +91,7 @@ def distributions(calls: Mapping[str, Sequence[float]], title: str, marks: tuple
             low=low,
             high=high,
             log=low > 0 and high > 20 * low,
-            unit=time_unit(medians.median(next(iter(calls.values())))),  # that of the headline
+            unit=time_unit(medians.median(next(iter(calls.values())))),  # as in the headline
         ),
         y=_SHARE,
         series=tuple(
@@ -100,9 +100,3 @@ def distributions(calls: Mapping[str, Sequence[float]], title: str, marks: tuple
         marks=marks,
         note=f"{beyond} beyond" if beyond else "",
     )
-
-
-def _without_outliers(calls: Sequence[float]) -> float:
-    """Find where the samples end but for outliers."""
-    low, high = medians.quartiles(calls)
-    return min(max(calls), high + 3 * max(high - low, 0.01 * high))

@@ -1,4 +1,4 @@
-"""What a picture shows whose rows are threads: events over a common time, very many of them."""
+"""Declares timelines: rows of very many events over a common time axis."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ class Called:
     """The label of events that differ only in time.
 
     Attributes:
-        name: what they are called.
-        kind: what they count as, by its number in the picture's kinds.
-        lines: what else there is to say.
+        name: their name.
+        kind: their kind, as an index into the timeline's kinds.
+        lines: further lines of their tooltip.
     """
 
     name: str
@@ -26,17 +26,17 @@ class Called:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lane:
-    """A row of events, or several below each other where events lie within each other; in order of their starts.
+    """A lane of events in the order of their starts, with several rows where events are nested.
 
     Attributes:
-        name: what it is.
-        owner: what it belongs to, as the lanes around it do; empty if to nothing.
-        rows: how many rows there are.
-        row: of each event, the number of its row, 0 at the top.
-        start: when it started.
-        length: how long it took.
-        called: the number of what it is called.
-        faint: whether it is drawn as what lies between the events of others.
+        name: its name.
+        owner: the name of the group of lanes that it belongs to, such as a device; empty if none.
+        rows: the number of rows.
+        row: the row of each event, 0 at the top.
+        start: the start of each event.
+        length: the duration of each event.
+        called: the label of each event, as an index into the timeline's `called`.
+        faint: whether it is drawn faintly, because it lies between the events of other lanes.
     """
 
     name: str
@@ -54,12 +54,12 @@ class Lanes:
     """Lanes over a common axis.
 
     Attributes:
-        title: the whole in a few words.
-        x: the axis, from 0.
-        kinds: names of what is told apart by colour, with the numbers of their colours.
-        called: what events are called.
-        lanes: from top to bottom.
-        note: what the picture leaves out; empty if nothing.
+        title: a short title.
+        x: the time axis, from 0.
+        kinds: the names of the kinds, with the numbers of their colours.
+        called: the labels of events.
+        lanes: the lanes, from top to bottom.
+        note: what the chart leaves out; empty if nothing.
     """
 
     title: str

@@ -1,4 +1,4 @@
-"""Declares an axis; finds its ends and its title."""
+"""Declares an axis, and chooses its ends and label."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import Literal
 
 from ..records.names import shortened
 
-#: What the values of an axis are, and so how they are written: durations in nanoseconds, so many times something, a
-#: part of one, a plain number, bytes, or the positions of names.
+#: What the values of an axis are, which decides how they are written: durations in nanoseconds, ratios, shares from 0
+#: to 1, plain numbers, bytes, or the positions of names.
 Quantity = Literal["time", "ratio", "share", "number", "size", "name"]
 
 
@@ -18,13 +18,13 @@ class Scale:
     """One axis.
 
     Attributes:
-        label: what it measures, without the unit.
-        quantity: what kind of values it has.
-        low: the value at its beginning.
-        high: the value at its end.
-        log: whether equal distances are equal ratios.
-        names: where the quantity is ``name``, what stands at 0, 1, 2, ….
-        unit: where the quantity is ``time`` or ``size``, the unit to write it in; one that fits if ``None``.
+        label: its label, without the unit.
+        quantity: the kind of its values.
+        low: the value at its lower end.
+        high: the value at its upper end.
+        log: whether it is logarithmic.
+        names: for the quantity ``name``, the names at 0, 1, 2, ….
+        unit: for the quantities ``time`` and ``size``, the unit to use; chosen by the values if ``None``.
     """
 
     label: str
@@ -43,30 +43,30 @@ class Scale:
 
     @property
     def switchable(self) -> bool:
-        """True if the axis makes sense both linear and logarithmic, and does not look the same."""
+        """Whether the axis makes sense both linear and logarithmic, and looks different."""
         return self.quantity in ("time", "ratio", "number") and 0 < 2 * self.low <= self.high
 
 
 def ratio_scale(what: str, baseline: str, ratios: Sequence[float]) -> Scale:
-    """The axis of ratios to a baseline, with one on it and a little around that.
+    """Return an axis for ratios to a baseline, which always includes the surroundings of 1.
 
     Args:
-        what: has a ratio, such as ``time``.
+        what: the quantity that is compared, such as ``time``.
         baseline: the label of the candidate that others are compared with.
-        ratios: that have to lie on it.
+        ratios: the values to be shown.
     """
     low, high = around([0.95, 1.05, *ratios], log=True)
-    label = f"{what} over that of {in_title(baseline)}; less is faster"
+    label = f"{what} relative to {in_title(baseline)}; lower is faster"
     return Scale(label=label, quantity="ratio", low=low, high=high, log=True)
 
 
 def in_title(name: str) -> str:
-    """A name of the user's, as long as the title of an axis may be."""
+    """Shorten a name chosen by the user to fit into the label of an axis."""
     return shortened([name], 24)[0]
 
 
 def around(values: Sequence[float], *, log: bool = False) -> tuple[float, float]:
-    """The ends of an axis on which `values` lie, with some room beyond them.
+    """Return the ends of an axis for `values`, with some room on both sides.
 
     Args:
         values: at least one; above 0 on a logarithmic axis.

@@ -1,7 +1,7 @@
-"""What a picture shows, before any medium draws it: which values lie on which axis, and no pixels.
+"""Declares charts independently of the medium that draws them: which values lie on which axis.
 
-One description is drawn by several media, so none of them computes anything. Times are in nanoseconds, ratios and
-shares are plain numbers, as everywhere; a ``None`` among values is a gap.
+Several media draw the same description, so none of them computes anything. Times are in nanoseconds; ratios and
+shares are plain numbers; a ``None`` among values is a gap.
 """
 
 from __future__ import annotations
@@ -16,16 +16,16 @@ from .scale import Scale
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
-    """One line of a forest plot: a value, its interval, and how what it comes from is distributed.
+    """One row of a forest plot: a value, its interval, and the distribution of its samples.
 
     Attributes:
-        name: what it is called.
+        name: its name.
         value: the estimate.
         low: the lower end of its interval; ``None`` if it has none.
         high: the upper end.
-        verdict: what it comes to, in a few words.
+        verdict: the conclusion, in a few words.
         hue: the number of its colour.
-        hill: places on the axis, and how many of the samples lie there, 1 where most do.
+        hill: the density of the samples, as values on the axis with heights; the maximum is 1.
     """
 
     name: str
@@ -39,14 +39,14 @@ class Row:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Forest:
-    """Values with their intervals, one below the other.
+    """A forest plot: values with their intervals, one below the other.
 
     Attributes:
-        title: the whole in a few words.
-        x: what the values are.
+        title: a short title.
+        x: the axis of the values.
         rows: the values, from top to bottom.
-        noise: from where to where a value says nothing; ``None`` if that is not known.
-        noise_label: what that is.
+        noise: the range of values that are indistinguishable from noise; ``None`` if unknown.
+        noise_label: the label of that range.
     """
 
     title: str
@@ -61,7 +61,7 @@ class Bar:
     """A whole and its parts.
 
     Attributes:
-        name: what it is called.
+        name: its name.
         parts: name and size of each part, in order.
     """
 
@@ -71,13 +71,13 @@ class Bar:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bars:
-    """Wholes in parts, one below the other.
+    """Stacked bars, one below the other.
 
     Attributes:
-        title: the whole in a few words.
-        x: what the sizes are, from 0.
-        bars: from top to bottom.
-        order: the names of parts as they follow each other, as far as they have an order.
+        title: a short title.
+        x: the axis of the sizes, from 0.
+        bars: the bars, from top to bottom.
+        order: the names of parts in their order, as far as they have one.
     """
 
     title: str
@@ -87,9 +87,9 @@ class Bars:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The names of all parts: in their order, and then as they are met."""
-        met = dict.fromkeys(name for bar in self.bars for name, _ in bar.parts)
-        return (*(name for name in self.order if name in met), *(name for name in met if name not in self.order))
+        """The names of all parts: those in `order` first, the others as they occur."""
+        used = dict.fromkeys(name for bar in self.bars for name, _ in bar.parts)
+        return (*(name for name in self.order if name in used), *(name for name in used if name not in self.order))
 
 
 Chart = Curves | Forest | Bars | Boxes | Treemap | Flame | Lanes

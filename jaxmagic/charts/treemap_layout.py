@@ -1,4 +1,4 @@
-"""Shares of a whole as rectangles that are near to squares, after Bruls, Huizing and van Wijk (2000)."""
+"""Lays out a squarified treemap, after Bruls, Huizing and van Wijk (2000)."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 
 class Area(NamedTuple):
-    """A rectangle: where it begins to the right and downwards, and how wide and high it is."""
+    """A rectangle: its left and upper edge, its width and its height."""
 
     x: float
     y: float
@@ -16,11 +16,11 @@ class Area(NamedTuple):
 
 
 def squarified(sizes: Sequence[float], within: Area) -> list[Area]:
-    """A rectangle for each size, side by side, which together fill `within`.
+    """Divide a rectangle into one rectangle per size, nearly square, with areas in proportion.
 
     Args:
         sizes: positive, the largest first.
-        within: where they have to lie.
+        within: the rectangle to divide.
 
     >>> squarified([2, 1, 1], Area(0, 0, 2, 1))
     [Area(x=0, y=0, width=1.0, height=1.0), Area(x=1.0, y=0, width=1.0, height=0.5), \
@@ -30,7 +30,7 @@ Area(x=1.0, y=0.5, width=1.0, height=0.5)]
 
 
 def _strips(sizes: Sequence[float], room: Area) -> Iterator[Area]:
-    """Fill strips along the shorter side, each with as many as make it better."""
+    """Fill strips along the shorter side; add rectangles to a strip as long as its worst aspect ratio improves."""
     scale = room.width * room.height / sum(sizes) if sizes else 0.0
     first = 0
     while first < len(sizes):
@@ -55,16 +55,16 @@ def _strips(sizes: Sequence[float], room: Area) -> Iterator[Area]:
 
 
 def _worst(largest: float, smallest: float, total: float, side: float) -> float:
-    """Tell how far from a square the worst rectangle of a strip is."""
+    """Return the worst aspect ratio of the rectangles in a strip."""
     return max(side**2 * largest / total**2, total**2 / (side**2 * smallest))
 
 
 def _strip(areas: Sequence[float], room: Area, total: float) -> Iterator[Area]:
-    """One strip along the shorter side of what room there is."""
+    """Yield the rectangles of one strip along the shorter side of the remaining room."""
     wide = room.width >= room.height
     across = total / min(room.width, room.height)
     at = room.y if wide else room.x
-    for each in areas:
-        along = each / across
+    for area in areas:
+        along = area / across
         yield Area(room.x, at, across, along) if wide else Area(at, room.y, along, across)
         at += along

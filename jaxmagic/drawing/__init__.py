@@ -1,1 +1,1 @@
-"""Charts as SVG, on a canvas, and as figures."""
+"""Draws charts as SVG, on an HTML canvas, and as matplotlib figures."""

@@ -1,4 +1,4 @@
-"""Where a value lies on a picture, and which values are written under it."""
+"""Maps values to pixels along an axis, and chooses its ticks."""
 
 from __future__ import annotations
 
@@ -10,22 +10,22 @@ from typing import NamedTuple
 from .. import units
 from ..charts.scale import Scale
 
-#: Steps that people can count in.
+#: Round tick steps, times a power of ten.
 _STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)
 
-#: A logarithmic axis of times over more than this is no longer in one unit.
+#: A logarithmic axis of times or sizes with a larger ratio of its ends does not have one unit.
 _ONE_UNIT = 300
 
 
 class Axis(NamedTuple):
-    """A direction of a picture.
+    """An axis with its position in a picture.
 
     Attributes:
-        low: the value at the beginning.
-        high: the value at the end.
-        start: where the beginning is, in pixels.
-        end: where the end is.
-        log: whether equal distances are equal ratios.
+        low: the lowest value.
+        high: the highest value.
+        start: the position of the lowest value, in pixels.
+        end: the position of the highest value, in pixels.
+        log: whether it is logarithmic.
     """
 
     low: float
@@ -35,7 +35,7 @@ class Axis(NamedTuple):
     log: bool = False
 
     def at(self, value: float) -> float:
-        """Find where `value` is, in pixels; at the edge if it lies beyond."""
+        """Return the position of `value` in pixels, clipped to the ends of the axis."""
         if self.log and value <= self.low:
             return self.start
         transform: Callable[[float], float] = log10 if self.log else float
@@ -44,7 +44,7 @@ class Axis(NamedTuple):
         return self.start + min(max(share, 0.0), 1.0) * (self.end - self.start)
 
     def ticks(self, most: int = 6) -> list[float]:
-        """Round values within the axis, about `most` of them.
+        """Return about `most` round values within the axis.
 
         >>> Axis(0.93, 1.21, 0, 100).ticks()
         [0.95, 1.0, 1.05, 1.1, 1.15, 1.2]
@@ -63,7 +63,7 @@ class Axis(NamedTuple):
 
 
 def unit_of(scale: Scale) -> tuple[str, float]:
-    """The unit of an axis and how large it is: what its values are divided by where they are written down."""
+    """Return the unit in which an axis is labelled, and the number that its values are divided by."""
     if scale.quantity == "time":
         unit = scale.unit or units.time_unit(scale.high)
         return unit, float(units.TIME_UNITS[unit])
@@ -74,7 +74,7 @@ def unit_of(scale: Scale) -> tuple[str, float]:
 
 
 def ticks(scale: Scale, *, log: bool, most: int = 6) -> list[tuple[float, str]]:
-    """Values to write along an axis, and how to write them.
+    """Return the values of an axis's ticks, with their labels.
 
     >>> ticks(Scale(label="time", quantity="time", low=9.5e6, high=20.1e6), log=False, most=3)
     [(10000000.0, '10'), (15000000.0, '15'), (20000000.0, '20')]
@@ -83,17 +83,17 @@ def ticks(scale: Scale, *, log: bool, most: int = 6) -> list[tuple[float, str]]:
         step = ceil(len(scale.names) / 12)
         return [(float(index), name) for index, name in enumerate(scale.names)][::step]
     size = unit_of(scale)[1]
-    found = [each * size for each in Axis(scale.low / size, scale.high / size, 0, 1, log).ticks(most)]
-    return [(each, _written(replace(scale, log=log), each, size)) for each in found]
+    values = [tick * size for tick in Axis(scale.low / size, scale.high / size, 0, 1, log).ticks(most)]
+    return [(value, _tick_label(replace(scale, log=log), value, size)) for value in values]
 
 
 def title(scale: Scale, *, log: bool) -> str:
-    """Return what stands beside an axis: its label, and the unit if there is one for all of it."""
+    """Return the title of an axis: its label, with the unit if all ticks share one."""
     one_unit = scale.quantity in ("time", "size") and not _has_many_units(scale, log)
     return f"{scale.label} ({unit_of(scale)[0]})" if one_unit else scale.label
 
 
-def _written(scale: Scale, value: float, size: float) -> str:
+def _tick_label(scale: Scale, value: float, size: float) -> str:
     if scale.quantity == "time":
         return units.time(value, 1) if _has_many_units(scale, scale.log) else f"{value / size:g}"
     if scale.quantity == "size":
@@ -110,8 +110,8 @@ def _has_many_units(scale: Scale, log: bool) -> bool:
 def _log_ticks(low: float, high: float, most: int) -> list[float]:
     decades = range(floor(log10(low)), ceil(log10(high)) + 1)
     for leading in ((1, 1.5, 2, 3, 5, 7), (1, 2, 3, 5, 7), (1, 2, 5), (1, 3), (1,)):
-        found = [round(lead * 10.0**decade, 12 - decade) for decade in decades for lead in leading]
-        found = [each for each in found if low * (1 - 1e-9) <= each <= high * (1 + 1e-9)]
-        if len(found) <= 1.5 * most:
-            return found
-    return found[:: ceil(len(found) / most)]
+        values = [round(lead * 10.0**decade, 12 - decade) for decade in decades for lead in leading]
+        values = [value for value in values if low * (1 - 1e-9) <= value <= high * (1 + 1e-9)]
+        if len(values) <= 1.5 * most:
+            return values
+    return values[:: ceil(len(values) / most)]

@@ -1,7 +1,7 @@
-"""What a script needs to make a map live: rectangles to zoom into, and a cursor that lists what lies there.
+"""Packs a map for the script that makes it live, with zoom and a cursor that lists the rectangles at its position.
 
-A still picture holds some hundred rectangles; a map has ten thousand. So the whole of it is beside the picture as
-packed columns, which the script draws on a canvas: a notebook with it stays small, and needs no kernel.
+A still picture holds a few hundred rectangles, a map ten thousand. So all of them are stored beside the picture as
+packed columns, which the script draws on a canvas. The notebook stays small and needs no kernel.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from .plot import units_of
 
 
 def pack(chart: Boxes) -> str:
-    """A map as text for an attribute: JSON, deflated, in base64."""
-    told = json.dumps(_told(chart), separators=(",", ":"))
-    return base64.b64encode(zlib.compress(told.encode(), 9)).decode()
+    """Pack a map for an attribute: JSON, deflated, in base64."""
+    document = json.dumps(_document(chart), separators=(",", ":"))
+    return base64.b64encode(zlib.compress(document.encode(), 9)).decode()
 
 
-def _told(chart: Boxes) -> dict[str, object]:
-    """Columns of numbers that deflate well: in the order of the steps, most as what they differ by from the last."""
+def _document(chart: Boxes) -> dict[str, object]:
+    """Arrange a map in columns that deflate well: in the order of steps, most of them as differences."""
     boxes = sorted(chart.boxes, key=lambda each: (each.x[0], each.y[0]))
     return {
         "title": chart.title,
@@ -50,18 +50,18 @@ def _told(chart: Boxes) -> dict[str, object]:
 
 
 def _column(texts: Sequence[str]) -> dict[str, object]:
-    """Each text once, and which of them stands where."""
+    """Store each distinct text once, and indices into them."""
     numbers: dict[str, int] = {}
-    places = [numbers.setdefault(text, len(numbers)) for text in texts]
-    return {"texts": list(numbers), "at": _differences(places)}
+    indices = [numbers.setdefault(text, len(numbers)) for text in texts]
+    return {"texts": list(numbers), "at": _differences(indices)}
 
 
 def _differences(values: Sequence[float | None]) -> list[float]:
-    """Each value as what is to be added to the one before it; the first one to 0."""
-    known = [each or 0 for each in values]
-    return [_short(each - before) for before, each in pairwise([0, *known])]
+    """Return the difference of each value to the one before, and of the first value to 0."""
+    known = [value or 0 for value in values]
+    return [_short(value - before) for before, value in pairwise([0, *known])]
 
 
 def _short(value: float) -> float:
-    """A number as it is written with the fewest digits."""
+    """Return a number in the form that JSON writes with the fewest digits."""
     return int(value) if value == int(value) else value

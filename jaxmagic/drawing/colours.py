@@ -1,11 +1,11 @@
-"""Which colour stands for what, in every medium."""
+"""The colours of charts, in every medium."""
 
 from __future__ import annotations
 
-#: Okabe and Ito's palette, safe for the colour-blind, in the order in which series take it.
+#: Okabe and Ito's colour-blind safe palette, in the order in which series use it.
 HUES = ("#56b4e9", "#e69f00", "#009e73", "#cc79a7", "#d55e00", "#0072b2", "#b39b00", "#999999")
 
-#: The parts of a time, wherever they are shown; and in greys, for those who print.
+#: The parts of a time; and in greys, for printing.
 PARTS = {
     "tracing": "#e69f00",
     "lowering": "#cc79a7",
@@ -25,22 +25,21 @@ GREY_PARTS = {
     "wait": "#ccc",
 }
 
-#: Of what is no series: as far from white as from black.
+#: Axes and text: legible on white and on black.
 GREY = "#7a7a7a"
 
-#: Between two surfaces of the same colour.
+#: The edge between adjacent areas of the same colour.
 EDGE = "#ffffff99"
 
-
-#: Of words on a surface in one of the hues.
+#: Text on an area in one of the hues.
 INK = "#111"
 
 
 def hue(number: int) -> str:
-    """The colour with this number; they come round again."""
+    """Return the colour with this number; colours repeat."""
     return HUES[number % len(HUES)]
 
 
 def hue_of_part(name: str, number: int) -> str:
-    """The colour of a part: its own, if it is one of a time, or that with its number."""
+    """Return the colour of a part by its name if it is a part of a time, otherwise by its number."""
     return PARTS.get(name, hue(number))

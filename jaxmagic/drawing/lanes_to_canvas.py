@@ -1,8 +1,8 @@
 """Packs a timeline of very many events for the script that makes it live, in about one byte per event.
 
-Names are JSON; behind it stand columns of bytes. Three things make them small. A start is given as the gap to the end
-of the event before it in its row, which is short. Lengths are ordered by what the events are called, because runs of
-one operation take similar times. And of a long recording, times are rounded to the millionth part of the whole.
+Names are JSON, followed by columns of bytes. Three things make them small. A start is stored as the gap to the end of
+the previous event in its row, which is short. Durations are sorted by the events' labels, because executions of the
+same operation take similar times. And in a long timeline, times are rounded to a millionth of the whole.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from ..charts.lanes import Lane, Lanes
 from .colours import hue
 from .plot import units_of
 
-#: Base64 letters that a timeline may take of a page. That of 100,000 operations of a program takes fewer.
+#: The maximum size of a timeline on a page, in base64 characters. A program with 100,000 operations needs fewer.
 _MOST_LETTERS = 120_000
 
 Ints = NDArray[np.int64]
@@ -31,23 +31,23 @@ class Precision(NamedTuple):
     """The precision of times in a picture.
 
     Attributes:
-        parts: number of parts that the axis is divided into. A start is rounded to one of them.
-        digits: significant digits of a length, more where that many are coarser than a part of the axis.
+        parts: the number of parts that the axis is divided into. A start is rounded to one of them.
+        digits: significant digits of a duration, or more if these are coarser than a part of the axis.
     """
 
     parts: int
     digits: int
 
 
-#: From fine to coarse. The coarser one still has a thousand parts for each pixel.
+#: The coarse precision still has a thousand parts per pixel.
 _FINE, _COARSE = Precision(2**25, 3), Precision(2**20, 2)
 
 
 def pack_small(chart: Lanes) -> str:
-    """Pack as many events as fit a page, the longest first, in the finest precision in which all of them fit."""
+    """Pack as many events as fit on a page, the longest first, in the finest precision in which all of them fit."""
     packed = pack(chart)
     if len(packed) > _MOST_LETTERS:
-        chart = replace(chart, note="; ".join(filter(None, [chart.note, f"lengths to {_COARSE.digits} digits"])))
+        chart = replace(chart, note="; ".join(filter(None, [chart.note, f"durations to {_COARSE.digits} digits"])))
         packed = pack(chart, _COARSE)
     if len(packed) > _MOST_LETTERS:
         packed = pack(longest(chart, 0.9 * _MOST_LETTERS / len(packed)), _COARSE)
@@ -57,13 +57,13 @@ def pack_small(chart: Lanes) -> str:
 def pack(chart: Lanes, precision: Precision = _FINE) -> str:
     """Pack a timeline for an attribute: deflated, in base64."""
     step = max(chart.x.high / precision.parts, 1.0)
-    told = json.dumps(_told(chart, step), separators=(",", ":")).encode()
-    columns = (_columns(each, step, precision.digits) for each in chart.lanes)
-    data = len(told).to_bytes(4, "little") + told + b"".join(columns)
+    header = json.dumps(_header(chart, step), separators=(",", ":")).encode()
+    columns = (_columns(lane, step, precision.digits) for lane in chart.lanes)
+    data = len(header).to_bytes(4, "little") + header + b"".join(columns)
     return base64.b64encode(zlib.compress(data, 9)).decode()
 
 
-def _told(chart: Lanes, step: float) -> dict[str, object]:
+def _header(chart: Lanes, step: float) -> dict[str, object]:
     return {
         "title": chart.title,
         "x": {"label": chart.x.label, "high": chart.x.high, "units": units_of(chart.x)},
@@ -86,30 +86,30 @@ def _columns(lane: Lane, step: float, digits: int) -> bytes:
 
 
 def _in_steps(times: Ints, step: float) -> Ints:
-    """Round as scripts do: halves upwards."""
-    found: Ints = np.floor(times / step + 0.5).astype(np.int64)
-    return found
+    """Round as the script does: halves upwards."""
+    steps: Ints = np.floor(times / step + 0.5).astype(np.int64)
+    return steps
 
 
 def _expected(row: Ints, start: Ints, end: Ints) -> Ints:
-    """Predict starts: at the end of the event before in its row; of the first event within another, at its start.
+    """Predict starts: the end of the previous event in the row, or for a first nested event the start of the outer.
 
     >>> _expected(np.array([0, 1, 1, 0]), np.array([0, 1, 4, 9]), np.array([8, 3, 7, 12])).tolist()
     [0, 0, 3, 8]
     """
-    found = np.zeros_like(start)
+    expected = np.zeros_like(start)
     by_row = np.argsort(row, kind="stable")
     same = row[by_row][1:] == row[by_row][:-1]
-    found[by_row[1:][same]] = end[by_row[:-1][same]]
-    within = np.flatnonzero(np.diff(row) > 0) + 1
-    found[within] = start[within - 1]
-    return found
+    expected[by_row[1:][same]] = end[by_row[:-1][same]]
+    nested = np.flatnonzero(np.diff(row) > 0) + 1
+    expected[nested] = start[nested - 1]
+    return expected
 
 
 def _rounded(lengths: Ints, step: float, most: int) -> tuple[Ints, Ints]:
-    """Return the leading digits of each length, and the power of ten to multiply them by.
+    """Return the leading digits of each duration, and the power of ten to multiply them by.
 
-    A length that is longer than many steps has more digits, so that an end is as exact as a start.
+    A duration of many steps has more digits, so that ends are as exact as starts.
 
     >>> [each.tolist() for each in _rounded(np.array([0, 7, 1234, 98765]), 200.0, 3)]
     [[0, 7, 123, 988], [0, 0, 1, 2]]
@@ -123,9 +123,9 @@ def _rounded(lengths: Ints, step: float, most: int) -> tuple[Ints, Ints]:
 
 
 def _planes(values: Ints) -> bytes:
-    """Write the number of bytes per value, then the first bytes of all values, then the second ones, and so on.
+    """Write the number of bytes per value, then the lowest bytes of all values, then the second lowest, and so on.
 
-    What numbers have in common is in their higher bytes: one behind the other, these deflate to next to nothing.
+    Similar numbers have the same higher bytes, which deflate to almost nothing when they follow each other.
 
     >>> _planes(np.array([1, 300])).hex()
     '02012c0001'

@@ -1,4 +1,4 @@
-"""A timeline as a still picture."""
+"""Draws a timeline as a still picture."""
 
 from __future__ import annotations
 
@@ -14,26 +14,26 @@ _LEFT = 150
 _ROW = 12
 _BETWEEN = 4
 
-#: Rows of a still picture, and how many stretches an axis has.
+#: The maximum number of rows of a still picture, and the number of stretches that its axis is divided into.
 MOST_ROWS = 24
 STRETCHES = 200
 
-#: How what fills little of a stretch is drawn.
+#: The opacity of events that fill little of a stretch.
 WEAK = "66"
 
 Rectangle = tuple[float, float, float, float]
 
 
 def draw_lanes(chart: Lanes) -> Drawing:
-    """The first lanes as a picture."""
+    """Draw the first lanes of a timeline."""
     names = [name for name, _ in chart.kinds]
     top = 16 * (lay_out(names, 8)[-1][1] + 1) + 6
     lanes = first_lanes(chart)
-    bottom = top + sum(_ROW * each.rows + _BETWEEN for each in lanes)
+    bottom = top + sum(_ROW * lane.rows + _BETWEEN for lane in lanes)
     plot = Plot(bottom + 38, chart.title, (chart.x, _LEFT, WIDTH - 16))
     plot.grid(top, bottom)
     legend(plot.drawing, [(name, hue(number), False) for name, number in chart.kinds], 8)
-    surfaces: dict[str, list[Rectangle]] = {}
+    areas: dict[str, list[Rectangle]] = {}
     beside = shortened([name_of(lane) for lane in lanes], 23)
     for lane, name in zip(lanes, beside, strict=True):
         plot.drawing.words(0, top + 9, name)
@@ -42,9 +42,9 @@ def draw_lanes(chart: Lanes) -> Drawing:
             fill = hue(chart.kinds[run.kind][1]) + ("" if run.strong else WEAK)
             at = top + _ROW * run.row
             place = (plot.x.at(run.low), plot.x.at(run.high), at + over, at + _ROW - under)
-            surfaces.setdefault(fill, []).append(place)
+            areas.setdefault(fill, []).append(place)
         top += _ROW * lane.rows + _BETWEEN
-    for fill, rectangles in surfaces.items():
+    for fill, rectangles in areas.items():
         plot.drawing.rectangles(rectangles, fill=fill, edge="none")
     if note := note_of(chart, lanes):
         plot.drawing.words(0, bottom + 31, short(note, 70))
@@ -52,21 +52,21 @@ def draw_lanes(chart: Lanes) -> Drawing:
 
 
 def first_lanes(chart: Lanes) -> list[Lane]:
-    """The lanes that have room in a still picture."""
-    found: list[Lane] = []
+    """Return the lanes that fit in a still picture."""
+    fitting: list[Lane] = []
     for lane in chart.lanes:
-        if found and sum(each.rows for each in found) + lane.rows > MOST_ROWS:
+        if fitting and sum(each.rows for each in fitting) + lane.rows > MOST_ROWS:
             break
-        found.append(lane)
-    return found
+        fitting.append(lane)
+    return fitting
 
 
 def name_of(lane: Lane) -> str:
-    """Return what stands beside a lane."""
+    """Return the label of a lane."""
     return f"{lane.owner} {lane.name}".strip()
 
 
 def note_of(chart: Lanes, drawn: list[Lane]) -> str:
-    """Return what a still picture leaves out."""
+    """Return a note about what a still picture leaves out."""
     left_out = len(chart.lanes) - len(drawn)
     return "; ".join(filter(None, [units.count(left_out, "more lane") if left_out else "", chart.note]))

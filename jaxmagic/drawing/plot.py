@@ -1,4 +1,4 @@
-"""A drawing with axes: values in, places out, and each place with its value beside it, for when an axis changes."""
+"""A drawing with axes: converts values to positions, and stores the values so that a script can rescale an axis."""
 
 from __future__ import annotations
 
@@ -15,30 +15,29 @@ from .svg import FAINT, Drawing, Kind, short, width_of
 
 WIDTH = 560
 
-#: Two axes at most, so many ticks on each.
+#: The approximate number of ticks on each axis.
 _MOST_TICKS = {"x": 6, "y": 4}
 
-
-#: The first line of text, the distance to the next, and where it begins beside the sample of a line.
+#: The baseline of the first legend row, the distance to the next, and the width of a line sample.
 FONT_TOP = 11
 _ROW = 16
 _SAMPLE = 25
 
-#: Letters of the title of a vertical axis, which stands in the same line as the names.
+#: The maximum length of a vertical axis's title, which shares a row with the legend.
 MOST_IN_TITLE = 30
 
-#: Letters of a name in a legend.
+#: The maximum length of a name in a legend.
 _MOST_IN_LEGEND = 24
 
 
 class Plot:
-    """A drawing whose places are values.
+    """A drawing in the coordinates of its axes.
 
     Args:
-        height: of the drawing, in pixels.
-        heading: what it shows, for those who do not see it.
-        x: what is to the right, and from where to where.
-        y: what is up, and from where to where in pixels; where it is left out, heights are pixels.
+        height: the height of the drawing, in pixels.
+        heading: its text alternative.
+        x: the horizontal axis, with its start and end in pixels.
+        y: the vertical axis, with its start and end in pixels. If left out, heights are given in pixels.
     """
 
     def __init__(
@@ -48,7 +47,7 @@ class Plot:
         self.x = _axis(*x)
         self.y = _axis(*y) if y else None
         placed = [("x", x)] + ([("y", y)] if y else [])
-        self.drawing = Drawing(WIDTH, height, heading, {"axes": json.dumps(dict(map(_told, placed)))})
+        self.drawing = Drawing(WIDTH, height, heading, {"axes": json.dumps(dict(map(_described, placed)))})
 
     def path(
         self,
@@ -62,7 +61,7 @@ class Plot:
         dashed: bool = False,
         data: dict[str, object] | None = None,
     ) -> None:
-        """A line through values, a surface, or dots."""
+        """Draw a line through values, an area, or dots."""
         heights = map(self.y.at, ys) if self.y else ys
         attributes: dict[str, object] = {"x": self.numbers("x", xs)}
         if self.y:
@@ -80,19 +79,19 @@ class Plot:
         )
 
     def words(self, x: float, height: float, text: str) -> None:
-        """A line of text with its middle at a value, or as near to it as the picture allows."""
+        """Write text centred at a value, or as near to it as the picture allows."""
         half = min(width_of(text), WIDTH) / 2
         at = min(max(self.x.at(x), half), WIDTH - half)
         self.drawing.words(at, height, text, anchor="middle", data={"x": self.numbers("x", [x]), "half": round(half)})
 
     def grid(self, top: float, bottom: float) -> None:
-        """The ticks of both axes, with lines; those of the other kind of axis are there as well, and hidden."""
+        """Draw the ticks of both axes, with grid lines; the ticks of a switchable axis's other scale are hidden."""
         for name, scale in self.scales.items():
             for log in {scale.log, scale.log ^ scale.switchable}:
                 with self.drawing.group({"ticks": name, "log": int(log)}, hidden=log != scale.log):
-                    found = ticks(scale, log=log, most=_MOST_TICKS[name])
-                    texts = shortened([text for _, text in found], 14)
-                    for (value, _), text in zip(found, texts, strict=True):
+                    labelled = ticks(scale, log=log, most=_MOST_TICKS[name])
+                    texts = shortened([text for _, text in labelled], 14)
+                    for (value, _), text in zip(labelled, texts, strict=True):
                         self._tick(name, value, text, log, top, bottom)
                     self._title(name, title(scale, log=log), bottom)
 
@@ -114,25 +113,25 @@ class Plot:
             self.drawing.words(0, FONT_TOP, short(text, MOST_IN_TITLE))
 
     def numbers(self, name: str, values: Iterable[float | None]) -> str:
-        """Values of an axis in its unit, with digits that place them to a fraction of a pixel; ``-`` for a gap."""
+        """Write values in the axis's unit, with enough digits for a fraction of a pixel; ``-`` for a gap."""
         scale = self.scales[name]
         size = unit_of(scale)[1]
         digits = 4 + max(0, ceil(log10(max(abs(scale.low), abs(scale.high)) / (scale.high - scale.low))))
-        return " ".join("-" if each is None else f"{each / size:.{digits}g}" for each in values)
+        return " ".join("-" if value is None else f"{value / size:.{digits}g}" for value in values)
 
 
 def legend(drawing: Drawing, entries: Iterable[tuple[str, str, bool]], left: float) -> None:
-    """Names beside samples of their lines, in rows, above everything else.
+    """Draw a legend in rows at the top.
 
     Args:
-        drawing: where.
-        entries: for each series its name, its colour and whether its line is dashed.
+        drawing: the drawing.
+        entries: the name and colour of each series, and whether its line is dashed.
         left: where the rows begin.
     """
-    found = list(entries)
-    names = [name for name, _, _ in found]
+    entries = list(entries)
+    names = [name for name, _, _ in entries]
     places, texts = lay_out(names, left), shortened(names, _MOST_IN_LEGEND)
-    for number, ((name, colour, dashed), (at, row), text) in enumerate(zip(found, places, texts, strict=True)):
+    for number, ((name, colour, dashed), (at, row), text) in enumerate(zip(entries, places, texts, strict=True)):
         line = FONT_TOP + _ROW * row
         right = at + _SAMPLE + width_of(text)
         with drawing.group({"s": number, "button": name}):
@@ -143,29 +142,29 @@ def legend(drawing: Drawing, entries: Iterable[tuple[str, str, bool]], left: flo
 
 
 def lay_out(names: Sequence[str], left: float) -> list[tuple[float, int]]:
-    """Find where each entry of a legend begins, and in which row."""
-    found: list[tuple[float, int]] = []
+    """Return the left end and the row of each entry of a legend."""
+    places: list[tuple[float, int]] = []
     at, row = left, 0
     for text in shortened(names, _MOST_IN_LEGEND):
         width = _SAMPLE + width_of(text) + 12
         if at + width > WIDTH and at > left:
             at, row = left, row + 1
-        found.append((at, row))
+        places.append((at, row))
         at += width
-    return found
+    return places
 
 
 def names_of(cell: Cell, scale: Scale) -> tuple[str, ...]:
-    """Return what may stand on a call of a flame graph, the longest first: for the first one that has room."""
-    size = said(scale, cell.x[1] - cell.x[0])
+    """Return the possible labels of a call in a flame graph, the longest first; the first one that fits is drawn."""
+    size = formatted(scale, cell.x[1] - cell.x[0])
     longest = (f"{cell.name} ({cell.place}) {size}",) if cell.place else ()
     return (*longest, f"{cell.name} {size}", cell.name)
 
 
-def said(scale: Scale, value: float) -> str:
-    """A value of an axis, for people.
+def formatted(scale: Scale, value: float) -> str:
+    """Format a value of an axis with its unit.
 
-    >>> said(Scale(label="", quantity="time", low=1, high=2), 4210.0)
+    >>> formatted(Scale(label="", quantity="time", low=1, high=2), 4210.0)
     '4.21 µs'
     """
     if scale.quantity == "time":
@@ -183,8 +182,8 @@ def _axis(scale: Scale, start: float, end: float) -> Axis:
     return Axis(scale.low, scale.high, start, end, scale.log)
 
 
-def _told(placed: tuple[str, tuple[Scale, float, float]]) -> tuple[str, dict[str, object]]:
-    """An axis as the script needs it. Values are in the axis's unit, so that they are short."""
+def _described(placed: tuple[str, tuple[Scale, float, float]]) -> tuple[str, dict[str, object]]:
+    """Describe an axis for the script. Values are in the axis's unit, so that they are short."""
     name, (scale, start, end) = placed
     size = unit_of(scale)[1]
     return name, {
@@ -201,9 +200,9 @@ def _told(placed: tuple[str, tuple[Scale, float, float]]) -> tuple[str, dict[str
 
 
 def units_of(scale: Scale, size: float = 1.0) -> list[tuple[str, float]]:
-    """List the units of a value, largest first, and how much of the axis's unit, if it has a `size`, each is."""
-    written_in: dict[str, dict[str, int]] = {"time": units.TIME_UNITS, "size": units.SIZE_UNITS}
-    if found := written_in.get(scale.quantity):
-        return [(f" {unit}", each / size) for unit, each in found.items() if scale.unit in (None, unit)]
-    written: dict[str, str] = {"share": units.percent(1).removeprefix("100"), "ratio": units.factor_tick(1)[1:]}
-    return [(written.get(scale.quantity, ""), 1.0)]
+    """List the units of a value, largest first, each as a multiple of the axis's unit, which is `size`."""
+    unit_sizes: dict[str, dict[str, int]] = {"time": units.TIME_UNITS, "size": units.SIZE_UNITS}
+    if sizes := unit_sizes.get(scale.quantity):
+        return [(f" {unit}", each / size) for unit, each in sizes.items() if scale.unit in (None, unit)]
+    suffixes: dict[str, str] = {"share": units.percent(1).removeprefix("100"), "ratio": units.factor_tick(1)[1:]}
+    return [(suffixes.get(scale.quantity, ""), 1.0)]

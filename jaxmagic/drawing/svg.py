@@ -1,8 +1,7 @@
-"""A still picture that needs nothing: no script, no font of its own, no file, no network.
+"""Draws a self-contained still picture: no script, no font of its own, no file, no network.
 
-It is shown inside an ``<img>``, where a page's colours are out of reach. So there is no background, and its greys and
-hues are of middle lightness, to be read on white and on black. What a script may use, where one runs, is in
-``data-`` attributes: there is nothing else in the picture that it has to know.
+It is shown inside an ``<img>``, where it cannot use the page's colours. So it has no background, and its greys and
+hues are of medium lightness, legible on white and on black. ``data-`` attributes hold everything that a script needs.
 """
 
 from __future__ import annotations
@@ -19,24 +18,24 @@ from .colours import GREY
 
 FAINT = f"{GREY}55"
 
-#: The size of all words, in pixels.
+#: The size of all text, in pixels.
 FONT_SIZE = 11
 
-#: How points are joined: by lines, by steps that rise where the next point is, or not at all.
+#: How points are joined: by lines, by steps that change at the next point, or not at all.
 Kind = Literal["line", "step", "dots"]
 
 Data = Mapping[str, object]
 
 
 class Drawing:
-    """Lines, surfaces and words in a picture of `width` by `height` pixels."""
+    """Lines, areas and text in a picture of `width` by `height` pixels."""
 
     def __init__(self, width: int, height: int, title: str, data: Data | None = None) -> None:
         self.width = width
         self.height = height
-        #: What the picture shows, for those who do not see it.
+        #: The text alternative.
         self.title = title
-        #: What goes into ``data-`` attributes of the whole.
+        #: The ``data-`` attributes of the whole picture.
         self.data = dict(data or {})
         self._parts: list[str] = []
 
@@ -51,14 +50,14 @@ class Drawing:
         dashed: bool = False,
         data: Data | None = None,
     ) -> None:
-        """A line through points; a surface where there is a `fill`; dots that are `width` wide."""
+        """Draw a line through points, an area if there is a `fill`, or dots that are `width` wide."""
         extra = ' stroke-linecap="round"' if kind == "dots" else ' stroke-dasharray="5 3"' if dashed else ""
         stroke = "" if colour == "none" else f' stroke="{colour}" stroke-width="{width:g}"'
         self._parts.append(f'<path d="{_trail(points, kind)}" fill="{fill}"{stroke}{extra}{_attributes(data)}/>')
 
     def rectangles(self, places: Sequence[tuple[float, float, float, float]], *, fill: str, edge: str) -> None:
-        """Many surfaces of one colour, each from its left to its right and from its top to its bottom: one path."""
-        corners = (tuple(f"{each:.1f}".removesuffix(".0") for each in place) for place in places)
+        """Draw many rectangles of one colour as one path; each has a left, right, top and bottom."""
+        corners = (tuple(f"{edge:.1f}".removesuffix(".0") for edge in place) for place in places)
         trail = "".join(f"M{left} {top}H{right}V{bottom}H{left}Z" for left, right, top, bottom in corners)
         self._parts.append(f'<path d="{trail}" fill="{fill}" stroke="{edge}" stroke-width=".5"/>')
 
@@ -72,10 +71,10 @@ class Drawing:
         data: Data | None = None,
         colour: str = GREY,
     ) -> None:
-        """A line of text that begins, has its middle or ends at a place; no longer than the picture is wide.
+        """Write a line of text that starts, is centred or ends at a position; cut to the width of the picture.
 
-        In a live picture it has the colour of the page's text, unless it is given one of its own: that of words on a
-        surface, which are read against that one.
+        In a live picture it takes the colour of the page's text, unless it is given another colour because it lies on
+        a coloured area.
         """
         if colour != GREY:
             data = {**(data or {}), "ink": 1}
@@ -87,13 +86,13 @@ class Drawing:
 
     @contextmanager
     def group(self, data: Data, *, hidden: bool = False) -> Iterator[None]:
-        """Whatever is drawn inside belongs together."""
+        """Group everything that is drawn inside."""
         self._parts.append(f"<g{_attributes(data)}{_HIDDEN if hidden else ''}>")
         yield
         self._parts.append("</g>")
 
     def to_svg(self) -> str:
-        """The picture as SVG."""
+        """Return the picture as SVG."""
         return (
             f'<svg xmlns="http://www.w3.org/2000/svg" width="{self.width}" height="{self.height}" '
             f'viewBox="0 0 {self.width} {self.height}" font-family="system-ui,sans-serif" font-size="{FONT_SIZE}" '
@@ -101,19 +100,18 @@ class Drawing:
         )
 
     def to_uri(self) -> str:
-        """The picture as an address that holds all of it."""
+        """Return the picture as a ``data:`` URI."""
         return "data:image/svg+xml;base64," + base64.b64encode(self.to_svg().encode()).decode()
 
 
 _HIDDEN = ' display="none"'
 
-
-#: Letters that fit into a picture.
+#: The number of characters that fit in the width of a picture.
 _MOST_LETTERS = 85
 
 
 def short(text: str, most: int = 24) -> str:
-    """Text that has room: its beginning, where it is long.
+    """Cut a text that is longer than `most` characters.
 
     >>> short("a" * 30)
     'aaaaaaaaaaaaaaaaaaaaaaa…'
@@ -122,12 +120,12 @@ def short(text: str, most: int = 24) -> str:
 
 
 def width_of(text: str) -> float:
-    """About how many pixels a line of text takes; a still picture cannot measure it."""
-    return 0.56 * FONT_SIZE * sum(2 if east_asian_width(each) in "WF" else 1 for each in text)
+    """Estimate the width of a line of text in pixels; a still picture cannot measure it."""
+    return 0.56 * FONT_SIZE * sum(2 if east_asian_width(char) in "WF" else 1 for char in text)
 
 
 def fitting(text: str, room: float) -> str:
-    """As much of a text as has room in so many pixels; nothing, if that would be too little to read.
+    """Cut a text to fit into `room` pixels; empty if too little of it would be left to read.
 
     >>> fitting("train_step", 100), fitting("train_step", 50), fitting("train_step", 20)
     ('train_step', 'train_s…', '')
@@ -135,11 +133,11 @@ def fitting(text: str, room: float) -> str:
     if width_of(text) <= room:
         return text
     cuts = (short(text, most) for most in range(min(len(text), _MOST_LETTERS), 3, -1))
-    return next((each for each in cuts if width_of(each) <= room), "")
+    return next((cut for cut in cuts if width_of(cut) <= room), "")
 
 
 def _trail(points: Sequence[tuple[float, float]], kind: Kind) -> str:
-    """The commands of a path. live.js has the same rule, for when an axis changes."""
+    """Return the commands of a path. ``live.js`` follows the same rule when an axis changes."""
     places = [(f"{x:.1f}".removesuffix(".0"), f"{y:.1f}".removesuffix(".0")) for x, y in points]
     if kind == "dots":
         return "".join(f"M{x} {y}h0" for x, y in places)
@@ -154,5 +152,5 @@ def _attributes(data: Data | None) -> str:
 
 
 def _clean(text: str) -> str:
-    """Text that XML allows, with nothing in it that XML would read."""
+    """Escape text for XML, and replace characters that XML does not allow."""
     return escape("\n".join(map(printable, text.split("\n")))).replace("\n", "&#10;")

@@ -1,7 +1,7 @@
-"""Charts as matplotlib figures, for papers and for where no HTML is shown: the only file that says matplotlib.
+"""Draws charts as matplotlib figures, for papers and where no HTML is shown. No other file imports matplotlib.
 
-A figure here is an object of its own. pyplot, with its list of open figures and its choice of a window system, is
-never imported, and no setting of matplotlib is changed: what is wanted is set on the figure's own parts.
+pyplot, which keeps a list of open figures and chooses a GUI backend, is never imported, and no setting of matplotlib
+is changed: everything is set on the figure's own artists.
 """
 
 from __future__ import annotations
@@ -31,20 +31,21 @@ from ..terminal import printable
 from .axis import ticks, title
 from .colours import GREY, INK, hue, hue_of_part
 from .lanes_to_svg import STRETCHES, first_lanes, name_of, note_of
-from .plot import names_of, said
+from .plot import formatted, names_of
 from .svg import short
 
-#: Inches: the text width of most papers. Points: what is read when it is printed at that size.
+#: The width in inches, the text width of most papers; the font size in points, legible at that width; and the number
+#: of characters in a line.
 _WIDTH = 6.4
 _POINTS = 9
-_LETTERS = 90  # in a line
+_LETTERS = 90
 
-#: Pixels an inch of a picture in a notebook, sharp on dense screens.
+#: The resolution of a picture in a notebook, sharp on high-density screens.
 _DPI = 144
 
 
 class ChartFigure(Figure):
-    """A figure that a notebook shows although no backend of matplotlib was chosen in it."""
+    """A figure that a notebook shows even if no matplotlib backend was chosen."""
 
     def _repr_png_(self) -> bytes:
         buffer = BytesIO()
@@ -53,19 +54,19 @@ class ChartFigure(Figure):
 
 
 def figure(chart: Chart) -> Figure:
-    """`chart` as a figure for a paper, 6.4 inches wide."""
-    made = ChartFigure(layout="constrained")
-    FigureCanvasAgg(made)
-    _draw(chart, made)
-    _make_plain(made)
-    return made
+    """Draw a chart as a figure for a paper, 6.4 inches wide."""
+    drawn = ChartFigure(layout="constrained")
+    FigureCanvasAgg(drawn)
+    _draw(chart, drawn)
+    _make_plain(drawn)
+    return drawn
 
 
 def to_png(chart: Chart) -> str:
-    """`chart` as a PNG in base64, as notebooks keep it."""
-    made = figure(chart)
-    assert isinstance(made, ChartFigure)
-    return base64.b64encode(made._repr_png_()).decode()
+    """Draw a chart as a PNG in base64, as notebooks store it."""
+    drawn = figure(chart)
+    assert isinstance(drawn, ChartFigure)
+    return base64.b64encode(drawn._repr_png_()).decode()
 
 
 @singledispatch
@@ -106,7 +107,7 @@ def _(chart: Treemap, into: Figure) -> None:
         for line, text in enumerate(tile.lines[:2]):
             if letters >= 4 and lower - upper >= 0.07 * (line + 1):
                 words = axes.text(left + 0.008, upper + 0.055 * (line + 1), _name(text, letters), clip_on=True)
-                words.set_in_layout(False)  # names do not make the picture smaller
+                words.set_in_layout(False)  # labels do not affect the layout
     into.suptitle(_name(chart.title, 70))
     if len(chart.kinds) > 1:
         _legend(into, _patches(chart.kinds))
@@ -184,7 +185,7 @@ def _(chart: Flame, into: Figure) -> None:
         words = axes.text(
             left + 0.008 * chart.x.high, cell.level, text, color=INK, va="center_baseline", clip_on=True
         )
-        words.set_in_layout(False)  # how wide they are is a guess, and no reason to make the rest narrower
+        words.set_in_layout(False)  # their width is an estimate, which should not shrink the axes
     axes.set_ylim(chart.levels - 0.5, -0.5)
     axes.set_yticks([])
     axes.spines["left"].set_visible(False)
@@ -227,7 +228,7 @@ def _(chart: Lanes, into: Figure) -> None:
 
 
 def _curve(axes: Axes, series: Series, name: str) -> Line2D:
-    """The line with its points, and the interval around it; ``nan`` parts both where there is a gap."""
+    """Draw a line with its points and its interval; gaps are ``nan``."""
     colour, ys = hue(series.hue), _floats(series.y)
     (line,) = axes.plot(
         _floats(series.x),
@@ -248,21 +249,21 @@ def _curve(axes: Axes, series: Series, name: str) -> Line2D:
 
 def _mark(axes: Axes, scale: Scale, mark: Mark) -> Line2D:
     colour = GREY if mark.hue is None else hue(mark.hue)
-    label = f"{_name(mark.label)} {said(scale, mark.at)}"
+    label = f"{_name(mark.label)} {formatted(scale, mark.at)}"
     if mark.low is not None and mark.high is not None:
         axes.axvspan(mark.low, mark.high, color=colour, alpha=0.25, linewidth=0)
-        label += f" ({said(scale, mark.low)} to {said(scale, mark.high)})"
+        label += f" ({formatted(scale, mark.low)} to {formatted(scale, mark.high)})"
     return axes.axvline(mark.at, color=colour, linewidth=1, linestyle=":", label=label)
 
 
 def _set_scale(axis: Axis, scale: Scale) -> None:
-    """Set where the axis begins and ends, its ticks as they are in the other media, and its title."""
+    """Set the limits, ticks and title of an axis as in the other media."""
     axes = axis.axes
     is_x = isinstance(axis, XAxis)
     (axes.set_xscale if is_x else axes.set_yscale)("log" if scale.log else "linear")
     (axes.set_xlim if is_x else axes.set_ylim)(scale.low, scale.high)
-    found = ticks(scale, log=scale.log)
-    axis.set_ticks([value for value, _ in found], labels=_names([text for _, text in found], 16))
+    labelled = ticks(scale, log=scale.log)
+    axis.set_ticks([value for value, _ in labelled], labels=_names([text for _, text in labelled], 16))
     axis.set_ticks([], minor=True)
     axis.set_label_text(_name(title(scale, log=scale.log), 70))
     axis.grid(True, color=GREY, alpha=0.3, linewidth=0.6)
@@ -271,7 +272,7 @@ def _set_scale(axis: Axis, scale: Scale) -> None:
 
 
 def _name_rows(axes: Axes, names: Sequence[str]) -> None:
-    """Names left of the lines, from top to bottom."""
+    """Write names to the left of the rows, from top to bottom."""
     axes.set_ylim(len(names) - 0.5, -0.5)
     axes.set_yticks(range(len(names)), labels=_names(names))
     axes.tick_params(axis="y", length=0)
@@ -280,17 +281,17 @@ def _name_rows(axes: Axes, names: Sequence[str]) -> None:
 
 
 def _legend(into: Figure, handles: Iterable[Line2D | Patch]) -> int:
-    """Names beside samples of their lines, above the axes; in how many rows."""
-    found = list(handles)
-    longest = max((len(str(each.get_label())) for each in found), default=0)
+    """Draw a legend above the axes, and return its number of rows."""
+    handles = list(handles)
+    longest = max((len(str(handle.get_label())) for handle in handles), default=0)
     columns = max(1, _LETTERS // (longest + 8))
-    into.legend(handles=found, loc="outside upper center", ncols=columns, frameon=False, fontsize=_POINTS)
-    return ceil(len(found) / columns)
+    into.legend(handles=handles, loc="outside upper center", ncols=columns, frameon=False, fontsize=_POINTS)
+    return ceil(len(handles) / columns)
 
 
-def _make_plain(made: Figure) -> None:
-    """Words in one size, and read as words: a name with dollar signs is no formula."""
-    for text in made.findobj(Text):
+def _make_plain(drawn: Figure) -> None:
+    """Set all text in one size and as plain text: names with dollar signs are not formulas."""
+    for text in drawn.findobj(Text):
         assert isinstance(text, Text)
         text.set_parse_math(False)
         text.set_usetex(False)
@@ -298,12 +299,12 @@ def _make_plain(made: Figure) -> None:
 
 
 def _patches(names: Sequence[str]) -> list[Patch]:
-    """Return what stands beside names in a legend, in the colours of their numbers."""
+    """Return the legend handles of numbered kinds."""
     return [Patch(color=hue(number), label=name) for number, name in enumerate(_names(names))]
 
 
 def _names(texts: Sequence[str], most: int = 32) -> tuple[str, ...]:
-    """Names that stand in one place, each of which can be told from the others."""
+    """Shorten names that are shown together, so that they stay distinguishable."""
     return shortened([printable(text) for text in texts], most)
 
 
@@ -312,4 +313,4 @@ def _name(text: str, most: int = 32) -> str:
 
 
 def _floats(values: Values) -> list[float]:
-    return [float("nan") if each is None else float(each) for each in values]
+    return [float("nan") if value is None else float(value) for value in values]

@@ -1,10 +1,14 @@
-"""Charts as SVG: still pictures, with what a script needs to make them live in ``data-`` attributes.
+"""Draws charts as SVG: still pictures whose ``data-`` attributes hold what ``live.js`` needs to make them live.
 
-Names of the attributes, which ``live.js`` reads: on the whole ``axes``, what is on which axis; on a path ``x`` and
-``y``, the values of its points, and ``kind``, how they are joined; on a group ``s``, the number of the series it
-belongs to, ``button``, by what name it can be singled out, and ``tip``, what is said of it; on a curve ``curve``, its
-name, with ``low`` and ``high``; on ticks ``ticks``, of which axis, and ``log``, for which kind of it; on words
-``ink``, where they stand on a surface and keep their colour.
+The attributes are:
+
+- on the picture ``axes``, which describes the axes;
+- on a path ``x`` and ``y``, the values of its points, and ``kind``, how they are joined;
+- on a curve ``curve``, its name, with ``low`` and ``high``, the ends of its interval;
+- on a group ``s``, the number of its series, ``button``, the name of a button that highlights it, and ``tip``, its
+  tooltip;
+- on ticks ``ticks``, the name of the axis, and ``log``, whether they are for its logarithmic form;
+- on text ``ink``, if it lies on a coloured area and keeps its colour.
 """
 
 from __future__ import annotations
@@ -22,26 +26,26 @@ from ..records.names import shortened
 from .axis import title
 from .colours import EDGE, GREY, INK, hue, hue_of_part
 from .lanes_to_svg import draw_lanes
-from .plot import FONT_TOP, MOST_IN_TITLE, WIDTH, Plot, lay_out, legend, names_of, said
+from .plot import FONT_TOP, MOST_IN_TITLE, WIDTH, Plot, formatted, lay_out, legend, names_of
 from .svg import FAINT, Drawing, fitting, short, width_of
 
-#: How high curves may rise, and one row of the others, in pixels.
+#: The height of curves, and of a row in other charts, in pixels.
 _RISE = 130
 _ROW = 26
 
-#: How high a map is, in pixels.
+#: The height of a map or treemap, in pixels.
 _HEIGHT = 220
 
-#: How high a call of a flame graph is, in pixels.
+#: The height of a call in a flame graph, in pixels.
 _CELL = 18
 
-#: Letters of a name beside its row.
+#: The maximum length of a name beside its row.
 MOST_IN_NAME = 26
 
 
 @singledispatch
 def draw(chart: object) -> Drawing:
-    """A chart as a still picture."""
+    """Draw a chart as a still picture."""
     raise TypeError(f"draw(): expected a chart, got {type(chart).__name__}")
 
 
@@ -115,7 +119,7 @@ def _(chart: Boxes) -> Drawing:
     legend(plot.drawing, [(name, hue(number), False) for number, name in enumerate(chart.kinds)], legend_left)
     _mark(plot, chart.mark, top - 4)
     if chart.note:
-        plot.drawing.words(WIDTH - 20, bottom - 6, f"{chart.note}", anchor="end")
+        plot.drawing.words(WIDTH - 20, bottom - 6, chart.note, anchor="end")
     return plot.drawing
 
 
@@ -125,11 +129,8 @@ def _(chart: Treemap) -> Drawing:
     drawing = Drawing(WIDTH, top + _HEIGHT, chart.title, {"axes": "{}"})
     drawing.words(0, FONT_TOP, chart.title)
     if len(chart.kinds) > 1:
-        legend(
-            drawing,
-            [(name, hue(number), False) for number, name in enumerate(chart.kinds)],
-            width_of(chart.title) + 24,
-        )
+        entries = [(name, hue(number), False) for number, name in enumerate(chart.kinds)]
+        legend(drawing, entries, width_of(chart.title) + 24)
     for tile in chart.tiles:
         left, right = (WIDTH * each for each in tile.x)
         upper, lower = (top + _HEIGHT * each for each in tile.y)
@@ -146,14 +147,14 @@ def _(chart: Lanes) -> Drawing:
 
 
 def _place(plot: Plot, box: Box) -> tuple[float, float, float, float]:
-    """Left, right, top and bottom in pixels."""
+    """Return the left, right, top and bottom of a box in pixels."""
     assert plot.y is not None
     (left, right), (low, high) = box.x, box.y
     return plot.x.at(left), plot.x.at(right), plot.y.at(high), plot.y.at(low)
 
 
 def _words_inside(drawing: Drawing, lines: Sequence[str], place: tuple[float, float, float, float]) -> None:
-    """As many of the lines as there is room for, each as far as there is."""
+    """Write as many lines as fit into a rectangle, each cut to its width."""
     left, right, top, bottom = place
     letters = int((right - left - 8) / width_of("n"))
     for number, line in enumerate(lines):
@@ -176,10 +177,10 @@ def _(chart: Flame) -> Drawing:
 
 
 def _cell(plot: Plot, cell: Cell, top: float) -> None:
-    """A rectangle with its name, and with where that is and what it takes as far as there is room."""
+    """Draw a call as a rectangle, with the longest of its labels that fits."""
     left, right = cell.x
     start = plot.x.at(left)
-    room = 0.9 * (plot.x.at(right) - start - 8)  # how wide words are is a guess
+    room = 0.9 * (plot.x.at(right) - start - 8)  # the width of text is an estimate
     *longer, name = names_of(cell, plot.scales["x"])
     text = next((each for each in longer if width_of(each) <= room), fitting(name, room))
     with plot.drawing.group({"s": cell.kind, "tip": "\n".join(cell.lines)}):
@@ -190,12 +191,12 @@ def _cell(plot: Plot, cell: Cell, top: float) -> None:
 
 
 def _beside(names: Sequence[str]) -> float:
-    """Find where an axis begins, so that names have room left of it, and the picture has some right of it."""
+    """Return the start of an axis that leaves room for names on its left, and some for the chart."""
     return min(max(60.0, 16 + max(map(width_of, names), default=0.0)), 0.7 * WIDTH)
 
 
 def _curve(plot: Plot, number: int, series: Series) -> None:
-    """The line, the interval around it and the points, in the stretches between gaps."""
+    """Draw a line, its interval and its points, between gaps."""
     colour = _colour(series)
     with plot.drawing.group({"s": number}):
         for run in series.runs:
@@ -219,7 +220,7 @@ def _curve(plot: Plot, number: int, series: Series) -> None:
 
 
 def _band(plot: Plot, band: Band) -> None:
-    """A surface behind the curves, from top to bottom."""
+    """Draw a band behind the curves, from top to bottom."""
     low, high = plot.scales["y"].low, plot.scales["y"].high
     with plot.drawing.group({"tip": band.tip}):
         plot.path(
@@ -228,13 +229,14 @@ def _band(plot: Plot, band: Band) -> None:
 
 
 def _mark(plot: Plot, mark: Mark, height: float) -> None:
-    """A line from top to bottom, its interval, and its name above both."""
+    """Draw a vertical line, its interval, and its label above both."""
     colour = GREY if mark.hue is None else hue(mark.hue)
-    scale, text = plot.scales["x"], f"{mark.label} {said(plot.scales['x'], mark.at)}"
+    scale = plot.scales["x"]
+    text = f"{mark.label} {formatted(scale, mark.at)}"
     low, high = plot.scales["y"].low, plot.scales["y"].high
     tip = text
     if mark.low is not None and mark.high is not None:
-        tip += f" ({said(scale, mark.low)} to {said(scale, mark.high)})"
+        tip += f" ({formatted(scale, mark.low)} to {formatted(scale, mark.high)})"
     with plot.drawing.group({"tip": tip}):
         if mark.low is not None and mark.high is not None:
             left, right = mark.low, mark.high
@@ -260,7 +262,7 @@ def _row(plot: Plot, number: int, row: Row, name: str, middle: float) -> None:
 
 
 def _row_tip(scale: Scale, row: Row) -> str:
-    tip = f"{row.name}\n{said(scale, row.value)}"
+    tip = f"{row.name}\n{formatted(scale, row.value)}"
     if row.low is not None and row.high is not None:
         tip += f" ({units.factor_range(row.low, row.high)})"
     return f"{tip}\n{row.verdict}" if row.verdict else tip
@@ -271,7 +273,7 @@ def _bar(plot: Plot, chart: Bars, bar: Bar, name: str, top: float) -> None:
     whole, before = sum(size for _, size in bar.parts), 0.0
     for part, size in bar.parts:
         number = chart.names.index(part)
-        tip = f"{part}: {said(chart.x, size)}, {units.share(size, whole)}"
+        tip = f"{part}: {formatted(chart.x, size)}, {units.share(size, whole)}"
         with plot.drawing.group({"s": number, "tip": tip}):
             _box(plot, before, before + size, top, top + _ROW - 8, hue_of_part(part, number))
         before += size
@@ -286,6 +288,6 @@ def _colour(series: Series) -> str:
 
 
 def _part(values: tuple[float | None, ...], run: range, instead: list[float] | None = None) -> list[float]:
-    """The values of a stretch; where one is missing, the one `instead` of it."""
-    found = [values[index] for index in run]
-    return [each if each is not None else (instead[place] if instead else 0.0) for place, each in enumerate(found)]
+    """Return the values of a run; a missing value is replaced by the one in `instead`."""
+    part = [values[index] for index in run]
+    return [value if value is not None else (instead[at] if instead else 0.0) for at, value in enumerate(part)]

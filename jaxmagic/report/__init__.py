@@ -1,1 +1,1 @@
-"""How any record is shown: blocks, and the media that they are written to."""
+"""Shows records: reports are composed of blocks, and written as text or HTML."""

@@ -1,7 +1,7 @@
-"""The blocks of a report, in their order, before it is known whether they become text or HTML.
+"""Declares the blocks that reports are composed of, independently of the medium.
 
-A report says each thing once. Width, folding and colours belong to the writers, ``text`` and ``html``, which know no
-record; so what one medium says, the other says too.
+A report states everything once. Width, folding and colours are the business of the writers, `to_text` and `to_html`,
+which do not know the kinds of records; so both media say the same.
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from ..charts.spec import Chart
 
-#: Rows of cells, the first row the heads.
+#: Rows of cells; the first row has the heads.
 Rows = Sequence[Sequence[str]]
 
 
 class Headline(NamedTuple):
-    """The answer in one sentence; alone where a report is a single line."""
+    """The result in one sentence, which is also the whole report in the form of a single line."""
 
     text: str
 
@@ -26,9 +26,9 @@ class Part(NamedTuple):
     """A part of a whole.
 
     Attributes:
-        name: of the part.
-        told: its size in words.
-        share: of the whole, between 0 and 1.
+        name: its name.
+        told: its size as text.
+        share: its share of the whole, from 0 to 1.
     """
 
     name: str
@@ -41,10 +41,10 @@ class Split(NamedTuple):
 
     Attributes:
         label: the name of the whole.
-        total: its size in words.
-        remark: what is most important about the parts; may be empty.
-        parts: all of them, in the order in which they happen.
-        summary: the parts that fit a line, with their sizes.
+        total: its size as text.
+        remark: the most important remark about the parts; may be empty.
+        parts: all parts, in the order in which they happen.
+        summary: the parts that fit on a line, with their sizes.
     """
 
     label: str
@@ -58,7 +58,7 @@ class Sentence(NamedTuple):
     """A sentence.
 
     Attributes:
-        text: it.
+        text: the sentence.
         faint: whether it is less important than its neighbours.
         inner: whether it belongs to the headline.
     """
@@ -69,7 +69,7 @@ class Sentence(NamedTuple):
 
 
 class Caution(NamedTuple):
-    """A sentence that readers must not miss."""
+    """A warning that readers must not miss."""
 
     text: str
 
@@ -78,12 +78,12 @@ class Entry(NamedTuple):
     """A row of :class:`Entries`.
 
     Attributes:
-        name: what it is about.
-        cells: one for each of the inner heads; empty where there is nothing to tell.
+        name: its name, in the first column.
+        cells: one cell for each of the inner heads; empty if there is no value.
         remark: the last column.
         details: sentences below it.
-        advice: what to do; may be empty.
-        place: where it is in the source; may be empty.
+        advice: a recommendation; may be empty.
+        place: its source line; may be empty.
     """
 
     name: str
@@ -98,8 +98,8 @@ class Entries(NamedTuple):
     """A table whose rows end in sentences.
 
     Attributes:
-        rows: at least one.
-        heads: of the name, of each cell, and of the remark; empty if the columns need none.
+        rows: at least one row.
+        heads: the heads of the name, of each cell, and of the remark; empty if the columns need none.
     """
 
     rows: tuple[Entry, ...]
@@ -110,11 +110,11 @@ class Table(NamedTuple):
     """A table.
 
     Attributes:
-        rows: its heads, and its rows; nothing is shown where there are heads alone.
-        there_are: number of rows that it would have if it were not cut.
-        noun: what a row is.
-        where: what lists all of them.
-        narrow: the same in fewer letters, for a narrow page; may be empty.
+        rows: its heads, followed by its rows; a table without rows is not shown.
+        there_are: the number of rows before it was cut.
+        noun: the name of a row, in the singular.
+        where: the method that lists all rows.
+        narrow: a narrower version for text; may be empty.
         numbers: whether its cells are numbers.
         long: whether a cell may be as wide as the page.
     """
@@ -129,13 +129,13 @@ class Table(NamedTuple):
 
 
 class SourceLine(NamedTuple):
-    """A line of source with what was measured of it.
+    """A source line with its measurements.
 
     Attributes:
-        number: of the line in its file; ``None`` where lines are left out.
+        number: its number in the file; ``None`` where lines are left out.
         text: the source.
-        cells: one for each head of the listing; empty where nothing was measured.
-        share: of the whole, between 0 and 1.
+        cells: one cell for each head of the listing; empty if nothing was measured.
+        share: its share of the whole, from 0 to 1.
         inside: the library functions that it calls; may be empty.
         operations: its operations; may be empty.
     """
@@ -149,12 +149,12 @@ class SourceLine(NamedTuple):
 
 
 class Listing(NamedTuple):
-    """The source of a function with figures beside its lines.
+    """The source of a function with measurements beside its lines.
 
     Attributes:
-        place: its name, and where it is.
-        heads: of the figures.
-        lines: the source.
+        place: its name and source file.
+        heads: the heads of the measurements.
+        lines: the source lines.
     """
 
     place: str
@@ -166,9 +166,9 @@ class Picture(NamedTuple):
     """A chart.
 
     Attributes:
-        chart: makes it, which may take long; returns ``None`` where there is nothing to draw.
-        alt: a sentence for those who do not see it; the chart's title if empty.
-        letters: the same as a line of text; may be empty.
+        chart: describes the chart, which may take long; returns ``None`` if there is nothing to draw.
+        alt: a text alternative; the chart's title if empty.
+        letters: the chart as a line of text; may be empty.
     """
 
     chart: Callable[[], Chart | None]
@@ -183,7 +183,7 @@ class Lines(NamedTuple):
 
 
 class Fold(NamedTuple):
-    """Blocks that can be folded under a title, which says what is inside."""
+    """Blocks that can be folded under a title that summarizes them."""
 
     title: str
     blocks: tuple[Block, ...]

@@ -1,4 +1,4 @@
-"""Asks the subject of a record for its report."""
+"""Composes the report of a record with the functions of its subject."""
 
 from __future__ import annotations
 
@@ -9,17 +9,18 @@ from ..subjects import of_record
 from .blocks import Block
 from .style import Style
 
-#: Composes the report of a record in a style; the last argument is whether it explains its terms.
+#: Composes the report of a record in a style; the last argument is whether to explain its terms.
 Compose = Callable[[object, Style, bool], Iterator[Block]]
 
 
 def compose(record: object, style: Style, *, explain: bool = False) -> Iterator[Block]:
     """Compose the report of a record, block by block.
 
-    Its subject is imported when such a record is first shown: the first magic of a session waits for its own only.
+    A subject is imported when one of its records is first shown, so that the first magic of a session only waits for
+    its own subject.
 
     Raises:
-        TypeError: it is no record.
+        TypeError: the object is not a record.
     """
     found: Compose | None = of_record(type(record), "report", "REPORTS")
     if found is None:
@@ -28,12 +29,12 @@ def compose(record: object, style: Style, *, explain: bool = False) -> Iterator[
 
 
 class Brief(NamedTuple):
-    """A record in one line of a list.
+    """A record as one line of a list.
 
     Attributes:
         what: the code, or the labels of several candidates.
-        time: the time that counts; empty where there is none.
-        remark: what it is, in a word or two.
+        time: the main result, a time; empty if there is none.
+        remark: what the record is, in a word or two.
     """
 
     what: str | None
@@ -42,6 +43,6 @@ class Brief(NamedTuple):
 
 
 def brief(record: object, digits: int) -> Brief:
-    """Tell a record in one line; one whose subject has no words for that is called by its kind."""
+    """Summarize a record in one line; if its subject has no summary, the remark is its kind."""
     found: Callable[[object, int], Brief] | None = of_record(type(record), "report", "BRIEFS")
     return Brief(getattr(record, "code", None), "", type(record).__name__) if found is None else found(record, digits)

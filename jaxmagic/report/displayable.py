@@ -1,7 +1,7 @@
 """The mixin of records: text, HTML, a figure and a file.
 
-Jupyter asks an object for its ``_repr_mimebundle_``, so that method has to be on the record; what it shows is the
-business of the media. They are imported in the call: a record that is never shown costs no renderer.
+Jupyter calls ``_repr_mimebundle_`` of an object, so that method has to be on the record. The media are imported only
+when it is called: a record that is never shown costs no renderer.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class Displayable(Exportable):
-    """Mixin of every record: text, HTML, a file and a figure as well, on demand."""
+    """Mixin of every record: text, HTML, a file and a figure, on demand."""
 
     __slots__ = ()
 
@@ -49,27 +49,32 @@ class Displayable(Exportable):
         return save(self, path)
 
     def figure(self, of: str | None = None) -> Figure:
-        """The record's chart as a matplotlib figure, for a paper: 6.4 inches wide, axes and units labelled.
+        """Draw the record's chart as a matplotlib figure for a paper: 6.4 inches wide, with labelled axes and units.
 
-        For a :class:`~jaxmagic.Timing` the parts of its time, for a :class:`~jaxmagic.Benchmark` the distribution of
-        the samples with the median and its interval, for a :class:`~jaxmagic.Comparison` the ratios with their
-        intervals and distributions, for a :class:`~jaxmagic.Sweep` the curves, for the :class:`~jaxmagic.History` the
-        parts of its last twelve timings, for a :class:`~jaxmagic.MemoryProfile` the memory map of the hungriest
-        program and for an :class:`~jaxmagic.Executable` its own, for :class:`~jaxmagic.LiveArrays` a treemap of what
-        they take, for a :class:`~jaxmagic.HeapDifference` or :class:`~jaxmagic.HeapProfile` the flame graph, for a
-        :class:`~jaxmagic.Profile` that of the device time by scope.
+        The first chart of each record shows:
+
+        - :class:`~jaxmagic.Timing`: the parts of its time.
+        - :class:`~jaxmagic.Benchmark`: the distribution of the samples, with the median and its interval.
+        - :class:`~jaxmagic.Comparison`: the ratios, with their intervals and distributions.
+        - :class:`~jaxmagic.Sweep`: the curves.
+        - :class:`~jaxmagic.History`: the parts of its last twelve timings.
+        - :class:`~jaxmagic.MemoryProfile`: the memory map of the program that needs the most memory.
+        - :class:`~jaxmagic.Executable`: its memory map.
+        - :class:`~jaxmagic.LiveArrays`: a treemap of the arrays' sizes.
+        - :class:`~jaxmagic.HeapDifference` and :class:`~jaxmagic.HeapProfile`: a flame graph of the heap.
+        - :class:`~jaxmagic.Profile`: a flame graph of the device time by scope.
+
+        The figure belongs to the caller: pyplot is not imported and does not list it, and no setting of matplotlib is
+        changed.
 
         Args:
-            of: which picture of several; the first one if left out. A :class:`~jaxmagic.Profile` has ``"scopes"``,
+            of: the name of the chart; the first one if left out. A :class:`~jaxmagic.Profile` has ``"scopes"``,
                 ``"stacks"``, ``"timeline"``, ``"roofline"``, ``"steps"`` and ``"memory"``, a
                 :class:`~jaxmagic.Comparison` ``"ratios"`` and ``"distributions"``, a :class:`~jaxmagic.Benchmark`
                 ``"distribution"`` and ``"order"``.
 
-        The figure belongs to the caller alone: pyplot is not imported and does not list it, and no setting of
-        matplotlib is changed.
-
         Raises:
-            ValueError: there is nothing to draw, such as a history without any timing; or no such picture.
+            ValueError: there is nothing to draw, as for a history without timings, or there is no such chart.
 
         >>> import io, jaxmagic
         >>> with jaxmagic.stopwatch() as t:

@@ -1,4 +1,4 @@
-"""Writes the pieces of HTML: lines and tables. Tags stand here, in ``html`` and ``pictures``."""
+"""Writes pieces of HTML, such as lines and tables. Other HTML tags are in `to_html` and `pictures` alone."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from html import escape
 
 from .. import units
+from ..drawing.svg import short
 from ..records.names import shortened
 from ..terminal import printable
 from .blocks import Rows
@@ -14,25 +15,25 @@ FAINT = "opacity:.75"
 CELL = "padding-right:9px;text-align:left"
 NUMBER = "padding-right:9px;text-align:right"
 
-#: A longer name with dots may go on in the next line behind one of them.
+#: A dotted name that is longer may be wrapped after a dot.
 _LONG_NAME = 30
 
 
 def line(sentence: str, style: str = "") -> str:
-    """A sentence on a line of its own; of a very long one the beginning."""
+    """Write a sentence on a line of its own; a very long one is cut."""
     attribute = f' style="{style}"' if style else ""
     return f"<div{attribute}>{safe(short(sentence, 400))}</div>"
 
 
 def table(rows: Rows, there_are: int, noun: str = "row", where: str = "to_frame()", style: str = CELL) -> str:
-    """Write a table; nothing where there are heads alone.
+    """Write a table, or nothing if it has no rows.
 
     Args:
-        rows: its heads, and its rows.
-        there_are: number of rows that it would have if it were not cut.
-        noun: what a row is.
-        where: what lists all of them.
-        style: of its cells.
+        rows: its heads, followed by its rows.
+        there_are: the number of rows before it was cut.
+        noun: the name of a row, in the singular.
+        where: the method that lists all rows.
+        style: the style of its cells.
     """
     heads, *others = rows
     if not others:
@@ -46,11 +47,11 @@ def table(rows: Rows, there_are: int, noun: str = "row", where: str = "to_frame(
 
 
 def _cell(text: str, style: str) -> str:
-    whole = ";white-space:nowrap" if len(text) <= 11 or style == NUMBER else ""  # a number is not torn from its unit
-    told = safe(text)
+    whole = ";white-space:nowrap" if len(text) <= 11 or style == NUMBER else ""  # keeps a number with its unit
+    escaped = safe(text)
     if len(text) > _LONG_NAME and " " not in text:
-        told = told.replace(".", ".<wbr>")
-    return f'<td style="{style}{whole}">{told}</td>'
+        escaped = escaped.replace(".", ".<wbr>")
+    return f'<td style="{style}{whole}">{escaped}</td>'
 
 
 def head(label: str, cell: str) -> str:
@@ -59,22 +60,17 @@ def head(label: str, cell: str) -> str:
 
 
 def beside_to_html(pieces: Sequence[str]) -> str:
-    """Pieces beside each other, and below each other where the page is narrow."""
+    """Write pieces side by side, or below each other if the page is narrow."""
     cells = "".join(f'<div style="flex:1 1 330px;min-width:0">{each}</div>' for each in pieces)
     return f'<div style="display:flex;flex-wrap:wrap;gap:16px">{cells}</div>'
 
 
 def error_to_html(message: str) -> str:
-    """Show what went wrong, in the place of what was to be shown."""
+    """Write an error message, to be shown in place of a report."""
     lines = "\n".join(map(safe, message.splitlines()))
     return f'<pre style="white-space:pre-wrap">{lines}</pre>'
 
 
 def safe(text: str) -> str:
-    """Text of one line as HTML: escaped, and nothing in it that a page or a file cannot hold."""
+    """Escape a line of text for HTML, and replace unprintable characters."""
     return escape(printable(text))
-
-
-def short(text: str, most: int) -> str:
-    """Text of so many letters: its beginning, where it is longer."""
-    return text if len(text) <= most else text[: most - 1] + "…"

@@ -1,4 +1,4 @@
-"""Says which library function a line called, for time and for memory, in every medium."""
+"""Names the library functions that a line called, for time and for memory, in every medium."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from .. import units
 from ..records.paths import short_source
 
-#: Library functions that are told of a line, and the share of its time from which on one is all of it.
+#: The number of library functions shown for a line, and the share of its time above which one stands for all of it.
 _MOST_INSIDE = 2
 _ALL_INSIDE = 0.95
 
@@ -20,18 +20,17 @@ def inside_shares(inside: Mapping[str, int], whole: int) -> str:
     >>> inside_shares({"flax.linen.Dense": 1000, "flax.linen.BatchNorm": 1}, 1001), inside_shares({}, 1001)
     ('in flax.linen.Dense', '')
     """
-    found = sorted(inside.items(), key=lambda each: -each[1])
-    if not found or not whole:
+    if not inside or not whole:
         return ""
-    shown = found[:_MOST_INSIDE]
+    shown = sorted(inside.items(), key=lambda item: -item[1])[:_MOST_INSIDE]
     if shown[0][1] > _ALL_INSIDE * whole:
         return f"in {shown[0][0]}"
     names = [f"{name} {units.share(part, whole)}" for name, part in shown]
-    return f"in {', '.join(names)}" + (", …" if len(found) > len(shown) else "")
+    return f"in {', '.join(names)}" + (", …" if len(inside) > len(shown) else "")
 
 
 def last_names(function: str) -> str:
-    """A library function where there is no room for its modules.
+    """Return the name of a library function without its modules.
 
     >>> last_names("flax.linen.BatchNorm"), last_names("numpyro.infer.HMC.sample"), last_names("optax.chain")
     ('BatchNorm', 'HMC.sample', 'chain')
@@ -41,7 +40,7 @@ def last_names(function: str) -> str:
 
 
 def place_and_inside(source: str | None, inside: str | None) -> str:
-    """A line in short, and the library function that it called.
+    """Name a line in short form, and the library function that it called.
 
     >>> place_and_inside("/home/me/train.py:17", "flax.linen.Dense"), place_and_inside("cell 3:2", None)
     ('train.py:17 in flax.linen.Dense', 'cell 3:2')

@@ -1,4 +1,4 @@
-"""One record as the bundle of media that Jupyter asks for."""
+"""Writes a record as the MIME bundle that Jupyter requests."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ def mimebundle(
     style: Style = DEFAULT,
     explain: bool = False,
 ) -> dict[str, str]:
-    """``text/plain`` and ``text/html`` (or ``image/png``, in base64) of `record`, as far as they are asked for.
+    """Write a record as ``text/plain`` and ``text/html`` (or ``image/png``, in base64), as far as requested.
 
-    A medium that fails is left out of the bundle rather than raised from a display.
+    A medium that fails is left out of the bundle: a display never raises.
     """
     bundle: dict[str, str] = {}
     drawn = {"rich": {"text/html": _draw_html}, "static": {"image/png": _draw_png}}.get(style.form, {})
@@ -35,10 +35,10 @@ def mimebundle(
 
 
 def outputs(record: object, *, style: Style = DEFAULT, explain: bool = False) -> list[dict[str, str]]:
-    """The bundles to display one after the other: one, but for a static report its text and then its picture.
+    """Return the bundles to display one after the other: one, or for a static report its text and then its picture.
 
-    Of a bundle, a page shows the richest medium that it knows and hides the others. A PNG has no numbers to copy, and
-    beside HTML it would never be seen; so each becomes an output of its own, and both are shown everywhere.
+    A page shows only the richest medium of a bundle. A PNG has no numbers to copy, and would be hidden by HTML. So
+    each becomes an output of its own, and both are shown everywhere.
     """
     bundle = mimebundle(record, style=style, explain=explain)
     return [{mime: data} for mime, data in bundle.items()] if style.form == "static" else [bundle]

@@ -1,4 +1,4 @@
-"""What people want to choose once about how records look."""
+"""Settings for how records are shown."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ class Style:
         form: ``rich`` (text and HTML), ``text`` (text only), ``line`` (the first line only), ``static``
             (text and a PNG, for where scripts and styles are stripped).
         digits: significant digits of a time.
-        colour: whether parts are told apart by hue; if not, by shades of grey.
-        width: columns of text.
-        rows: lines of a table that may be long.
-        picture: whether HTML has a chart; not where one stands beside it.
+        colour: whether parts differ in hue; otherwise they differ in shades of grey.
+        width: the width of text in columns.
+        rows: the maximum number of rows of a table.
+        picture: whether HTML contains the chart; ``False`` where a view shows a chart of its own.
     """
 
     form: Form = "rich"

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-#: The type of a column with moments in ISO 8601.
+#: The type of a column of timestamps in ISO 8601.
 MOMENT = "datetime64[us, UTC]"
 
 
 class Table(NamedTuple):
-    """Rows under their columns.
+    """A table for a pandas frame.
 
     Attributes:
-        columns: for each name the type in pandas; but for ``"int64"`` and ``"float64"`` all know what is missing.
-        rows: their values, ``None`` for what was not measured.
+        columns: the pandas type of each column by name; all types but ``"int64"`` and ``"float64"`` allow ``<NA>``.
+        rows: the values; ``None`` where nothing was measured.
     """
 
     columns: dict[str, str]

@@ -1,4 +1,4 @@
-"""Sentences and tables in the columns of a terminal."""
+"""Formats sentences and tables for a terminal."""
 
 from __future__ import annotations
 
@@ -11,50 +11,45 @@ from ..records.names import shortened
 from ..terminal import printable
 from .style import Style
 
-#: A cell is not cut any further: a number has to stay whole.
+#: Cells are not cut to less than this many columns, so that numbers stay whole.
 _NARROWEST = 11
 
-#: A number is not torn from its unit.
+#: The space between a number and its unit, at which lines are not broken.
 _BEFORE_UNIT = re.compile(r"(?<=\d) (?=(ns|µs|ms|s|%|B|[KMGT]iB)(?!\w))")
 
 
 def more(there_are: int, shown: int, noun: str, where: str = "to_frame()") -> list[str]:
-    """Tell how many rows a table might have had beyond those shown."""
+    """Say how many rows of a table are not shown."""
     rest = there_are - shown
     return [f"  … and {units.count(rest, f'more {noun}')}: see {where}"] if rest > 0 else []
 
 
-def sentences(told: Iterable[str], style: Style) -> list[str]:
-    """Sentences below each other, their further lines indented."""
-    return [line for each in told for line in wrapped(printable(each), style, "", "  ")]
-
-
 def table(rows: Iterable[Sequence[str]], most: int | None = None, widest: int = 44) -> list[str]:
-    """Rows in columns as wide as they have to be, the first row the heads.
+    """Align rows in columns that are as wide as necessary; the first row has the heads.
 
     Args:
-        rows: their cells.
-        most: columns of text for all of it: where they are too few, the widest cells are cut, in the middle and so
-            that different ones stay different.
-        widest: columns for a cell.
+        rows: the cells of each row.
+        most: the maximum width of the table. The widest cells are shortened in the middle to fit, so that different
+            cells stay different.
+        widest: the maximum width of a cell.
     """
-    columns = list(zip(*([printable(each) for each in row] for row in rows), strict=True))
+    columns = list(zip(*(map(printable, row) for row in rows), strict=True))
     widths = [min(max(map(len, column)), widest) for column in columns]
     while most is not None and sum(widths) + 2 * len(widths) > most and max(widths) > _NARROWEST:
         widths[widths.index(max(widths))] -= 1
     cut = [shortened(column, width) for column, width in zip(columns, widths, strict=True)]
-    aligned = [[each.ljust(max(map(len, column))) for each in column] for column in cut]
+    aligned = [[cell.ljust(max(map(len, column))) for cell in column] for column in cut]
     return [("  " + "  ".join(row)).rstrip() for row in zip(*aligned, strict=True)]
 
 
 def wrapped(sentence: str, style: Style, indent: str, further: str | None = None) -> list[str]:
-    """A sentence in lines.
+    """Wrap a sentence into lines.
 
     Args:
-        sentence: it.
-        style: has the width.
-        indent: before its first line.
-        further: before the others; as before the first if left out.
+        sentence: the sentence.
+        style: gives the width.
+        indent: the indent of the first line.
+        further: the indent of the other lines; the same as `indent` if left out.
     """
     width = max(style.width, 40)
     if sentence.isprintable() and len(indent) + len(sentence) <= width:

@@ -1,4 +1,4 @@
-"""Records as pandas frames: the unit in each column's name, and what was not measured ``<NA>``. Alone says pandas."""
+"""Converts records to pandas frames, with units in the columns' names. No other file imports pandas."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from .table import MOMENT, Table
 
 
 def to_frame(record: object, of: str | None = None) -> pd.DataFrame:
-    """`record` as a frame; what was not measured is ``<NA>``, never 0.
+    """Convert a record to a frame; a value that was not measured is ``<NA>``, never 0.
 
     Args:
-        record: a record or the history, or a part of one, which is one row.
-        of: which rows; if left out, those that the subject has for ``None``, else the first ones.
+        record: a record or the history, or a part of a record, which becomes one row.
+        of: the name of the table; if left out, the subject's default table or its first one.
 
     Raises:
-        TypeError: it is no record.
-        ValueError: it has no such rows.
+        TypeError: the object is not a record.
+        ValueError: it has no table of this name.
     """
     tables: Mapping[str | None, Callable[[object], Table]] | None = of_record(type(record), "tables", "TABLES")
     if tables is None:
@@ -47,7 +47,7 @@ def _frame(table: Table) -> pd.DataFrame:
 
 
 def _one_row(record: Exportable) -> pd.DataFrame:
-    """A row with a column for each field; what is not known is ``<NA>``."""
+    """Make one row with a column for each field; unknown values are ``<NA>``."""
     row = {name: ", ".join(value) if isinstance(value, tuple) else value for name, value in record.to_dict().items()}
     frame = pd.DataFrame([row]).convert_dtypes()
     empty = [name for name in frame if pd.api.types.infer_dtype(frame[name]) == "empty"]

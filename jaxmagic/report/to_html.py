@@ -1,9 +1,9 @@
-"""Writes reports as HTML, put together of the pieces in ``tags``.
+"""Writes reports as HTML, from the pieces in `html_parts`.
 
-What is drawn here is saved in notebooks, reopened without a kernel and untrusted, and shown in light and dark.
-So there is no ``<style>``, no class and no outside address: only inline styles that JupyterLab's sanitiser keeps, no
-colour of the text's own, and hues of middle lightness that read on white and on black. Behind the pictures there is a
-script that makes them live; whatever removes the script leaves the pictures.
+The HTML is saved in notebooks, reopened without a kernel and untrusted, and shown in light and dark themes. So there
+is no ``<style>``, no class and no external address: only inline styles that JupyterLab's sanitiser keeps, the page's
+own text colour, and hues of medium lightness that are legible on white and on black. Pictures are followed by a
+script that makes them live; if it is removed, the pictures stay.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from typing import Any
 
 from ..drawing.colours import GREY_PARTS, PARTS
 from ..drawing.scripts import with_scripts
+from ..drawing.svg import short
 from ..records.names import shortened
 from ..terminal import printable
 from . import html_parts
@@ -33,10 +34,10 @@ from .blocks import (
     Table,
 )
 from .compose import compose
-from .html_parts import CELL, FAINT, NUMBER, safe, short
+from .html_parts import CELL, FAINT, NUMBER, safe
 from .style import DEFAULT, Style
 
-#: Letters of the widest name of an entry, of a headline, and of a line of source.
+#: The maximum lengths of an entry's name, of a headline, and of a source line.
 _WIDEST_NAME = 40
 _LONGEST_HEADLINE = 400
 _WIDEST_SOURCE = 160
@@ -45,7 +46,7 @@ _CODE = "font-family:monospace;white-space:pre;text-align:left;padding-left:9px"
 
 
 def to_html(record: object, style: Style = DEFAULT, *, explain: bool = False) -> str:
-    """Write a record as HTML that needs no kernel and no network, and without scripts is still there."""
+    """Write a record as HTML that needs no kernel and no network, and is complete without scripts."""
     inside = "".join(map(_writer(style), compose(record, style, explain=explain)))
     return with_scripts(f'<div style="line-height:1.5;max-width:60em;overflow-wrap:break-word">{inside}</div>')
 
@@ -59,7 +60,7 @@ def _headline(block: Headline, style: Style) -> str:
 
 
 def _split(block: Split, style: Style) -> str:
-    """Write a stacked bar of the parts, and a legend that gives their numbers: the bar alone measures nothing."""
+    """Write a stacked bar of the parts, and a legend with their numbers."""
     colours = PARTS if style.colour else GREY_PARTS
     segments, legend = [], []
     for part in block.parts:
@@ -123,7 +124,7 @@ def _listing(block: Listing, style: Style) -> str:
 
 
 def _source(line: SourceLine, style: Style) -> str:
-    """Write a line; the more time it took, the stronger the colour of its margin."""
+    """Write a source line; the larger its share, the stronger the background of its numbers."""
     hue = "214,90,60" if style.colour else "128,128,128"
     heat = f";background:rgba({hue},{0.08 + 0.6 * line.share:.2f})" if line.share else ""
     what = f' title="{safe(line.operations)}"' if line.share and line.operations else ""
@@ -136,11 +137,11 @@ def _source(line: SourceLine, style: Style) -> str:
 
 
 def _picture(block: Picture, style: Style) -> str:
-    if not style.picture or (found := block.chart()) is None:
+    if not style.picture or (chart := block.chart()) is None:
         return ""
-    from .pictures import picture  # NumPy and all that draws: most timings have no picture
+    from .pictures import picture  # imports NumPy; most timings have no picture
 
-    return picture(found, block.alt)
+    return picture(chart, block.alt)
 
 
 def _lines(block: Lines, style: Style) -> str:

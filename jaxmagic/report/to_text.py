@@ -1,4 +1,4 @@
-"""Writes reports as text, in the columns of a terminal."""
+"""Writes reports as text for a terminal."""
 
 from __future__ import annotations
 
@@ -27,15 +27,15 @@ from .compose import compose
 from .style import DEFAULT, Style
 from .text_table import more, table, wrapped
 
-#: Columns of the widest name of an entry.
+#: The maximum width of an entry's name.
 _WIDEST_NAME = 24
 
-#: Columns of the figures beside a line of source: the same in all listings, so that they are below each other.
+#: The widths of the measurements beside a source line: the same in all listings, so that their columns align.
 _FIGURES = (9, 6, 10, 6)
 
 
 def to_text(record: object, style: Style = DEFAULT, *, explain: bool = False) -> str:
-    """Write a record as plain text of at most ``style.width`` columns, without any control characters."""
+    """Write a record as plain text of at most ``style.width`` columns, without control characters."""
     blocks = compose(record, style, explain=explain)
     if style.form == "line":
         return printable_lines(next(filter(None, (_first_line(each, style) for each in blocks)), ""))
@@ -76,7 +76,7 @@ def _entries(block: Entries, style: Style) -> Iterator[str]:
 
 
 def _cells(block: Entries) -> list[list[str]]:
-    """Write the cells of each row: behind their heads, or below each other where there are none."""
+    """Write the cells of each row: each after its head, or aligned in columns if there are no heads."""
     heads = block.heads[1:-1]
     if block.heads:
         return [[f"{head} {cell}" for head, cell in zip(heads, row.cells, strict=True) if cell] for row in block.rows]
@@ -85,13 +85,13 @@ def _cells(block: Entries) -> list[list[str]]:
     return [list(row) for row in zip(*aligned, strict=True)]
 
 
-def _entry(entry: Entry, told: str, between: str, indent: str, style: Style) -> Iterator[str]:
+def _entry(entry: Entry, start: str, between: str, indent: str, style: Style) -> Iterator[str]:
     """Write a row: its remark on the same line if there is room, its details and advice below."""
     remark = printable(entry.remark)
-    if len(told) + len(between) + len(remark) <= style.width and not entry.advice:
-        yield f"{told}{between}{remark}"
+    if len(start) + len(between) + len(remark) <= style.width and not entry.advice:
+        yield f"{start}{between}{remark}"
     else:
-        yield told
+        yield start
         yield from wrapped(remark, style, indent)
     for detail in entry.details:
         yield from wrapped(printable(detail), style, indent)
@@ -103,22 +103,22 @@ def _table(block: Table, style: Style) -> list[str]:
     rows = block.narrow or block.rows
     if len(rows) < 2:
         return []
-    written = table(rows, style.width, **({"widest": style.width} if block.long else {}))
-    return [*written, *more(block.there_are, len(rows) - 1, block.noun, block.where)]
+    lines = table(rows, style.width, **({"widest": style.width} if block.long else {}))
+    return [*lines, *more(block.there_are, len(rows) - 1, block.noun, block.where)]
 
 
 def _listing(block: Listing, style: Style) -> Iterator[str]:
-    """Write source; a column that is empty in all lines leaves its room to it."""
+    """Write source lines, without the columns that are empty in all of them."""
     kept = [at for at in range(len(block.heads)) if any(line.cells[at] for line in block.lines)]
     rows = (block.heads, *(line.cells for line in block.lines))
     heads, *figures = ("  ".join(row[at].rjust(_FIGURES[at]) for at in kept) for row in rows)
     yield f"{heads}  {printable(block.place)}"
-    for line, told in zip(block.lines, figures, strict=True):
-        yield from _source(f"{told} {str(line.number or '').rjust(5)}  ", line, style.width)
+    for line, cells in zip(block.lines, figures, strict=True):
+        yield from _source(f"{cells} {str(line.number or '').rjust(5)}  ", line, style.width)
 
 
 def _source(before: str, line: SourceLine, width: int) -> Iterator[str]:
-    """Write a line, and the library functions that it calls: behind it, or below it where there is no room."""
+    """Write a source line, followed by the library functions that it calls, on the next line if there is no room."""
     called = printable(line.inside)
     written = f"{before}{printable(line.text)}".rstrip()
     if called and len(written) + len(called) + 4 <= width:

@@ -1,1 +1,1 @@
-"""Statistics of samples, whatever they are samples of: estimates with intervals, modes, outliers, trends."""
+"""Statistics of samples: estimates with intervals, modes, outliers, trends."""

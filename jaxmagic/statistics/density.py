@@ -1,7 +1,7 @@
-"""The density of samples at several bandwidths: how many samples support the density at each point.
+"""Estimates the density of samples at several bandwidths, as the effective number of samples at each point.
 
 The effective number of samples at a point is ``2 √π h n f``, with the bandwidth h and the density f. It behaves
-like a count: its variance is about its value, so that square roots of two such numbers can be compared in standard
+like a count: its variance is about its value, so the square roots of two such numbers can be compared in standard
 deviations.
 """
 
@@ -15,16 +15,15 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 
-#: The narrowest bandwidth, in units of the shortest interval with a quarter of the samples, and its points on the
-#: grid.
+#: The narrowest bandwidth, relative to the shortest interval with a quarter of the samples, and in grid points.
 _NARROWEST = 0.2
 _POINTS = 2.5
 
-#: The factor from one bandwidth to the next.
+#: The ratio of neighbouring bandwidths.
 _STEP = 1.4
 
-#: For each bandwidth, how many steps away the wider one beside it is. Beside the narrowest it is nearer, so that
-#: three modes remain apart.
+#: For each bandwidth, the number of steps to the wider one that it is compared with. It is smaller for the narrowest
+#: bandwidths, so that three modes remain separate.
 _WIDER = (2, 2, 2, 3, 3, 3, 3, 3, 3, 3)
 
 #: The narrowest bandwidth is at least this share of the range, which limits the length of the grid.
@@ -36,10 +35,10 @@ class Density(NamedTuple):
 
     Attributes:
         counts: the effective number of samples at each point.
-        wider: the same from a bandwidth two to three times as wide, in the units of `counts`, with less chance in it.
+        wider: the same with a bandwidth two to three times as wide, in the units of `counts`, with less noise.
         per_unit: the effective number for a density of one sample per unit.
-        origin: where the grid begins.
-        spacing: from one of its points to the next.
+        origin: the first grid point.
+        spacing: the distance between grid points.
     """
 
     counts: Array
@@ -53,11 +52,11 @@ def densities(ordered: Array, finest: float) -> Iterator[Density]:
     """Estimate the density with each bandwidth, the narrowest first.
 
     Args:
-        ordered: the samples from the smallest to the largest.
-        finest: the bandwidths suit an interval of at least this length with a quarter of the samples.
+        ordered: the samples in ascending order.
+        finest: a lower bound for the shortest interval with a quarter of the samples, to which bandwidths are scaled.
     """
-    aside = max(len(ordered) // 50, 1)  # outliers do not decide how long the grid is
-    low, high = float(ordered[aside]), float(ordered[-1 - aside])
+    ignored = max(len(ordered) // 50, 1)  # outliers do not determine the length of the grid
+    low, high = float(ordered[ignored]), float(ordered[-1 - ignored])
     narrowest = max(_NARROWEST * max(shortest(ordered, 0.25), finest), _SHORTEST * (high - low))
     spacing = narrowest / _POINTS
     widths = [_POINTS * _STEP**index for index in range(len(_WIDER) + _WIDER[-1])]
@@ -71,12 +70,12 @@ def densities(ordered: Array, finest: float) -> Iterator[Density]:
     smooth = [np.fft.irfft(transformed * np.exp(-0.5 * (frequencies * width) ** 2), length) for width in widths]
     for index, steps in enumerate(_WIDER):
         factor = 2 * np.sqrt(np.pi) * widths[index]
-        counts, wider = (factor * np.maximum(smooth[each], 0) for each in (index, index + steps))
+        counts, wider = (factor * np.maximum(smooth[at], 0) for at in (index, index + steps))
         yield Density(counts, wider, factor * spacing, origin, spacing)
 
 
 def shortest(ordered: Array, share: float) -> float:
-    """The length of the shortest interval from one sample to another with at least this share of the samples.
+    """Return the length of the shortest interval between two samples that has at least this share of the samples.
 
     >>> shortest(np.array([0.0, 5.0, 6.0, 7.0, 20.0]), 0.5)
     2.0

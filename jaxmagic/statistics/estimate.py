@@ -1,4 +1,4 @@
-"""A statistic that does not hide how sure it is."""
+"""A statistic with its confidence interval."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ class Estimate:
         value: the estimate.
         low: the lower end of the interval, in the unit of the value.
         high: its upper end.
-        confidence: the share of such intervals that cover the truth, at least.
+        confidence: the minimum share of such intervals that cover the true value.
     """
 
     value: float
@@ -33,7 +33,7 @@ class Estimate:
 
     @property
     def inverse(self) -> Estimate:
-        """The same of a ratio the other way round.
+        """The estimate of the inverse ratio.
 
         >>> Estimate(value=2.0, low=1.0, high=4.0, confidence=0.95).inverse
         Estimate(value=0.5, low=0.25, high=1.0, confidence=0.95)

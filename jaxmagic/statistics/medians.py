@@ -1,7 +1,7 @@
-"""Samples to numbers that can be trusted: the median, and how sure it is.
+"""The median of samples and its confidence interval.
 
-Times are skewed, have several modes and outliers, and no known distribution. So everything here rests on their order
-alone: quantiles, ranks, and an interval whose coverage holds for any distribution.
+Times are skewed, have several modes and outliers, and follow no known distribution. Everything here is therefore
+based on their order: quantiles, ranks, and an interval whose coverage holds for any distribution.
 """
 
 from __future__ import annotations
@@ -17,22 +17,22 @@ from .estimate import Estimate
 
 CONFIDENCE = 0.95
 
-#: From so many samples on it is seen how much they depend on each other, even where they do over some ten of them.
+#: With at least this many samples, their correlation can be estimated, even if it extends over some ten samples.
 FEWEST_FOR_CORRELATION = 100
 
-#: With a correlation time above this, what is left is half of the samples, or less.
+#: With a correlation time above this, fewer than half of the samples are effectively independent.
 _CORRELATED = 2.0
 
-#: The median has no interval below this either.
+#: With fewer samples the median has no interval either.
 _FEWEST_FOR_A_MEAN = 6
 
 
 def stopping_checkpoints(first: int = FEWEST_FOR_CORRELATION, growth: float = 1.5) -> Iterator[int]:
-    """After how many samples the interval is checked, to decide whether there are enough: 100, 150, 225, ….
+    """Yield the numbers of samples at which to check whether the interval is narrow enough: 100, 150, 225, ….
 
-    Checking after every sample would stop when chance has made the interval narrow, and cover the truth too seldom.
-    With few checks, each half as far again as the one before, coverage stays where it was. Below 100 samples the
-    autocorrelation of a median's samples is not seen well enough to rely on.
+    Checking after every sample would stop when chance has made the interval narrow, and such intervals cover the true
+    value too rarely. With few checks, each after half as many samples again, the coverage stays as it was. With fewer
+    than 100 samples the autocorrelation cannot be estimated reliably.
     """
     count = first
     while True:
@@ -41,7 +41,7 @@ def stopping_checkpoints(first: int = FEWEST_FOR_CORRELATION, growth: float = 1.
 
 
 def median(samples: Sequence[float]) -> float:
-    """The middle of the samples.
+    """Return the median of the samples.
 
     >>> median([3, 1, 2])
     2.0
@@ -50,19 +50,19 @@ def median(samples: Sequence[float]) -> float:
 
 
 def median_interval(samples: Sequence[float], confidence: float = CONFIDENCE) -> Estimate | None:
-    """The median with an interval between two of the samples, which assumes no distribution.
+    """Return the median with a distribution-free interval between two of the samples.
 
-    The ranks of :func:`sign_interval` are moved outwards by as much as the samples depend on each other: n correlated
-    samples tell as much about their median as ``n / correlation_time(samples)`` independent ones.
+    The ranks of :func:`sign_interval` are moved outwards to account for correlation: n correlated samples carry as
+    much information about their median as ``n / correlation_time(samples)`` independent ones.
 
     Args:
         samples: in the order in which they were taken.
         confidence: the share of intervals that cover the true median.
 
     Returns:
-        ``None`` where no interval between samples has that confidence: there are fewer than six, for 95 %. Where
-        samples are so few and so correlated that the interval would reach beyond them, its ends are the smallest and
-        the largest.
+        ``None`` if no interval between samples has that confidence; for 95 % that means fewer than six samples. If
+        samples are so few and so correlated that the interval would extend beyond them, it ends at the smallest and
+        the largest sample.
 
     >>> estimate = median_interval([3, 1, 4, 7, 5, 2, 6])
     >>> estimate.value, estimate.low, estimate.high
@@ -80,14 +80,14 @@ def median_interval(samples: Sequence[float], confidence: float = CONFIDENCE) ->
 
 
 def sign_interval(samples: Sequence[float] | NDArray[np.float64], confidence: float = CONFIDENCE) -> Estimate | None:
-    """The median of independent samples, with an interval between two of them that assumes no distribution.
+    """Return the median of independent samples, with a distribution-free interval between two of them.
 
-    How many of n samples lie below the true median is binomial with probability one half. So the k-th smallest and
-    the k-th largest enclose it unless fewer than k lie on one side, and k is the largest for which that happens
-    seldom enough.
+    The number of samples below the true median is binomial with probability one half. The k-th smallest and the k-th
+    largest sample enclose it unless fewer than k samples lie on one side; k is the largest number for which that is
+    rare enough.
 
     Returns:
-        ``None`` where no interval between samples has that confidence.
+        ``None`` if no interval between samples has that confidence.
 
     Source: H. A. David and H. N. Nagaraja, Order Statistics, 3rd ed., section 7.1.
 
@@ -100,7 +100,7 @@ def sign_interval(samples: Sequence[float] | NDArray[np.float64], confidence: fl
 
 
 def between(samples: Sequence[float] | NDArray[np.float64], rank: int, confidence: float) -> Estimate:
-    """The median, from the sample of that rank to the one with as many above it."""
+    """Return the median, with an interval from the sample of this rank to the sample of the same rank from above."""
     ordered = np.sort(np.asarray(samples, dtype=float))
     return Estimate(
         value=float(np.median(ordered)),
@@ -111,9 +111,9 @@ def between(samples: Sequence[float] | NDArray[np.float64], rank: int, confidenc
 
 
 def mean_interval(samples: Sequence[float], confidence: float = CONFIDENCE) -> Estimate | None:
-    """The mean with its interval: Student's, with as many samples as correlated ones are worth.
+    """Return the mean with Student's t interval for the effective number of independent samples.
 
-    What a rate is made of: in a second as many calls are done as their mean allows, and not their median.
+    Rates are based on the mean, because the number of calls per second depends on their mean, not their median.
 
     Returns:
         ``None`` for fewer than six samples.
@@ -127,17 +127,17 @@ def mean_interval(samples: Sequence[float], confidence: float = CONFIDENCE) -> E
     values = np.asarray(samples, dtype=float)
     if len(values) < _FEWEST_FOR_A_MEAN:
         return None
-    worth = max(len(values) / correlation_time(samples), 2.0)
-    reach = float(stdtrit(worth - 1, (1 + confidence) / 2) * np.std(values, ddof=1) / worth**0.5)
+    effective = max(len(values) / correlation_time(samples), 2.0)
+    reach = float(stdtrit(effective - 1, (1 + confidence) / 2) * np.std(values, ddof=1) / effective**0.5)
     middle = float(np.mean(values))
     return Estimate(value=middle, low=middle - reach, high=middle + reach, confidence=confidence)
 
 
 def correlation_time(samples: Sequence[float]) -> float:
-    """Tell how many samples in a row tell as much about the median as one independent sample; at least 1.
+    """Return how many consecutive samples are worth as much as one independent sample for the median; at least 1.
 
-    The sum of the autocorrelations of ``sign(sample - median)`` over all lags, cut off where the sum of two
-    neighbouring ones is no longer positive.
+    This is the sum of the autocorrelations of ``sign(sample - median)`` over all lags, truncated where the sum of two
+    neighbouring lags is no longer positive.
 
     Source: C. J. Geyer, Practical Markov Chain Monte Carlo, Statistical Science 7, 1992, section 3.3.
 
@@ -149,10 +149,10 @@ def correlation_time(samples: Sequence[float]) -> float:
 
 
 def is_correlated(samples: Sequence[float]) -> bool:
-    """Tell whether so few of the samples are independent that the interval of their median may be too narrow.
+    """Return whether the samples are so correlated that the interval of their median may be too narrow.
 
-    Something that comes and goes (another process, a clock frequency) may leave the order of the samples about their
-    median alone, so their logarithms are asked as well.
+    Intermittent effects (another process, the clock frequency) may not change which samples lie above the median, so
+    the logarithms of the samples are tested as well.
 
     >>> is_correlated([1, 2, 1, 2] * 20), is_correlated([1, 1, 1, 1, 1, 2, 2, 2, 2, 2] * 8)
     (False, True)
@@ -168,7 +168,7 @@ def is_correlated(samples: Sequence[float]) -> bool:
 
 
 def _neighbours_correlate(centred: NDArray[np.float64]) -> bool:
-    """Tell whether neighbours are alike by more than chance makes them in one of a hundred runs."""
+    """Return whether the lag-one correlation is larger than chance makes it in one of a hundred runs."""
     variance = float(np.mean(centred**2))
     return variance > 0 and float(centred[1:] @ centred[:-1]) / len(centred) / variance > 2.33 / len(centred) ** 0.5
 
@@ -182,8 +182,8 @@ def _correlation_time(centred: NDArray[np.float64]) -> float:
     correlations = np.fft.irfft(spectrum * np.conj(spectrum))[: count // 2 * 2] / count / variance
     pairs = correlations[0::2] + correlations[1::2]
     ends = np.nonzero(pairs <= 1e-9)[0]
-    found = -1.0 + 2.0 * float(np.sum(pairs[: ends[0]] if len(ends) else pairs))
-    return max(1.0, round(found, 9))  # the same for the samples in reverse
+    time = -1.0 + 2.0 * float(np.sum(pairs[: ends[0]] if len(ends) else pairs))
+    return max(1.0, round(time, 9))  # rounded so that reversed samples give the same
 
 
 @lru_cache(maxsize=64)
@@ -195,14 +195,14 @@ def _normal_quantile(confidence: float) -> float:
 
 @lru_cache(maxsize=256)
 def _rank(count: int, confidence: float) -> int:
-    """The largest k for which fewer than k of `count` samples lie on either side of their median seldom enough."""
+    """Return the largest k for which it is rare enough that fewer than k samples lie on one side of the median."""
     from scipy.special import bdtr, bdtrik
 
     if count == 0:
         return 0
     seldom = (1 - confidence) / 2
     rank = int(max(np.nan_to_num(bdtrik(seldom, count, 0.5)), 0))
-    while bdtr(rank, count, 0.5) <= seldom:  # the inverse is a root, found to some digits
+    while bdtr(rank, count, 0.5) <= seldom:  # the inverse is only approximate
         rank += 1
     while rank > 0 and bdtr(rank - 1, count, 0.5) > seldom:
         rank -= 1
@@ -210,7 +210,7 @@ def _rank(count: int, confidence: float) -> int:
 
 
 def quartiles(samples: Sequence[float]) -> tuple[float, float]:
-    """The lower and the upper quartile.
+    """Return the lower and the upper quartile.
 
     >>> quartiles([1, 2, 3, 4, 5])
     (2.0, 4.0)
@@ -220,7 +220,7 @@ def quartiles(samples: Sequence[float]) -> tuple[float, float]:
 
 
 def quantile(samples: Sequence[float], share: float) -> float:
-    """The value below which so large a share of the samples lies.
+    """Return the value below which this share of the samples lies.
 
     >>> quantile([1, 2, 3, 4, 5], 0.75)
     4.0
@@ -228,14 +228,20 @@ def quantile(samples: Sequence[float], share: float) -> float:
     return float(np.quantile(np.asarray(samples, dtype=float), share))
 
 
+def end_without_outliers(samples: Sequence[float]) -> float:
+    """Return where a chart of the samples ends: at the largest, or three interquartile ranges above the quartile."""
+    low, high = quartiles(samples)
+    return min(float(np.max(samples)), high + 3 * max(high - low, 0.01 * high))
+
+
 class Histogram(NamedTuple):
-    """How many samples lie where.
+    """A histogram.
 
     Attributes:
-        counts: for each bin; the last one also counts what lies beyond.
-        low: where the first bin begins.
-        high: where the last one ends.
-        beyond: how many samples lie beyond that.
+        counts: the number of samples in each bin; the last bin also counts the samples beyond it.
+        low: the lower end of the first bin.
+        high: the upper end of the last bin.
+        beyond: the number of samples above `high`.
     """
 
     counts: tuple[int, ...]
@@ -245,10 +251,10 @@ class Histogram(NamedTuple):
 
 
 def histogram(samples: Sequence[float], bins: int = 30) -> Histogram | None:
-    """The samples in bins of equal width, from the smallest one to where only outliers are left.
+    """Count the samples in bins of equal width, from the smallest sample to where only outliers are left.
 
     Returns:
-        ``None`` where all samples are equal, or fewer than ten.
+        ``None`` if all samples are equal, or if there are fewer than ten.
 
     >>> histogram([1, 1, 2, 2, 2, 2, 3, 3, 3, 5], bins=4)
     Histogram(counts=(2, 4, 3, 1), low=1.0, high=5.0, beyond=0)
@@ -256,7 +262,6 @@ def histogram(samples: Sequence[float], bins: int = 30) -> Histogram | None:
     values = np.asarray(samples, dtype=float)
     if len(values) < 10 or np.ptp(values) == 0:
         return None
-    low, high = quartiles(samples)
-    end = min(float(np.max(values)), high + 3 * max(high - low, 0.01 * high))
+    end = end_without_outliers(samples)
     counts, _ = np.histogram(np.minimum(values, end), bins, (float(np.min(values)), end))
     return Histogram(tuple(map(int, counts)), float(np.min(values)), end, int(np.sum(values > end)))

@@ -7,8 +7,8 @@ interpolation of the densities at these values. A valley that falls short of thi
 is evidence for two modes. The thresholds were calibrated by simulation; ``tests/statistics/test_modes.py`` states the
 error rates.
 
-A tail that is heavier than that can look like a mode: where a fifth of the samples is delayed by an exponential time
-much longer than the noise, a second mode is named in 23 % of the runs of 100 samples, and in 6 % of those of 400.
+A tail that is heavier than that can look like a mode. Where a fifth of the samples is delayed by an exponential time
+much longer than the noise, a second mode is reported in 23 % of runs with 100 samples, and in 6 % with 400.
 """
 
 from __future__ import annotations
@@ -21,28 +21,28 @@ import numpy as np
 
 from .density import Array, Density, densities, shortest
 
-#: Fewer samples say too little about modes.
+#: Fewer samples are not enough to find modes.
 _FEWEST = 20
 
-#: A mode has at least this share of the samples, and at least so many.
+#: A mode has at least this share of the samples, and at least this many.
 _LEAST_SHARE = 0.07
 _LEAST_COUNT = 6
 
-#: A group with less than this share is a mode only where two thirds of it lie within `_NARROW`, in natural
-#: logarithms: slow calls of many different durations are outliers.
+#: A group with less than this share is a mode only if two thirds of it lie within `_NARROW`, in natural logarithms:
+#: slow calls of many different durations are outliers.
 _LARGE_SHARE = 0.25
 _NARROW = 0.16
 
 #: Differences below this, in natural logarithms, separate no modes.
 _FINEST = 1e-3
 
-#: By how many standard deviations a valley falls short of the interpolation, for each bandwidth from the narrowest
-#: on: a narrow one has more places for a chance valley, and a wide one blurs the edges of the distribution. And how
-#: many more, over the number of samples, because small counts are not normal.
+#: The minimum shortfall of a valley below the interpolation, in standard deviations, for each bandwidth from the
+#: narrowest on: a narrow one has more places for a chance valley, and a wide one blurs the edges of the distribution.
+#: The second number, divided by the number of samples, is added, because small counts are not normal.
 _SHORTFALLS = (4.3, 3.75, 3.2, 2.65, 2.1, 1.6, 2.0, 2.5, 3.0, 3.5)
 _SHORTFALL_SCARCE = 20.0
 
-#: By how many standard deviations the density of a mode's shortest half exceeds that of the valleys beside it.
+#: The minimum excess, in standard deviations, of the density of a mode's shortest half over the adjacent valleys.
 _EXCESS = 1.3
 
 #: A valley is at most this share of the lower of its two peaks.
@@ -58,7 +58,7 @@ class Mode(NamedTuple):
 
     Attributes:
         median: the median of the group, in the unit of the samples.
-        share: how much of the samples the group is; the shares of all modes add up to one.
+        share: the share of the samples in the group; the shares of all modes add up to one.
     """
 
     median: float
@@ -93,7 +93,7 @@ def modes(samples: Sequence[float], resolution: float = 0.0) -> tuple[Mode, ...]
 
 
 def _logs(ordered: Array, resolution: float) -> Array:
-    """The logarithms of the samples, in order, with equal samples spread over a step of the clock."""
+    """Return the ordered logarithms of the samples, with equal samples spread over a step of the clock."""
     starts = np.flatnonzero(np.diff(ordered, prepend=-np.inf))
     equal = np.diff(starts, append=len(ordered))  # how many, for each value
     ranks = np.arange(len(ordered)) - np.repeat(starts, equal)
@@ -103,7 +103,7 @@ def _logs(ordered: Array, resolution: float) -> Array:
 
 
 class _Landscape:
-    """The peaks and valleys of a density, of which those that may be chance are removed."""
+    """The peaks and valleys of a density, without those that may be chance."""
 
     def __init__(self, logs: Array, density: Density, shortfall: float) -> None:
         self._logs, self._density, self._shortfall = logs, density, shortfall
@@ -115,7 +115,7 @@ class _Landscape:
         self._scores = [self._score(index) for index in range(len(self._valleys))]
 
     def cuts(self) -> tuple[float, list[int]]:
-        """Tell how clear the least clear valley is that is left, and how many samples lie below each valley."""
+        """Return the score of the least clear remaining valley, and the number of samples below each valley."""
         counts = self._density.counts
         while self._valleys:
             score = min(self._scores)
@@ -135,7 +135,7 @@ class _Landscape:
         return [int(cut) for cut in np.searchsorted(self._logs, places)]
 
     def _remove(self, peak: int) -> None:
-        """A peak goes, and with it the higher of the valleys on its sides."""
+        """Remove a peak and the higher of its adjacent valleys."""
         beside = [index for index in (peak - 1, peak) if 0 <= index < len(self._valleys)]
         higher = max(beside, key=lambda index: self._density.counts[self._valleys[index]])
         del self._peaks[peak], self._valleys[higher], self._scores[higher]
@@ -143,7 +143,7 @@ class _Landscape:
             self._scores[peak - 1] = self._score(peak - 1)
 
     def _score(self, index: int) -> float:
-        """Tell how far a valley falls short of the interpolation between its peaks; one is enough."""
+        """Return how far a valley falls short of the interpolation between its peaks; a score of 1 is enough."""
         before, valley, after = self._peaks[index], self._valleys[index], self._peaks[index + 1]
         counts, wider = self._density.counts, self._density.wider
         if counts[valley] > _DEPTH * min(counts[before], counts[after]):
@@ -153,7 +153,7 @@ class _Landscape:
         return (_root(expected) - _root(float(counts[valley]))) / self._shortfall
 
     def _least_mode(self, parts: list[Array]) -> int | None:
-        """The smallest group that is too small, too wide or too thin for a mode; ``None`` if all groups are modes."""
+        """Return the smallest group that is too small, too wide or too thin for a mode; ``None`` if all are modes."""
         poor = [index for index, part in enumerate(parts) if not self._is_mode(index, part)]
         return min(poor, key=lambda index: len(parts[index]), default=None)
 
@@ -172,5 +172,5 @@ class _Landscape:
 
 
 def _root(count: float) -> float:
-    """A count on a scale on which its standard deviation is one (F. J. Anscombe, Biometrika 35, 1948)."""
+    """Transform a count so that its standard deviation is one (F. J. Anscombe, Biometrika 35, 1948)."""
     return 2 * sqrt(max(count, 0.0) + 0.375)

@@ -1,4 +1,4 @@
-"""Whether samples change with time: while calls warm up, and over a whole run."""
+"""Tests whether samples change over time: while calls warm up, and over a whole run."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ from .medians import median
 
 _Array = NDArray[np.float64]
 
-#: Fewer samples say too little about a trend.
+#: Fewer samples are not enough to find a trend.
 _FEWEST = 20
 
-#: A fall by more than this, from one third of the calls to the next, means that they are not warm yet.
+#: Calls are warm once the median of one third is at least this share of the median of the third before it.
 _STEADY = 0.97
 
-#: How many standard deviations of a rank correlation are no chance. Independent samples exceed 3.7 once in 5,000
-#: runs; noise with a lag-one correlation of up to 0.9 in at most one run of 50.
+#: The threshold for a rank correlation, in standard deviations. Independent samples exceed 3.7 once in 5,000 runs;
+#: noise with a lag-one correlation of up to 0.9 in at most one run of 50.
 _TREND = 3.7
 
-#: The correlation of neighbours is known too badly to believe more than this.
+#: The largest lag-one correlation assumed; its estimate is too uncertain to trust higher values.
 _MOST_CORRELATED = 0.99
 
-#: What the estimate of a correlation lacks, over the number of samples, because a line or a step was fitted first:
+#: The bias of an estimated correlation, times the number of samples, because a line or a step was fitted first:
 #: (2 + 4 φ)/n for a line (F. H. C. Marriott and J. A. Pope, Biometrika 41, 1954), and more for the best of many
 #: steps.
 _LINE_BIAS = 3.0
@@ -32,7 +32,7 @@ _STEP_BIAS = 5.0
 
 
 def is_steady(samples: Sequence[float]) -> bool:
-    """Tell whether the samples have stopped falling: their last third is about as long as the third before it.
+    """Return whether the samples have stopped falling: their last third is about as long as the third before it.
 
     >>> is_steady([90, 60, 30, 20, 10, 10]), is_steady([90, 20, 10, 10, 10, 10])
     (False, True)
@@ -44,17 +44,17 @@ def is_steady(samples: Sequence[float]) -> bool:
 
 
 def drift(samples: Sequence[float]) -> float | None:
-    """By what share the samples rose (or fell) from their first third to their last, unless that may be chance.
+    """Return the relative change of the samples from their first third to their last, unless it may be chance.
 
-    The test is the rank correlation of samples and time. Noise that lasts longer than a sample makes the correlation
-    vary more, as if there were fewer samples, by the factor (1 + φ)/(1 − φ) for neighbours with correlation φ. This φ
-    is estimated from what a line or a single step, whichever fits better, leaves of the ranks.
+    The test is the rank correlation of samples and time. Noise that lasts longer than a sample increases the variance
+    of the correlation by the factor (1 + φ)/(1 − φ) for neighbours with correlation φ, as fewer samples would. φ is
+    estimated from the ranks' residuals after fitting a line or a single step, whichever fits better.
 
     Args:
         samples: in the order in which they were taken.
 
     Returns:
-        0.1 for a rise by 10 %; ``None`` where there is no trend, or too few samples to tell.
+        0.1 for a rise by 10 %; ``None`` if there is no trend, or if there are too few samples.
 
     >>> round(drift([100 + step for step in range(30)]), 3)
     0.191
@@ -75,7 +75,7 @@ def drift(samples: Sequence[float]) -> float | None:
 
 
 def _inflation(ranks: _Array) -> float:
-    """Tell how many times as large the variance of a rank correlation is as for independent samples."""
+    """Return the variance of a rank correlation relative to its variance for independent samples."""
     count = len(ranks)
     centred = ranks - np.mean(ranks)
     line, step = _without_line(centred), _without_step(centred)
@@ -94,7 +94,7 @@ def _without_line(centred: _Array) -> _Array:
 
 
 def _without_step(centred: _Array) -> _Array:
-    """The best step is where the sums of squares within both parts are smallest; a part is a tenth at least."""
+    """Remove the step that minimizes the sum of squares within both parts; each part has at least a tenth."""
     count = len(centred)
     least = count // 10
     before = np.arange(least, count - least + 1)
@@ -104,7 +104,7 @@ def _without_step(centred: _Array) -> _Array:
 
 
 def _ranks(values: _Array) -> _Array:
-    """The rank of each value; equal values share one, so that a coarse clock makes no trend."""
+    """Return the rank of each value; equal values share a rank, so that a coarse clock makes no trend."""
     _, place, counts = np.unique(values, return_inverse=True, return_counts=True)
     ranks: _Array = (np.cumsum(counts) - (counts - 1) / 2)[place]
     return ranks

@@ -1,1 +1,1 @@
-"""Compiled programs as XLA wrote them. Nothing here sees JAX."""
+"""Compiled XLA programs: reading them and analysing them. Nothing here imports JAX."""

@@ -1,6 +1,6 @@
-"""The model of a buffer assignment: which allocations a compiled module has, and where in them its values lie.
+"""The model of a buffer assignment: the allocations of a compiled module, and the offsets of its values in them.
 
-The names are those of ``xla/service/hlo.proto``, where it has one.
+Fields are named as in ``xla/service/hlo.proto`` where it has them.
 """
 
 from __future__ import annotations
@@ -12,30 +12,30 @@ from .hlo import ShapeIndex
 
 
 class Location(NamedTuple):
-    """Where a value can be found: a part of the result of an instruction."""
+    """A part of an instruction's result (``HloPosition``)."""
 
     instruction_id: int
     shape_index: ShapeIndex
 
 
 class LogicalBuffer(NamedTuple):
-    """A value: something that is computed once and has to be kept for a while.
+    """A value (``HloValue``): it is defined once, and keeps its memory while it is live.
 
     Attributes:
-        size_bytes: of it.
-        defined_at: the instruction that makes it.
+        size_bytes: its size.
+        defined_at: the instruction, and the part of its result, that defines it.
     """
 
     size_bytes: int
     defined_at: Location
 
 
-#: What an allocation is for.
+#: The purpose of an allocation.
 Kind = Literal["argument", "output", "temporary", "constant", "thread-local"]
 
 
-class Assigned(NamedTuple):
-    """A value and where it lies in an allocation."""
+class AssignedBuffer(NamedTuple):
+    """A logical buffer and its offset in an allocation."""
 
     logical_buffer_id: int
     offset_bytes: int
@@ -46,12 +46,12 @@ class BufferAllocation(NamedTuple):
     """An allocation, as the compiler planned it.
 
     Attributes:
-        size_bytes: of the whole.
-        kind: what it is for.
-        aliased: whether an argument's memory becomes an output's.
-        parameter_number: of the argument that it holds; ``None`` where it holds none.
-        color: the memory space it lies in; 0 for the device's own.
-        assigned: what lies in it.
+        size_bytes: its size.
+        kind: its purpose.
+        aliased: whether it holds an argument at first and an output in the end.
+        parameter_number: the number of the argument that it holds; ``None`` if it holds none.
+        color: its memory space; 0 for the device's default memory.
+        assigned: the buffers in it.
     """
 
     size_bytes: int
@@ -59,11 +59,11 @@ class BufferAllocation(NamedTuple):
     aliased: bool
     parameter_number: int | None
     color: int
-    assigned: tuple[Assigned, ...]
+    assigned: tuple[AssignedBuffer, ...]
 
 
 class BufferAssignment(NamedTuple):
-    """All allocations of a module, and the values in them by their ids."""
+    """All allocations of a module, and its logical buffers by id."""
 
     logical_buffers: Mapping[int, LogicalBuffer]
     buffer_allocations: tuple[BufferAllocation, ...]

@@ -1,8 +1,7 @@
-"""The model of a compiled module: what XLA wrote down about its instructions, computations, schedule and shardings.
+"""The model of a compiled module: its instructions, computations, schedule and shardings, as XLA serialized them.
 
-Fields that hold what a field of ``xla/service/hlo.proto`` holds have its name. What follows from them, such as how
-long a value lives, what an operation costs or which line it was made for, is worked out elsewhere in
-:mod:`jaxmagic.xla`.
+Fields are named as in ``xla/service/hlo.proto`` where it has them. Live ranges, costs and source lines are derived
+elsewhere in :mod:`jaxmagic.xla`.
 """
 
 from __future__ import annotations
@@ -14,18 +13,18 @@ from typing import NamedTuple
 
 from ..records.call_stack import Stack
 
-#: A place in a nested tuple: ``()`` for the whole, ``(1, 0)`` for the first part of the second part.
+#: An index into a nested tuple: ``()`` for the whole, ``(1, 0)`` for the first element of the second element.
 ShapeIndex = tuple[int, ...]
 
 
 class Subshape(NamedTuple):
-    """A part of a shape that takes memory of its own: an array, or the table of pointers that a tuple is.
+    """A part of a shape that has memory of its own: an array, or a tuple's table of pointers.
 
     Attributes:
-        shape_index: where it is.
-        shape: in words, such as ``"f32[256,512]"``, or ``"(f32[2], s32[])"``.
-        elements: of an array; 0 for a tuple.
-        size_bytes: of the array, or of the table.
+        shape_index: its index in the whole shape.
+        shape: its text, such as ``"f32[256,512]"`` or ``"(f32[2], s32[])"``.
+        elements: the number of elements of an array; 0 for a tuple.
+        size_bytes: the size of the array, or of the table.
     """
 
     shape_index: ShapeIndex
@@ -38,27 +37,27 @@ class HloInstruction(NamedTuple):
     """One instruction of a module.
 
     Attributes:
-        name: as in the text of the module, without ``%``.
-        opcode: in XLA's words, such as ``"dot"`` or ``"fusion"``.
-        shape: of its result, such as ``"f32[256,512]"``, without the workspace of a library.
-        elements: of its result, altogether.
-        size_bytes: of its result, altogether; tables of pointers do not count.
-        operand_ids: the instructions whose results it takes.
-        called_computation_ids: the computations that it runs, or that say how it combines two numbers.
-        custom_call_target: what a ``custom-call`` calls; empty for others.
-        flops: of a product, a convolution, a transform or a decomposition, also as a call of a library, how many
-            floating-point operations it takes; ``None`` for others, and where its dimension numbers do not tell.
-        num_replica_groups: of a collective operation, among how many groups of devices it exchanges; 0 if that is
-            not known.
-        op_name: the path of JAX's operation, such as ``"jit(f)/layer/dot_general"``.
-        stack: the calls of Python that wrote it; older compilers tell the innermost alone. Empty if not known.
-        parameter_number: of a ``parameter``, the operand of its computation that it stands for.
-        tuple_index: of a ``get-tuple-element``, the part that it takes.
-        traced_for: the function that JAX traced it for, an earlier caller, where the calls of the one that ran are
-            not known; ``stack`` then begins behind both.
-        one_kernel: of a ``call``, whether all that it runs is compiled as one, and recorded as one event.
-        changes_layout: of a ``copy``, whether it arranges the same numbers in another order.
-        known_trip_count: of a ``while``, how often its body runs; 0 if that is not known before.
+        name: its name in the module's text, without ``%``.
+        opcode: its HLO opcode, such as ``"dot"`` or ``"fusion"``.
+        shape: the shape of its result, such as ``"f32[256,512]"``, without the workspace of a library call.
+        elements: the number of elements of its result, summed over a tuple.
+        size_bytes: the size of its result, summed over a tuple; tables of pointers do not count.
+        operand_ids: the ids of its operands.
+        called_computation_ids: the computations that it runs or combines elements with.
+        custom_call_target: the target of a ``custom-call``; empty for other opcodes.
+        flops: the floating-point operations of a dot, convolution, FFT or decomposition, including library calls.
+            ``None`` for other instructions, and where the dimension numbers do not determine them.
+        num_replica_groups: the number of replica groups of a collective; 0 if unknown.
+        op_name: the path of the JAX operation, such as ``"jit(f)/layer/dot_general"``.
+        stack: the Python call stack that created it; older compilers record only the innermost frame. Empty if
+            unknown.
+        parameter_number: for a ``parameter``, the number of the operand that it stands for.
+        tuple_index: for a ``get-tuple-element``, the index of the element.
+        traced_for: the earlier caller for which JAX traced it, where the calls of the current caller are unknown;
+            ``stack`` then begins below both.
+        one_kernel: for a ``call``, whether everything it runs is compiled into one kernel and traced as one event.
+        changes_layout: for a ``copy``, whether the layout of its result differs from its operand's.
+        known_trip_count: for a ``while``, how often its body runs; 0 if unknown at compile time.
         subshapes: all parts of its result, with the workspace; the whole comes first.
     """
 
@@ -84,12 +83,12 @@ class HloInstruction(NamedTuple):
 
 
 class Literal(NamedTuple):
-    """The numbers of a constant.
+    """The values of a constant.
 
     Attributes:
         dimensions: its sizes.
-        minor_to_major: its axes, from the one whose numbers lie side by side to the one whose lie furthest apart.
-        data: its bytes, as they lie in memory.
+        minor_to_major: its axes, from the fastest varying to the slowest varying one in memory.
+        data: its bytes, in memory order.
     """
 
     dimensions: tuple[int, ...]
@@ -101,18 +100,18 @@ class HloModule(NamedTuple):
     """A compiled module.
 
     Attributes:
-        name: such as ``"jit_f"``.
-        instructions: of all its computations, by id.
-        computations: the ids of the instructions of each, operands before their users, by its own id.
-        instruction_ids: by the instruction's name.
-        inputs: what it takes, in order.
-        outputs: what it gives, in order.
-        entry_computation_id: of the computation in which it begins.
-        root_ids: of the instruction whose result is the computation's, by the id of the computation.
-        schedule: the ids of the instructions in the order in which they run, by the id of the computation; what is
-            inside of a fusion has none.
-        input_output_alias: by part of the result, the number of the donated argument in whose memory it is returned.
-        literals: of constants that are not small, by id; empty unless they were asked for.
+        name: its name, such as ``"jit_f"``.
+        instructions: the instructions of all computations, by id.
+        computations: the ids of the instructions of each computation, operands before users, by computation id.
+        instruction_ids: the ids of the instructions, by name.
+        inputs: the arguments, in order.
+        outputs: the results, in order.
+        entry_computation_id: the id of the entry computation.
+        root_ids: the id of each computation's root instruction, by computation id.
+        schedule: the ids of the instructions in execution order, by computation id; computations of fusions have no
+            schedule.
+        input_output_alias: the number of the donated argument whose memory holds a result, by the result's index.
+        literals: the values of constants that are not small, by id; empty unless they were requested.
     """
 
     name: str
@@ -130,13 +129,12 @@ class HloModule(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sharded:
-    """An array that a program takes or gives.
+    """An argument or a result of a program, with its sharding.
 
     Attributes:
-        name: of the argument, as JAX names it, such as ``"params['w']"``; empty for what is given.
-        shape: type and sizes of what one device has of it, such as ``"f32[256,512]"``.
-        pieces: into how many pieces each of its axes is divided; all 1 where each device has all of it. ``None`` if
-            that is not known.
+        name: JAX's name of an argument, such as ``"params['w']"``; empty for a result.
+        shape: type and sizes of one device's shard, such as ``"f32[256,512]"``.
+        pieces: the number of shards along each axis; all 1 where the array is replicated. ``None`` if unknown.
     """
 
     name: str

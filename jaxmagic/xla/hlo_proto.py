@@ -1,12 +1,11 @@
-"""XLA's own messages, as far as they are read here: the scheduled module, and where its buffers lie.
+"""Declares the protocol buffer messages of XLA that are read here: the scheduled module and the buffer assignment.
 
-The wire format of protocol buffers numbers its fields and skips those that a reader does not know. So a table of the
-few fields that are wanted is enough to read what any version of XLA writes, and neither ``protoc`` nor XLA's own
-definitions are needed. The numbers are those of ``xla/service/hlo.proto`` and ``xla/xla_data.proto`` in
-https://github.com/openxla/xla.
+Protocol buffers identify fields by number, and a reader skips those that it does not know. A table of the few fields
+needed is therefore enough to read messages of any XLA version, without ``protoc`` and without XLA's own definitions.
+The numbers are those of ``xla/service/hlo.proto`` and ``xla/xla_data.proto`` in https://github.com/openxla/xla.
 
-Texts are read as bytes: a name that is no valid UTF-8 is no reason to read nothing. So are the numbers of a constant:
-many in a row stand there as they do in memory, or as one varint behind the other.
+Strings are declared as bytes, so that a name with invalid UTF-8 does not make the whole message unreadable. The
+values of constants are declared as bytes too: a packed field is either their memory or a sequence of varints.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
 
 from .hlo import ShapeIndex, Subshape
 
-#: Message: fields, as name, number and type; ``*`` stands for any number of them.
+#: Message: fields, each with name, number and type; ``*`` marks a repeated field.
 _XLA = """
 HloProto: hlo_module 1 HloModule
 HloModule: name 1 bytes, entry_computation_id 6 int64, computations 3 *HloComputation, schedule 7 HloSchedule,
@@ -76,7 +75,8 @@ BufferAllocation: index 1 int64, size 2 int64, is_thread_local 3 bool, is_tuple 
 Assigned: logical_buffer_id 1 int64, offset 2 int64, size 3 int64
 """
 
-#: XLA's numbers of element types, with their bits. https://github.com/openxla/xla/blob/main/xla/xla_data.proto
+#: Names and bits of element types by XLA's ``PrimitiveType``.
+#: https://github.com/openxla/xla/blob/main/xla/xla_data.proto
 _ELEMENTS: Mapping[int, tuple[str, int]] = {
     1: ("pred", 8), 2: ("s8", 8), 3: ("s16", 16), 4: ("s32", 32), 5: ("s64", 64), 6: ("u8", 8), 7: ("u16", 16),
     8: ("u32", 32), 9: ("u64", 64), 10: ("f16", 16), 11: ("f32", 32), 12: ("f64", 64), 15: ("c64", 64),
@@ -86,10 +86,10 @@ _ELEMENTS: Mapping[int, tuple[str, int]] = {
     33: ("f8e8m0fnu", 8),
 }  # fmt: skip
 
-#: XLA's number for the type of a tuple.
+#: XLA's ``PrimitiveType`` of a tuple.
 TUPLE = 13
 
-#: What each part of a tuple takes in its table of pointers.
+#: The size of an entry in a tuple's table of pointers.
 _POINTER_BYTES = 8
 
 _FIELD = descriptor_pb2.FieldDescriptorProto
@@ -103,10 +103,10 @@ _SCALARS = {
 
 
 def read(name: str, data: bytes) -> Any:
-    """The message `name` in `data`.
+    """Parse `data` as the message called `name`.
 
     Raises:
-        google.protobuf.message.DecodeError: it is none.
+        google.protobuf.message.DecodeError: `data` is not such a message.
     """
     message = _messages()[name]()
     message.ParseFromString(data)
@@ -114,7 +114,7 @@ def read(name: str, data: bytes) -> Any:
 
 
 def element_of(number: int) -> tuple[str, int]:
-    """The name of an element type and its bits; 0 bits where it takes no memory, or is not known.
+    """Return the name of an element type and its bits; 0 bits if it takes no memory or is unknown.
 
     >>> element_of(11)
     ('f32', 32)
@@ -123,20 +123,20 @@ def element_of(number: int) -> tuple[str, int]:
 
 
 def subshapes(message: Any, index: ShapeIndex = ()) -> tuple[Subshape, ...]:
-    """The parts of a ``Shape``: the whole, and where it is a tuple, then those of what is in it."""
+    """Return the parts of a ``Shape``: the whole, followed by the parts of a tuple's elements."""
     if message.element_type == TUPLE:
         inner = [subshapes(each, (*index, number)) for number, each in enumerate(message.tuple_shapes)]
-        words = f"({', '.join(parts[0].shape for parts in inner)})"
-        own = Subshape(index, words, 0, _POINTER_BYTES * len(inner))
-        return (own, *(part for parts in inner for part in parts))
+        shape = f"({', '.join(parts[0].shape for parts in inner)})"
+        table = Subshape(index, shape, 0, _POINTER_BYTES * len(inner))
+        return (table, *(part for parts in inner for part in parts))
     name, bits = element_of(message.element_type)
     elements = prod(message.dimensions) if bits else 0
-    words = f"{name}[{','.join(map(str, message.dimensions))}]"
-    return (Subshape(index, words, elements, -(-elements * bits // 8)),)
+    shape = f"{name}[{','.join(map(str, message.dimensions))}]"
+    return (Subshape(index, shape, elements, -(-elements * bits // 8)),)
 
 
 def entry(table: Sequence[Any], position: int) -> Any:
-    """Return what a message refers to: positions begin at 1; ``None`` for 0 and beyond the end.
+    """Look up a 1-based position in a table; ``None`` for 0 and beyond the end.
 
     >>> entry(["a.py", "b.py"], 2)
     'b.py'
@@ -145,18 +145,18 @@ def entry(table: Sequence[Any], position: int) -> Any:
 
 
 def text(data: bytes) -> str:
-    """A name, whatever bytes it has."""
+    """Decode a name; invalid UTF-8 is replaced."""
     return data.decode(errors="replace")
 
 
 @cache
 def _messages() -> dict[str, Any]:
-    """A class for each message in the table."""
+    """Return the message classes by name."""
     return classes_of("jaxmagic.xla", _XLA)
 
 
 def classes_of(package: str, table: str) -> dict[str, Any]:
-    """Message classes for a table such as the one above, in a pool of their own."""
+    """Create the message classes of a table such as `_XLA`, in a descriptor pool of their own."""
     file = descriptor_pb2.FileDescriptorProto(name=f"{package}.proto", package=package, syntax="proto3")
     for entry in table.replace(",\n", ",").strip().splitlines():
         name, fields = entry.split(":")

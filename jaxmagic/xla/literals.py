@@ -1,4 +1,4 @@
-"""The numbers of a constant, from XLA's message to bytes as they lie in memory."""
+"""Reads the values of constants, and compares them with arrays."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ import numpy as np
 
 from .hlo import Literal
 
-#: Fields whose numbers stand there as in memory.
+#: Fields that hold values as they lie in memory.
 _AS_IN_MEMORY = (
     "preds", "u8s", "s8s", "u16s", "s16s", "f16s", "bf16s", "f32s", "f64s", "c64s", "c128s",
 )  # fmt: skip
 
-#: Fields whose numbers stand there as varints, and what they are.
+#: Fields that hold values as varints, with their types.
 _VARINTS: Mapping[str, type[np.generic]] = {
     "s32s": np.int32,
     "s64s": np.int64,
@@ -23,12 +23,12 @@ _VARINTS: Mapping[str, type[np.generic]] = {
     "u64s": np.uint64,
 }
 
-#: Constants below are not worth a name.
+#: Smaller constants are not read.
 LEAST_BYTES = 1024
 
 
 def read_literal(message: Any) -> Literal | None:
-    """The numbers in a ``LiteralProto``; ``None`` where there are few, or none that can be read."""
+    """Read the values in a ``LiteralProto``; ``None`` if they are smaller than `LEAST_BYTES` or of an unread type."""
     data = next((found for field in _AS_IN_MEMORY if (found := getattr(message, field))), b"")
     for field, kind in _VARINTS.items():
         if found := getattr(message, field):
@@ -39,21 +39,21 @@ def read_literal(message: Any) -> Literal | None:
 
 
 def _integers(data: bytes) -> np.ndarray[Any, np.dtype[np.uint64]]:
-    """Varints: seven bits a byte, the lowest first, and the eighth tells whether there are more."""
+    """Decode varints: seven bits per byte, lowest first; the eighth bit is set in all bytes but the last."""
     raw = np.frombuffer(data, np.uint8)
     ends = np.flatnonzero(raw < 128)
     starts = np.concatenate([[0], ends[:-1] + 1])
     lengths = ends - starts + 1
-    found = np.zeros(len(ends), np.uint64)
+    values = np.zeros(len(ends), np.uint64)
     for place in range(int(lengths.max(initial=0))):
         has = lengths > place
         bits = (raw[starts[has] + place] & 127).astype(np.uint64)
-        found[has] |= bits << np.uint64(7 * place)
-    return found
+        values[has] |= bits << np.uint64(7 * place)
+    return values
 
 
 def is_copy(literal: Literal, array: np.ndarray[Any, Any]) -> bool:
-    """Tell whether these are the numbers of `array`, perhaps in another shape, whatever its dimensions lie like.
+    """Return whether the literal has the values of `array`, whatever its layout, possibly in another shape.
 
     >>> w = np.arange(6, dtype=np.int8).reshape(2, 3)
     >>> is_copy(Literal((2, 3), (1, 0), bytes([0, 1, 2, 3, 4, 5])), w)

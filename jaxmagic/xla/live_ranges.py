@@ -1,10 +1,10 @@
-"""From when to when is each buffer of a program needed?
+"""Computes the live range of each buffer of a program from the program's schedule.
 
-XLA writes down where a buffer lies, but on most backends not for how long. That follows from the schedule. Time is
-the position in it, where what a ``while``, ``call`` or ``conditional`` runs stands before the instruction itself, and
-a loop's condition before its body. A value is needed from the instruction that makes it to the last one that takes
-it, wherever it went meanwhile: through tuples and their elements, into calls and loops and out of them. The rules are
-those of XLA's ``HloDataflowAnalysis`` and ``HloLiveRange`` (https://github.com/openxla/xla).
+XLA records the offset of a buffer, but on most backends not its live range. Time is the position in the flattened
+schedule, in which the computations of a ``while``, ``call`` or ``conditional`` come before the instruction itself,
+and a loop's condition before its body. A value is live from the instruction that defines it to its last use, and is
+followed through tuples and their elements, and into and out of calls and loops. The rules are those of XLA's
+``HloDataflowAnalysis`` and ``HloLiveRange`` (https://github.com/openxla/xla).
 """
 
 from __future__ import annotations
@@ -16,35 +16,32 @@ from typing import NamedTuple
 from .buffer_assignment import Location
 from .hlo import HloInstruction, HloModule, ShapeIndex, Subshape
 
-#: Instructions that hand on what they take and read nothing of it.
-_HANDED_ON = frozenset({"tuple", "domain", "opt-barrier"})
+#: Instructions that forward their operands without reading them.
+_FORWARD_UNREAD = frozenset({"tuple", "domain", "opt-barrier"})
 
-#: Instructions whose result is, at the same place, what they take.
+#: Instructions whose result is their first operand, at the same index.
 _SAME = frozenset({"bitcast", "domain", "opt-barrier", "add-dependency", "async-update"})
 
-#: Instructions that hand their operand on as a part of their result, and which part that is.
+#: Instructions whose result contains their operand, and at which index.
 _STARTS = {"copy-start": 1, "send": 0, "recv": 0, "all-gather-start": 0, "collective-permute-start": 0}
 
-#: Instructions whose result is a part of what they take, and which part that is.
+#: Instructions whose result is an element of their operand, and at which index.
 _DONES = {"copy-done": 0, "async-done": 1, "all-gather-done": 1, "collective-permute-done": 1, "recv-done": 0}
 
-#: Instructions that hand values on in some way; all others only read what they take.
-_HANDS_ON = frozenset(
-    {*_HANDED_ON, *_SAME, *_STARTS, *_DONES, "get-tuple-element", "while", "conditional", "call", "async-start"}
-)
-
-
-#: Instructions that give what they take to the computations that they run, and read nothing of it afterwards.
+#: Instructions that pass their operands to the computations that they run, and do not read them afterwards.
 _RUNS = frozenset({"while", "conditional", "call"})
+
+#: Instructions that forward values in some way; all others only read their operands.
+_FORWARD = frozenset({*_FORWARD_UNREAD, *_SAME, *_STARTS, *_DONES, *_RUNS, "get-tuple-element", "async-start"})
 
 
 class LiveRange(NamedTuple):
-    """From which step of the schedule to which a value is needed, both included.
+    """The steps of the schedule in which a value is live, both ends included.
 
     Attributes:
-        first: the step that makes it.
-        last: the last one that needs it.
-        returned_at: which part of the program's result it is; ``None`` if it is none.
+        first: the step that defines it.
+        last: the last step that needs it.
+        returned_at: its index in the program's result; ``None`` if it is not returned.
     """
 
     first: int
@@ -52,13 +49,13 @@ class LiveRange(NamedTuple):
     returned_at: ShapeIndex | None = None
 
 
-class Timetable(NamedTuple):
-    """When each instruction runs.
+class Schedule(NamedTuple):
+    """The flattened schedule: when each instruction runs.
 
     Attributes:
-        steps: by the number of the instruction; those inside of fusions have none.
-        spans: first and last step of each computation, with what it calls.
-        order: the numbers of the instructions, by step.
+        steps: the step of each instruction, by id; instructions in fusions have none.
+        spans: the first and last step of each computation, including the computations that it calls.
+        order: the ids of the instructions, by step.
     """
 
     steps: dict[int, int]
@@ -66,36 +63,36 @@ class Timetable(NamedTuple):
     order: list[int]
 
 
-def flattened_schedule(module: HloModule) -> Timetable:
-    """The schedule of all computations as one sequence, callees before their callers, each of them once.
+def flattened_schedule(module: HloModule) -> Schedule:
+    """Flatten the schedules of all computations into one sequence: callees before callers, each computation once.
 
     Raises:
-        ValueError: there is none, or it names an instruction that is not there.
+        ValueError: the module has no schedule, or its schedule refers to an unknown instruction.
     """
     if not module.schedule.get(module.entry_computation_id):
-        raise ValueError("the module has no schedule: it is not what a compiler left")
+        raise ValueError("the module has no schedule: expected the output of a compiler")
     if any(number not in module.instructions for order in module.schedule.values() for number in order):
-        raise ValueError("the module's schedule names an instruction that is not there")
-    table = Timetable({}, {}, [])
-    _run(module, module.entry_computation_id, table, {module.entry_computation_id})
-    return table
+        raise ValueError("the module's schedule refers to an unknown instruction")
+    schedule = Schedule({}, {}, [])
+    _append(module, module.entry_computation_id, schedule, {module.entry_computation_id})
+    return schedule
 
 
-def _run(module: HloModule, number: int, table: Timetable, met: set[int]) -> None:
-    first = len(table.order)
-    for instruction in module.schedule.get(number, ()):  # what is inside of a fusion has none
-        for called in _in_order(module, module.instructions[instruction]):
-            if called not in met:
-                met.add(called)
-                _run(module, called, table, met)
-        table.steps[instruction] = len(table.order)
-        table.order.append(instruction)
-    if len(table.order) > first:
-        table.spans[number] = LiveRange(first, len(table.order) - 1)
+def _append(module: HloModule, computation: int, schedule: Schedule, seen: set[int]) -> None:
+    first = len(schedule.order)
+    for number in module.schedule.get(computation, ()):  # computations of fusions have no schedule
+        for called in _called_in_order(module, module.instructions[number]):
+            if called not in seen:
+                seen.add(called)
+                _append(module, called, schedule, seen)
+        schedule.steps[number] = len(schedule.order)
+        schedule.order.append(number)
+    if len(schedule.order) > first:
+        schedule.spans[computation] = LiveRange(first, len(schedule.order) - 1)
 
 
-def _in_order(module: HloModule, instruction: HloInstruction) -> list[int]:
-    """The computations that an instruction runs; a loop's condition, which ends in a truth value, comes first."""
+def _called_in_order(module: HloModule, instruction: HloInstruction) -> list[int]:
+    """Return the computations that an instruction runs; the condition of a loop comes first."""
     called = [each for each in instruction.called_computation_ids if each in module.computations]
     if instruction.opcode == "while":
         called.sort(key=lambda each: not _is_condition(module, each))
@@ -103,27 +100,28 @@ def _in_order(module: HloModule, instruction: HloInstruction) -> list[int]:
 
 
 def _is_condition(module: HloModule, computation: int) -> bool:
+    """Return whether a computation of a loop is its condition, which returns a truth value, and not its body."""
     root = module.instructions.get(module.root_ids[computation])
     return root is not None and root.shape == "pred[]"
 
 
-def lifetimes(module: HloModule, made_at: Iterable[Location], table: Timetable) -> dict[Location, LiveRange]:
-    """Tell how long the value is needed that is made at each of these places.
+def live_ranges(module: HloModule, definitions: Iterable[Location], schedule: Schedule) -> dict[Location, LiveRange]:
+    """Return the live range of each value.
 
     Args:
         module: the scheduled module.
-        made_at: where a value of its own is made: everywhere else there are values that were made elsewhere.
-        table: when each instruction runs.
+        definitions: where values are defined; all other locations hold values defined elsewhere.
+        schedule: when each instruction runs.
 
     Returns:
-        Those that are made by an instruction that has a place in the schedule.
+        The live ranges of values defined by an instruction in the schedule.
     """
-    flow = _Flow(module, frozenset(made_at), table)
-    return {place: flow.lifetime(place) for place in flow.made_at if place.instruction_id in table.steps}
+    flow = _Flow(module, frozenset(definitions), schedule)
+    return {each: flow.live_range(each) for each in flow.definitions if each.instruction_id in schedule.steps}
 
 
-def own_parts(instruction: HloInstruction) -> Iterator[Subshape]:
-    """The parts of its result that an instruction makes itself: the others are values that it hands on."""
+def defined_parts(instruction: HloInstruction) -> Iterator[Subshape]:
+    """Yield the parts of its result that an instruction defines; the other parts are forwarded values."""
     opcode, parts = instruction.opcode, instruction.subshapes
     if opcode in _DONES or opcode in _SAME or opcode in ("get-tuple-element", "while", "call"):
         return
@@ -136,144 +134,137 @@ def own_parts(instruction: HloInstruction) -> Iterator[Subshape]:
     yield from parts
 
 
-def sharing(module: HloModule, made_at: Iterable[Location], table: Timetable) -> list[set[Location]]:
-    """Values that XLA has to keep in one place, each group by where its values are made.
+def alias_groups(module: HloModule, definitions: Iterable[Location], schedule: Schedule) -> list[set[Location]]:
+    """Group the values that XLA has to keep in the same buffer.
 
-    What a loop begins with, what each turn leaves and what the loop returns are one buffer, and so are the results
-    of all branches of a ``conditional``. The rules are those of XLA's ``HloAliasAnalysis``.
+    The initial state of a loop, the state after each iteration and the loop's result share one buffer, and so do the
+    results of all branches of a ``conditional``. The rules are those of XLA's ``HloAliasAnalysis``.
 
     Returns:
-        Every value in one group; most are alone.
+        Groups of definitions. Every value is in one group, most of them alone.
     """
-    flow = _Flow(module, frozenset(made_at), table)
+    flow = _Flow(module, frozenset(definitions), schedule)
     group_of: dict[Location, set[Location]] = {}
-    for value in flow.made_at:
+    for value in flow.definitions:
         group = {value}
-        for place in flow.walk(value) if value.instruction_id in table.steps else ():
-            if flow.joins(place) and place in group_of:
-                group |= group_of[place]
-            if flow.joins(place):
-                group.add(place)
+        for place in flow.locations(value) if value.instruction_id in schedule.steps else ():
+            if flow.merges_values(place):
+                group |= group_of.get(place, {place})
         group_of.update(dict.fromkeys(group, group))
-    groups = {id(group): group & flow.made_at for group in group_of.values()}
+    groups = {id(group): group & flow.definitions for group in group_of.values()}
     return [group for group in groups.values() if group]
 
 
 class _Flow:
-    """Where values go.
+    """Follows values through a program.
 
-    Most of them are made, read by some instructions, and gone. For those the last step that reads them is enough, and
-    it is noted in passing; only instructions that hand values on are remembered one by one.
+    Most values are read by some instructions that forward nothing. The last step that reads them is then enough; only
+    the instructions that forward a value are kept one by one.
     """
 
-    def __init__(self, module: HloModule, made_at: frozenset[Location], table: Timetable) -> None:
-        self.made_at = made_at
+    def __init__(self, module: HloModule, definitions: frozenset[Location], schedule: Schedule) -> None:
+        self.definitions = definitions
         self._module = module
-        self._table = table
-        self._read_last: dict[int, int] = {}
-        self._handed_to: dict[int, list[tuple[int, int]]] = {}
+        self._schedule = schedule
+        self._last_read: dict[int, int] = {}
+        self._forwarded_to: dict[int, list[tuple[int, int]]] = {}
         self._root_of: dict[int, int] = {}
         self._callers: dict[int, list[int]] = defaultdict(list)
         self._parameters: dict[tuple[int, int], int] = {}
-        self._home: dict[int, int] = {}
+        self._parameter_of: dict[int, int] = {}
         self._conditions: set[int] = set()
-        for number in table.spans:
-            self._root_of[module.root_ids[number]] = number
-        for step, number in enumerate(table.order):
+        for step, number in enumerate(schedule.order):
             self._add(step, number, module.instructions[number])
-        for number in table.spans:
-            self._add_parameters(number)
+        for computation in schedule.spans:
+            self._root_of[module.root_ids[computation]] = computation
+            self._add_parameters(computation)
 
     def _add(self, step: int, number: int, instruction: HloInstruction) -> None:
-        if instruction.opcode not in _HANDS_ON:
-            for operand in instruction.operand_ids:
-                self._read_last[operand] = step  # later steps come later
+        if instruction.opcode not in _FORWARD:
+            self._last_read.update(dict.fromkeys(instruction.operand_ids, step))  # steps ascend
             return
         for position, operand in enumerate(instruction.operand_ids):
-            self._handed_to.setdefault(operand, []).append((number, position))
+            self._forwarded_to.setdefault(operand, []).append((number, position))
         for called in instruction.called_computation_ids:
             self._callers[called].append(number)
         if instruction.opcode == "while":
-            self._conditions.update(self._condition(instruction.called_computation_ids))
+            scheduled = self._schedule.spans.keys() & instruction.called_computation_ids
+            self._conditions.update(called for called in scheduled if _is_condition(self._module, called))
 
     def _add_parameters(self, computation: int) -> None:
         for number in self._module.schedule[computation]:
             instruction = self._module.instructions[number]
             if instruction.opcode == "parameter":
                 self._parameters[computation, instruction.parameter_number] = number
-                self._home[number] = computation
+                self._parameter_of[number] = computation
 
-    def _condition(self, called: tuple[int, ...]) -> list[int]:
-        """The one of a loop's two computations that ends in a truth value and not in the loop's state."""
-        return [each for each in called if each in self._table.spans and _is_condition(self._module, each)]
-
-    def lifetime(self, made_at: Location) -> LiveRange:
-        """From where it is made to the last step that needs it, wherever it has gone."""
-        number = made_at.instruction_id
-        first = self._table.steps[number]
-        if number in self._home:
-            first = self._table.spans[self._home[number]].first
-        elif number not in self._handed_to and number not in self._root_of:
-            return LiveRange(first, self._read_last.get(number, first))
+    def live_range(self, definition: Location) -> LiveRange:
+        """Return the steps from a value's definition to its last use, at any of its locations."""
+        number = definition.instruction_id
+        first = self._schedule.steps[number]
+        if number in self._parameter_of:
+            first = self._schedule.spans[self._parameter_of[number]].first
+        elif number not in self._forwarded_to and number not in self._root_of:
+            return LiveRange(first, self._last_read.get(number, first))
         last, returned_at = first, None
-        for place in self.walk(made_at):
-            if place != made_at and place in self.made_at:
+        for place in self.locations(definition):
+            if place != definition and place in self.definitions:
                 continue
-            last = max(last, *self._needed(place))
+            last = max(last, *self._uses(place))
             if self._root_of.get(place.instruction_id) == self._module.entry_computation_id:
                 returned_at = place.shape_index
         return LiveRange(first, last, returned_at)
 
-    def walk(self, made_at: Location) -> Iterator[Location]:
-        """The places a value comes to, and those where another value is made of it, at which it ends."""
-        met, pending = {made_at}, [made_at]
+    def locations(self, definition: Location) -> Iterator[Location]:
+        """Yield the locations of a value, and those at its end, where another value is defined."""
+        seen, pending = {definition}, [definition]
         while pending:
             place = pending.pop()
             yield place
-            if place != made_at and place in self.made_at:
+            if place != definition and place in self.definitions:
                 continue
-            for further in self._goes_to(place):
-                if further not in met:
-                    met.add(further)
-                    pending.append(further)
+            for following in self._following(place):
+                if following not in seen:
+                    seen.add(following)
+                    pending.append(following)
 
-    def joins(self, place: Location) -> bool:
-        """Tell whether different values can come to a place: into the state of a loop, or out of several branches."""
+    def merges_values(self, place: Location) -> bool:
+        """Return whether a location can hold different values: the state of a loop, or the result of branches."""
         if self._module.instructions[place.instruction_id].opcode == "conditional":
             return True
-        home = self._home.get(place.instruction_id)
-        return home is not None and home != self._module.entry_computation_id
+        computation = self._parameter_of.get(place.instruction_id)
+        return computation is not None and computation != self._module.entry_computation_id
 
-    def _needed(self, place: Location) -> Iterator[int]:
-        """Steps that need the value at a place; at least its own."""
+    def _uses(self, place: Location) -> Iterator[int]:
+        """Yield the steps that need the value at a location, beginning with the location's own."""
         number = place.instruction_id
-        own = self._table.steps.get(number, 0)
+        own = self._schedule.steps.get(number, 0)
         yield own
-        yield self._read_last.get(number, own)
-        if number in self._root_of:  # what a computation ends in is its caller's
-            yield self._table.spans[self._root_of[number]].last
-        elif self._home.get(number) in self._conditions:  # the state of a loop outlives the look at its condition
-            yield self._table.spans[self._home[number]].last
-        for user, position in self._handed_to.get(number, ()):
+        yield self._last_read.get(number, own)
+        if number in self._root_of:  # the result of a computation belongs to its caller
+            yield self._schedule.spans[self._root_of[number]].last
+        elif self._parameter_of.get(number) in self._conditions:  # the loop's state is live until its condition ends
+            yield self._schedule.spans[self._parameter_of[number]].last
+        for user, position in self._forwarded_to.get(number, ()):
             opcode = self._module.instructions[user].opcode
-            if opcode not in _HANDED_ON and not (opcode == "get-tuple-element" and place.shape_index):
+            if opcode not in _FORWARD_UNREAD and not (opcode == "get-tuple-element" and place.shape_index):
                 yield self._read_by(user, position)
 
     def _read_by(self, user: int, position: int) -> int:
-        """The last step at which an instruction itself needs an operand; what it runs may need it for longer."""
+        """Return the last step at which an instruction itself needs an operand; its callees may need it longer."""
         instruction = self._module.instructions[user]
         called = instruction.called_computation_ids
         if instruction.opcode == "conditional" and position:
-            called = called[position - 1 : position]  # a branch has its own operand
-        starts = [self._table.spans[each].first for each in called if each in self._table.spans]
-        # A loop has a state of its own as soon as it has begun, in the place of this one; a call and a branch read
-        # nothing, what they run does (``HloOrdering::UsesBeforeValueDefinition``).
-        return min(starts) if starts and instruction.opcode in _RUNS else self._table.steps[user]
+            called = called[position - 1 : position]  # each branch has an operand
+        starts = [self._schedule.spans[each].first for each in called if each in self._schedule.spans]
+        # From its first step on a loop has a state of its own, in the same buffer. Calls and branches read nothing
+        # themselves; their computations do (``HloOrdering::UsesBeforeValueDefinition``).
+        return min(starts) if starts and instruction.opcode in _RUNS else self._schedule.steps[user]
 
-    def _goes_to(self, place: Location) -> Iterator[Location]:
-        """Places that stand for the same value."""
+    def _following(self, place: Location) -> Iterator[Location]:
+        """Yield the next locations of the same value."""
         number, index = place
-        for user, position in self._handed_to.get(number, ()):
+        for user, position in self._forwarded_to.get(number, ()):
             instruction = self._module.instructions[user]
             opcode = instruction.opcode
             if opcode == "get-tuple-element":
@@ -289,25 +280,25 @@ class _Flow:
                 if index and index[0] == _DONES[opcode]:
                     yield Location(user, index[1:])
             elif opcode == "while":
-                yield from self._into(instruction.called_computation_ids, 0, index)
+                yield from self._in_parameter(instruction.called_computation_ids, 0, index)
             elif opcode == "conditional":
                 branch = instruction.called_computation_ids[position - 1 : position] if position else ()
-                yield from self._into(branch, 0, index)
+                yield from self._in_parameter(branch, 0, index)
             elif opcode in ("call", "async-start"):
-                yield from self._into(instruction.called_computation_ids, position, index)
+                yield from self._in_parameter(instruction.called_computation_ids, position, index)
                 if opcode == "async-start":
                     yield Location(user, (0, position, *index))
         for caller in self._callers.get(self._root_of.get(number, -1), ()):
             instruction = self._module.instructions[caller]
             if instruction.opcode == "while" and self._root_of[number] not in self._conditions:
-                yield from self._into(instruction.called_computation_ids, 0, index)  # the next time round
+                yield from self._in_parameter(instruction.called_computation_ids, 0, index)  # the next iteration
                 yield Location(caller, index)
             elif instruction.opcode in ("call", "conditional"):
                 yield Location(caller, index)
             elif instruction.opcode == "async-start":
                 yield Location(caller, (1, *index))
 
-    def _into(self, called: Iterable[int], parameter: int, index: ShapeIndex) -> Iterator[Location]:
-        for each in called:
-            if (each, parameter) in self._parameters:
-                yield Location(self._parameters[each, parameter], index)
+    def _in_parameter(self, called: Iterable[int], parameter: int, index: ShapeIndex) -> Iterator[Location]:
+        for computation in called:
+            if (computation, parameter) in self._parameters:
+                yield Location(self._parameters[computation, parameter], index)

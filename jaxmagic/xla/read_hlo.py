@@ -1,4 +1,4 @@
-"""Reads what XLA has serialized: a compiled module, and where its buffers lie."""
+"""Reads compiled modules and buffer assignments that XLA has serialized."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
-from .buffer_assignment import Assigned, BufferAllocation, BufferAssignment, Kind, Location, LogicalBuffer
+from .buffer_assignment import AssignedBuffer, BufferAllocation, BufferAssignment, Kind, Location, LogicalBuffer
 from .costs.flops import flops_of, shape_without_workspace
 from .hlo import HloInstruction, HloModule, Subshape
 from .hlo_proto import read, subshapes, text
@@ -16,23 +16,23 @@ from .shardings import num_replica_groups, sharded
 
 
 def read_hlo_proto(data: bytes) -> HloModule:
-    """The module in a serialized ``HloProto``, as the profiler records it.
+    """Read the module in a serialized ``HloProto``, as the profiler writes it.
 
     Raises:
-        google.protobuf.message.DecodeError: it is none.
+        google.protobuf.message.DecodeError: `data` is not an ``HloProto``.
     """
     return _module(read("HloProto", data).hlo_module, literals=False)
 
 
 def read_module(data: bytes, *, literals: bool = False) -> HloModule:
-    """The module in a serialized ``HloModuleProto``, as an executable gives it.
+    """Read a serialized ``HloModuleProto``, as a JAX executable provides it.
 
     Args:
-        data: it.
-        literals: whether to read the numbers of constants as well.
+        data: the serialized message.
+        literals: whether to read the values of constants as well.
 
     Raises:
-        google.protobuf.message.DecodeError: it is none.
+        google.protobuf.message.DecodeError: `data` is not an ``HloModuleProto``.
     """
     return _module(read("HloModule", data), literals=literals)
 
@@ -62,7 +62,7 @@ def _module(module: Any, *, literals: bool) -> HloModule:
     )
 
 
-#: How XLA writes how often a loop runs, where it knows.
+#: The trip count of a loop in its backend config, where XLA knows it.
 _TRIP_COUNT = re.compile(rb'"known_trip_count":\s*\{"n":\s*"(\d{1,18})"')
 
 
@@ -72,13 +72,13 @@ def _known_trip_count(message: Any) -> int:
 
 
 def _is_one_kernel(message: Any) -> bool:
-    """Tell whether XLA for the CPU compiles a call as a whole."""
+    """Return whether XLA for the CPU compiles a call into one kernel."""
     attributes = message.frontend_attributes.map
     return any(each.key == b"xla_cpu_small_call" and each.value == b"true" for each in attributes)
 
 
 class _Result(NamedTuple):
-    """A shape, with what its arrays have altogether."""
+    """A shape, with the total elements and bytes of its arrays."""
 
     shape: str
     elements: int
@@ -87,7 +87,7 @@ class _Result(NamedTuple):
 
 
 class _Reader:
-    """Reads instructions. What many of them have in common, texts, shapes and stacks, is made once."""
+    """Reads instructions. Shapes and stacks that many of them share are read once."""
 
     def __init__(self, frames: Any, messages: Mapping[int, Any]) -> None:
         self._messages = messages
@@ -108,7 +108,7 @@ class _Reader:
             operand_ids=tuple(message.operand_ids),
             called_computation_ids=tuple(message.called_computation_ids),
             custom_call_target=text(message.custom_call_target) if is_library else "",
-            flops=flops_of(message, self._taken_by(message)),
+            flops=flops_of(message, self._operand_shapes(message)),
             num_replica_groups=num_replica_groups(message),
             op_name=text(message.metadata.op_name),
             stack=self._stacks.of(message.metadata),
@@ -121,14 +121,14 @@ class _Reader:
         )
 
     def _changes_layout(self, message: Any) -> bool:
-        taken = next(self._taken_by(message), message.shape)
-        return list(taken.layout.minor_to_major) != list(message.shape.layout.minor_to_major)
+        operand = next(self._operand_shapes(message), message.shape)
+        return list(operand.layout.minor_to_major) != list(message.shape.layout.minor_to_major)
 
-    def _taken_by(self, message: Any) -> Iterator[Any]:
-        """The shapes of the operands of an instruction, as far as they are there."""
+    def _operand_shapes(self, message: Any) -> Iterator[Any]:
+        """Yield the shapes of an instruction's operands; operands missing from the module are skipped."""
         for number in message.operand_ids:
-            if (found := self._messages.get(number)) is not None:
-                yield found.shape
+            if (operand := self._messages.get(number)) is not None:
+                yield operand.shape
 
     def _result(self, shape: Any) -> _Result:
         key = shape.SerializeToString()
@@ -141,22 +141,20 @@ class _Reader:
 
 
 def read_buffer_assignment(data: bytes) -> BufferAssignment:
-    """The allocations in a serialized ``BufferAssignmentProto``.
+    """Read a serialized ``BufferAssignmentProto``.
 
     Raises:
-        google.protobuf.message.DecodeError: it is none.
-        ValueError: an allocation holds a value that is not there, or one of a negative size.
+        google.protobuf.message.DecodeError: `data` is not a ``BufferAssignmentProto``.
+        ValueError: an allocation refers to an unknown logical buffer, or an offset or size is negative.
     """
     message = read("BufferAssignment", data)
     buffers = {each.id: LogicalBuffer(each.size, _location(each.defined_at)) for each in message.logical_buffers}
     allocations = tuple(map(_allocation, message.buffer_allocations))
     for allocation in allocations:
-        for each in allocation.assigned:
-            if (
-                each.logical_buffer_id not in buffers
-                or min(each.offset_bytes, each.size_bytes, allocation.size_bytes) < 0
-            ):
-                raise ValueError("an allocation holds a buffer that is not there, or one of a negative size")
+        for buffer in allocation.assigned:
+            sizes = buffer.offset_bytes, buffer.size_bytes, allocation.size_bytes
+            if buffer.logical_buffer_id not in buffers or min(sizes) < 0:
+                raise ValueError("an allocation refers to an unknown buffer, or an offset or size is negative")
     return BufferAssignment(buffers, allocations)
 
 
@@ -172,7 +170,7 @@ def _allocation(message: Any) -> BufferAllocation:
         aliased=holds_argument and message.maybe_live_out,
         parameter_number=message.parameter_number if holds_argument else None,
         color=message.color,
-        assigned=tuple(Assigned(each.logical_buffer_id, each.offset, each.size) for each in message.assigned),
+        assigned=tuple(AssignedBuffer(each.logical_buffer_id, each.offset, each.size) for each in message.assigned),
     )
 
 

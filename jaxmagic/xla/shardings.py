@@ -1,4 +1,4 @@
-"""How a compiled module divides its arrays among devices, and which devices exchange data with each other."""
+"""Reads the shardings of a compiled module's arguments and results, and the replica groups of its collectives."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from typing import Any
 from .hlo import Sharded
 from .hlo_proto import TUPLE, subshapes, text
 
-#: XLA's numbers for shardings: each device has all, or they are in the words of axes and tiles.
+#: ``OpSharding.Type`` of replicated and of tiled arrays.
 _REPLICATED, _TILED = 0, 3
 
 
 def sharded(module: Any) -> tuple[tuple[Sharded, ...], tuple[Sharded, ...]]:
-    """Return what a module takes and gives; neither where it has no entry computation.
+    """Return the arguments and the results of a module; both are empty if it has no entry computation.
 
     Args:
         module: an ``HloModule``.
@@ -28,47 +28,47 @@ def sharded(module: Any) -> tuple[tuple[Sharded, ...], tuple[Sharded, ...]]:
     whole = [] if root is None else [root.shape]
     shapes = list(root.shape.tuple_shapes) if root is not None and root.shape.element_type == TUPLE else whole
     output = module.spmd_output_sharding
-    given = list(output.tuple_shardings) or ([output] if module.HasField("spmd_output_sharding") else [])
+    shardings = list(output.tuple_shardings) or ([output] if module.HasField("spmd_output_sharding") else [])
     names = [text(each.metadata.op_name) for each in parameters]
     inputs = _described(names, [each.shape for each in parameters], list(module.spmd_parameters_shardings))
-    return inputs, _described([""] * len(shapes), shapes, given)
+    return inputs, _described([""] * len(shapes), shapes, shardings)
 
 
 def _described(names: Sequence[str], shapes: Sequence[Any], shardings: Sequence[Any]) -> tuple[Sharded, ...]:
-    """One for each shape; where there is not one sharding for each, none is known."""
+    """Describe each array; all shardings are unknown if their number differs from the number of shapes."""
     known = shardings if len(shardings) == len(shapes) else [None] * len(shapes)
     return tuple(
-        Sharded(name=name, shape=subshapes(shape)[0].shape, pieces=_pieces(each, len(shape.dimensions)))
-        for name, shape, each in zip(names, shapes, known, strict=True)
+        Sharded(name=name, shape=subshapes(shape)[0].shape, pieces=_pieces(sharding, len(shape.dimensions)))
+        for name, shape, sharding in zip(names, shapes, known, strict=True)
     )
 
 
 def _pieces(sharding: Any, axes: int) -> tuple[int, ...] | None:
-    """Into how many pieces each axis is divided; ``None`` if that is not known."""
+    """Return the number of shards along each axis; ``None`` if unknown."""
     if sharding is None:
         return None
     if sharding.HasField("named_sharding"):
         named = sharding.named_sharding
         sizes = [each.size for each in named.mesh.axes]
-        found = [_size(each.axes, sizes) for each in named.dim_shardings]
-        return None if None in found else tuple(each or 1 for each in (*found, *[1] * (axes - len(found))))
+        pieces = [_size(each.axes, sizes) for each in named.dim_shardings]
+        return None if None in pieces else tuple(each or 1 for each in (*pieces, *[1] * (axes - len(pieces))))
     if sharding.type == _REPLICATED:
         return (1,) * axes
     if sharding.type != _TILED:
         return None
-    beyond = len(sharding.last_tile_dims) or int(sharding.replicate_on_last_tile_dim)  # of devices that have the same
+    replicated = len(sharding.last_tile_dims) or int(sharding.replicate_on_last_tile_dim)  # trailing dimensions
     tiles = tuple(sharding.tile_assignment_dimensions)
-    tiles = tiles[: len(tiles) - beyond]
+    tiles = tiles[: len(tiles) - replicated]
     return tiles if len(tiles) == axes else None
 
 
 def num_replica_groups(message: Any) -> int:
-    """Among how many groups of devices a collective instruction exchanges; 0 if that is not known."""
+    """Return the number of replica groups of a collective instruction; 0 if unknown."""
     if message.HasField("mesh_axes_replica_group_list"):
         meshed = message.mesh_axes_replica_group_list
         sizes = [each.size for each in meshed.mesh.axes]
-        together = _size(meshed.axes, sizes)
-        return prod(sizes) // together if together else 0
+        group_size = _size(meshed.axes, sizes)
+        return prod(sizes) // group_size if group_size else 0
     if message.HasField("iota_collective_device_list"):
         return int(message.iota_collective_device_list.num_replica_groups)
     if message.HasField("collective_device_list"):
@@ -78,7 +78,7 @@ def num_replica_groups(message: Any) -> int:
 
 
 def _size(axes: Sequence[Any], sizes: Sequence[int]) -> int | None:
-    """Tell how many devices lie along some axes of a mesh; ``None`` where a part of one is meant, or a broken one."""
+    """Count the devices along some axes of a mesh; ``None`` for a sub-axis or an invalid axis."""
     if any(each.sub_axis_info or not 0 <= each.mesh_axis_index < len(sizes) for each in axes):
         return None
     return prod(sizes[each.mesh_axis_index] for each in axes)

@@ -61,7 +61,7 @@ def test_the_history_is_chosen_from_and_a_run_opened(notebook: Notebook) -> None
 def test_a_comparison_takes_another_baseline_and_leaves_a_candidate_out(notebook: Notebook) -> None:
     it = view(notebook, COMPARISON)
     choose(it, "Baseline", "jit")
-    it.locator("svg text:visible", has_text="time over that of jit").wait_for()
+    it.locator("svg text:visible", has_text="time relative to jit").wait_for()
     choose(it, "Show", "distributions")
     it.locator("path[data-curve='eager']").first.wait_for()
     it.get_by_role("checkbox", name="eager").uncheck()

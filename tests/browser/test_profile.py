@@ -76,14 +76,14 @@ def test_a_click_says_what_an_event_is_and_hovering_as_well(notebook: Notebook) 
     field.fill("sort.")
     field.press("Enter")
     field.press("Enter")
-    about = it.get_by_text("altogether").last
+    about = it.get_by_text("in total").last
     about.wait_for()
-    assert re.search(r"sort\.?\d* · [\d.]+ [mµn]?s, from .*computation.*times on CPU:0", about.inner_text())
+    assert re.search(r"sort\.?\d* · [\d.]+ [mµn]?s, starting at .*computation.*times on CPU:0", about.inner_text())
     at = place(it, 0.5, 0.1)
     box = it.locator("canvas").bounding_box()
     for down in range(4, int(box["height"]) - 30, 8):
         notebook.page.mouse.move(box["x"] + 0.585 * box["width"], box["y"] + down)
-        if it.locator("div").filter(has_text=re.compile(r"^sort.*\n.*, from")).last.is_visible():
+        if it.locator("div").filter(has_text=re.compile(r"^sort.*\n.*, starting at")).last.is_visible():
             break
     else:
         raise AssertionError("pointing at an event tells nothing")

@@ -1,4 +1,4 @@
-"""What a picture shows: exact where it has a point, thinned, and without a pixel."""
+"""Chart descriptions: exact at every point, thinned, and independent of pixels."""
 
 from __future__ import annotations
 
@@ -192,5 +192,5 @@ def test_one_of_several_pictures_is_drawn_by_its_name(comparison: Comparison, be
     assert chart_of(comparison, "ratios") == chart_of(comparison)
     assert chart_of(comparison, "distributions") == latencies(comparison)
     assert chart_of(benchmark, "order") == over_time(benchmark)
-    with pytest.raises(ValueError, match="of: expected 'ratios', 'distributions' of a Comparison, got 'hills'"):
+    with pytest.raises(ValueError, match="of: expected 'ratios', 'distributions' for a Comparison, got 'hills'"):
         chart_of(comparison, "hills")

@@ -1,4 +1,4 @@
-"""The description of a picture: what fits together, and what does not."""
+"""Validation of chart descriptions."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from jaxmagic.charts.spec import Bar, Bars
     [
         (Scale, {"low": 2.0, "high": 2.0}, "axis: expected low below high, got 2.0 to 2.0"),
         (Scale, {"low": 0.0, "high": 2.0, "log": True}, "logarithmic axis: expected low above 0, got 0.0"),
-        (Series, {"y": (1.0,)}, "expected a value for each point, got \\[1, 2\\] values"),
-        (Series, {"low": (1.0, 2.0)}, "give both low and high, or neither"),
+        (Series, {"y": (1.0,)}, "expected equal lengths, got \\[1, 2\\]"),
+        (Series, {"low": (1.0, 2.0)}, "expected both ends of the interval or neither, got one"),
     ],
 )
 def test_what_cannot_be_drawn_is_refused(kind: Any, changes: Any, message: str) -> None:
@@ -35,7 +35,7 @@ def test_what_cannot_be_drawn_is_refused(kind: Any, changes: Any, message: str) 
     ("quantity", "low", "high", "switchable"),
     [
         ("time", 1.0, 2.0, True),
-        ("time", 1.0, 1.9, False),  # would look the same
+        ("time", 1.0, 1.9, False),  # would look the same on both scales
         ("time", 0.0, 9.0, False),
         ("ratio", 0.5, 2.0, True),
         ("share", 0.1, 1.0, False),

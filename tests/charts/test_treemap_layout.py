@@ -1,4 +1,4 @@
-"""Rectangles whose areas are their shares: they fill the whole, overlap nowhere, and are near to squares."""
+"""Treemap rectangles have the right areas, fill the whole, do not overlap, and are nearly square."""
 
 from __future__ import annotations
 

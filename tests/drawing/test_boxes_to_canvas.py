@@ -1,4 +1,4 @@
-"""A map that can be zoomed: all of it is there, it is small, and names are data."""
+"""Packed maps are complete and small, and names are data."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A timeline that can be zoomed: all of it is there, it is small, and names are data."""
+"""Packed timelines are complete and small, and names are data."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ HOSTILE = "</script><img src=x onerror=alert(1)>\"'&\u2028\ud800"
 
 
 def lanes(*events: tuple[int, int, int], rows: int = 1, names: tuple[str, ...] = ("f",), end: int = 10**9) -> Lanes:
-    """A lane of events, as their row, start and length."""
+    """Make a lane of events, each with row, start and duration."""
     row, start, length = zip(*events, strict=True) if events else ((), (), ())
     lane = Lane(name="thread", owner="host", rows=rows, row=row, start=start, length=length, called=(0,) * len(row))
     return Lanes(
@@ -40,7 +40,7 @@ def lanes(*events: tuple[int, int, int], rows: int = 1, names: tuple[str, ...] =
 
 
 def unpacked(packed: str) -> tuple[dict[str, Any], list[list[int]]]:
-    """Read as the script does: names, and the columns of the lanes one after the other."""
+    """Unpack as the script does: the header, and the columns of each lane."""
     data = zlib.decompress(base64.b64decode(packed))
     end = 4 + int.from_bytes(data[:4], "little")
     told, rest = json.loads(data[4:end]), io.BytesIO(data[end:])
@@ -53,7 +53,7 @@ def unpacked(packed: str) -> tuple[dict[str, Any], list[list[int]]]:
 
 
 def decoded(packed: str) -> tuple[dict[str, Any], list[int], list[float], list[int], list[int]]:
-    """Read a single lane as the script does: names, and rows, starts, lengths and numbers of names of its events."""
+    """Unpack a single lane as the script does: the header, and each event's row, start, duration and label."""
     told, (row, called, gaps, digits, powers) = unpacked(packed)
     lengths, starts = [0] * len(row), []
     for place, n in enumerate(sorted(range(len(row)), key=lambda i: (called[i], i))):
@@ -96,7 +96,7 @@ def test_whatever_a_name_holds_is_data() -> None:
 
 
 def many(count: int, *, names: int) -> Lanes:
-    """Events without any order, which is as hard to pack as it gets."""
+    """Make random events, the worst case for packing."""
     random = np.random.default_rng(0)
     start = np.sort(random.integers(0, 10**9, count))
     length = np.minimum(random.exponential(10**9 / count, count).astype(int), np.diff(start, append=10**9))
@@ -108,7 +108,7 @@ def many(count: int, *, names: int) -> Lanes:
 
 
 def steps(count: int) -> Lanes:
-    """Operations of a loop, one after the other, each with a time of its own that varies by a tenth."""
+    """Make the operations of a loop, each with a typical duration that varies by a tenth."""
     random = np.random.default_rng(0)
     called = np.arange(count) % 20
     length = (random.exponential(2000, 20)[called] * random.normal(1, 0.1, count)).astype(int) + 300
@@ -126,7 +126,7 @@ def test_a_hundred_thousand_operations_of_a_loop_are_saved_in_less_than_150_kb()
     (packed,) = re.findall(r'data-lanes="([^"]*)"', html)
     told, *_, called = decoded(packed)
     assert len(called) == 100_000
-    assert told["note"] == "lengths to 2 digits"
+    assert told["note"] == "durations to 2 digits"
 
 
 def test_short_timelines_keep_three_digits() -> None:
@@ -141,7 +141,7 @@ def test_what_would_make_a_page_too_large_is_left_out_the_shortest_first_and_tha
     (packed,) = re.findall(r'data-lanes="([^"]*)"', html)
     told, _, _, lengths, _ = decoded(packed)
     found = re.fullmatch(
-        r"lengths to 2 digits; (\d+) events of ([\d.]+) µs or less left out to keep the page small", told["note"]
+        r"durations to 2 digits; (\d+) events of ([\d.]+) µs or less left out to keep the page small", told["note"]
     )
     assert found is not None
     assert len(lengths) + int(found[1]) == 150_000
@@ -155,7 +155,7 @@ def test_the_still_picture_shows_what_the_live_one_leaves_out() -> None:
 
 
 def widths(svg: str) -> dict[str, float]:
-    """How much is filled in each colour, in pixels along a row."""
+    """Sum the filled width of each colour, in pixels along a row."""
     found: dict[str, float] = {}
     for trail, fill in re.findall(r'<path d="(M[^"]*Z)" fill="([^"]*)"', svg):
         for left, right in re.findall(r"M([\d.]+) [\d.]+H([\d.]+)", trail):

@@ -1,4 +1,4 @@
-"""The script beside a picture: the same for all, harmless where it has nothing to do, and what it does elsewhere."""
+"""The script beside a picture: the same for all, harmless where it has nothing to do."""
 
 from __future__ import annotations
 

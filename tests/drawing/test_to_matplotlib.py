@@ -1,4 +1,4 @@
-"""Figures for papers: what is on them, whom they belong to, and names that are no formulas."""
+"""Figures for papers: their content, independence from pyplot, and names that are not formulas."""
 
 from __future__ import annotations
 
@@ -170,7 +170,7 @@ assert "matplotlib" not in sys.modules
 str(t.timing); t.timing._repr_mimebundle_()
 assert "matplotlib" not in sys.modules
 import matplotlib
-def settings():  # whoever reads the backend makes matplotlib choose one, which imports pyplot
+def settings():  # reading the backend makes matplotlib choose one, which imports pyplot
     return {name: matplotlib.rcParams[name] for name in matplotlib.rcParams if name != "backend"}
 before = settings()
 t.timing.figure()._repr_png_()

@@ -1,4 +1,4 @@
-"""Pictures: well-formed, small, escaped, and with everything where its value is."""
+"""SVG pictures are well-formed, small and escaped, and show everything at its value."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def words(drawing: Drawing) -> list[str]:
 
 
 def shown(drawing: Drawing) -> list[str]:
-    """The words but for those of the ticks that are hidden."""
+    """Return the visible text, without hidden ticks."""
     root = parsed(drawing)
     hidden = [each for group in root.iter(f"{SVG}g") if group.get("display") == "none" for each in group.iter()]
     return [each.text or "" for each in root.iter(f"{SVG}text") if each not in hidden]
@@ -146,7 +146,7 @@ def test_every_place_is_where_the_value_beside_it_is(request: Any, name: str) ->
 
 def test_a_forest_has_a_row_for_each_candidate_left_of_one_if_it_is_faster(comparison: Comparison) -> None:
     drawing = draw(chart_of(comparison))
-    assert {"numpy", "jit", "0.5x", "1x", "time over that of numpy; less is faster"} <= set(words(drawing))
+    assert {"numpy", "jit", "0.5x", "1x", "time relative to numpy; lower is faster"} <= set(words(drawing))
     numpy, jit = (each for each in paths(drawing, "kind") if each.get("data-kind") == "dots")
     assert numbers(jit.attrib["d"])[0] < numbers(numpy.attrib["d"])[0]
     tips = [each.get("data-tip") for each in parsed(drawing).iter(f"{SVG}g") if each.get("data-button")]
@@ -158,7 +158,7 @@ def test_gaps_part_a_curve_and_its_interval() -> None:
     curves = [(each.get("data-curve"), each.get("data-x"), each.get("data-low")) for each in paths(drawing, "curve")]
     assert curves == [
         ("run", "10", "9e-06"),
-        ("run", "1000", "0.001"),  # without an interval of its own: as wide as its point
+        ("run", "1000", "0.001"),  # without an interval, as wide as its point
         ("compile", "10 100 1000", None),
     ]
     assert [each.get("data-x") for each in paths(drawing, "kind")] == ["10", "1000"]

@@ -300,7 +300,7 @@ def test_a_run_that_frees_what_was_there_says_so(session: Any) -> None:
 def test_a_statement_that_was_repeated_has_no_name_of_ours(session: Any) -> None:
     session.run("kept = []\n%jaxtimeit -q -n 1 -r 2 kept.append(jnp.ones((300, 300)))")
     session.run("%jaxmem --pprof --top 99 f(x);")
-    assert "  as before  <statement> (" in session.report
+    assert "  unchanged  <statement> (" in session.report
     assert "jaxmagic" not in session.report
 
 
@@ -627,7 +627,7 @@ def test_an_array_that_was_donated_is_gone(session: Any) -> None:
     session.run(HOSTILE)
     session.run("w = jnp.ones((64, 64))\n%jaxmem -v m w = donating(w)")
     assert session.report.startswith("Arrays: ")
-    assert ", as before; a program needs 16.0 KiB; ran in " in session.report
+    assert ", unchanged; a program needs 16.0 KiB; ran in " in session.report
     (program,) = session.run("m.executables")
     assert program.alias_bytes == 64 * 64 * 4
     assert "- alias" in session.report

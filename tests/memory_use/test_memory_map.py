@@ -16,7 +16,7 @@ from jaxmagic.memory_use.capture.executables import requirement
 from jaxmagic.xla.buffer_assignment import BufferAllocation, BufferAssignment, Location
 from jaxmagic.xla.buffer_packing import packed
 from jaxmagic.xla.hlo import HloModule
-from jaxmagic.xla.live_ranges import LiveRange, flattened_schedule, lifetimes
+from jaxmagic.xla.live_ranges import LiveRange, flattened_schedule, live_ranges
 from jaxmagic.xla.read_hlo import read_buffer_assignment, read_module
 
 #: Seeds that run always, the last for branches that write over what both were given; and those for which there has to
@@ -62,7 +62,7 @@ def check(compiled: Any) -> None:
 def unexplained(module: HloModule, assignment: BufferAssignment) -> list[tuple[Location, Location]]:
     """Values with bytes in common at a step, where neither has all of the other's nor was written over it."""
     table = flattened_schedule(module)
-    lives = lifetimes(module, (value.defined_at for value in assignment.logical_buffers.values()), table)
+    lives = live_ranges(module, (value.defined_at for value in assignment.logical_buffers.values()), table)
     planned = [each for each in assignment.buffer_allocations if each.kind in ("argument", "output", "temporary")]
     return [pair for allocation in planned for pair in clashes(allocation, assignment, lives)]
 

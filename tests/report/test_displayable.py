@@ -1,4 +1,4 @@
-"""The door from records to media."""
+"""Records are displayed in every medium."""
 
 from __future__ import annotations
 

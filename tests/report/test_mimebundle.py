@@ -1,4 +1,4 @@
-"""The bundle that Jupyter asks for."""
+"""The MIME bundle that Jupyter requests."""
 
 from __future__ import annotations
 

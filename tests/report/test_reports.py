@@ -1,4 +1,4 @@
-"""A report is composed once: text and HTML say the same of every record, in the same order."""
+"""A report is composed once: text and HTML say the same about every record, in the same order."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ from jaxmagic.session.history import History
 RECORDED = Path(__file__).parent.parent / "recorded"
 GOLDEN = Path(__file__).parent / "golden"
 
-#: Wide enough that nothing is cut, and without pictures, which hold words of their own.
+#: Wide enough that nothing is cut, and without pictures, which contain text of their own.
 WIDE = Style(width=4000, picture=False)
 
 
 def displayable(kind: type) -> Iterator[type]:
-    """List the records that show themselves."""
+    """List the records that can be displayed."""
     for each in kind.__subclasses__():
         yield each
         yield from displayable(each)
@@ -44,7 +44,7 @@ def displayable(kind: type) -> Iterator[type]:
 def records(
     request: pytest.FixtureRequest, timing: Any, compilation: Any, memory_profile: Any, heap_difference: Any
 ) -> dict[str, Any]:
-    """A record of each kind, with as much to tell as there can be."""
+    """Return a record of each kind, with as much content as possible."""
     told = compilation(cause=replace(compilation().cause, remedy="pad the batch"))
     made = {
         "Timing": timing(told, compilation(function="g"), notes=("a note",), unreached_ns=None),
@@ -90,12 +90,12 @@ def told(block: blocks.Block) -> Iterator[str]:
 
 
 def words(written: str) -> str:
-    """Reduce a report to its words; those of HTML have lost their tags."""
+    """Reduce a report to its words, without HTML tags."""
     return " ".join(written.split())
 
 
 def without_tags(page: str) -> str:
-    """Keep what is read of a page."""
+    """Keep the visible text of a page."""
     return unescape(re.sub(r"<[^>]*>", " ", page.replace("<wbr>", "")))
 
 
@@ -153,7 +153,7 @@ def test_no_picture_is_drawn_for_text(records: dict[str, Any], monkeypatch: pyte
 
 
 def test_a_notebook_of_twenty_reports_takes_less_than_a_megabyte(records: dict[str, Any]) -> None:
-    """Four of each magic; a profile of a training script on two GPUs is the largest of them."""
+    """Four reports of each magic; a profile of a training script on two GPUs is the largest."""
     shown = ("Timing", "Benchmark", "Comparison", "MemoryProfile", "Profile")
     outputs = [records[each]._repr_mimebundle_() for each in shown] * 4
     assert all({"text/plain", "text/html"} == set(each) for each in outputs)

@@ -1,4 +1,4 @@
-"""Tables in the columns of a terminal."""
+"""Tables for a terminal."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Frames: tidy, typed, and not measured is not zero."""
+"""Frames are tidy and typed, and show missing values as <NA>, not as zero."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ def test_one_row_an_array_and_no_name_is_missing(memory_profile: Any, live_array
     alone = to_frame(live_arrays((8, ()), (4, ("x",))))
     assert alone["names"][0] is pd.NA
     assert list(alone["own_bytes"]) == [8, 4]
-    assert "made" not in alone.columns  # nothing says since when
+    assert "made" not in alone.columns  # the time of creation is unknown
 
 
 def test_one_row_a_sample_and_a_column_for_each_device(memory_profile: Any) -> None:

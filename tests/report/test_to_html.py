@@ -1,4 +1,4 @@
-"""HTML: escaped, small, and alive without script, kernel and network."""
+"""HTML is escaped, small, and complete without scripts, kernel and network."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ EVIL = "</td><script>alert(1)</script><img src=x onerror=alert(1)>\"'&"
 
 
 class Tags(HTMLParser):
-    """Collects tags and text, and checks that what is opened is closed."""
+    """Collects tags and text, and checks that every tag is closed."""
 
     VOID = ("br",)
 
@@ -78,7 +78,7 @@ def test_no_script_no_style_sheet_no_class_no_address(timing: Any, compilation: 
 
 
 def test_text_has_no_colour_of_its_own(timing: Any, compilation: Any) -> None:
-    """Light and dark are the page's: only the small squares of the legend are coloured."""
+    """Light and dark themes are the page's: only the small squares of the legend are coloured."""
     html = to_html(timing(compilation()))
     coloured = re.findall(r'(?<!-)color:[^"]*">(.*?)<', html)
     assert set(coloured) == {"&#9632;"}

@@ -1,4 +1,4 @@
-"""On synthetic samples, whose truth is known."""
+"""Medians and their intervals on synthetic samples with a known true value."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def two(rng: Any, n: int, *, apart: float = 0.2, width: float = 0.02) -> Any:
 
 
 def two_centred(rng: Any, n: int) -> Any:
-    """Two modes whose median, at the 5/7 quantile of the lower, is 1."""
+    """Draw from two modes whose median, at the 5/7 quantile of the lower mode, is 1."""
     return two(rng, n) - 0.02 * 0.5659488
 
 
@@ -58,7 +58,7 @@ def test_intervals_cover_the_truth_although_sampling_stops_when_they_are_narrow(
         covered += interval.low <= 1 <= interval.high
         stopped_early += count < 500
     assert 0.93 <= covered / trials <= 0.98
-    assert stopped_early > trials / 4  # it is the stopping that endangers the coverage
+    assert stopped_early > trials / 4  # stopping early is what endangers the coverage
 
 
 @pytest.mark.parametrize("count", [6, 7, 40, 41, 999, 100_000])
@@ -86,7 +86,7 @@ def autoregressive(rng: Any, phi: float, n: int) -> Any:
 
 @pytest.mark.parametrize(("phi", "signs"), [(0.0, 1.0), (0.5, 2.307), (0.9, 13.28)])
 def test_the_correlation_time_is_that_of_the_signs(phi: float, signs: float) -> None:
-    """For AR(1), the signs' correlation at lag k is the arcsine of phi^k over a right angle."""
+    """For AR(1), the correlation of signs at lag k is the arcsine of phi^k over a right angle."""
     lags = np.arange(1, 2000)
     assert 1 + 2 * np.sum(np.arcsin(phi**lags) * 2 / np.pi) == pytest.approx(signs, rel=1e-3)
     rng = np.random.default_rng(10)
@@ -98,7 +98,7 @@ def test_correlated_samples_are_told_from_independent_ones() -> None:
     rng = np.random.default_rng(11)
     assert sum(is_correlated(autoregressive(rng, 0.9, 100)) for _ in range(100)) >= 98
     assert sum(is_correlated(rng.exponential(1, 400)) for _ in range(100)) <= 3
-    # What comes for 20 samples at a time and makes them longer leaves the median where it was.
+    # An effect that lengthens 20 samples at a time leaves the median unchanged.
     rare = [np.where(np.arange(400) % 100 < 20, 2.0, 1.0) * rng.lognormal(0, 0.02, 400) for _ in range(50)]
     assert all(map(is_correlated, rare))
     assert not is_correlated([])

@@ -1,4 +1,4 @@
-"""Modes on synthetic samples: how often noise alone is said to have several, and how often real ones are found."""
+"""Modes of synthetic samples: how often noise alone seems to have several, and how often real ones are found."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ Draw = Callable[[Any, int], Any]
 
 
 def correlated(rng: Any, n: int) -> Any:
-    """AR(1) with a lag-one correlation of 0.6, and variance one."""
+    """Draw AR(1) noise with a lag-one correlation of 0.6 and variance one."""
     return 0.8 * lfilter([1], [1, -0.6], rng.normal(size=n + 100))[100:]
 
 
 def spikes(share: float, log: bool) -> Draw:
-    """Noise of 3 %, with a share of the samples 2 to 10 times as long."""
+    """Draw noise of 3 %, with a share of the samples 2 to 10 times as long."""
 
     def draw(rng: Any, n: int) -> Any:
         factors = np.exp(rng.uniform(np.log(2), np.log(10), n)) if log else rng.uniform(2, 10, n)
@@ -56,12 +56,12 @@ def two(upper: float) -> Draw:
 
 
 def two_bumps(rng: Any, n: int) -> Any:
-    """Two log-normal bumps; the density between them is a quarter of the peaks'."""
+    """Draw from two log-normal modes; the density between them is a quarter of the peaks'."""
     return np.exp(0.1 * (rng.normal(size=n) + 4.08 * (rng.random(n) < 0.5)))
 
 
 def filled(rng: Any, n: int) -> Any:
-    """Two modes, and 15 % of the samples anywhere between them."""
+    """Draw from two modes, with 15 % of the samples anywhere between them."""
     kind = rng.random(n)
     between = rng.uniform(1, 1.2, n)
     return np.where(kind < 0.5, rng.normal(1, 0.02, n), np.where(kind < 0.85, rng.normal(1.2, 0.02, n), between))
@@ -81,7 +81,7 @@ def test_noise_has_one_mode(shape: str, n: int, most: float) -> None:
 
 @pytest.mark.parametrize(("n", "most"), [(20, 0.05), (40, 0.05), (100, 0.03), (200, 0.02)])
 def test_the_hardest_noise_seldom_has_several_modes(n: int, most: float) -> None:
-    """An exponential tail above a minimum: the density falls exactly like the interpolation."""
+    """Draw an exponential tail above a minimum: the density falls exactly like the interpolation."""
     found = counts(lambda rng, n: 1 + rng.exponential(0.1, n), n, 400)
     assert sum(count != 1 for count in found) <= most * len(found)
 
@@ -142,7 +142,7 @@ def test_a_coarse_clock_makes_no_modes() -> None:
             assert len(modes(np.round(rng.normal(40, width, 200)), resolution=1)) == 1
     ticks = np.round(mixture(rng, 200, [0.6, 0.4], [40, 60], 0.6))
     assert len(modes(ticks, resolution=1)) == 2
-    assert len(modes(np.repeat([40.0, 41.0, 42.0], 50))) == 3  # modes, for all that is known
+    assert len(modes(np.repeat([40.0, 41.0, 42.0], 50))) == 3  # indistinguishable from modes
 
 
 @given(st.lists(st.floats(0, 1e9), min_size=20, max_size=60), st.randoms())

@@ -1,4 +1,4 @@
-"""Outliers on synthetic samples: seldom any in clean noise, however skewed, and those that were planted."""
+"""Outliers in synthetic samples: rare in clean noise, however skewed, and found where planted."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Trends on synthetic samples: none in noise, however long it lasts, and those that were planted."""
+"""Trends in synthetic samples: none in noise, however correlated, and found where planted."""
 
 from __future__ import annotations
 

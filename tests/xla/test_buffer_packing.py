@@ -1,4 +1,4 @@
-"""Where buffers might lie, and the least that a program needs, where the compiler does not say."""
+"""Packing of buffers, and the lower bound of a program's memory, without the compiler's buffer assignment."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from jaxmagic.memory_use.analysis.buffer_map import live_bytes, memory_map
 from jaxmagic.memory_use.record.memory_profile import Allocation
 from jaxmagic.xla.buffer_packing import packed
 from jaxmagic.xla.hlo import HloInstruction, HloModule, ShapeIndex, Subshape
-from jaxmagic.xla.live_ranges import flattened_schedule, own_parts
+from jaxmagic.xla.live_ranges import defined_parts, flattened_schedule
 
 _SHAPE = "f32[25]"
 _BYTES = 100
@@ -24,7 +24,7 @@ def instruction(
 
 
 def program(*computations: list[HloInstruction], donated: dict[ShapeIndex, int] | None = None) -> HloModule:
-    """Instructions are numbered through; the last computation is the entry."""
+    """Make a module; instructions are numbered consecutively, and the last computation is the entry."""
     ends = list(accumulate(map(len, computations), initial=0))
     order = {number: tuple(range(*ends)) for number, ends in enumerate(pairwise(ends))}
     return fabricate.hlo.module(
@@ -45,7 +45,7 @@ def curve(given: HloModule) -> tuple[list[int], tuple[Allocation, ...]]:
 
 def test_an_operand_counts_as_written_over_at_its_last_use() -> None:
     chain = [instruction("parameter"), *(instruction("sine", at) for at in range(4))]
-    # 0 argument, 1 to 3 temporaries, each instead of the one before, 4 output
+    # 0 argument, 1 to 3 temporaries, each overwrites the one before, 4 output
     assert curve(program(chain))[0] == [100, 200, 200, 200, 200]
 
 
@@ -65,7 +65,7 @@ def test_the_states_of_a_loop_are_one_buffer() -> None:
     (temporary,) = (each for each in allocations if each.kind == "temporary")
     state = [each for each in temporary.buffers if each.instruction in ("copy", "cosine")]
     assert {(each.offset_bytes, each.size_bytes) for each in state} == {(0, _BYTES)}
-    assert max(steps) == 201  # the argument, the state, and what the condition found
+    assert max(steps) == 201  # the argument, the state, and the result of the condition
 
 
 def test_a_branch_can_write_over_what_the_next_one_reads() -> None:
@@ -76,7 +76,7 @@ def test_a_branch_can_write_over_what_the_next_one_reads() -> None:
         instruction("copy", 4),
         instruction("conditional", 5, 6, 6, called_computation_ids=(0, 1)),
     ]
-    # argument, truth value, copy; then the result of either branch in the place of the copy
+    # argument, truth value, copy; then the result of either branch in the buffer of the copy
     assert curve(program(*branches, entry))[0] == [100, 101, 201, 100, 200, 100, 200, 200]
 
 
@@ -95,7 +95,7 @@ def test_what_runs_on_the_stack_of_a_thread_takes_no_room() -> None:
 def test_what_an_instruction_hands_on_is_not_its_own() -> None:
     pair = (Subshape((), "(a, b)", 0, 16), Subshape((0,), "a", 1, 4), Subshape((1,), "b", 1, 4))
     own = {
-        opcode: [part.shape_index for part in own_parts(instruction(opcode, parts=pair))]
+        opcode: [part.shape_index for part in defined_parts(instruction(opcode, parts=pair))]
         for opcode in ("fusion", "tuple", "copy-start", "all-gather-start", "while", "get-tuple-element", "copy-done")
     }
     assert own == {

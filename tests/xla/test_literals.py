@@ -1,4 +1,4 @@
-"""The numbers of a constant are read as they are, whatever their type and however they lie."""
+"""Constants are read correctly, whatever their type and layout."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ KINDS = ["bool", "uint8", "int8", "uint16", "int16", "uint32", "int32", "float16
 
 
 def built_in(constant: Any) -> list[Literal]:
-    """The constants of a program that was optimised, but for small ones."""
+    """Return the constants of an optimized program, without small ones."""
     lowered = jax.jit(lambda x: (x + 1, constant)).lower(jnp.ones(2))
     return list(read_module(serialized(lowered.compile()), literals=True).literals.values())
 

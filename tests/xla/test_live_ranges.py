@@ -1,4 +1,4 @@
-"""From when to when a value is needed, on programs small enough to count along."""
+"""Live ranges of values, in programs small enough to check by hand."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ import fabricate.hlo
 
 from jaxmagic.xla.buffer_assignment import Location
 from jaxmagic.xla.hlo import HloInstruction, ShapeIndex
-from jaxmagic.xla.live_ranges import flattened_schedule, lifetimes
+from jaxmagic.xla.live_ranges import flattened_schedule, live_ranges
 
 
 class Writer:
-    """Writes a program, an instruction a line."""
+    """Writes a program, one instruction per line."""
 
     def __init__(self) -> None:
         self.schedule: dict[int, tuple[int, ...]] = {}
@@ -18,7 +18,7 @@ class Writer:
         self.numbers: dict[str, int] = {}
 
     def computation(self, number: int, *lines: tuple[object, ...]) -> None:
-        """Each line is name, opcode, operands; the last one is the root."""
+        """Add a computation; each line is a name, opcode and operands, and the last line is the root."""
         for name, opcode, operands, *more in lines:
             fields = dict(more[0]) if more else {}  # type: ignore[call-overload]
             taken = (self.numbers[each] for each in str(operands).split())
@@ -35,7 +35,7 @@ class Writer:
             entry_computation_id=max(self.schedule),
         )
         places = [self.place(each, ()) if isinstance(each, str) else self.place(*each) for each in made_at]
-        found = lifetimes(program, places, flattened_schedule(program))
+        found = live_ranges(program, places, flattened_schedule(program))
         names = {number: name for name, number in self.numbers.items()}
         return {names[place.instruction_id]: (life.first, life.last) for place, life in found.items()}
 
@@ -104,11 +104,11 @@ def test_a_loop_runs_before_itself_and_its_state_changes_hands() -> None:
     # 0 x, 1 kept, 2 start, 3 now, 4 going on, 5 state, 6 half, 7 next, 8 loop, 9 end
     needed = loop().needed("start", "now", "state", "half", "next", "loop", "end", "kept")
     assert needed == {
-        "start": (2, 3),  # until the loop has a state of its own, in the same place
+        "start": (2, 3),  # until the loop has a state of its own, in the same buffer
         "now": (3, 4),  # through the condition
         "state": (5, 6),
         "half": (6, 7),
-        "next": (7, 7),  # to the end of the body, and then it is the loop's
+        "next": (7, 7),  # to the end of the body; then it belongs to the loop
         "loop": (8, 9),
         "end": (9, 9),
         "kept": (0, 9),  # across the loop
@@ -192,9 +192,9 @@ def test_a_branch_takes_the_callers_value_and_gives_its_own_back() -> None:
     )
     # 0 which, 1 x, 2 y, 3 left, 4 a, 5 right, 6 unused, 7 b, 8 either, 9 end
     assert write.needed("x", "y", "a", "b", "either") == {
-        "x": (1, 4),  # as long as its own branch
+        "x": (1, 4),  # until the end of its own branch
         "y": (2, 5),  # its branch does not read it
-        "a": (4, 4),  # from here on it is the caller's
+        "a": (4, 4),  # afterwards it belongs to the caller
         "b": (7, 7),
         "either": (8, 9),
     }
@@ -210,7 +210,7 @@ def test_what_is_started_is_needed_until_it_is_done() -> None:
         ("done", "copy-done", "start"),
         ("end", "add", "done"),
     )
-    # Of what copy-start returns, part 0 is the copy; the operand has to stay until the copy is done.
+    # Element 0 of copy-start's result is the copy; the operand stays live until the copy is done.
     assert write.needed(("start", (0,)), "x") == {"start": (1, 4), "x": (0, 3)}
 
 

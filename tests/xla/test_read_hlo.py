@@ -1,4 +1,4 @@
-"""Reading what XLA has serialized: the real thing, and whatever else may come."""
+"""Reading serialized modules and buffer assignments, both real and corrupt."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from jaxmagic.xla.hlo_proto import read
 from jaxmagic.xla.live_ranges import flattened_schedule
 from jaxmagic.xla.read_hlo import read_buffer_assignment, read_hlo_proto, read_module
 
-#: What reading may raise: anything else would be a crash of the report.
+#: The exceptions that reading may raise; any other would crash the report.
 REFUSED = (DecodeError, ValueError)
 
 
@@ -35,7 +35,7 @@ def test_an_instruction_has_the_calls_that_wrote_it_the_outermost_first() -> Non
     names = [frame.function for frame in sort.stack]
     assert sort.stack[-1].file == __file__
     assert sort.stack[-1].line == inner.__code__.co_firstlineno + 1
-    if jax.__version_info__ >= (0, 10):  # before, the innermost line alone is told, without the function's name
+    if jax.__version_info__ >= (0, 10):  # older versions record only the innermost line, without the function
         assert names[-2:] == ["outer", "inner"]
 
 
@@ -93,7 +93,7 @@ def test_every_type_has_its_name_and_its_size(dtype: str, text: str, size_bytes:
 
 
 def test_the_order_of_exchanges_is_read_however_xla_writes_it() -> None:
-    """As lists of devices, as a pattern, alone or in a list of its own, and by axes of a mesh."""
+    """Replica groups as lists of devices, as an iota, alone or within a list, and by axes of a mesh."""
     mesh = {"axes": [{"name": b"x", "size": 4}, {"name": b"y", "size": 2}]}
     ways: list[dict[str, Any]] = [
         {"replica_groups": [b"", b""]},
@@ -150,7 +150,7 @@ def test_what_was_damaged_is_read_or_refused(data: st.DataObject) -> None:
 
 
 def damaged(data: st.DataObject, message: bytes) -> bytes:
-    """With some bytes changed, and perhaps without its end."""
+    """Change some bytes, and perhaps cut off the end."""
     changed = bytearray(message)
     for place in data.draw(st.lists(st.integers(0, len(message) - 1), max_size=6)):
         changed[place] = data.draw(st.integers(0, 255))

@@ -1,4 +1,4 @@
-"""How a compiled module divides its arrays, in the words of every JAX: of real modules for four devices."""
+"""Shardings of real modules for four devices, as every version of JAX writes them."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-// Puts a map that can be zoomed, with a cursor, in the place of the still one.
-// %KEY% is replaced by what marks the outputs that show this map. Nothing of the user's is in here: names and numbers
-// are in the map's attribute, and are only ever used as text.
+// Replaces a still map by one with zoom and a cursor.
+// %KEY% is replaced by the key of the outputs that show this map. User data is not part of this script: names and
+// numbers are in the map's attribute, and are only ever used as text.
 (() => {
 %CANVAS%
 const LEFT = 58, TOP = 20, HEIGHT = 330, ROWS = 12;
@@ -28,7 +28,7 @@ upgradeAll('%KEY%', async root => {
     }
     pen.fillText(X.label, right, HEIGHT - 3);
     pen.textAlign = 'center';
-    // The first step lies between 0 and 1: its number stands in the middle.
+    // The first step lies between 0 and 1, with its number in the middle.
     for (const v of ticks(X, view.x.map(v => v + .5), 8, 1)[0]) if (v > 0) pen.fillText(+v.toPrecision(8), px(v - .5), low + 14);
     pen.save();
     pen.beginPath();
@@ -100,7 +100,7 @@ upgradeAll('%KEY%', async root => {
   make(it.bar, 'span', 'opacity:.7', ['drag to pan, Ctrl + wheel to zoom, click to move the cursor', map.note].filter(Boolean).join('; '));
   const table = make(it.live, 'div', 'font-size:12px;max-width:900px;overflow-x:auto');
 
-  // What is there at the cursor, the largest first.
+  // Lists the buffers at the cursor, the largest first.
   const list = () => {
     const there = [];
     for (let i = 0; i < count; i++) if (x0[i] < cursor && cursor <= x1[i]) there.push(i);
@@ -119,7 +119,7 @@ upgradeAll('%KEY%', async root => {
           'text-overflow:ellipsis', cell).title = cell;
       }
     }
-    if (there.length > ROWS) make(table, 'div', 'opacity:.75', `and ${there.length - ROWS} smaller ones`);
+    if (there.length > ROWS) make(table, 'div', 'opacity:.75', `and ${there.length - ROWS} smaller buffers`);
   };
   const point = step => {
     cursor = Math.min(Math.max(Math.round(step), 1), X.high);

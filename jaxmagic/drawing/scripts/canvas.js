@@ -1,5 +1,5 @@
-// What pictures on a canvas have in common: axes, zoom, pan, hover, keys and buttons.
-// It stands in front of the script of each of them, within its function.
+// Shared by the charts on a canvas: axes, zoom, pan, hover, keys and buttons.
+// It is inserted at the beginning of each chart's function.
 const make = (to, tag, css, text) => {
   const made = document.createElement(tag);
   made.style.cssText = css || '';
@@ -15,7 +15,7 @@ const inflate = text => {
   const bytes = Uint8Array.from(atob(text), c => c.charCodeAt(0));
   return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream('deflate')));
 };
-// Numbers come as what they differ by from the one before.
+// Numbers are stored as differences to the one before.
 const sums = differences => {
   let sum = 0;
   return differences.map(each => sum += each);
@@ -30,8 +30,8 @@ const ticks = (axis, [from, to], most, least = 0, span = to) => {
 };
 const nameOf = (axis, unit) => (axis.units.find(u => u[1] === unit) || [''])[0].trim();
 
-// A canvas in `root` that shows a part of `whole`, its margins, and what is above it. `how` says what is drawn, what is
-// told at a place, what a click or a key does, and how near one may look.
+// A canvas in `root` that shows a part of `whole`, with margins and a bar above it. The callbacks say what is drawn, the
+// tooltip at a position, and what a click or a key does; `least` limits the zoom.
 const stage = (root, {left, top, bottom, height, whole, least, axes = 'xy', title, help, draw, tell, click, hold, keys, centre}) => {
   const view = {x: [...whole.x], y: [...whole.y]};
   const live = make(root, 'div');
@@ -104,8 +104,8 @@ const stage = (root, {left, top, bottom, height, whole, least, axes = 'xy', titl
   make(bar, 'b', 'width:100%', title);
   button('+', 'zoom in', () => nearer(.5));
   button('\u2212', 'zoom out', () => nearer(2));
-  button('all', 'show all of it', all).style.marginRight = 0;
-  // A legend whose entries can be switched off: names with their colours; what is off is in `hidden`.
+  button('all', 'show all', all).style.marginRight = 0;
+  // A legend whose entries can be switched off; `hidden` holds the numbers of those that are.
   const legend = (kinds, hidden, then = redraw) => kinds.forEach(([name, colour], kind) => {
     const label = make(bar, 'label', 'cursor:pointer;white-space:nowrap');
     const box = make(label, 'input', 'margin:0 3px 0 0;vertical-align:-2px');
@@ -142,7 +142,7 @@ const stage = (root, {left, top, bottom, height, whole, least, axes = 'xy', titl
   };
   canvas.onpointermove = e => {
     const [x, y] = place(e);
-    // Let go where nobody saw it, such as over a menu.
+    // The button was released without an event, for example over a menu.
     if (held && !e.buttons && e.isTrusted) held = undefined;
     if (!held) return hover(x, y);
     held.moved ||= Math.hypot(x - held.x, y - held.y) > 3;
@@ -158,7 +158,7 @@ const stage = (root, {left, top, bottom, height, whole, least, axes = 'xy', titl
   canvas.onpointercancel = () => held = undefined;
   canvas.onpointerleave = () => tip.style.display = 'none';
   canvas.addEventListener('wheel', e => {
-    // The page scrolls as ever; a pinch arrives with ctrlKey.
+    // A plain wheel scrolls the page; a pinch arrives with ctrlKey.
     if (!e.ctrlKey && !e.metaKey) return;
     e.preventDefault();
     const [x, y] = place(e);
@@ -179,14 +179,14 @@ const stage = (root, {left, top, bottom, height, whole, least, axes = 'xy', titl
     pressed[e.key]();
   };
   new ResizeObserver(() => canvas.clientWidth !== width && redraw()).observe(canvas);
-  // JupyterLab would take the keys for itself.
+  // Otherwise JupyterLab would handle the keys.
   root.dataset.lmSuppressShortcuts = true;
   return {view, live, bar, canvas, pen, px, py, vx, vy, low, right, redraw, paint, keep, legend, button, middle};
 };
-// Makes the pictures live that are marked with a key, each once; where that fails the still picture stays.
+// Makes the pictures with a key live, each once; if that fails the still picture stays.
 const upgradeAll = (key, upgrade) => Promise.all([...document.querySelectorAll(`[data-jaxmagic="${key}"]`)].map(async root => {
   const still = root.querySelector('[data-still]');
-  // Absent where this has run before.
+  // Absent if this has already run.
   if (!still || root.dataset.live) return;
   root.dataset.live = 1;
   await upgrade(root);

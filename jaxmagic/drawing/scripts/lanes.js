@@ -1,6 +1,6 @@
-// Puts a timeline that can be zoomed and searched in the place of the still one.
-// %KEY% is replaced by what marks the outputs that show it. Nothing of the user's is in here: names and numbers are in
-// the timeline's attribute, and are only ever used as text.
+// Replaces a still timeline by one with zoom and search.
+// %KEY% is replaced by the key of the outputs that show it. User data is not part of this script: names and numbers are
+// in the timeline's attribute, and are only ever used as text.
 (() => {
 %CANVAS%
 const LEFT = 150, TOP = 4, BOTTOM = 30, ROW = 15, BETWEEN = 4, MOST = 460;
@@ -8,7 +8,7 @@ const read = async text => {
   const bytes = new Uint8Array(await inflate(text).arrayBuffer());
   const length = new DataView(bytes.buffer).getUint32(0, true);
   let at = 4 + length;
-  // A column: how many bytes a number has, then the first bytes of all, the second ones, and so on.
+  // A column: the number of bytes per value, then the lowest bytes of all values, the second lowest, and so on.
   const column = count => {
     const values = new Float64Array(count), width = bytes[at++];
     for (let n = 0; n < width; n++) for (let i = 0; i < count; i++) values[i] += bytes[at++] * 256 ** n;
@@ -18,11 +18,11 @@ const read = async text => {
   const lanes = told.lanes.map(([owner, name, rows, count, faint]) => {
     const row = column(count), called = column(count), gaps = column(count), digits = column(count), powers = column(count);
     const start = new Float64Array(count), size = new Float64Array(count), end = new Float64Array(rows);
-    // Lengths are in the order of what events are called.
+    // Durations are sorted by the events' labels.
     Uint32Array.from(called.keys()).sort((i, j) => called[i] - called[j] || i - j).forEach((i, n) => {
       size[i] = digits[n] * 10 ** powers[n];
     });
-    // A start is told from the end of the event before in its row, or from the start of the one that it is within.
+    // A start is relative to the end of the previous event in its row, or to the start of the event that contains it.
     let at = 0;
     for (let i = 0; i < count; i++) {
       at = (i && row[i] > row[i - 1] ? at : end[row[i]]) + (gaps[i] % 2 ? -(gaps[i] + 1) / 2 : gaps[i] / 2);
@@ -36,13 +36,13 @@ const read = async text => {
 
 upgradeAll('%KEY%', async root => {
   const [told, lanes] = await read(root.dataset.lanes), {x: X, called} = told;
-  // Where each row begins, from the top; and its events, which do not overlap: so their ends are in order as well.
+  // The top of each row, and its events, which do not overlap, so their ends are in order as well.
   let depth = 0;
   const rows = lanes.flatMap((lane, number) => {
     const found = Array.from({length: lane.rows}, (_, row) => ({lane, y: depth + row * ROW, first: !row, at: []}));
     for (let i = 0; i < lane.count; i++) {
       const {at} = found[lane.row[i]], before = at.at(-1);
-      // Numbers are rounded: what comes next in a row is never reached into.
+      // Rounded events must not overlap the next one in the row.
       if (before !== undefined) lane.size[before] = Math.min(lane.size[before], lane.start[i] - lane.start[before]);
       at.push(i);
     }
@@ -54,7 +54,7 @@ upgradeAll('%KEY%', async root => {
   const hidden = new Set();
   let chosen, wanted = '', matching = [], place = -1;
 
-  // The first event of a row that ends behind a moment.
+  // The first event of a row that ends after a moment.
   const from = (row, moment) => {
     let low = 0, high = row.at.length;
     while (low < high) {
@@ -94,7 +94,7 @@ upgradeAll('%KEY%', async root => {
         const name = `${lane.owner} ${lane.name}`.trim(), room = Math.floor((LEFT - 8) / 5.9);
         pen.fillText(name.length > room ? name.slice(0, room - 1) + '\u2026' : name, 0, top + 11);
       }
-      // What is narrower than a pixel shares one: as strong as what it fills of it, in the colour of most of it.
+      // Events narrower than a pixel share one: its opacity is the share they fill, its colour that of the widest.
       let pixel = -1, filled = 0, most = 0, colour;
       const flush = () => {
         if (pixel < 0) return;
@@ -144,7 +144,7 @@ upgradeAll('%KEY%', async root => {
     const y = -it.vy(top), x = it.vx(left), near = (it.view.x[1] - it.view.x[0]) / (it.right() - LEFT);
     const row = rows.find(each => y >= each.y && y < each.y + ROW);
     if (!row) return;
-    // Of what is that near, what is under the pointer, or else the first that is seen.
+    // The event under the pointer, or else the first visible one within a pixel.
     let found;
     for (let n = from(row, x - near); n < row.at.length; n++) {
       const i = row.at[n], {start, size} = row.lane;
@@ -157,7 +157,7 @@ upgradeAll('%KEY%', async root => {
   };
   const lines = ([lane, i]) => {
     const [name, kind, ...rest] = called[lane.called[i]];
-    const when = `${say(X, lane.size[i])}, from ${say(X, lane.start[i], 6)} on`;
+    const when = `${say(X, lane.size[i])}, starting at ${say(X, lane.start[i], 6)}`;
     return [name, when, name === told.kinds[kind][0] || lane.faint ? '' : told.kinds[kind][0], ...rest].filter(Boolean);
   };
   const show = found => {
@@ -168,7 +168,7 @@ upgradeAll('%KEY%', async root => {
       for (const each of lanes) {
         if (each.owner === lane.owner) each.called.forEach((other, n) => other === what && (count++, sum += each.size[n]));
       }
-      about.textContent = [...lines(found), count > 1 ? `${count} times on ${lane.owner || lane.name}, ${say(X, sum)} altogether` : '']
+      about.textContent = [...lines(found), count > 1 ? `${count} times on ${lane.owner || lane.name}, ${say(X, sum)} in total` : '']
         .filter(Boolean).join(' \u00b7 ');
     } else about.textContent = '';
     it.redraw();
@@ -187,10 +187,10 @@ upgradeAll('%KEY%', async root => {
         }
       }
     }
-    counted.textContent = wanted ? `${matching.length} event${matching.length === 1 ? '' : 's'}, ${say(X, sum)} altogether` : '';
+    counted.textContent = wanted ? `${matching.length} event${matching.length === 1 ? '' : 's'}, ${say(X, sum)} in total` : '';
     it.redraw();
   };
-  // Brings the next match into the view, as near as it takes to see it.
+  // Moves the next match into view, and zooms in until it is visible.
   const next = () => {
     if (!matching.length) return;
     place = (place + 1) % matching.length;
@@ -228,7 +228,7 @@ upgradeAll('%KEY%', async root => {
     if (e.key === 'Enter') next();
   };
   const counted = make(it.bar, 'span', 'opacity:.75');
-  make(it.bar, 'span', 'opacity:.7', ['drag to pan, Ctrl + wheel to zoom, click for more', told.note].filter(Boolean).join('; '));
+  make(it.bar, 'span', 'opacity:.7', ['drag to pan, Ctrl + wheel to zoom, click for details', told.note].filter(Boolean).join('; '));
   const about = make(it.live, 'div', 'font-size:12px;max-width:900px;min-height:1.5em;overflow-wrap:anywhere');
   it.paint();
 });

@@ -1,10 +1,10 @@
-// Puts the picture that an image holds in the image's place, and makes it answer.
-// %KEY% is replaced by what marks the outputs that show this picture. Nothing of the user's is in here: names and
+// Replaces an image by the SVG that it holds, and makes it interactive.
+// %KEY% is replaced by the key of the outputs that show this picture. User data is not part of this script: names and
 // numbers are in the picture's attributes, and are only ever used as text.
 (() => {
 const upgrade = root => {
   const img = root.querySelector('img');
-  // Absent where this has run before.
+  // Absent if this has already run.
   if (!img) return;
   const bytes = Uint8Array.from(atob(img.src.split(',')[1]), c => c.charCodeAt(0));
   const parsed = new DOMParser().parseFromString(new TextDecoder().decode(bytes), 'image/svg+xml').documentElement;
@@ -30,7 +30,7 @@ const upgrade = root => {
     return a.names[Math.round(v)] || +(v / unit[1]).toPrecision(4) + unit[0];
   };
 
-  // Places with a value move with their axis; where there is only an x, the height stays.
+  // Points with values move with their axes; without a y value the height stays.
   const paths = all('path[data-x]').map(n => ({
     n, xs: values(n, 'x'), ys: values(n, 'y'), kind: n.dataset.kind, series: (n.closest('[data-s]') || n).dataset.s,
     still: n.getAttribute('d').match(/-?[\d.]+/g),
@@ -69,7 +69,7 @@ const upgrade = root => {
     for (const n of all('[data-s]')) n.style.opacity = !chosen || n.dataset.s === chosen ? 1 : .15;
     for (const n of buttons) set(n, {'aria-pressed': n.dataset.s === chosen});
   };
-  // The nearest point of a curve: how far it is, its path, and its number.
+  // The nearest point of a curve: its distance, its path, and its index.
   const nearest = e => {
     const mouse = new DOMPoint(e.clientX, e.clientY).matrixTransform(svg.getScreenCTM().inverse());
     let best = [28];
@@ -115,7 +115,7 @@ const upgrade = root => {
   set(dot, {fill: 'none', stroke: 'currentColor', 'pointer-events': 'none'});
   svg.append(dot);
   svg.style.cssText = 'display:block;max-width:100%;height:auto';
-  // Where the page is narrow the picture shrinks, and leaves no room beside the title of its axis.
+  // On a narrow page the picture shrinks and leaves no room beside the axis title.
   const corner = add(root, 'div', root.clientWidth < 480 ? '' : 'position:absolute;left:0;bottom:0');
   for (const k in axes) {
     if (!axes[k].can) continue;
@@ -132,7 +132,7 @@ const upgrade = root => {
     name();
   }
   redraw();
-  // JupyterLab would take Enter and Space for itself.
+  // Otherwise JupyterLab would handle Enter and Space.
   root.dataset.lmSuppressShortcuts = true;
   img.replaceWith(svg);
 };

@@ -8,10 +8,10 @@ from types import MappingProxyType
 
 from ...records.call_stack import Stack
 from ...records.inside import inside, line_of
-from ...xla.buffer_assignment import Assigned, BufferAllocation, BufferAssignment, Location
-from ...xla.buffer_packing import at_least
+from ...xla.buffer_assignment import AssignedBuffer, BufferAllocation, BufferAssignment, Location
+from ...xla.buffer_packing import minimal_live_ranges
 from ...xla.hlo import HloInstruction, HloModule, ShapeIndex
-from ...xla.live_ranges import LiveRange, Timetable, lifetimes
+from ...xla.live_ranges import LiveRange, Schedule, live_ranges
 from ..record.memory_profile import Allocation, Buffer
 from .disjoint import disjoint
 
@@ -19,7 +19,7 @@ from .disjoint import disjoint
 def memory_map(
     module: HloModule,
     assignment: BufferAssignment,
-    table: Timetable,
+    table: Schedule,
     captured: Mapping[int, tuple[str, ...]] = MappingProxyType({}),
     *,
     estimated: bool = False,
@@ -35,9 +35,9 @@ def memory_map(
         captured: names of the arrays that were built into it, by the numbers of instructions.
         estimated: whether the assignment is not the compiler's; what is live at a step is a lower bound then.
     """
-    lives = lifetimes(module, (value.defined_at for value in assignment.logical_buffers.values()), table)
+    lives = live_ranges(module, (value.defined_at for value in assignment.logical_buffers.values()), table)
     if estimated:
-        lives = at_least(module, table, lives)
+        lives = minimal_live_ranges(module, table, lives)
     described = _Described(module, table, captured)
     end = len(table.order) - 1
     found = [
@@ -49,13 +49,13 @@ def memory_map(
 class _Described:
     """Says what a buffer holds: what made it, for which line, and under which names it was built in."""
 
-    def __init__(self, module: HloModule, table: Timetable, captured: Mapping[int, tuple[str, ...]]) -> None:
+    def __init__(self, module: HloModule, table: Schedule, captured: Mapping[int, tuple[str, ...]]) -> None:
         self._instructions = module.instructions
         self._captured = captured
         self._users = _users_of_constants(module, table)
         self._lines: dict[int, tuple[str | None, str | None]] = {}  # by the stack, which many instructions share
 
-    def buffer(self, location: Location, assigned: Assigned, life: LiveRange) -> Buffer | None:
+    def buffer(self, location: Location, assigned: AssignedBuffer, life: LiveRange) -> Buffer | None:
         """The bytes that are `assigned` to what is made at a place; ``None`` where nothing is made there."""
         number, index = location
         maker = self._instructions.get(number)
@@ -83,7 +83,7 @@ class _Described:
         return self._lines[id(stack)]
 
 
-def _users_of_constants(module: HloModule, table: Timetable) -> dict[int, HloInstruction]:
+def _users_of_constants(module: HloModule, table: Schedule) -> dict[int, HloInstruction]:
     """For constants, which have no line of their own, the first instruction with a line that takes them."""
     found: dict[int, HloInstruction] = {}
     for number in table.order:

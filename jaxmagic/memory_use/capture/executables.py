@@ -13,7 +13,7 @@ from ...xla.buffer_assignment import BufferAssignment
 from ...xla.buffer_packing import packed
 from ...xla.hlo import HloModule
 from ...xla.lines.callers import with_own_callers
-from ...xla.live_ranges import Timetable, flattened_schedule
+from ...xla.live_ranges import Schedule, flattened_schedule
 from ...xla.read_hlo import read_buffer_assignment, read_module
 from ..analysis.buffer_map import memory_map
 from ..record.memory_profile import Allocation, Executable
@@ -124,7 +124,7 @@ def _with_map(plan: _Plan, executable: Executable, named: Named) -> Executable:
 def _read_plan(plan: _Plan, named: Named, notes: list[str]) -> dict[str, Any]:
     serialized = plan.assignment
 
-    def read_scheduled() -> tuple[HloModule, Timetable]:
+    def read_scheduled() -> tuple[HloModule, Schedule]:
         module = read_module(plan.module.as_serialized_hlo_module_proto(), literals=bool(named.arrays))
         return with_own_callers(module), flattened_schedule(module)
 
@@ -149,7 +149,7 @@ def _read_plan(plan: _Plan, named: Named, notes: list[str]) -> dict[str, Any]:
 
 
 def _map(
-    module: HloModule, assignment: BufferAssignment | None, table: Timetable, names: Mapping[int, tuple[str, ...]]
+    module: HloModule, assignment: BufferAssignment | None, table: Schedule, names: Mapping[int, tuple[str, ...]]
 ) -> tuple[Allocation, ...]:
     planned = packed(module, table) if assignment is None else assignment
     return memory_map(module, planned, table, names, estimated=assignment is None)

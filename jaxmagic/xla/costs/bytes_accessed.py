@@ -1,6 +1,6 @@
-"""How much of its memory an instruction reads and writes at least: rows that are looked up, and not the whole table.
+"""Counts the bytes that an instruction at least reads and writes.
 
-What is left as it is does not count either: an update of a slice is written where the operand lies.
+A lookup reads only the rows it needs, not the whole table, and an update in place writes only the updated slice.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from .operand_utilization import in_place, instructions_of, read_by, results_of,
 
 
 def bytes_accessed(module: HloModule, instruction: HloInstruction) -> int | None:
-    """Tell how many bytes one run reads and writes at least, each once; ``None`` for loops and calls."""
+    """Return how many bytes one execution at least reads and writes, each once; ``None`` for loops and calls."""
     if instruction.opcode in ("while", "conditional", "call"):
         return None
     read = read_by(module, instruction, instruction.elements)
@@ -19,15 +19,15 @@ def bytes_accessed(module: HloModule, instruction: HloInstruction) -> int | None
 
 
 def payload_bytes(module: HloModule, instruction: HloInstruction) -> int:
-    """Return what one device puts into an exchange or gets out of it, the larger of the two."""
+    """Return the bytes that one device sends to a collective or receives from it, whichever is more."""
     taken = sum(found.size_bytes for each in instruction.operand_ids if (found := module.instructions.get(each)))
-    if instruction.opcode.endswith("-start"):  # its result holds what it takes as well
+    if instruction.opcode.endswith("-start"):  # its result contains its operands
         return max(taken, instruction.size_bytes - taken)
     return max(taken, instruction.size_bytes)
 
 
 def _bytes_of(instruction: HloInstruction | None, elements: int) -> int:
-    """Return the bytes of so many elements of what an instruction gives."""
+    """Return the bytes of this many elements of an instruction's result."""
     if instruction is None or not instruction.elements:
         return 0
     return -(-instruction.size_bytes * min(elements, instruction.elements) // instruction.elements)
@@ -37,16 +37,16 @@ def _written_bytes(module: HloModule, instruction: HloInstruction) -> int:
     if instruction.opcode != "fusion":
         return _updated_bytes(module, instruction) or instruction.size_bytes
     inside = instructions_of(module, instruction)
-    there = in_place(inside)
+    updates = in_place(inside)
     written = [
-        _updated_bytes(module, inside[each]) if each in there else inside[each].size_bytes
-        for each in results_of(inside)
+        _updated_bytes(module, inside[number]) if number in updates else inside[number].size_bytes
+        for number in results_of(inside)
     ]
     return min(instruction.size_bytes, sum(written)) if written else instruction.size_bytes
 
 
 def _updated_bytes(module: HloModule, instruction: HloInstruction) -> int:
-    """Tell how much an update writes; 0 for what is none."""
+    """Return how many bytes an update writes; 0 for other instructions."""
     if instruction.opcode == "dynamic-update-slice":
         updates = instruction.operand_ids[1:2]
     elif instruction.opcode == "scatter":

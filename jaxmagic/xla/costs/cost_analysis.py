@@ -1,4 +1,4 @@
-"""Classify HLO instructions and count their work."""
+"""Classifies HLO instructions and estimates their work."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from typing import Literal as OneOf
 from ..hlo import HloInstruction, HloModule
 from . import weights
 from .kernel_parts import parts_of_kernel
-from .operand_utilization import instructions_of, parts_of, updated
+from .operand_utilization import elements_of, instructions_of, parts_of, updated
 
-#: What operations are sorted into.
+#: The categories of operations.
 Category = OneOf[
     "matmul", "convolution", "elementwise fusion", "elementwise", "reduce", "sort", "fft", "random numbers", "gather",
     "copy", "layout change", "slicing", "collective", "host callback", "infeed", "attention", "custom call",
@@ -22,7 +22,7 @@ _COLLECTIVES = (
     "ragged-all-to-all", "send", "recv",
 )  # fmt: skip
 
-#: By the first part of the name before ``-start`` and ``-done``.
+#: The category by opcode, without ``-start``, ``-done`` and ``-update``.
 _BY_OPCODE: dict[str, Category] = {
     **dict.fromkeys(_COLLECTIVES, "collective"),
     **dict.fromkeys(("concatenate", "pad", "slice", "reverse"), "slicing"),
@@ -40,7 +40,7 @@ _BY_OPCODE: dict[str, Category] = {
     "custom-call": "custom call",
 }
 
-#: What parts of the names of called functions tell, the first that is found.
+#: The category of custom calls by a part of the target's name; the first match counts.
 _BY_TARGET: tuple[tuple[str, Category], ...] = (
     ("callback", "host callback"),
     ("fmha", "attention"),
@@ -54,22 +54,22 @@ _BY_TARGET: tuple[tuple[str, Category], ...] = (
     ("fft", "fft"),
 )
 
-#: What tables and wires are made of: no work.
+#: Instructions that provide, rename or rearrange values without work.
 _NO_WORK = frozenset((
     "parameter", "constant", "tuple", "get-tuple-element", "bitcast", "broadcast", "iota", "reshape", "after-all",
     "opt-barrier", "domain", "partition-id", "replica-id", "add-dependency",
 ))  # fmt: skip
 
 
-#: They move numbers, or compare them.
+#: Categories that move or compare elements.
 _MOVES = ("copy", "layout change", "slicing", "gather", "collective", "sort")
 
-#: Their operations are counted with the module, as far as its dimension numbers tell.
+#: Instructions whose operations are counted when the module is read, where dimension numbers determine them.
 _COUNTED = ("custom-call", "fft", "cholesky", "triangular-solve", "dot", "convolution")
 
 
 def multiplied(module: HloModule, instruction: HloInstruction) -> str:
-    """The type of the numbers that most of its products multiply, such as ``"bf16"``; empty if it has none."""
+    """Return the element type of an instruction's heaviest product, such as ``"bf16"``; empty if it has none."""
     parts = parts_of(module, instruction) if instruction.opcode == "fusion" else ((instruction, 1.0),)
     products = [each for each, _ in parts if _own_category(each) in ("matmul", "convolution", "attention")]
     if not products:
@@ -80,7 +80,7 @@ def multiplied(module: HloModule, instruction: HloInstruction) -> str:
 
 
 def category(module: HloModule, instruction: HloInstruction) -> Category:
-    """Return the category of an instruction; for a fusion or a loop in one kernel, that of most of its work."""
+    """Return the category of an instruction, or of most of the work of a fusion or of a loop in one kernel."""
     if instruction.opcode == "fusion" or instruction.one_kernel:
         kinds: dict[Category, float] = {}
         parts = parts_of_kernel if instruction.one_kernel else parts_of
@@ -106,7 +106,7 @@ def _own_category(instruction: HloInstruction) -> Category:
 
 
 def work(module: HloModule, instruction: HloInstruction) -> float:
-    """About how much it computes, in additions: to compare the parts of one fusion with each other."""
+    """Estimate the work of an instruction in additions, to compare the parts of one fusion."""
     opcode, elements = instruction.opcode, instruction.elements
     if opcode in _NO_WORK:
         return 0
@@ -116,38 +116,30 @@ def work(module: HloModule, instruction: HloInstruction) -> float:
         return elements * log2(max(elements, 2))
     if opcode in ("reduce", "reduce-window"):
         taken = instruction.operand_ids
-        return sum(_elements(module, each) for each in taken[: len(taken) // 2 or 1])
+        return sum(elements_of(module, each) for each in taken[: len(taken) // 2 or 1])
     if opcode == "dynamic-update-slice":
-        return sum(_elements(module, each) for each in instruction.operand_ids[1:2])
+        return sum(elements_of(module, each) for each in instruction.operand_ids[1:2])
     if opcode == "scatter":
         tables = updated(instruction)
-        written = sum(_elements(module, each) for each in instruction.operand_ids[tables + 1 :])
-        return written + 2 * tables * _to_places(module, instruction, tables, written // tables)  # there and back
+        written = sum(elements_of(module, each) for each in instruction.operand_ids[tables + 1 :])
+        return written + 2 * tables * _accesses(module, instruction, tables, written // tables)  # read and write
     if opcode in ("gather", "dynamic-slice"):
-        return elements + _to_places(module, instruction, 1, elements)
+        return elements + _accesses(module, instruction, 1, elements)
     return elements * weights.of_element(instruction)
 
 
-def _to_places(module: HloModule, instruction: HloInstruction, tables: int, elements: int) -> int:
-    """Return what it costs to go to the places that its indices tell.
-
-    One for each of them, and for each element at most.
-    """
+def _accesses(module: HloModule, instruction: HloInstruction, tables: int, elements: int) -> int:
+    """Return the cost of an instruction's random accesses: one per index, and at most one per element."""
     table = module.instructions.get(instruction.operand_ids[0]) if instruction.operand_ids else None
-    indices = sum(_elements(module, each) for each in instruction.operand_ids[tables : tables + 1])
-    return 0 if table is None else min(elements, indices) * weights.of_place(table.size_bytes)
-
-
-def _elements(module: HloModule, number: int) -> int:
-    found = module.instructions.get(number)
-    return 0 if found is None else found.elements
+    indices = sum(elements_of(module, each) for each in instruction.operand_ids[tables : tables + 1])
+    return 0 if table is None else min(elements, indices) * weights.of_access(table.size_bytes)
 
 
 def flops(module: HloModule, instruction: HloInstruction) -> int | None:
-    """Count the floating-point operations of one run, each multiplication and addition of a product for itself.
+    """Count the floating-point operations of one execution; a multiply-add counts as two.
 
-    ``None`` where that cannot be said from the module: what is called outside XLA and not known, and loops. What
-    sorts, copies or looks up has none. An exponential counts as one, as in XLA's own analysis.
+    ``None`` where the module does not determine them, as for loops, calls and unknown custom calls. Sorts, copies and
+    lookups have none. An exponential counts as one, as in XLA's own analysis.
     """
     opcode = instruction.opcode
     if opcode in ("while", "conditional", "call"):
@@ -171,6 +163,6 @@ def flops(module: HloModule, instruction: HloInstruction) -> int | None:
 def _combined(module: HloModule, instruction: HloInstruction) -> int:
     """Count the operations that a scatter applies to each element it updates."""
     tables = updated(instruction)
-    written = sum(_elements(module, each) for each in instruction.operand_ids[tables + 1 :])
+    written = sum(elements_of(module, each) for each in instruction.operand_ids[tables + 1 :])
     inside = instructions_of(module, instruction).values()
     return written // tables * sum(_own_category(each) == "elementwise" for each in inside)

@@ -1,12 +1,12 @@
-"""Floating-point operations of one instruction, counted by its dimension numbers.
+"""Counts the floating-point operations of one instruction from its dimension numbers.
 
-A multiplication and an addition are two. Counted are products and convolutions, also as calls of cuBLAS, cuDNN,
-oneDNN and their like for AMD; attention of cuDNN and TransformerEngine; Fourier transforms; decompositions of LAPACK
-and cuSOLVER. Padding and holes of a convolution do not count, as in XLA's own analysis. The counts of the others:
+A multiply-add counts as two. Counted are dots and convolutions, also as calls of cuBLAS, cuDNN, oneDNN and AMD's
+counterparts; attention of cuDNN and TransformerEngine; Fourier transforms; decompositions of LAPACK and cuSOLVER.
+Padding and dilation holes of a convolution do not count, as in XLA's own analysis. The other counts:
 
 - Fourier transforms: 5 n log2(n), half of it for real numbers. https://www.fftw.org/speed/method.html
 - Decompositions and triangular solves: https://www.netlib.org/lapack/lawnspdf/lawn41.pdf, page 120.
-- Attention: 4 products of sizes and head dimension forward, 10 backward, half of them where the mask is causal.
+- Attention: 4 times queries x keys x head dimension forward, 10 times backward, half of it with a causal mask.
   https://arxiv.org/abs/2205.14135, https://github.com/Dao-AILab/flash-attention
 """
 
@@ -23,20 +23,21 @@ import numpy as np
 
 from ..hlo_proto import TUPLE, element_of, text
 
-#: Libraries whose calls give a workspace behind their results.
+#: Libraries whose calls return a workspace after their results.
 _LIBRARIES = ("__cublas$", "__cudnn$", "__onednn$", "__hipblas", "te_", "cusolver", "hipsolver")
 
 _BYTES = ("s8", "u8")
 
-#: The forward pass of attention has two products, the backward pass five.
+#: How many matrix products of attention, forward and backward, contract or return the head dimension of Q and K, or
+#: of V: two in the forward pass, five in the backward pass.
 _QK, _PV = (1, 3), (1, 2)
 
-#: Masks of TransformerEngine that shapes suffice for: none, causal from the top left.
+#: TransformerEngine masks for which the shapes determine the FLOPs: none, and causal from the top left.
 _NO_MASK, _CAUSAL = 0, 2
 
 
 def shape_without_workspace(message: Any) -> Any:
-    """The shape of what an instruction gives, without the workspace of a library."""
+    """Return the shape of an instruction's result without the workspace of a library."""
     parts = message.shape.tuple_shapes
     if len(parts) < 2 or not text(message.custom_call_target).startswith(_LIBRARIES):
         return message.shape
@@ -49,13 +50,13 @@ def flops_of(message: Any, operands: Iterable[Any]) -> int | None:
     """Count the FLOPs of one execution; ``None`` if the dimension numbers do not determine them.
 
     Args:
-        message: an instruction.
-        operands: the shapes of what it takes.
+        message: the instruction.
+        operands: the shapes of its operands.
     """
     count = _BY_OPCODE.get(text(message.opcode))
     if count is None:
         return None
-    with suppress(ArithmeticError, IndexError, KeyError, TypeError, ValueError):  # of a broken module, or another XLA
+    with suppress(ArithmeticError, IndexError, KeyError, TypeError, ValueError):  # malformed, or another XLA
         return count(message, [list(each.dimensions) for each in operands])
     return None
 
@@ -69,40 +70,40 @@ def _convolution(message: Any, operands: Sequence[Sequence[int]]) -> int:
     return _convolved(message, operands[0], operands[1], message.shape.dimensions)
 
 
-def _convolved(message: Any, taken: Sequence[int], kernel: Sequence[int], given: Sequence[int]) -> int:
+def _convolved(message: Any, inputs: Sequence[int], kernel: Sequence[int], outputs: Sequence[int]) -> int:
     """Count the FLOPs of a convolution or one of its gradients, in terms of the forward pass."""
     numbers = message.convolution_dimension_numbers
-    places = prod(
-        _places(window, taken[at_taken], given[at_given])
-        for window, at_taken, at_given in zip(
+    positions = prod(
+        _valid_positions(window, inputs[input_axis], outputs[output_axis])
+        for window, input_axis, output_axis in zip(
             message.window.dimensions,
             numbers.input_spatial_dimensions,
             numbers.output_spatial_dimensions,
             strict=True,
         )
     )
-    features = kernel[numbers.kernel_input_feature_dimension] * given[numbers.output_feature_dimension]
-    return 2 * given[numbers.output_batch_dimension] * features * places
+    features = kernel[numbers.kernel_input_feature_dimension] * outputs[numbers.output_feature_dimension]
+    return 2 * outputs[numbers.output_batch_dimension] * features * positions
 
 
-def _places(window: Any, taken: int, given: int) -> int:
+def _valid_positions(window: Any, inputs: int, outputs: int) -> int:
     """Count the valid (output, kernel) positions along one axis: neither in padding nor in dilation holes."""
     hole, stride, gap = (max(each, 1) for each in (window.base_dilation, window.stride, window.window_dilation))
-    short, long = sorted((window.size, given))
+    short, long = sorted((window.size, outputs))
     step, other = (gap, stride) if short == window.size else (stride, gap)
     across = np.arange(long) * other - window.padding_low
-    met = 0
-    for each in range(short):
-        at = across + each * step
-        met += int(np.count_nonzero((at >= 0) & (at <= (taken - 1) * hole) & (at % hole == 0)))
-    return met
+    valid = 0
+    for index in range(short):
+        at = across + index * step
+        valid += int(np.count_nonzero((at >= 0) & (at <= (inputs - 1) * hole) & (at % hole == 0)))
+    return valid
 
 
 def _fft(message: Any, operands: Sequence[Sequence[int]]) -> int:
     size = prod(message.fft_length)
-    real = message.fft_type in (2, 3)  # RFFT and IRFFT, by the side that is real
-    times = prod(operands[0] if message.fft_type != 3 else message.shape.dimensions) // size
-    return round((2.5 if real else 5) * times * size * log2(size))
+    is_real = message.fft_type in (2, 3)  # RFFT and IRFFT
+    batch = prod(operands[0] if message.fft_type != 3 else message.shape.dimensions) // size  # by the real side
+    return round((2.5 if is_real else 5) * batch * size * log2(size))
 
 
 def _cholesky(message: Any, operands: Sequence[Sequence[int]]) -> int:
@@ -142,23 +143,22 @@ def _call(message: Any, operands: Sequence[Sequence[int]]) -> int | None:
 def _gemm(message: Any, operands: Sequence[Sequence[int]]) -> int:
     numbers = _config(message)["gemm_backend_config"]["dot_dimension_numbers"]
     contracted = prod(operands[0][int(at)] for at in numbers["lhs_contracting_dimensions"])
-    return 2 * prod(_given(message)) * contracted
+    return 2 * prod(_first_result(message)) * contracted
 
 
 def _onednn(message: Any, operands: Sequence[Sequence[int]]) -> int:
-    """A product in the last two axes, either of which may be transposed."""
-    given = _given(message)
-    return 2 * given[-1] * prod(operands[0])
+    """Count a matrix product over the last two axes, either of which may be transposed."""
+    return 2 * _first_result(message)[-1] * prod(operands[0])
 
 
 def _cudnn(message: Any, operands: Sequence[Sequence[int]]) -> int:
-    """The dimension numbers and the window are those of the forward pass, whichever pass it is."""
-    target, given = text(message.custom_call_target), _given(message)
+    """Count a convolution; dimension numbers and window describe the forward pass, even in a backward pass."""
+    target, result = text(message.custom_call_target), _first_result(message)
     if "BackwardInput" in target:
-        return _convolved(message, given, operands[1], operands[0])
+        return _convolved(message, result, operands[1], operands[0])
     if "BackwardFilter" in target:
-        return _convolved(message, operands[0], given, operands[1])
-    return _convolved(message, operands[0], operands[1], given)
+        return _convolved(message, operands[0], result, operands[1])
+    return _convolved(message, operands[0], operands[1], result)
 
 
 def _cudnn_attention(message: Any, operands: Sequence[Sequence[int]]) -> int | None:
@@ -174,14 +174,15 @@ def _cudnn_attention(message: Any, operands: Sequence[Sequence[int]]) -> int | N
 
 
 def _transformer_engine(message: Any, operands: Sequence[Sequence[int]]) -> int | None:
-    told = {name: float(each) for name, each in re.findall(r"(\w+) = ([-+.\de]+) :", text(message.backend_config))}
-    causal = told["mask_type"] == _CAUSAL
-    windowed = told["window_size_left"] >= 0 or told["window_size_right"] > 0
-    if told["mask_type"] not in (_NO_MASK, _CAUSAL) or windowed:
+    found = re.findall(r"(\w+) = ([-+.\de]+) :", text(message.backend_config))
+    config = {name: float(value) for name, value in found}
+    causal = config["mask_type"] == _CAUSAL
+    windowed = config["window_size_left"] >= 0 or config["window_size_right"] > 0
+    if config["mask_type"] not in (_NO_MASK, _CAUSAL) or windowed:
         return None
-    pairs = _pairs(int(told["q_max_seqlen"]), int(told["kv_max_seqlen"]), causal=causal)
-    pairs *= int(told["input_batch"] * told["attn_heads"])
-    heads = int(told["qk_head_dim"]), int(told["v_head_dim"])
+    pairs = _pairs(int(config["q_max_seqlen"]), int(config["kv_max_seqlen"]), causal=causal)
+    pairs *= int(config["input_batch"] * config["attn_heads"])
+    heads = int(config["qk_head_dim"]), int(config["v_head_dim"])
     return _attention(pairs, *heads, backward="backward" in text(message.custom_call_target))
 
 
@@ -193,20 +194,20 @@ def _pairs(queries: int, keys: int, *, causal: bool) -> int:
     return few * (few + 1) // 2 + (queries - few) * keys
 
 
-def _attention(pairs: int, queries: int, values: int, *, backward: bool) -> int:
-    return 2 * pairs * (_QK[backward] * queries + _PV[backward] * values)
+def _attention(pairs: int, qk_head: int, v_head: int, *, backward: bool) -> int:
+    return 2 * pairs * (_QK[backward] * qk_head + _PV[backward] * v_head)
 
 
-def _given(message: Any) -> Sequence[int]:
-    """The sizes of the first result."""
+def _first_result(message: Any) -> Sequence[int]:
+    """Return the dimensions of the first result."""
     shape = message.shape.tuple_shapes[0] if message.shape.tuple_shapes else message.shape
-    sizes: Sequence[int] = shape.dimensions
-    return sizes
+    dimensions: Sequence[int] = shape.dimensions
+    return dimensions
 
 
 def _config(message: Any) -> Mapping[str, Any]:
-    found: Mapping[str, Any] = json.loads(message.backend_config)
-    return found
+    config: Mapping[str, Any] = json.loads(message.backend_config)
+    return config
 
 
 _Count = Callable[[Any, Sequence[Sequence[int]]], int | None]
@@ -220,7 +221,7 @@ _BY_OPCODE: Mapping[str, _Count] = {
     "custom-call": _call,
 }
 
-#: What parts of the names of called functions tell, the first that is found.
+#: How to count calls by a part of the target's name; the first match counts.
 _BY_TARGET: tuple[tuple[str, _Count], ...] = (
     ("$fmha", _cudnn_attention),
     ("te_fused_attn", _transformer_engine),

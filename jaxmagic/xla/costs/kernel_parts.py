@@ -1,6 +1,6 @@
-"""The instructions that one kernel runs, where XLA compiles a small loop or call as a whole, and how often each runs.
+"""Lists the instructions in one kernel, where XLA compiles a small loop or call into one, and how often each runs.
 
-XLA for the CPU does so from JAX 0.12 on. The recording then has one event for all passes of the loop.
+XLA for the CPU does so from JAX 0.12 on. The trace then has one event for all iterations of the loop.
 """
 
 from __future__ import annotations
@@ -10,31 +10,31 @@ from collections.abc import Iterator
 from ..hlo import HloInstruction, HloModule
 from .operand_utilization import parts_of
 
-#: How deep calls in calls are followed; broken modules go round in circles.
+#: The deepest nesting of calls that is followed; malformed modules may contain cycles.
 _DEEPEST = 8
 
 
 def parts_of_kernel(
     module: HloModule, instruction: HloInstruction, times: float = 1.0, depth: int = 0
 ) -> Iterator[tuple[HloInstruction, float]]:
-    """The instructions that a call runs, and those of loops, branches and fusions in it, with how often.
+    """Yield the instructions that a call runs, including nested loops, branches and fusions, and how often they run.
 
-    A loop whose number of passes is not known counts as one pass, a branch as if it was taken.
+    A loop with an unknown trip count counts as one iteration; every branch counts as taken.
 
     Args:
-        module: in which they are.
+        module: the module.
         instruction: the call.
-        times: how often it runs.
-        depth: in how many others it is.
+        times: how often the call runs.
+        depth: how many calls it is nested in.
     """
     if depth > _DEEPEST:
         return
     for computation in instruction.called_computation_ids:
         for number in module.computations.get(computation, ()):
-            each = module.instructions[number]
-            if each.opcode == "fusion":
-                yield from ((inner, times * share) for inner, share in parts_of(module, each))
-            elif each.opcode in ("while", "call", "conditional"):
-                yield from parts_of_kernel(module, each, times * max(each.known_trip_count, 1), depth + 1)
+            part = module.instructions[number]
+            if part.opcode == "fusion":
+                yield from ((inner, times * share) for inner, share in parts_of(module, part))
+            elif part.opcode in ("while", "call", "conditional"):
+                yield from parts_of_kernel(module, part, times * max(part.known_trip_count, 1), depth + 1)
             else:
-                yield each, times
+                yield part, times

@@ -1,14 +1,14 @@
-"""Corrects the calls of instructions that JAX traced for another caller, earlier, and has kept since.
+"""Corrects the call stacks of instructions that JAX traced for an earlier caller and has cached since.
 
-JAX traces and lowers a function that is jitted itself, such as the one in :func:`jax.random.split`, once for all
-callers with the same shapes. Its instructions then carry the calls of the first caller, which may belong to a program
-that does not run at all:
+JAX traces and lowers an inner jitted function, such as the one in :func:`jax.random.split`, once for all callers with
+the same shapes. Its instructions then carry the call stack of the first caller, which may belong to another program:
 
-- JAX 0.10 and newer put the calls of the caller that runs in front, and begin anew with the first one behind them,
-  as they do with the body of a loop. The first caller is known by its name in the path of one of the instructions,
-  such as ``jit(second)/jit(_threefry_split)/first/while``, or because it is the program itself. It is taken away.
-- JAX 0.8 tells the first caller alone. From the jitted function on the calls are right, if it is the user's own. Of a
-  library's nothing is left, and the line is not known.
+- JAX 0.10 and newer put the current caller's frames in front of the first caller's, as they do for the body of a
+  loop. The first caller is recognized because the path of one of the instructions names it, as in
+  ``jit(second)/jit(_threefry_split)/first/while``, or because it is the program's own function. Its frames are
+  removed.
+- JAX 0.8 records only the first caller's frames. They are correct from the jitted function on, if that is the user's
+  own. If it is a library's, no frame is correct, and the line is unknown.
 
 >>> [step for step in _jitted("jit(f)/vmap(jit(g))/transpose(jvp(h))/sin")]
 ['f', 'g']
@@ -25,16 +25,16 @@ from ...records.call_stack import Frame, Stack, is_users
 from ..hlo import HloInstruction, HloModule
 from .lost_calls import with_lost_calls
 
-#: What stands for instructions with the same calls and the same path.
+#: Identifies instructions with the same stack and the same path.
 _Key = tuple[int, str]
 
 _JIT = re.compile(r"\b(?:p?jit)\(([^()/]*)\)")
 
 
 def with_own_callers(module: HloModule) -> HloModule:
-    """Return the module with the calls that led to each instruction in this program, as far as they are known."""
+    """Return the module with each instruction's stack in this program, as far as it is known."""
     keys = {number: (id(each.stack), each.op_name) for number, each in module.instructions.items()}
-    once = {keys[number]: each for number, each in module.instructions.items()}  # many have the same
+    once = {keys[number]: each for number, each in module.instructions.items()}  # many share a key
     own = _own_callers(once)
     corrected = {
         number: each._replace(stack=own[keys[number]].stack, traced_for=own[keys[number]].traced_for)
@@ -45,7 +45,7 @@ def with_own_callers(module: HloModule) -> HloModule:
 
 
 def _own_callers(once: Mapping[_Key, HloInstruction]) -> dict[_Key, HloInstruction]:
-    """Return the same with the calls that led to each instruction in this program."""
+    """Correct one instruction per key."""
     written = [each for each in once.values() if each.stack]
     foreign = {frame for each in written for frame in _foreign(each.stack, each.op_name)}
     starts = list(dict.fromkeys(_starts(written))) or list(dict.fromkeys(_named(written)))
@@ -55,7 +55,7 @@ def _own_callers(once: Mapping[_Key, HloInstruction]) -> dict[_Key, HloInstructi
 
 
 def _completed(corrected: dict[_Key, HloInstruction], start: _Start) -> dict[_Key, HloInstruction]:
-    """Put in what is missing between the program and the calls behind it."""
+    """Add the calls that are missing between the program's function and the recorded ones."""
     stacks = [each.stack for each in corrected.values() if len(_jitted(each.op_name)) == 1]
     found = with_lost_calls(stacks, start.calls, lambda frame: (frame.function, frame.file) == start.function)
     return {
@@ -84,19 +84,19 @@ def _corrected(instruction: HloInstruction, starts: Sequence[_Start], foreign: S
 
 
 class _Start(NamedTuple):
-    """The calls that led to the program, and its function with its file; ``None`` where none has its name."""
+    """The calls that led to the program, and its function and file; ``None`` if no frame has the program's name."""
 
     calls: Stack
     function: tuple[str, str] | None
 
 
 def _starts(instructions: Iterable[HloInstruction]) -> Iterator[_Start]:
-    """Tell how the program began, by instructions that are surely its own."""
-    for each in instructions:
-        jitted = _jitted(each.op_name)
+    """Find how the program was called, from instructions that are certainly its own."""
+    for instruction in instructions:
+        jitted = _jitted(instruction.op_name)
         if len(jitted) != 1:
             continue
-        stack = tuple(call.frame for call in _calls(each.stack, each.op_name))
+        stack = tuple(call.frame for call in _calls(instruction.stack, instruction.op_name))
         at = _root(stack, jitted)
         if at is None:
             yield _Start(stack[:-1], None)
@@ -105,19 +105,20 @@ def _starts(instructions: Iterable[HloInstruction]) -> Iterator[_Start]:
 
 
 def _named(instructions: Iterable[HloInstruction]) -> Iterator[_Start]:
-    """The same of a program that only calls jitted functions: by the name of its own, if calls have names."""
-    for each in instructions:
-        jitted = _jitted(each.op_name)
-        if (jitted and not jitted[0].isidentifier()) or not each.stack[-1].function:
+    """Find how a program that only calls jitted functions was called, by its own name if frames have names."""
+    for instruction in instructions:
+        jitted = _jitted(instruction.op_name)
+        if (jitted and not jitted[0].isidentifier()) or not instruction.stack[-1].function:
             yield _Start((), None)
-        named = [frame for frame in each.stack if jitted and _name(frame) == jitted[0]]
+        named = [frame for frame in instruction.stack if jitted and _name(frame) == jitted[0]]
         yield from (_Start((), (frame.function, frame.file)) for frame in named)
 
 
 def _follows(stack: Stack, start: _Start, *, whole: bool) -> bool:
-    """Tell whether calls are the program's: through its function, if that is known, or up to it, unless `whole`.
+    """Return whether a stack contains the program's function or, if that is unknown, begins with the calls to it.
 
-    Of many calls JAX leaves out the outermost.
+    Unless `whole`, a stack that ends before that function also counts. JAX drops the outermost frames of deep stacks,
+    so the calls before a known function are not compared.
     """
     if not whole and stack == start.calls[: len(stack)]:
         return True
@@ -127,16 +128,16 @@ def _follows(stack: Stack, start: _Start, *, whole: bool) -> bool:
 
 
 class _Call(NamedTuple):
-    """A call, and whether it stands behind others that are said again."""
+    """A call, and whether it follows calls that JAX has repeated."""
 
     frame: Frame
     again: bool
 
 
 def _calls(stack: Stack, op_name: str) -> list[_Call]:
-    """Each call once: JAX says again how it came to a loop's body, or to what it has lowered apart.
+    """Return each call once: JAX repeats the calls that led to a loop's body, or to a function lowered separately.
 
-    It begins anew with the program's function. What led to that may well contain a call twice.
+    The repetition begins with the program's function. The calls before that may contain the same frame twice.
 
     >>> frames = [Frame(function=name, file="a.py", line=1) for name in "mmffb"]
     >>> "".join(call.frame.function for call in _calls(tuple(frames), "jit(f)/while/body/sin"))
@@ -164,14 +165,14 @@ def _calls(stack: Stack, op_name: str) -> list[_Call]:
 
 
 def _is_nested(between: Sequence[Frame], rest: Stack, op_name: str) -> bool:
-    """Tell whether a function really called itself, as the wrappers of flax and equinox do where they nest.
+    """Return whether a function really called itself, as nested wrappers of flax and equinox do.
 
-    It did if its calls are not said again as a whole, and no function of the user's that it called is a first caller,
-    which the path names.
+    It did if the calls in between are not repeated as a whole, and if none of them is a user's function that the path
+    names as the first caller.
 
     Args:
-        between: the calls from its first one to the second.
-        rest: the calls from the second one on.
+        between: the calls from its first occurrence to the second.
+        rest: the calls from the second occurrence on.
         op_name: the path of the operation.
     """
     if list(rest[: len(between)]) == list(between):
@@ -181,15 +182,16 @@ def _is_nested(between: Sequence[Frame], rest: Stack, op_name: str) -> bool:
 
 
 def _root(stack: Stack, jitted: Sequence[str]) -> int | None:
-    """Find where the function of the program is called; ``None`` if no call has its name."""
+    """Return the position of the program's function in a stack; ``None`` if no frame has its name."""
     named = (at for at, frame in enumerate(stack) if _name(frame) in jitted[:1] and is_users(frame))
     return next(named, None)
 
 
 def _foreign(stack: Stack, op_name: str) -> Iterator[Frame]:
-    """The first caller's calls behind those of the one that runs.
+    """Yield the frames of the first caller that follow those of the current one.
 
-    The path names it behind a library's jitted function; or it is the program's own function, at another line.
+    The first caller is named in the path after a library's jitted function, or is the program's own function at
+    another line.
     """
     jitted = _jitted(op_name)
     calls = _calls(stack, op_name)
@@ -206,10 +208,10 @@ def _foreign(stack: Stack, op_name: str) -> Iterator[Frame]:
 
 
 def _jitted(op_name: str) -> list[str]:
-    """The names of the jitted functions of a path, but for the wrapper that older compilers add."""
+    """Return the names of the jitted functions in a path, without the wrapper that older versions add."""
     return [each for each in _JIT.findall(op_name) if each != "main"]
 
 
 def _name(frame: Frame) -> str:
-    """The function's own name, without the one that it is defined in."""
+    """Return the function's own name, without the names of enclosing functions and classes."""
     return frame.function.rpartition(".")[2]

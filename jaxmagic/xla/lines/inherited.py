@@ -1,8 +1,9 @@
-"""Takes the loop's line away from what XLA has rewritten inside of the loop's body.
+"""Removes the loop's metadata from instructions that XLA rewrote inside the loop's body.
 
-XLA for the CPU replaces a product with a vector by one with a matrix, and gives it the metadata of the loop that it
-is in: ``jit(f)/while``. JAX writes no such instruction: what is in a body has a path that goes on, such as
-``jit(f)/while/body/add``. Without that metadata it belongs to what takes its result, like everything that XLA adds.
+XLA for the CPU rewrites a matrix-vector product as a matrix-matrix product, and gives it the metadata of the loop
+that contains it: ``jit(f)/while``. JAX creates no such instruction: paths within a body go on, as in
+``jit(f)/while/body/add``. Without metadata the instruction is attributed to the users of its result, like everything
+that XLA adds.
 """
 
 from __future__ import annotations
@@ -10,12 +11,12 @@ from __future__ import annotations
 from ..dataflow import Dataflow
 from ..hlo import HloModule
 
-#: They run others, and may be the loop itself in a call that is compiled as a whole.
+#: Run other instructions, and may be the loop itself, within a call that is compiled into one kernel.
 _RUNS_OTHERS = ("while", "conditional", "call")
 
 
 def without_inherited(module: HloModule) -> HloModule:
-    """Return the module without metadata that instructions have from the loop or call that they are in."""
+    """Return the module without metadata that instructions inherited from the loop or call that contains them."""
     flow = Dataflow(module)
     changed = {}
     for number, each in module.instructions.items():

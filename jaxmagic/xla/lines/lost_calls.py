@@ -1,8 +1,9 @@
-"""Finds the calls between a program and an operation that JAX has not recorded.
+"""Restores calls between a program and an operation that JAX has not recorded.
 
-Where a transformation evaluates a function apart, as ``equinox.filter_checkpoint`` lets JAX do, the calls that led to
-the program are followed by those of that function at once. The line that called the program would be told as that of
-the operation. The calls between are those of other operations that came to the same function, if these agree.
+Where a transformation evaluates a function separately, as JAX does for ``equinox.filter_checkpoint``, the stack has
+the calls that led to the program, followed at once by the calls within that function. The operation would be
+attributed to the line that called the program. The missing calls are taken from other operations in the same
+function, if these agree.
 """
 
 from __future__ import annotations
@@ -14,12 +15,12 @@ from ...records.call_stack import Frame, Stack, owner
 
 
 def with_lost_calls(stacks: Iterable[Stack], calls: Stack, is_program: Callable[[Frame], bool]) -> dict[Stack, Stack]:
-    """Return the stacks that lack calls, each with what is known of them.
+    """Return the stacks with missing calls, each with a completed stack.
 
     Args:
-        stacks: of all operations of a program.
-        calls: those that led to the program.
-        is_program: whether a frame is the program's own function.
+        stacks: the stacks of all operations of a program.
+        calls: the calls that led to the program.
+        is_program: returns whether a frame is the program's own function.
 
     >>> def stack(names):
     ...     return tuple(Frame(function=name, file="a.py", line=1) for name in names)
@@ -44,11 +45,11 @@ def with_lost_calls(stacks: Iterable[Stack], calls: Stack, is_program: Callable[
 
 
 def _common(stack: Stack, calls: Stack) -> int:
-    """Count the calls with which both begin."""
+    """Return the length of the common prefix."""
     return next((at for at, (one, other) in enumerate(zip(stack, calls, strict=False)) if one != other), len(calls))
 
 
 def _head(heads: Iterable[Stack]) -> Stack:
-    """The calls that all have, if they come from one line of the user's; none otherwise."""
-    found = list(heads)
-    return found[0] if len({owner(each) for each in found}) == 1 else ()
+    """Return the first of the candidate heads if all come from one line of the user's; nothing otherwise."""
+    candidates = list(heads)
+    return candidates[0] if len(set(map(owner, candidates))) == 1 else ()

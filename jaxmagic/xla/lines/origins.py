@@ -1,15 +1,15 @@
-"""Which lines an instruction was made for, where XLA has added it and it has no line of its own.
+"""Attributes instructions to source lines, including instructions that XLA added without a line.
 
-XLA expands operations, pads them, brings iotas and copies for them, and tells for few of these instructions where
-they come from. Each belongs to the operation that it was made for:
+XLA expands and pads operations and adds iotas and copies, mostly without metadata. Each of these instructions is
+attributed to the operation that it was made for, which is the first of:
 
-1. the one that its own metadata tells, or that of the function it combines numbers with;
-2. the one whose constants it takes, such as the initial value of a sum;
-3. those that take its result, also by way of others without a line; it is divided where they lie in several lines;
-4. the nearest one whose result it takes;
+1. the operation in its own metadata, or in the metadata of the computation that it combines elements with;
+2. the operation whose constants it takes, such as the initial value of a sum;
+3. the users of its result, also through other instructions without a line, in equal shares;
+4. the nearest operation whose result it takes;
 5. the loop or call that runs it.
 
-What has the name of an operation of JAX's and no line was not added by XLA: JAX lost the line, as it does for
+An instruction with the name of a JAX operation but no line was not added by XLA: JAX lost the line, as it does for
 cumulative sums. Its neighbours say nothing about it, so it keeps its name and has no line.
 """
 
@@ -24,24 +24,27 @@ from ..costs.operand_utilization import parts_of
 from ..dataflow import Dataflow
 from ..hlo import HloInstruction, HloModule
 
-#: Where an operation comes from: the calls that wrote it, and the path of JAX's operation.
+#: The origin of an operation: its call stack and the path of the JAX operation.
 Place = tuple[Stack, str]
 
-#: For each place, its share of an instruction's time; the shares add up to 1, or there are none.
+#: The share of each place in an instruction's time; the shares add up to 1, or there are none.
 Shares = Mapping[Place, float]
 
-#: How many instructions without a line are looked through for one that has one.
+#: How many instructions are searched for one with a line.
 _MOST_SEEN = 200
 
-#: Instructions that give values of their own, and take none that vary.
+#: Instructions that return values without taking any.
 _LITERAL = ("constant", "iota")
+
+#: Instructions that are looked through, from an instruction to a constant that it takes.
+_SAME_VALUES = ("parameter", "broadcast", "bitcast", "reshape")
 
 
 class Origins:
     """The places that the instructions of a module come from.
 
     Args:
-        module: it.
+        module: the module.
     """
 
     def __init__(self, module: HloModule) -> None:
@@ -58,19 +61,19 @@ class Origins:
         self._arguments = {each.name for each in module.inputs}
 
     def number(self, instruction: HloInstruction) -> int | None:
-        """Return the number of an instruction of the module."""
+        """Return the id of an instruction of the module."""
         return self._numbers.get(id(instruction))
 
     @property
     def flow(self) -> Dataflow:
-        """Which instructions take which results."""
+        """The module's def-use graph."""
         return self._flow
 
     def shares(self, instruction: HloInstruction) -> Shares:
-        """Tell how the time of an instruction is divided among the places that it comes from.
+        """Return the shares of the places that an instruction comes from in its time.
 
-        A fusion is divided by the work of its instructions, each of which belongs to its own place, and so is a loop
-        that XLA has compiled into one kernel.
+        A fusion is divided by the estimated work of its instructions, each with a place of its own. So is a loop that
+        XLA has compiled into one kernel.
         """
         if instruction.opcode == "fusion" or instruction.one_kernel:
             parts = parts_of_kernel if instruction.one_kernel else parts_of
@@ -80,13 +83,13 @@ class Origins:
         return self._of(instruction)
 
     def _divided(self, parts: Iterable[tuple[HloInstruction, float]]) -> Shares:
-        """By the work of the parts; none where nothing is computed, or nothing of that has a line."""
-        found: dict[Place, float] = {}
+        """Return shares by the work of the parts; none if they do no work, or if no part that does has a line."""
+        costs: dict[Place, float] = {}
         for inner, share in parts:
             cost = share * work(self._module, inner)
             for place, part in self._of(inner).items() if cost else ():
-                found[place] = found.get(place, 0.0) + cost * part
-        return _normal(found) if any(stack for stack, _ in found) else {}
+                costs[place] = costs.get(place, 0.0) + cost * part
+        return _normal(costs) if any(stack for stack, _ in costs) else {}
 
     def _of(self, instruction: HloInstruction) -> Shares:
         number = self._numbers.get(id(instruction))
@@ -100,7 +103,7 @@ class Origins:
         return found
 
     def _known(self, instruction: HloInstruction, number: int | None) -> Shares:
-        """Return what its metadata tells, and that of what is its own: a function, or constants."""
+        """Return the place in an instruction's metadata, or in the metadata of its computation or its constants."""
         if instruction.stack:
             return {(instruction.stack, instruction.op_name): 1.0}
         if instruction.traced_for:
@@ -113,19 +116,19 @@ class Origins:
         return self._of_expansion(instruction, number) if self._lost_its_line(instruction) else {}
 
     def _of_expansion(self, instruction: HloInstruction, number: int | None) -> Shares:
-        """The line that the constants of others tell, which are of the same expansion; or none, but its name."""
-        mine = [] if number is None else self._members.get(self._region(number), [])
-        told = (self._begins_with(each) for each in mine)
-        found = {each.stack[-1]: (each.stack, each.op_name) for each in told if each is not None}
-        return {next(iter(found.values())) if len(found) == 1 else ((), instruction.op_name): 1.0}
+        """Return the place of the constants in the same expansion if it is unique; otherwise only the name."""
+        members = [] if number is None else self._members.get(self._region(number), [])
+        constants = (self._begins_with(each) for each in members)
+        places = {each.stack[-1]: (each.stack, each.op_name) for each in constants if each is not None}
+        return {next(iter(places.values())) if len(places) == 1 else ((), instruction.op_name): 1.0}
 
     def _lost_its_line(self, instruction: HloInstruction) -> bool:
-        """Tell whether it is JAX's, of a function that has been put in where it was called: its path begins there."""
+        """Return whether it belongs to a JAX function that was inlined: its path begins with that function."""
         name = instruction.op_name
         return bool(name) and "/" not in name and name not in self._arguments
 
     def _combines_by(self, instruction: HloInstruction) -> HloInstruction | None:
-        """An instruction of the function that it calls, unless operations of other lines call the same one."""
+        """Return an instruction with a line in the computation that it calls, unless others call the same one."""
         if instruction.opcode == "fusion":
             return None
         for computation in instruction.called_computation_ids:
@@ -139,10 +142,10 @@ class Origins:
         return None
 
     def _begins_with(self, number: int | None) -> HloInstruction | None:
-        """A constant that it takes and that was made for it.
+        """Return an operand that is a constant made for this instruction.
 
-        XLA makes one of equal constants, that of the operation that comes first, and copies of that one for
-        fusions. It tells nothing about the others.
+        XLA merges equal constants into the one of the first operation, and copies it into fusions. Its line says
+        nothing about the other operations.
         """
         taken = self._flow.operands(number) if number is not None else ()
         for operand in dict.fromkeys(self._through_parameters(taken)):
@@ -158,7 +161,7 @@ class Origins:
         return None
 
     def _region(self, number: int) -> int:
-        """The instructions without a line that hang together, as those of one expansion: the first one's place."""
+        """Return the first position among the connected instructions without a line, such as one expansion."""
         if number not in self._regions:
             todo, seen = [number], set[int]()
             while todo and len(seen) < _MOST_SEEN:
@@ -178,10 +181,10 @@ class Origins:
         for number in numbers:
             at: int | None = number
             for _ in range(_MOST_SEEN):
-                each = None if at is None else self._module.instructions.get(at)
-                if each is None or each.opcode not in ("parameter", "broadcast", "bitcast", "reshape") or each.stack:
+                operand = None if at is None else self._module.instructions.get(at)
+                if at is None or operand is None or operand.opcode not in _SAME_VALUES or operand.stack:
                     break
-                at = next(iter(self._flow.operands(at)), None) if at is not None else None
+                at = next(iter(self._flow.operands(at)), None)
             if at is not None:
                 yield at
 
@@ -194,7 +197,7 @@ class Origins:
         return self._nearest(self._flow.operands(number)) or self._by_caller(number)
 
     def _reached(self, number: int) -> Shares:
-        """Those that take its result, each as much as the others."""
+        """Return the places of the users of its result, in equal shares."""
         todo, seen = list(self._flow.users(number)), {number}
         found: dict[Place, float] = {}
         while todo and len(seen) < _MOST_SEEN:
@@ -210,7 +213,7 @@ class Origins:
         return _normal(found)
 
     def _nearest(self, operands: Iterable[int]) -> Shares:
-        """The nearest of its operands, and of theirs, that has a line."""
+        """Return the place of the nearest operand, direct or indirect, that has one."""
         todo, seen = list(operands), set[int]()
         while todo and len(seen) < _MOST_SEEN:
             at = todo.pop(0)
@@ -225,7 +228,7 @@ class Origins:
         return {}
 
     def _by_caller(self, number: int) -> Shares:
-        """Return what runs the computation that it is in, and what runs that."""
+        """Return the place of the nearest caller, direct or indirect, that has one."""
         at, seen = self._flow.caller(number), set[int]()
         while at is not None and at not in seen:
             seen.add(at)
@@ -237,6 +240,6 @@ class Origins:
 
 
 def _normal(shares: Mapping[Place, float]) -> Shares:
-    """The same shares, adding up to 1."""
+    """Scale the shares so that they add up to 1."""
     total = sum(shares.values())
     return {place: share / total for place, share in shares.items()} if total else {}

@@ -1,7 +1,7 @@
-"""How often a line ran: which of its operations an instruction performs, and which instructions perform the same one.
+"""Identifies the operations of a line that an instruction performs, to count how often the line ran.
 
-A line in two unrolled layers is two instructions with one line and one path, and ran twice. What XLA computes again
-in several fusions is one operation of the line: it takes the same values.
+A line in two unrolled layers has two instructions with the same line and path, and ran twice. An operation that XLA
+duplicates into several fusions ran once: the copies take the same values.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from ..dataflow import Dataflow
 from ..hlo import HloInstruction, HloModule
 from .origins import Origins, Place
 
-#: How far the values that an instruction takes are followed: beyond, each instruction is another one.
+#: How far operands are followed to compare instructions; deeper ones count as different.
 _DEEPEST = 6
 
 
@@ -24,9 +24,9 @@ class Performed(NamedTuple):
     """An operation of a line that an instruction performs.
 
     Attributes:
-        opcode: what it does, in XLA's words.
-        identity: the same for instructions that compute the same values.
-        times: how often the instruction performs it when it runs.
+        opcode: its HLO opcode.
+        identity: equal for instructions that compute the same values.
+        times: how often one execution of the instruction performs it.
     """
 
     opcode: str
@@ -35,14 +35,14 @@ class Performed(NamedTuple):
 
 
 def performed(module: HloModule, instruction: HloInstruction, origins: Origins) -> Mapping[Place, Performed]:
-    """Return what an instruction performs of each of its places that have a line of their own.
+    """Return the operation that an instruction performs for each of its places with a recorded line.
 
-    Of a fusion, a place counts once: a function of a library may be many instructions with one path.
+    Each place of a fusion counts once, because one library function may be many instructions with the same path.
 
     Args:
-        module: in which it is.
-        instruction: it.
-        origins: of that module.
+        module: the module.
+        instruction: the instruction.
+        origins: the origins of the module's instructions.
     """
     if instruction.one_kernel:
         parts = [(each, times) for each, times in parts_of_kernel(module, instruction) if work(module, each)]
@@ -50,17 +50,17 @@ def performed(module: HloModule, instruction: HloInstruction, origins: Origins) 
         parts = [(each, 1.0) for each, share in parts_of(module, instruction) if share and work(module, each)]
     else:
         parts = [(instruction, 1.0)]
-    found: dict[Place, Performed] = {}
-    for each, times in sorted(parts, key=lambda part: work(module, part[0])):
-        number = origins.number(each)
-        if each.stack and number is not None:
-            made = Performed(each.opcode, _identity(module, origins.flow, number), max(round(times), 1))
-            found[each.stack, each.op_name] = made
-    return found
+    operations: dict[Place, Performed] = {}
+    for part, times in sorted(parts, key=lambda part: work(module, part[0])):
+        number = origins.number(part)
+        if part.stack and number is not None:
+            operation = Performed(part.opcode, _identity(module, origins.flow, number), max(round(times), 1))
+            operations[part.stack, part.op_name] = operation
+    return operations
 
 
 def _identity(module: HloModule, flow: Dataflow, number: int, depth: int = 0) -> Hashable:
-    """Return what it does with which values; its number where these are too far away, or it takes none."""
+    """Describe an instruction by its opcode, shape and operands; by its id if it takes none or they are too deep."""
     instruction = module.instructions.get(number)
     operands = flow.operands(number)
     if instruction is None:

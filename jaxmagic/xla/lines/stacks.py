@@ -1,4 +1,4 @@
-"""Reads the calls that wrote an instruction from the table of stack frames in a compiled module."""
+"""Reads the call stacks of instructions from a compiled module's table of stack frames."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ..hlo_proto import entry, text
 
 
 class Stacks:
-    """The stacks of a module; equal ones are one object, because many instructions share them.
+    """The call stacks of a module; instructions with the same stack share one object.
 
     Args:
         frames: the module's ``StackFrameIndex``.
@@ -32,7 +32,7 @@ class Stacks:
         self._stacks: dict[int, Stack] = {}
 
     def of(self, metadata: Any) -> Stack:
-        """The calls of an instruction, from its ``OpMetadata``; older compilers name the innermost line only."""
+        """Return the stack in an instruction's ``OpMetadata``; older compilers record only the innermost line."""
         number = metadata.stack_frame_id
         if number and number not in self._stacks:
             self._stacks[number] = self._calls_of(number)
@@ -41,15 +41,15 @@ class Stacks:
         return (self._call(metadata.source_file, b"", metadata.source_line),) if metadata.source_file else ()
 
     def _calls_of(self, number: int) -> Stack:
-        found: list[Frame] = []
+        calls: list[Frame] = []
         seen = set()
-        while 0 < number <= len(self._frames) and number not in seen:  # a broken table may lead in a circle
+        while 0 < number <= len(self._frames) and number not in seen:  # a malformed table may contain a cycle
             seen.add(number)
             location, number = self._frames[number - 1]
             call = entry(self._calls, location)
             if call is not None:
-                found.append(call)
-        return tuple(reversed(found))
+                calls.append(call)
+        return tuple(reversed(calls))
 
     def _call(self, file: bytes, function: bytes, line: int) -> Frame:
         path, name = text(file), text(function)

@@ -32,14 +32,14 @@ def test_it_shows_the_ratios_and_the_report_without_a_second_picture(comparison:
     view = ComparisonView(comparison)
     assert shown(view).count("<img") == 1
     assert "jit is 2.00x faster" in shown(view)
-    assert "time over that of numpy" in picture(view)
+    assert "time relative to numpy" in picture(view)
 
 
 def test_another_baseline_turns_the_ratios_round(comparison: Comparison) -> None:
     view = ComparisonView(comparison)
     view.baseline.value = "jit"
     assert "jit is the fastest" in shown(view)
-    assert "time over that of jit" in picture(view)
+    assert "time relative to jit" in picture(view)
 
 
 @pytest.mark.parametrize("drawn", ["ratios", "times", "distributions"])

@@ -45,7 +45,7 @@ def test_what_is_held_by_stack_and_how_much_that_is_more(heap_difference: Any) -
         By call stack: 3.00 KiB held, +2.00 KiB.
           held      change     put there by
           2.00 KiB  +2.00 KiB  step (train.py:17) ← <module> (cell.py:3)
-          1.00 KiB  as before  <module> (cell.py:3)
+          1.00 KiB  unchanged  <module> (cell.py:3)
     """)
 
 

@@ -82,7 +82,7 @@ def test_a_profile_in_a_line(memory_profile: Any) -> None:
 def test_a_profile_of_nothing(memory_profile: Any, live_arrays: Any) -> None:
     nothing = memory_profile(before_bytes=(), arrays=live_arrays(), executables=(), timeline=None)
     assert to_text(nothing) == golden("""
-        Arrays: 0 B after, as before; ran in 11.0 ms
+        Arrays: 0 B after, unchanged; ran in 11.0 ms
         No array that was made here is still held.
     """)
 

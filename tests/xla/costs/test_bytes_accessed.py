@@ -1,4 +1,4 @@
-"""How much of their memory instructions read and write: of real modules, and of broken ones."""
+"""Bytes accessed by instructions of real modules and of malformed ones."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def module(*instructions: HloInstruction, inside: tuple[int, ...] = ()) -> HloMo
 
 
 def moved(function: Callable[..., Any], *args: Any) -> int:
-    """By all instructions of a function that are not in a fusion, loops and what they take aside."""
+    """Sum the bytes of all instructions that are not in a fusion, without loops and their operands."""
     found = module_of(function, *args)
     fused = {
         number
@@ -70,7 +70,7 @@ def stacked(x: Any) -> Any:
         (lambda table, where: table.astype(jnp.float32)[where], (HALF, WHERE), 3 * ROWS // 2, 8 * ROWS),
         (lambda table, where: table.at[where].add(1.0), (TABLE, WHERE), 2 * ROWS, 2 * TABLE.nbytes + 8 * ROWS),
         (over_rows, (TABLE, WHERE), ROW, 40 * ROW),
-        (stacked, (jnp.ones(64),), 1000 * ROW, 1080 * ROW),  # what it begins with is as large as all rows
+        (stacked, (jnp.ones(64),), 1000 * ROW, 1080 * ROW),  # the initial value is as large as all rows
     ],
     ids=[
         "elementwise",
@@ -95,7 +95,7 @@ def test_what_is_looked_up_and_needed_as_a_whole_counts_as_a_whole() -> None:
 
 
 def fusion(*inside: HloInstruction, operands: tuple[int, ...], size_bytes: int) -> tuple[HloModule, HloInstruction]:
-    """Which takes two operands: of 4000 bytes, and of 4."""
+    """Make a fusion in a module with two parameters, of 4000 bytes and of 4."""
     outside = (instruction("parameter", 4000), instruction("parameter", 4, parameter_number=1))
     made = instruction("fusion", size_bytes, operands, called_computation_ids=(7,))
     numbers = tuple(range(2, 2 + len(inside)))

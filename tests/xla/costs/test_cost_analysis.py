@@ -1,4 +1,4 @@
-"""What kind of work instructions are, and how much: of real modules."""
+"""Categories and estimated work of instructions of real modules."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def test_a_remainder_of_integers_is_not_that_of_others() -> None:
 
 @pytest.mark.parametrize("opcode", ["gather", "scatter"])
 def test_places_cost_as_many_as_there_are_and_more_in_a_large_table(opcode: str) -> None:
-    """Of a row all elements have one place, which is far away where the caches do not hold the table."""
+    """A row costs one random access, which is expensive if the table does not fit in the caches."""
 
     def cost(table: int, indices: int, elements: int) -> float:
         operands = [instruction("parameter", each) for each in (table, indices, elements)]

@@ -1,4 +1,4 @@
-"""How many operations an instruction takes: as XLA counts them itself, as the calls of libraries say, and by hand."""
+"""FLOPs of instructions, compared with XLA's own counts, with library calls, and by hand."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ BF16, S8, U8, F32 = 16, 2, 6, 11
 
 
 def by_xla(function: Any, *arguments: Any) -> float:
-    """What XLA counts, of the program as JAX gave it."""
+    """Return XLA's own count for the program before optimization."""
     return float(jax.jit(function).lower(*arguments).cost_analysis()["flops"])
 
 
@@ -32,7 +32,7 @@ def shape(element: int, *sizes: int) -> Any:
 
 
 def call(target: str, config: Any, *parts: Any, **more: Any) -> Any:
-    """A call of a library, with its results."""
+    """Make a library call with its results."""
     made = _messages()["HloInstruction"](opcode=b"custom-call", custom_call_target=target.encode(), **more)
     made.backend_config = config if isinstance(config, bytes) else json.dumps(config).encode()
     made.shape.CopyFrom(parts[0] if len(parts) == 1 else _messages()["Shape"](element_type=TUPLE, tuple_shapes=parts))
@@ -112,7 +112,7 @@ def test_decompositions_have_the_usual_count() -> None:
     lu, *solves = calls(jnp.linalg.solve, square, sides)
     assert (lu, solves) == (3 * 2 * 64**3 // 3, [3 * 64**2 * 5] * 2)
     assert calls(jnp.linalg.qr, square) == [3 * 4 * 64**3 // 3, 3 * 4 * 64**3 // 3]
-    assert None in calls(jnp.linalg.eigh, square)  # how often it iterates is not known
+    assert None in calls(jnp.linalg.eigh, square)  # its number of iterations is unknown
 
 
 def test_the_products_of_a_library_are_counted_by_their_dimension_numbers() -> None:
@@ -127,7 +127,7 @@ def test_the_products_of_a_library_are_counted_by_their_dimension_numbers() -> N
 
 
 def test_the_passes_of_a_convolution_of_a_library_are_counted_alike() -> None:
-    """Forward, and both gradients, meet the same pairs; dimension numbers are those of the forward pass."""
+    """The forward pass and both gradients have the same pairs; dimension numbers describe the forward pass."""
     numbers = {
         "kernel_input_feature_dimension": 1,
         "output_feature_dimension": 1,

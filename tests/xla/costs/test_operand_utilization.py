@@ -1,4 +1,4 @@
-"""What of a fusion its result needs: of real fusions, and of broken ones."""
+"""Operand utilization of real fusions and of malformed ones."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ TABLE, WHERE = jnp.ones((50_000, 64)), jnp.arange(128)
 
 
 def computed(function: Callable[..., Any], *args: Any) -> int:
-    """Floating-point operations of all that is no part of something else."""
+    """Count the floating-point operations of all instructions that are not part of another."""
     found = module_of(function, *args)
     called = {one for each in found.instructions.values() for one in each.called_computation_ids}
     inside = {number for each in called for number in found.computations[each]}
@@ -44,7 +44,7 @@ def instruction(opcode: str, elements: int, *operand_ids: int, **changes: Any) -
 
 
 def fusion(*inside: HloInstruction) -> tuple[HloModule, HloInstruction]:
-    """Of an operand with 1000 elements, which is the parameter that is the first instruction in it."""
+    """Make a fusion of an operand with 1000 elements; its first instruction is the parameter."""
     made = instruction("fusion", inside[-1].elements, 0, called_computation_ids=(7,))
     numbers = range(1, 1 + len(inside))
     every = (instruction("parameter", 1000), *inside)

@@ -1,4 +1,4 @@
-"""Calls that JAX has kept from another caller: as its versions write them, and from real programs."""
+"""Correction of call stacks cached from another caller: as JAX's versions write them, and from real programs."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ LIBRARY = "jit(second)/jit(_threefry_split)/first/while/body/add"
 
 
 def stack(*calls: str) -> Stack:
-    """Calls such as ``"second:7"``."""
+    """Make a stack of calls such as ``"second:7"``."""
     parts = (each.split(":") for each in calls)
     return tuple(Frame(function=name, file="a.py", line=int(line)) for name, line in parts)
 
@@ -108,7 +108,7 @@ def test_a_program_that_only_calls_jitted_functions_is_known_by_its_name() -> No
 
 
 def library(stack: Stack) -> Stack:
-    """The same, where functions whose names begin with a capital letter are a library's."""
+    """Make a stack in which functions with capitalized names are a library's."""
     return tuple(
         replace(each, file="/opt/site-packages/l.py") if each.function[0].isupper() else each for each in stack
     )

@@ -1,4 +1,4 @@
-"""What the time of a line is: an exchange of an argument, a backward pass, a loop itself, another caller's."""
+"""Labels of a line's time: a collective for an argument, a backward pass, a loop itself, another caller's trace."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def test_an_exchange_that_the_line_asks_for_needs_no_label() -> None:
 def test_what_was_traced_for_another_caller_names_it() -> None:
     found = instruction("sort", stack=(), traced_for="first")
     said = label_of_instruction(module(found), found)
-    assert said == "traced for an earlier caller, first: JAX has not recorded this one"
+    assert said == "traced for an earlier caller, first; JAX did not record this caller"
     assert label_of_instruction(module(found), found._replace(stack=HERE)) == ""
 
 

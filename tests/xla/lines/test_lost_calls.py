@@ -1,4 +1,4 @@
-"""Calls between a program and an operation, which JAX has not recorded for it, from other operations."""
+"""Missing calls between a program and an operation are restored from other operations."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from jaxmagic.xla.lines.lost_calls import with_lost_calls
 
 
 def stack(calls: str) -> Stack:
-    """One letter for each call: a capital one is a library's."""
+    """Make a stack with one letter per call; capital letters are a library's."""
     return tuple(
         Frame(function=each, file="/opt/site-packages/l.py" if each.isupper() else "a.py", line=1) for each in calls
     )
@@ -27,9 +27,9 @@ def found(*stacks: str, calls: str = "m") -> dict[str, str]:
     ("stacks", "completed"),
     [
         (["mpaCL", "mCL", "mpb"], {"mCL": "mpaCL"}),
-        (["mpaCL", "mpaXCL", "mCL"], {"mCL": "mpaCL"}),  # by either way from the same line
-        (["mpaCL", "mpbCL", "mCL"], {"mCL": "CL"}),  # it may be either line
-        (["mpaCL", "mDL"], {"mDL": "DL"}),  # nobody else came there
+        (["mpaCL", "mpaXCL", "mCL"], {"mCL": "mpaCL"}),  # both ways come from the same line
+        (["mpaCL", "mpbCL", "mCL"], {"mCL": "CL"}),  # either line is possible
+        (["mpaCL", "mDL"], {"mDL": "DL"}),  # no other operation has this call
         (["mpaCL", "m"], {}),  # the call of the program itself
         (["mpaCL", "mpb"], {}),
         (["mpaCL", "CL"], {"CL": "mpaCL"}),

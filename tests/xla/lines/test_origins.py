@@ -1,4 +1,4 @@
-"""Whose an instruction is that XLA has added: by its function, its constants, what takes it, or what it takes."""
+"""Attribution of instructions that XLA added: by their computation, constants, users or operands."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ def instruction(opcode: str, elements: int = 10, operand_ids: tuple[int, ...] = 
 
 
 def added(opcode: str, operand_ids: tuple[int, ...] = (), **changes: Any) -> HloInstruction:
-    """Without metadata."""
+    """Make an instruction without metadata."""
     return instruction(opcode, operand_ids=operand_ids, **({"stack": (), "op_name": ""} | changes))
 
 
 def module(*instructions: HloInstruction, **computations: tuple[int, ...]) -> HloModule:
-    """Instructions by their places; computations by their numbers, as ``c7``, and the rest of them."""
+    """Make a module of instructions by id; keywords such as ``c7`` are computations by id."""
     inside = {int(name[1:]): numbers for name, numbers in computations.items()}
     taken = {number for numbers in inside.values() for number in numbers}
     inside[0] = tuple(number for number in range(len(instructions)) if number not in taken)
@@ -38,7 +38,7 @@ def module(*instructions: HloInstruction, **computations: tuple[int, ...]) -> Hl
 
 
 def lines(found: HloModule, number: int) -> dict[int | None, float]:
-    """The share of each line."""
+    """Return the share of each line."""
     shares = Origins(found).shares(found.instructions[number])
     return {stack[-1].line if stack else None: share for (stack, _), share in shares.items()}
 
@@ -51,7 +51,7 @@ def test_a_fusion_is_divided_among_its_lines_by_their_work() -> None:
 
 
 def test_of_a_line_counts_what_of_its_work_the_result_needs() -> None:
-    """Of a thousand sums ten are cut out, for the multiplication, and multiplied."""
+    """Ten of a thousand sums are sliced out and multiplied."""
     operand = instruction("parameter", 1000)
     add, cut = instruction("add", 1000, (0, 0)), instruction("slice", 10, (1,), stack=())
     multiply = instruction("multiply", 10, (2, 2), stack=(THERE,))
@@ -80,7 +80,7 @@ def test_it_is_divided_where_several_lines_take_its_result() -> None:
 
 
 def test_what_takes_a_result_is_looked_up_in_fusions() -> None:
-    """Of a fusion that writes into its first operand at the line of the second, only the one that takes it counts."""
+    """The fusion has one instruction per operand; only the one that reads the looked-up operand counts."""
     inside = [instruction("parameter", parameter_number=at, stack=(), op_name="") for at in (0, 1)]
     first, second = (
         instruction("exponential", operand_ids=(0,)),
@@ -113,7 +113,7 @@ def test_it_belongs_to_the_function_that_it_combines_numbers_with() -> None:
     maximum, taker = instruction("maximum", stack=(THERE,)), instruction("add", operand_ids=(1,))
     window = added("reduce-window", called_computation_ids=(7,))
     assert lines(module(maximum, window, taker, c7=(0,)), 1) == {2: 1.0}
-    other = instruction("reduce", called_computation_ids=(7,))  # XLA makes one of equal functions
+    other = instruction("reduce", called_computation_ids=(7,))  # XLA merges equal computations
     assert lines(module(maximum, window, taker, other, c7=(0,)), 1) == {1: 1.0}
 
 
@@ -127,7 +127,7 @@ def test_it_belongs_to_the_operation_whose_constant_it_takes() -> None:
 
 
 def test_an_operation_that_has_lost_its_line_is_not_given_that_of_a_neighbour() -> None:
-    """Two cumulative sums, of which only the first has a constant with a line, and a helper of the second."""
+    """Only the first of two cumulative sums has a constant with a line; the helper belongs to the second."""
     zero, operand = instruction("constant", 1), instruction("tanh")
     first = added("reduce-window", (1, 0), op_name="reduce_window_sum")
     between = instruction("sine", operand_ids=(2,), stack=(THERE,))
@@ -140,7 +140,7 @@ def test_an_operation_that_has_lost_its_line_is_not_given_that_of_a_neighbour() 
 
 
 def test_a_loop_that_is_one_kernel_is_divided_among_the_lines_of_its_body() -> None:
-    """With two loops in it, one of which runs ten times and the other one as often as nobody knows."""
+    """The kernel has two loops, one with a trip count of ten and one with an unknown trip count."""
     add, tanh = instruction("add"), instruction("add", stack=(THERE,))
     loop, unknown = (
         instruction("while", called_computation_ids=(7,), known_trip_count=10),
@@ -196,7 +196,7 @@ def summed(x: Any) -> Any:
     ids=["gradient of max_pool", "cumsum"],
 )
 def test_windows_that_xla_has_made_belong_to_the_line_that_needs_them(function: Any, shape: Any, opcode: str) -> None:
-    """Both on the third line of their function, and so are the iotas for the first."""
+    """Both operations are on the third line of their function, and so are the iotas for the first."""
     found = module_of(function, jnp.ones(shape))
     origins, where = Origins(found), getattr(function, "__wrapped__", function).__code__.co_firstlineno + 2
     made = [each for each in found.instructions.values() if each.opcode == opcode and not each.stack]
@@ -206,7 +206,7 @@ def test_windows_that_xla_has_made_belong_to_the_line_that_needs_them(function: 
 
 
 def test_an_operation_that_has_lost_its_line_has_that_of_its_expansion() -> None:
-    """The windows of a cumulative sum take its initial value, and what adds them up has its name."""
+    """The windows of a cumulative sum take its initial value; the instruction that adds them up has its name."""
     zero, operand = instruction("constant", 1), instruction("tanh", stack=(THERE,))
     window = added("reduce-window", (1, 0))
     total = added("add", (2,), op_name="reduce_window_sum")

@@ -1,4 +1,4 @@
-"""How often a line ran: in unrolled layers, in helpers, and where XLA computes something again."""
+"""How often a line ran: in unrolled layers, in helpers, and where XLA duplicates operations."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from jaxmagic.profiling.record.recording import EventMetadata, Trace, TraceLine
 
 
 def profile_of(function: Any, *arguments: Any) -> dict[int, int]:
-    """How often each line ran, counted from the function's first, if each instruction of the program did once."""
+    """Count how often each line ran, relative to the function's first, if each instruction ran once."""
     found = module_of(function, *arguments)
     entry = list(found.computations)[-1]
     names = [found.instructions[number].name for number in found.computations[entry]]
@@ -59,7 +59,7 @@ def test_a_helper_that_three_lines_call_ran_three_times() -> None:
 
 
 def test_what_xla_computes_again_ran_once() -> None:
-    """The gradient of a pooling takes what is pooled in two fusions."""
+    """The gradient of a pooling reads the pooled array in two fusions."""
 
     def loss(x: Any) -> Any:
         y = jax.nn.relu(x)
