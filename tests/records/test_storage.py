@@ -224,7 +224,10 @@ def test_a_number_that_is_none_is_refused(comparison: Any, tmp_path: Any, number
 def profile(memory_profile: Any, executable: Any, heap_difference: Any) -> Any:
     """A record with something in each of its fields."""
     usual = memory_profile()
-    programs = (executable(), executable(name="jit_g", allocations=None, steps=None, ran=None, notes=("why",)))
+    programs = (
+        executable(),
+        executable(name="jit_g", allocations=None, steps=None, ran=None, notes=(Note.of_text("why"),)),
+    )
     sampled = replace(
         usual.timeline,
         device_bytes={"gpu:0": (1, None, 3)},
@@ -234,14 +237,16 @@ def profile(memory_profile: Any, executable: Any, heap_difference: Any) -> Any:
     )
     suspects = (Suspect(path="losses[*]", bytes_seen=(1, 2, 3), arrays=3),)
     heap = heap_difference()
-    return replace(usual, executables=programs, timeline=sampled, suspects=suspects, heap=heap, notes=("a note",))
+    return replace(
+        usual, executables=programs, timeline=sampled, suspects=suspects, heap=heap, notes=(Note.of_text("a note"),)
+    )
 
 
 def test_where_memory_went_comes_back_equal(profile: Any, live_arrays: Any, tmp_path: Any) -> None:
     loaded = jaxmagic.load(jaxmagic.save(profile, tmp_path / "memory.json"))
     assert loaded == profile
     assert str(loaded) == str(profile)
-    looked = live_arrays((8, ("x", "y[0]")), (4, ()), notes=("cut short",), search_complete=False)
+    looked = live_arrays((8, ("x", "y[0]")), (4, ()), notes=(Note.of_text("cut short"),), search_complete=False)
     assert jaxmagic.load(jaxmagic.save(looked, tmp_path / "live.json")) == looked
 
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any, NamedTuple, TypeVar
 
 from ...errors import message_of
+from ...records.note import Note, note
 from ...runtime import executed_programs
 from ...runtime.gc_pause import held_back
 from ...xla.buffer_assignment import BufferAssignment
@@ -97,10 +98,10 @@ class _Plan(NamedTuple):
 
 def _planned(program: Any, found: Captured) -> tuple[_Plan, Executable]:
     """The sums that the compiler planned, and where the rest can be read."""
-    notes: list[str] = []
-    stats = _read("what the compiler planned", program.get_compiled_memory_stats, notes)
+    notes: list[Note] = []
+    stats = _read("statistics", program.get_compiled_memory_stats, notes)
     sums: dict[str, Any] = {ours: getattr(stats, theirs, None) for ours, theirs in _STATISTICS.items()}
-    module = _read("its module", lambda: program.hlo_modules()[0], notes)
+    module = _read("module", lambda: program.hlo_modules()[0], notes)
     name = "?" if module is None else str(module.name)
     executable = Executable(name=name, limit_bytes=_limit(program), notes=tuple(notes), **sums)
     return _Plan(module, getattr(stats, "serialized_buffer_assignment_proto", b""), found), executable
@@ -116,22 +117,20 @@ def _with_map(plan: _Plan, executable: Executable, named: Named) -> Executable:
     return replace(executable, notes=tuple(notes), **found)
 
 
-def _read_plan(plan: _Plan, named: Named, notes: list[str]) -> dict[str, Any]:
+def _read_plan(plan: _Plan, named: Named, notes: list[Note]) -> dict[str, Any]:
     serialized = plan.assignment
 
     def read_scheduled() -> tuple[HloModule, Timetable]:
         module = read_module(plan.module.as_serialized_hlo_module_proto(), literals=bool(named.arrays))
         return with_own_callers(module), flattened_schedule(module)
 
-    scheduled = _read("its schedule", read_scheduled, notes)
+    scheduled = _read("schedule", read_scheduled, notes)
     if scheduled is None:
         return {}
     module, table = scheduled
-    assignment = (
-        _read("where its buffers lie", lambda: read_buffer_assignment(serialized), notes) if serialized else None
-    )
-    names = _read("the names of what is built in", lambda: names_in(module, named), notes) or {}
-    allocations = _read("how long its buffers live", lambda: _map(module, assignment, table, names), notes)
+    assignment = _read("buffer_assignment", lambda: read_buffer_assignment(serialized), notes) if serialized else None
+    names = _read("constant_names", lambda: names_in(module, named), notes) or {}
+    allocations = _read("live_ranges", lambda: _map(module, assignment, table, names), notes)
     if allocations is None:
         return {}
     constants = sum(each.size_bytes for each in allocations if each.kind == "constant")
@@ -150,13 +149,13 @@ def _map(
     return memory_map(module, planned, table, names, estimated=assignment is None)
 
 
-def _read(what: str, read: Callable[[], _Read], notes: list[str]) -> _Read | None:
+def _read(part: str, read: Callable[[], _Read], notes: list[Note]) -> _Read | None:
     """Return what `read` returns; where a backend does not say, or says something else, that becomes a note."""
     try:
         return read()
     except Exception as error:
         lines = message_of(error).splitlines() or ["no reason given"]
-        notes.append(f"Not known: {what} ({type(error).__name__}: {lines[0][:100]}).")
+        notes.append(note("memory_use.unread", part=part, error=f"{type(error).__name__}: {lines[0][:100]}"))
         return None
 
 

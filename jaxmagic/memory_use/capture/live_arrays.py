@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from ...records.note import Note, note
 from ...runtime.clock import Clock, now_ns, timestamp
 from ...runtime.environment import probe
 from ..record.live_arrays import HeldArray, LiveArrays
@@ -125,13 +126,10 @@ def _shape(array: Any) -> str:
     return f"{words_for(array.dtype).short}[{','.join(map(str, array.shape))}]"
 
 
-def _notes(pieces: int, complete: bool) -> tuple[str, ...]:
+def _notes(pieces: int, complete: bool) -> tuple[Note, ...]:
     notes = []
     if pieces:
-        notes.append(
-            f"Not listed: {pieces} of jax.live_arrays(), without a name and in the memory of another array, "
-            "such as the pieces of a sharded array, or what JAX makes to print one."
-        )
+        notes.append(note("memory_use.pieces_not_listed", arrays=pieces))
     if not complete:
-        notes.append("The search for names was cut short: an array without one may have one.")
+        notes.append(note("memory_use.search_cut_short"))
     return tuple(notes)

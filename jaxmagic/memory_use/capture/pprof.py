@@ -16,6 +16,7 @@ from io import BytesIO
 from typing import Any
 
 from ...records.call_stack import Frame, Stack
+from ...records.note import Note, note
 from ...runtime.clock import timestamp
 from ...runtime.private_api import backends_started
 from ...xla.hlo_proto import classes_of
@@ -60,10 +61,10 @@ def take_heap(backend: str | None = None) -> tuple[HeapProfile, bytes]:
     return replace(read_heap(data, now), notes=notes), data
 
 
-def heap_data(backend: str | None = None) -> tuple[bytes, tuple[str, ...]]:
+def heap_data(backend: str | None = None) -> tuple[bytes, tuple[Note, ...]]:
     """The profile that ``pprof`` reads, unread, and what has to be said of it."""
     if backends_started() is False:
-        return _empty(), ("No backend of JAX had been started, so there was no memory to look into.",)
+        return _empty(), (note("memory_use.no_backend"),)
     import jax
 
     return jax.profiler.device_memory_profile(backend), ()

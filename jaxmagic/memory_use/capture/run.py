@@ -13,8 +13,9 @@ from typing import Any, TypeVar
 
 from ...interrupts import begins, ends, interruptible
 from ...progress.record import SILENT, CompileProgress, Progress
+from ...records.note import Note, note
 from ...runtime.executed_programs import ObservedPrograms
-from ...runtime.jax_version import about_lines, require_jax
+from ...runtime.jax_version import keeps_lines, require_jax
 from ...timing.capture.fence import shared
 from ...timing.capture.stopwatch import Stopwatch
 from ...timing.record import Timing
@@ -193,18 +194,18 @@ class MemoryWatch:
 
     def _make_record(self, timeline: MemoryTimeline | None) -> MemoryProfile:
         """Make the record of what could be read: Ctrl-C, or an error, costs no more than the part that it meets."""
-        notes: list[str] = []
-        executables = self._part("what the programs need", notes, self._executables)
-        arrays = self._part("who holds the arrays", notes, self._arrays)
-        heap = None if self._heap is None else self._part("what each call stack holds", notes, self._difference)
+        notes: list[Note] = []
+        executables = self._part("executables", notes, self._executables)
+        arrays = self._part("arrays", notes, self._arrays)
+        heap = None if self._heap is None else self._part("heap", notes, self._difference)
         if timeline is not None:
             timeline = replace(timeline, clock_ns=self._stopwatch.started_ns - self._sampler.started_ns)
         if self._heap is not None:
             notes += self._heap.notes
         if self._watched.ran is None:
-            notes.append("Which programs ran is not known on this JAX: those that were compiled are listed.")
-        if any(each.allocations for each in executables or ()):
-            notes += about_lines()
+            notes.append(note("memory_use.programs_unknown"))
+        if not keeps_lines() and any(each.allocations for each in executables or ()):
+            notes.append(note("memory_use.lines_of_earlier_calls"))
         return MemoryProfile(
             timing=self._stopwatch.timing,
             before_bytes=() if self._before is None else self._before.device_bytes,
@@ -216,7 +217,7 @@ class MemoryWatch:
             notes=tuple(notes),
         )
 
-    def _part(self, what: str, notes: list[str], read: Callable[[], _T]) -> _T | None:
+    def _part(self, part: str, notes: list[Note], read: Callable[[], _T]) -> _T | None:
         """Read a part of the record, which may take long; ``None`` where that failed, and after Ctrl-C."""
         if self._interrupt is None:
             try:
@@ -224,9 +225,9 @@ class MemoryWatch:
             except KeyboardInterrupt as interrupt:
                 self._interrupt = interrupt
             except Exception as problem:
-                notes.append(f"Not known: {what} ({type(problem).__name__}: {problem}).")
+                notes.append(note("memory_use.unread", part=part, error=f"{type(problem).__name__}: {problem}"))
                 return None
-        notes.append(f"Interrupted while the record was made: {what} is not known.")
+        notes.append(note("memory_use.interrupted", part=part))
         return None
 
     def _executables(self) -> tuple[Executable, ...]:

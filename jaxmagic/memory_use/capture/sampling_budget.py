@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from ...records.note import Note, note
 from ...runtime.clock import Clock
 
 #: What a kind of look may take of the time, in processor time.
@@ -15,7 +16,7 @@ class Look:
     """One kind of look: what it takes, when the next one is due, and what became of it."""
 
     def __init__(self, what: str, read: Callable[[], Any], cpu_clock: Clock) -> None:
-        self.problem: str | None = None
+        self.problem: Note | None = None
         self.spent_ns = self.due_ns = 0
         self._what, self._read, self._cpu_clock = what, read, cpu_clock
 
@@ -25,9 +26,7 @@ class Look:
             try:
                 return self._read()
             except Exception as error:
-                self.problem = (
-                    f"The look at {self._what} failed ({type(error).__name__}): there is nothing more of it."
-                )
+                self.problem = note("memory_use.reading_failed", source=self._what, error=type(error).__name__)
         return None
 
     def take(self) -> Any:

@@ -9,12 +9,9 @@ from contextlib import suppress
 from io import FileIO
 from typing import Any
 
+from ...records.note import Note, note
 from ...runtime import private_api
 from .array_bytes import bytes_of, device_bytes
-
-#: What is not known where devices do not say it, with a place for their names.
-_IN_USE = "How much memory of {} is in use is not known"
-_PEAK = "Of the peak of {} only samples tell"
 
 
 class DeviceMemory:
@@ -51,38 +48,39 @@ class DeviceMemory:
             if in_use is not None:
                 found[name] = in_use
             else:
-                self._problem(name, _IN_USE, "memory_stats() has no bytes_in_use")
+                self._problem(name, "bytes_in_use")
             self.before.setdefault(name, 0 if self._looked else peak)
             if peak is not None:
                 self.after[name] = peak
             else:
-                self._problem(name, _PEAK, "memory_stats() has no peak_bytes_in_use")
+                self._problem(name, "peak_bytes_in_use")
             if limit is not None:
                 self.limits[name] = limit
         self._looked = True
         return found
 
-    def notes(self) -> list[str]:
-        """Return what devices did not say: a sentence for each reason."""
-        found = [f"{what.format(', '.join(names))}: {why}." for (what, why), names in self._problems.items()]
-        if self._unknown:
-            found.append("Arrays and devices were not looked at: this JAX does not tell whether it was started.")
-        return found
+    def notes(self) -> list[Note]:
+        """Return what devices do not report, with one note for each reason."""
+        notes = [
+            note("memory_use.devices_silent", devices=", ".join(names), missing=missing, error=error)
+            for (missing, error), names in self._problems.items()
+        ]
+        return [*notes, note("memory_use.devices_unknown")] if self._unknown else notes
 
     def _stats(self, name: str, device: Any) -> dict[str, int]:
         try:
             stats = device.memory_stats()
         except Exception as error:
-            stats, why = None, f"memory_stats() failed ({type(error).__name__})"
+            stats, failure = None, type(error).__name__
         else:
-            why = "there is no memory_stats()"
+            failure = ""
         if not stats:
             self._silent.add(name)
-            self._problem(name, _IN_USE, why)
+            self._problem(name, "memory_stats", failure)
         return known(stats or {})
 
-    def _problem(self, name: str, what: str, why: str) -> None:
-        self._problems.setdefault((what, why), {})[name] = None
+    def _problem(self, name: str, missing: str, error: str = "") -> None:
+        self._problems.setdefault((missing, error), {})[name] = None
 
 
 def known(stats: Mapping[str, int]) -> dict[str, int]:

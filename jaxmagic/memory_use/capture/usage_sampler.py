@@ -14,8 +14,8 @@ from contextlib import suppress
 from functools import partial
 from typing import Any
 
-from ... import units
 from ...interrupts import begins, ends
+from ...records.note import Note, note
 from ...runtime.clock import Clock, now_ns, thread_cpu_ns
 from ..record.usage import MemoryTimeline
 from .sampling_budget import Look, Samples
@@ -135,7 +135,7 @@ class MemorySampler:
             self._abandon.detach()  # Python swallows an interrupt in what it calls for an object that dies
             if self._thread.is_alive():
                 self._sampling.abandon()
-                self._sampling.notes.append("The sampling thread did not end: it hangs in a look at a device.")
+                self._sampling.notes.append(note("memory_use.sampling_hung"))
 
     def _make_record(self) -> MemoryTimeline:
         sampling = self._sampling
@@ -174,7 +174,7 @@ class _Sampling:
         self.samples, self.devices = Samples(most_samples), DeviceMemory(known)
         self.missed = self.spared = 0
         self._over = False
-        self.notes: list[str] = []
+        self.notes: list[Note] = []
         self._asked_ns = self._interval_ns = interval_ns
         self._clock, self._cpu_clock = clock, cpu_clock
         self.start_ns = self._due_ns = self._began_cpu_ns = self._used_ns = 0
@@ -203,10 +203,8 @@ class _Sampling:
             while not self._wait(max(self._due_ns - self._clock(), 0) / 1e9) and not self._over:
                 self._sample()
         except BaseException as error:
-            lasted = units.time(self.samples.times[-1])
-            self.notes.append(
-                f"Sampling ended {lasted} after the start, by an error of its own ({type(error).__name__})."
-            )
+            after_ns = self.samples.times[-1]
+            self.notes.append(note("memory_use.sampling_failed", after_ns=after_ns, error=type(error).__name__))
         finally:
             if self._over:
                 self.close()
@@ -233,18 +231,15 @@ class _Sampling:
         self.missed += max(end_ns - self._due_ns, 0) // self._interval_ns
         self._sample_all(end_ns - self.start_ns)
 
-    def all_notes(self) -> tuple[str, ...]:
+    def all_notes(self) -> tuple[Note, ...]:
         """Return what could not be measured, and what was measured less often than asked for."""
         looks = [look.problem for look in (self._process, self._arrays, self._in_use) if look.problem]
         taken = self.samples.taken
-        apart_ns = self.samples.times[-1] / taken
+        apart_ns = round(self.samples.times[-1] / taken)
         if self.spared > taken and apart_ns > _WORTH_A_NOTE * self._asked_ns:
-            apart, asked = units.time(apart_ns, 2), units.time_short(self._asked_ns)
-            self.notes.append(f"Sampled every {apart}, not {asked}, to limit overhead.")
+            self.notes.append(note("memory_use.sampled_less_often", interval_ns=apart_ns, wanted_ns=self._asked_ns))
         if self._interval_ns > self._asked_ns:
-            self.notes.append(
-                f"The block was long: of {taken} samples {len(self.samples.times)} are kept, extremes among them."
-            )
+            self.notes.append(note("memory_use.samples_thinned", taken=taken, kept=len(self.samples.times)))
         return (*self.notes, *looks, *self.devices.notes())
 
     def _sample(self) -> None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import ClassVar, TypeVar
 
 from ...records.call_stack import Frame, Stack
+from ...records.note import Note
 from ...report.displayable import Displayable
 
 _Key = TypeVar("_Key")
@@ -50,14 +51,14 @@ class HeapProfile(Displayable):
     Attributes:
         samples: what is held, in the order of the profile, which means nothing.
         started_at: when it was taken, in ISO 8601 with the time zone; ``None`` for bytes that do not say.
-        notes: what a reader must know to understand the numbers, a sentence each.
+        notes: what a reader must know to understand the numbers.
     """
 
     _derived: ClassVar[tuple[str, ...]] = ("total_bytes", "count", "by_device", "by_kind")
 
     samples: tuple[HeapSample, ...]
     started_at: str | None
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
 
     @property
     def total_bytes(self) -> int:

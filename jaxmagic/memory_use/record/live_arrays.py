@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from ...records.environment import Environment
+from ...records.note import Note, note
 from ...report.displayable import Displayable
 
 
@@ -57,7 +58,7 @@ class LiveArrays(Displayable):
             no memory, and to read them is an error. None where there was no snapshot.
         search_complete: whether everything that the names lead to was looked at. Where it was not, an array without
             a name may have one.
-        notes: what a reader must know to understand the list, a sentence each.
+        notes: what a reader must know to understand the list.
         environment: under which this is true.
     """
 
@@ -67,7 +68,7 @@ class LiveArrays(Displayable):
     started_at: str
     deleted: tuple[HeldArray, ...] = ()
     search_complete: bool
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
     environment: Environment
 
     @property
@@ -113,11 +114,8 @@ class LiveArrays(Displayable):
             device_bytes=_summed(each.device_bytes for each in left),
             shared_bytes=_summed(each.shared_bytes for each in left),
         )
-        note = (
-            f"The {len(kept)} largest of {len(self.arrays)} arrays are listed: the history keeps no more of an "
-            "earlier record."
-        )
-        return replace(self, arrays=(*kept, others), notes=(*self.notes, note))
+        shortened = note("memory_use.largest_arrays", kept=len(kept), arrays=len(self.arrays))
+        return replace(self, arrays=(*kept, others), notes=(*self.notes, shortened))
 
 
 def _summed(sizes: Iterable[tuple[tuple[str, int], ...]]) -> tuple[tuple[str, int], ...]:

@@ -7,6 +7,7 @@ from typing import ClassVar
 
 from ...compilation.record.compilation import Compilation
 from ...records.environment import Environment
+from ...records.note import Note, note
 from ...report.displayable import Displayable
 from ...session.record import Record
 from ...timing.record import Timing
@@ -121,7 +122,7 @@ class Executable(Displayable):
     allocations: tuple[Allocation, ...] | None = None
     estimated: bool = False
     limit_bytes: int | None = None
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
 
     def __post_init__(self) -> None:
         if (self.steps or 0) > MOST_STEPS:
@@ -202,7 +203,7 @@ class MemoryProfile(Record):
     timeline: MemoryTimeline | None = None
     suspects: tuple[Suspect, ...] = ()
     heap: HeapDifference | None = None
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
 
     @property
     def code(self) -> str | None:
@@ -251,16 +252,15 @@ class MemoryProfile(Record):
             return self
         lost = {
             "timeline": self.timeline is not None,
-            "maps of programs": any(each.allocations for each in self.executables),
+            "memory maps": any(each.allocations for each in self.executables),
             "call stacks": self.heap is not None,
         }
-        gone = [name for name, was_there in lost.items() if was_there]
-        note = f"The history keeps no {' and no '.join(gone)} of an earlier record."
+        parts = ", ".join(name for name, was_there in lost.items() if was_there)
         return replace(
             self,
             arrays=self.arrays.with_largest(_FEW_ARRAYS),
             timeline=None,
             heap=None,
             executables=tuple(replace(each, allocations=None, steps=None) for each in self.executables),
-            notes=(*self.notes, *([note] if gone else [])),
+            notes=(*self.notes, *([note("memory_use.history_dropped", parts=parts)] if parts else [])),
         )

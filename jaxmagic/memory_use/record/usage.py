@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from itertools import pairwise
 
+from ...records.note import Note
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Peak:
@@ -47,7 +49,7 @@ class MemoryTimeline:
             in between.
         samples_missed: intervals that went by without a sample because Python or the machine was busy.
         samples_spared: intervals without a sample because sampling would have taken too much of the time.
-        notes: what could not be measured and why, a sentence each.
+        notes: what could not be measured, and why.
     """
 
     interval_ns: int
@@ -61,7 +63,7 @@ class MemoryTimeline:
     clock_ns: int = 0
     samples_missed: int = 0
     samples_spared: int = 0
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
 
     def __post_init__(self) -> None:
         if not self.times_ns:

@@ -8,6 +8,7 @@ from ..record.heap import HeapDifference, HeapProfile
 from ..record.live_arrays import LiveArrays
 from ..record.memory_profile import Executable, MemoryProfile
 from . import heap, live_arrays, memory_profile
+from .notes import NOTES as NOTES
 
 
 def brief(profile: MemoryProfile, digits: int) -> Brief:

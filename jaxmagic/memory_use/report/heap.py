@@ -21,7 +21,8 @@ def _inside(found: HeapDifference, style: Style) -> Iterator[Block]:
     rows = stacks(found)
     yield Picture(chart=lambda: heap_flame(found))
     yield Table(rows=words.stack_table(rows[: style.rows]), there_are=len(rows), noun="stack", long=True)
-    yield from (Sentence(text=each, faint=True) for each in (*words.about_devices(found), *found.after.notes))
+    told = (*words.about_devices(found), *map(str, found.after.notes))
+    yield from (Sentence(text=each, faint=True) for each in told)
 
 
 def profile(found: HeapProfile, style: Style, explain: bool) -> Iterator[Block]:

@@ -17,4 +17,4 @@ def report(live: LiveArrays, style: Style, explain: bool) -> Iterator[Block]:
     if len(live.arrays) > 1:
         yield Picture(chart=lambda: arrays_chart(live))
     yield Table(rows=words.array_table(live.arrays[: style.rows]), there_are=len(live.arrays), noun="array")
-    yield from (Sentence(text=each, faint=True) for each in live.notes)
+    yield from (Sentence(text=str(note), faint=True) for note in live.notes)

@@ -47,7 +47,7 @@ def executable(program: Executable, style: Style, explain: bool) -> Iterator[Blo
     yield Table(rows=words.program_table([program]), there_are=1, noun="program")
     yield _map(program)
     told = (*words.about_constants([program]), *words.about_peak(program), *words.about_limit(program))
-    yield from (Sentence(text=each) for each in (*told, *program.notes))
+    yield from (Sentence(text=each) for each in (*told, *map(str, program.notes)))
 
 
 def _map(program: Executable) -> Picture:

@@ -275,8 +275,8 @@ def remedy(path: str) -> str:
 def notes(profile: MemoryProfile) -> list[str]:
     """Return what could not be measured, and why."""
     sampled = profile.timeline.notes if profile.timeline else ()
-    found = [*profile.notes, *map(str, profile.timing.notes), *profile.arrays.notes, *sampled]
-    found += [f"{each.name}: {note}" for each in profile.executables for note in each.notes]
+    sentences = list(map(str, (*profile.notes, *profile.timing.notes, *profile.arrays.notes, *sampled)))
+    sentences += [f"{program.name}: {note}" for program in profile.executables for note in program.notes]
     if profile.timing.error is not None:
-        found.append(f"The code ended with {profile.timing.error}; this is how far it came.")
-    return list(dict.fromkeys(found))
+        sentences.append(f"The code ended with {profile.timing.error}; the record covers what ran until then.")
+    return list(dict.fromkeys(sentences))

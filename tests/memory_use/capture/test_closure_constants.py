@@ -85,7 +85,7 @@ def scanned(x: Any) -> Any:
 
 def names(found: Executable) -> list[tuple[str, ...]]:
     """Of all constants that are no small ones, and of the arguments that have some."""
-    assert not any("names of what" in note for note in found.notes)
+    assert not any("names of" in str(note) for note in found.notes)
     return [
         buffer.captured
         for allocation in found.allocations or ()

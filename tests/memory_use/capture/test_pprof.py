@@ -143,7 +143,7 @@ def test_no_backend_is_started() -> None:
         from jaxmagic.runtime.private_api import backends_started
         profile, data = take_heap()
         assert backends_started() is False
-        assert profile.samples == () and "No backend" in profile.notes[0], profile
+        assert profile.samples == () and profile.notes[0].kind == 'memory_use.no_backend', profile
         assert read_heap(data).samples == ()
     """
     subprocess.run([sys.executable, "-c", program], check=True)

@@ -12,6 +12,7 @@ import pytest
 
 from jaxmagic.memory_use.record.heap import HeapDifference, HeapProfile, HeapSample
 from jaxmagic.records.call_stack import Frame
+from jaxmagic.records.note import Note
 from jaxmagic.report.style import Style
 from jaxmagic.report.to_frame import to_frame
 from jaxmagic.report.to_html import to_html
@@ -24,7 +25,7 @@ def golden(text: str) -> str:
     return dedent(text).strip("\n")
 
 
-def held(*samples: HeapSample, notes: tuple[str, ...] = ()) -> HeapProfile:
+def held(*samples: HeapSample, notes: tuple[Note, ...] = ()) -> HeapProfile:
     return HeapProfile(samples=samples, started_at=None, notes=notes)
 
 
@@ -72,14 +73,14 @@ def test_what_is_gone_and_what_nobody_knows_is_told() -> None:
 
 @pytest.mark.parametrize("before", [None, held(), held(sample(0, "f", kind="executable"))])
 def test_where_nothing_is_held_that_is_said(before: HeapProfile | None) -> None:
-    found = HeapDifference(before=before, after=held(notes=("No backend of JAX had been started.",)))
+    found = HeapDifference(before=before, after=held(notes=(Note.of_text("No backend of JAX had been started."),)))
     assert to_text(found) == "By call stack: nothing is held.\nNo backend of JAX had been started."
     assert "nothing is held" in to_html(found)
     assert "<table" not in to_html(found)
 
 
 def test_that_there_was_no_backend_before_is_no_news(heap_difference: Any) -> None:
-    found = heap_difference(before=held(notes=("No backend of JAX had been started.",)))
+    found = heap_difference(before=held(notes=(Note.of_text("No backend of JAX had been started."),)))
     assert "No backend" not in to_text(found) + to_html(found)
 
 
@@ -132,7 +133,7 @@ def test_it_stands_in_the_report_of_a_run(memory_profile: Any, heap_difference: 
 def test_everything_from_the_user_is_escaped(hostile: str) -> None:
     frame = Frame(function=hostile, file=hostile, line=1)
     one = replace(sample(8), kind=hostile, device=hostile, stack=(frame,))
-    found = held(one, sample(9), notes=(hostile,)) - held()
+    found = held(one, sample(9), notes=(Note.of_text(hostile),)) - held()
     html = to_html(found, PLAIN)
     assert set(re.findall(r"<(\w+)", html)) <= {"details", "summary", "div", "table", "tr", "th", "td"}
     assert not re.search(r"[\x00\u2028]", to_text(found) + html)

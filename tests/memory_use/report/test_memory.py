@@ -14,6 +14,7 @@ import pytest
 from jaxmagic.memory_use.record.memory_profile import Allocation, Buffer, Suspect
 from jaxmagic.memory_use.record.usage import MemoryTimeline
 from jaxmagic.memory_use.report import sentences as memory_words
+from jaxmagic.records.note import Note
 from jaxmagic.report.style import Style
 from jaxmagic.report.to_html import to_html
 from jaxmagic.report.to_text import to_text
@@ -101,7 +102,9 @@ def test_what_was_made_and_nobody_is_found_to_hold_is_said_to_be_unknown(
 
 def test_what_is_not_known_is_said_and_never_zero(memory_profile: Any, executable: Any) -> None:
     silent = dict.fromkeys(("argument_bytes", "output_bytes", "temporary_bytes", "alias_bytes"))
-    program = executable(**silent, allocations=None, steps=None, notes=("Not known: what the compiler planned.",))
+    program = executable(
+        **silent, allocations=None, steps=None, notes=(Note.of_text("Not known: what the compiler planned."),)
+    )
     text = to_text(memory_profile(executables=(program,), timeline=None))
     assert "a program needs" not in text
     assert text.count("not known") == 4
@@ -115,7 +118,7 @@ def test_what_is_not_known_is_said_and_never_zero(memory_profile: Any, executabl
         rss_bytes=(None, None),
         array_bytes=(None, None),
         device_bytes={"gpu:0": (None, None)},
-        notes=("The process does not say.",),
+        notes=(Note.of_text("The process does not say."),),
     )
     told = to_text(memory_profile(executables=(), timeline=blind))
     assert "The process:" not in told
@@ -132,7 +135,9 @@ def test_where_an_array_is_not_found_from_a_name_that_is_said(live_arrays: Any) 
     """)
     assert to_text(live_arrays()) == "No JAX array is alive."
     assert to_text(live_arrays((4, ("x",))), Style(form="line")) == "1 array is alive: 4 B"
-    assert to_text(live_arrays(notes=("The search for names was cut short.",))).endswith("was cut short.")
+    assert to_text(live_arrays(notes=(Note.of_text("The search for names was cut short."),))).endswith(
+        "was cut short."
+    )
 
 
 def test_donated_memory_and_constants_have_their_place(executable: Any) -> None:
@@ -257,11 +262,11 @@ def test_a_suspect_is_a_warning(memory_profile: Any) -> None:
 
 
 def test_all_that_stood_in_the_way_is_told_once(memory_profile: Any, timing: Any, executable: Any) -> None:
-    programs = [executable(notes=("twice",)), executable(notes=("twice",))]
+    programs = [executable(notes=(Note.of_text("twice"),)), executable(notes=(Note.of_text("twice"),))]
     found = memory_profile(
-        timing=timing(notes=("The result is a coroutine.",), error="KeyboardInterrupt"),
+        timing=timing(notes=(Note.of_text("The result is a coroutine."),), error="KeyboardInterrupt"),
         executables=tuple(programs),
-        notes=("Of the profile.",),
+        notes=(Note.of_text("Of the profile."),),
     )
     for told in (to_text(found), Tags(to_html(found, PLAIN)).text):
         for note in ("Of the profile.", "The result is a coroutine.", "jit_f: twice", "ended with KeyboardInterrupt"):
@@ -346,19 +351,21 @@ def test_everything_from_the_user_is_escaped(
     memory_profile: Any, live_arrays: Any, executable: Any, timing: Any, hostile: str
 ) -> None:
     (one,) = live_arrays((4, (hostile, hostile))).arrays
-    arrays = live_arrays(replace(one, shape=hostile, sharding=hostile, made=True), (4, ("x",)), notes=(hostile,))
-    program = executable(name=hostile, notes=(hostile,), limit_bytes=1, constant_bytes=1)
+    arrays = live_arrays(
+        replace(one, shape=hostile, sharding=hostile, made=True), (4, ("x",)), notes=(Note.of_text(hostile),)
+    )
+    program = executable(name=hostile, notes=(Note.of_text(hostile),), limit_bytes=1, constant_bytes=1)
     allocations = tuple(
         replace(each, buffers=tuple(replace(b, op_name=hostile, source=hostile, shape=hostile) for b in each.buffers))
         for each in program.allocations
     )
     program = replace(program, allocations=allocations)
     found = memory_profile(
-        timing=timing(error=hostile, notes=(hostile,)),
+        timing=timing(error=hostile, notes=(Note.of_text(hostile),)),
         arrays=arrays,
         executables=(program,),
         suspects=(Suspect(path=hostile, bytes_seen=(1, 2, 3), arrays=1),),
-        notes=(hostile,),
+        notes=(Note.of_text(hostile),),
         before_bytes=((hostile, 3), ("cpu:0", 3)),
         timeline=replace(memory_profile().timeline, device_bytes={hostile: (1, 2, 3)}),
     )
