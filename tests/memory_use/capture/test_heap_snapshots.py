@@ -96,9 +96,7 @@ def test_a_broken_profile_is_a_sentence_and_kept_all_the_same(monkeypatch: Any, 
     assert found is None
     assert kept == [broken]
     (note,) = notes
-    assert note.startswith(
-        "Could not read JAX's heap profile: heap profile: expected a whole pprof profile of memory"
-    )
+    assert note.startswith("Could not read JAX's heap profile: expected a complete pprof profile of memory")
 
 
 @pytest.mark.parametrize("when", ["before", "after"])
