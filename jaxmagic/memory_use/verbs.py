@@ -142,17 +142,17 @@ def live(namespace: Mapping[str, Any] | None = None) -> LiveArrays:
     >>> [each.names for each in jaxmagic.live({"params": params}).arrays if each.shape == "f32[30,50]"]
     [("params['w'][0]",)]
     """
-    from .capture.live_arrays import look
+    from .capture.live_arrays import list_live_arrays
 
     require_jax()
     if namespace is None:
-        return look(sys._getframe(1).f_globals)  # no copy: modules are recognized by their globals
+        return list_live_arrays(sys._getframe(1).f_globals)  # no copy: modules are recognized by their globals
     if not isinstance(namespace, Mapping):
         raise TypeError(
             f"live(): expected a mapping from names to values, got {type(namespace).__name__}. "
             'Write live({"params": params}), or live() for the names of the caller.'
         )
-    return look(namespace if type(namespace) is dict else dict(namespace))
+    return list_live_arrays(namespace if type(namespace) is dict else dict(namespace))
 
 
 @of_the_user

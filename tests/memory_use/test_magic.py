@@ -545,7 +545,7 @@ def test_the_session_is_as_before(session: Any, state: Any, cell: str, error: An
         "magics.block.Block._result",
         "timing.capture.stopwatch.Stopwatch._make_record",
         "memory_use.capture.run.MemoryWatch._make_record",
-        "memory_use.capture.run.look",
+        "memory_use.capture.run.list_live_arrays",
         "memory_use.capture.run.describe",
         "memory_use.capture.run.snapshot",
         "memory_use.capture.run.HeapWatch.start",

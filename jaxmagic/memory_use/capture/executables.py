@@ -1,4 +1,4 @@
-"""Compiled programs: which of them ran, and what memory each needs."""
+"""Finds which compiled programs ran, and the memory that each needs."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from .usage_readings import known
 
 _Read = TypeVar("_Read")
 
-#: Fields of XLA's statistics, by ours.
+#: Fields of XLA's CompiledMemoryStats, by those of the record.
 _STATISTICS = {
     "argument_bytes": "argument_size_in_bytes",
     "output_bytes": "output_size_in_bytes",
@@ -36,24 +36,24 @@ _STATISTICS = {
     "host_temporary_bytes": "host_temp_size_in_bytes",
 }
 
-#: Programs whose memory is mapped; of the others the sums are known.
+#: Most programs with a memory map; others have their sums only.
 _MOST_MAPPED = 20
 
 
 def watch() -> executed_programs.watch:
-    """Notice the programs of a block, and what each got from around its function."""
+    """Observe the programs of a block, and the arrays that their functions captured."""
     return executed_programs.watch(captured)
 
 
 def describe(
     watched: executed_programs.ObservedPrograms, *, mapped: bool = True, namespace: dict[str, Any] | None = None
 ) -> tuple[Executable, ...]:
-    """Return what each program of a window needs, the hungriest first; the fence's own are left out.
+    """Describe the programs of a window, those that need most memory first, without the fence's own programs.
 
     Args:
         watched: the programs.
-        mapped: whether to read where their buffers lie, and for how long.
-        namespace: where names are looked for of arrays that are built in, beside those that their functions have.
+        mapped: whether to read their memory maps.
+        namespace: names of the session, to name captured constants for which their functions have no name.
     """
     ran, compiled = watched.ran or [], watched.compiled
     programs = {id(each): each for each in (*ran, *compiled)}
@@ -76,12 +76,12 @@ def describe(
 def requirement(
     program: Any, origin: executed_programs.Origin | None = None, namespace: dict[str, Any] | None = None
 ) -> Executable:
-    """Return what a loaded program needs of each device's memory. Never raises: what cannot be read is in the notes.
+    """Describe the memory that a loaded program needs on each device. Never raises: notes name what cannot be read.
 
     Args:
-        program: it.
-        origin: what it was made of.
-        namespace: where names are looked for of arrays that are built in, beside those that the function has.
+        program: the loaded executable.
+        origin: the function and jaxpr of the program.
+        namespace: names of the session, to name captured constants for which the function has no name.
     """
     plan, executable = _planned(program, captured(origin))
     (named,) = name_all([plan.captured], namespace)
@@ -89,32 +89,32 @@ def requirement(
 
 
 class _Plan(NamedTuple):
-    """What a backend gave for a program: it serializes this anew whenever it is asked, which takes its time."""
+    """Module and buffer assignment of a program, kept because the backend serializes them anew for each query."""
 
     module: Any
     assignment: bytes
     captured: Captured
 
 
-def _planned(program: Any, found: Captured) -> tuple[_Plan, Executable]:
-    """The sums that the compiler planned, and where the rest can be read."""
+def _planned(program: Any, capture: Captured) -> tuple[_Plan, Executable]:
+    """Read the sums that the compiler planned, and prepare to read the memory map."""
     notes: list[Note] = []
     stats = _read("statistics", program.get_compiled_memory_stats, notes)
     sums: dict[str, Any] = {ours: getattr(stats, theirs, None) for ours, theirs in _STATISTICS.items()}
     module = _read("module", lambda: program.hlo_modules()[0], notes)
     name = "?" if module is None else str(module.name)
     executable = Executable(name=name, limit_bytes=_limit(program), notes=tuple(notes), **sums)
-    return _Plan(module, getattr(stats, "serialized_buffer_assignment_proto", b""), found), executable
+    return _Plan(module, getattr(stats, "serialized_buffer_assignment_proto", b""), capture), executable
 
 
 def _with_map(plan: _Plan, executable: Executable, named: Named) -> Executable:
-    """The same, with its steps and allocations as far as they can be read."""
+    """Add steps and allocations to a program, if they can be read."""
     if plan.module is None:
         return executable
     notes = list(executable.notes)
     with held_back():
-        found = _read_plan(plan, named, notes)
-    return replace(executable, notes=tuple(notes), **found)
+        fields = _read_plan(plan, named, notes)
+    return replace(executable, notes=tuple(notes), **fields)
 
 
 def _read_plan(plan: _Plan, named: Named, notes: list[Note]) -> dict[str, Any]:
@@ -150,7 +150,7 @@ def _map(
 
 
 def _read(part: str, read: Callable[[], _Read], notes: list[Note]) -> _Read | None:
-    """Return what `read` returns; where a backend does not say, or says something else, that becomes a note."""
+    """Call `read`; if it fails, because a backend does not report a part, add a note and return ``None``."""
     try:
         return read()
     except Exception as error:
@@ -160,7 +160,7 @@ def _read(part: str, read: Callable[[], _Read], notes: list[Note]) -> _Read | No
 
 
 def _limit(program: Any) -> int | None:
-    """Tell how much memory the first device of a program has in all, where it says."""
+    """Return the memory limit of the first device of a program; ``None`` if the device does not report it."""
     try:
         stats: Mapping[str, int] | None = program.local_devices()[0].memory_stats()
     except Exception:

@@ -38,9 +38,9 @@ NOTES: dict[str, Callable[..., str]] = {
         "This version of JAX does not show which programs ran: the programs that were compiled are listed."
     ),
     "lines_of_earlier_calls": lines_before_0_10,
-    "pieces_not_listed": lambda arrays: (
+    "shards_not_listed": lambda arrays: (
         f"Not listed: {units.count(arrays, 'unnamed array')} of jax.live_arrays() that share the memory of another "
-        "array, such as the pieces of a sharded array, or what JAX makes to print one."
+        "array, such as the shards of an array, or what JAX makes to print one."
     ),
     "search_cut_short": lambda: (
         "The search for names was cut short: an array that is shown without a name may have one."

@@ -265,7 +265,7 @@ def test_a_start_that_fails_half_way_leaves_nothing_behind(
 @pytest.mark.parametrize(
     "where",
     [
-        "look",
+        "list_live_arrays",
         "describe",
         "suspects",
         "MemoryProfile",

@@ -275,7 +275,7 @@ def test_all_that_stood_in_the_way_is_told_once(memory_profile: Any, timing: Any
             "jit_f: twice",
             "ended with KeyboardInterrupt",
         ):
-            assert told.count(sentence) == 1
+            assert told.count(part) == 1
 
 
 def test_the_copy_to_the_host_is_told_where_it_was_asked_for(memory_profile: Any, timing: Any) -> None:

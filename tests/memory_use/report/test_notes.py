@@ -28,10 +28,10 @@ from jaxmagic.records.note import Note
             "This version of JAX does not show which programs ran: the programs that were compiled are listed.",
         ),
         (
-            "pieces_not_listed",
+            "shards_not_listed",
             {"arrays": 5},
             "Not listed: 5 unnamed arrays of jax.live_arrays() that share the memory of another array, such as the "
-            "pieces of a sharded array, or what JAX makes to print one.",
+            "shards of an array, or what JAX makes to print one.",
         ),
         ("no_backend", {}, "No JAX backend had been started, so no device memory was in use."),
         ("sampling_hung", {}, "The sampling thread did not end: it hangs while it reads the memory of a device."),
