@@ -1,4 +1,4 @@
-"""The live view of memory profiles: their maps, alone and beside each other, and what else there is."""
+"""The live view of memory profiles: maps of one or two programs, and all other charts."""
 
 from __future__ import annotations
 

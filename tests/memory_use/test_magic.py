@@ -1,4 +1,4 @@
-"""`%jaxmem` in a real shell: it runs code as `%jaxtime` does, tells where memory goes, and leaves nothing behind."""
+"""`%jaxmem` in a real shell: it runs code as `%jaxtime` does, reports its memory, and leaves nothing behind."""
 
 from __future__ import annotations
 
@@ -43,14 +43,14 @@ def compile_beside():
 
 @pytest.fixture(autouse=True)
 def forgotten(session: Any) -> Iterator[None]:
-    """IPython keeps a shell for good: what its cells have made would be looked through in all further tests."""
+    """Clear the shell, which IPython keeps forever: all later tests would search the values of its cells."""
     yield
     session.shell.user_ns.clear()
 
 
 @pytest.fixture
 def state(session_state: Any) -> Any:
-    """The session, and who runs JAX's programs."""
+    """The session, and the function with which JAX runs programs."""
 
     def of() -> dict[str, Any]:
         return session_state() | {"run": pxla.ExecuteReplicated.__call__}
@@ -59,7 +59,7 @@ def state(session_state: Any) -> Any:
 
 
 def forget_errors(session: Any) -> None:
-    """What IPython keeps of the last error, and with it the variables of its frames."""
+    """Forget the last error that IPython keeps, and so the variables of its frames."""
     session.run("import sys; sys.last_traceback = sys.last_value = sys.last_exc = None")
     session.shell.InteractiveTB.tb = None
 
@@ -137,7 +137,7 @@ def test_the_record_can_be_had_in_each_way(session: Any) -> None:
     assert program.peak_bytes == 512
     shown = session.run("%jaxmem -o f(x)")
     assert isinstance(shown, MemoryProfile)
-    assert [each.names for each in shown.arrays.made] == [("(the value)",)]  # of which nothing is left
+    assert [each.names for each in shown.arrays.made] == [("(the value)",)]  # the value itself is not kept
     session.run("r = %jaxmem -qo f(x)")
     assert isinstance(session.run("r"), MemoryProfile)
 
@@ -275,12 +275,12 @@ STEP = "def step(n):\n    return f(jnp.ones((n, n)))"
 @pytest.mark.parametrize("cell", ["%jaxmem --pprof z = step(100)", "%%jaxmem --pprof\nz = step(100)"])
 def test_what_a_call_has_put_there_is_told_by_its_lines(session: Any, cell: str) -> None:
     session.run(STEP)
-    gc.collect()  # what other tests have left would go away meanwhile
+    gc.collect()  # or arrays of other tests would be freed during the run
     session.run(cell)
     row = r"  39\.1 KiB  \+39\.1 KiB  step \(cell \d+:2\) ← <.*> \(cell \d+:[12]\)"
     assert re.search(rf"By call stack: .* held, \+39\.1 KiB\.\n  held .*\n{row}", session.report)
     ours = [line for line in session.report.splitlines() if "step" in line]
-    assert wide_lines("\n".join(ours)) == []  # what other tests hold may be wider, where that tells two rows apart
+    assert wide_lines("\n".join(ours)) == []  # names of arrays of other tests may be wider, to tell two rows apart
     html = session.published[-1]["text/html"]
     assert html.count('<img alt="memory held, by call stack"') == 1
     assert "allocated by" in html
@@ -339,7 +339,7 @@ def test_the_raw_profile_is_written_where_that_is_asked_for(session: Any, tmp_pa
 def test_no_file_appears_that_nobody_asked_for(session: Any, tmp_path: Any, monkeypatch: Any) -> None:
     monkeypatch.chdir(tmp_path)
     session.run("%jaxmem --pprof f(x);")
-    session.run("%jaxmem --pprof obj.prof", fails=UsageError)  # a file, and nothing to run
+    session.run("%jaxmem --pprof obj.prof", fails=UsageError)  # a file, but no code
     assert list(tmp_path.iterdir()) == []
 
 

@@ -1,4 +1,4 @@
-"""Stacks, changes and the tree: everything adds up, and the user's line is told from JAX's."""
+"""Stacks, changes and the tree add up, and the user's calls are told apart from JAX's."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What arrays take, those of numbers smaller than a byte as well: as much as XLA says that it planned for them."""
+"""Bytes of arrays, including elements smaller than a byte, are those that XLA plans."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def test_an_array_takes_what_its_program_planned_for_it(dtype: Any) -> None:
 
 def test_both_lists_of_arrays_say_the_same(dtype: Any) -> None:
     devices = jax.local_devices()
-    gc.collect()  # what other tests have left would go away meanwhile
+    gc.collect()  # or arrays of other tests would be freed during the run
     gc.disable()
     try:
         before = array_bytes(devices)
@@ -51,7 +51,7 @@ def test_each_piece_is_packed_by_itself(spec: P, piece_bytes: int) -> None:
     devices = jax.devices()[:4]
     if len(devices) < 4:
         pytest.skip("there are no four devices")
-    elements = 1004 if spec else 1001  # pieces of 251: the last byte of each is half full
+    elements = 1004 if spec else 1001  # shards of 251: the last byte of each is half full
     place = NamedSharding(Mesh(np.array(devices), "x"), spec)
     x = jax.device_put(jnp.ones(elements, "int4"), place)
     (held,) = [each for each in list_live_arrays({"x": x}).arrays if "x" in each.names]
@@ -59,7 +59,7 @@ def test_each_piece_is_packed_by_itself(spec: P, piece_bytes: int) -> None:
 
 
 def test_padding_that_the_backend_tells_counts() -> None:
-    """Fabricated: the CPU does not pad."""
+    """Fabricated, because the CPU does not pad."""
 
     class Padded:
         dtype, shape = jnp.dtype("int4"), (8,)

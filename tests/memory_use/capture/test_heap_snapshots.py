@@ -1,4 +1,4 @@
-"""Heap profiles before and after: what the code has put there, and reports that come whatever goes wrong."""
+"""Heap profiles before and after code: its allocations, and reports in spite of failures."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from jaxmagic.records.call_stack import Frame, is_users
 
 
 def watched(act: Callable[[], Any], **options: Any) -> tuple[HeapDifference | None, list[str]]:
-    gc.collect()  # what other tests have left would go away meanwhile
+    gc.collect()  # or arrays of other tests would be freed during the run
     watch = HeapWatch(**options)
     watch.start()
     result = jax.block_until_ready(act())

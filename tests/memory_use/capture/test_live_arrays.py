@@ -1,4 +1,4 @@
-"""Which arrays are alive, what they take of which device, and what is new."""
+"""Live arrays: their bytes on each device, and which of them are new."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def found(record: LiveArrays, name: str) -> HeldArray:
 
 
 def own_by_device(record: LiveArrays, names: set[str]) -> dict[str, int]:
-    """What those of these names take, each device without what is shared."""
+    """Own bytes of the arrays with these names, without shared memory."""
     total: dict[str, int] = {}
     for array in record.arrays:
         if names & set(array.names):
@@ -102,7 +102,7 @@ def test_a_replicated_array_counts_on_every_device() -> None:
 
 @four
 def test_looking_at_the_pieces_takes_no_memory() -> None:
-    """JAX keeps them as arrays of their own, and ``jax.live_arrays()`` has the memory twice or three times."""
+    """JAX keeps shards as arrays of their own, so ``jax.live_arrays()`` has their memory two or three times."""
     y = jax.jit(lambda: jnp.ones((64, 52)), out_shardings=place("x", None))()
     before = list_live_arrays({"y": y})
     str(y)
@@ -112,7 +112,7 @@ def test_looking_at_the_pieces_takes_no_memory() -> None:
     assert after.by_device == before.by_device
     assert len(after.arrays) == len(before.arrays)
     assert any("shards of an array" in str(note) for note in after.notes)
-    named = list_live_arrays({"y": y, "pieces": pieces})  # somebody holds them: listed, and shared
+    named = list_live_arrays({"y": y, "pieces": pieces})  # shards with names are listed, as shared
     piece = next(array for array in named.arrays if any(name.startswith("pieces[2]") for name in array.names))
     assert piece.shared_bytes == piece.device_bytes == (("cpu:2", 64 * 52),)
     assert named.by_device == before.by_device
@@ -123,7 +123,7 @@ def test_copies_that_jax_did_not_make_are_shared_on_that_device() -> None:
     x = jnp.ones(1234)
     r = jax.device_put(x, place())
     record = list_live_arrays({"x": x, "r": r})
-    assert found(record, "x").shared_bytes in ((), (("cpu:0", 4936),))  # whether it copies is JAX's affair
+    assert found(record, "x").shared_bytes in ((), (("cpu:0", 4936),))  # JAX may copy or not
     same = x.addressable_data(0).unsafe_buffer_pointer() in [
         piece.data.unsafe_buffer_pointer() for piece in r.addressable_shards
     ]
@@ -131,7 +131,7 @@ def test_copies_that_jax_did_not_make_are_shared_on_that_device() -> None:
 
 
 def test_an_array_that_has_a_name_is_no_piece_of_one_that_has_none() -> None:
-    """On JAX up to 0.10 printing makes a hidden array, which is younger."""
+    """On JAX up to 0.10, printing makes a hidden array, which is newer."""
     x = jnp.ones(4321) + 1
     hidden = jax.device_put(x, jax.devices()[0])
     assert hidden is not x
@@ -219,11 +219,11 @@ def test_an_array_that_is_deleted_after_it_was_listed_is_left_out() -> None:
     (fact,) = survey.share(survey.survey([deleted, stays]))
     assert fact.array is stays
     fact.array = deleted
-    assert survey._addresses(fact) == []  # and no crash, which cloning it would be on JAX up to 0.10
+    assert survey._addresses(fact) == []  # cloning it would crash on JAX up to 0.10
 
 
 def test_an_array_that_is_deleted_meanwhile_is_no_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Another thread may delete between any two questions."""
+    """Another thread may delete the array between any two queries."""
     x, stays = jnp.ones(81), jnp.ones(81)
     real = survey._place
 
@@ -261,13 +261,13 @@ def test_an_empty_array_takes_nothing() -> None:
 
 
 def test_work_is_not_waited_for(work: Any) -> None:
-    """Of an array of the same size the address is asked, too. The search for names asks nothing of arrays."""
+    """Arrays of the same size are also queried for their address. The search for names queries no array."""
     same = jnp.ones((512, 512))
     assert work.is_left_running_by(lambda result: survey.share(survey.survey([result, same])))
 
 
 def test_arrays_of_other_processes_count_here_with_what_lies_here() -> None:
-    """Fabricated: one process cannot make them."""
+    """Fabricated, because one process cannot make such arrays."""
 
     class Device:
         platform, id = "gpu", 1

@@ -74,7 +74,7 @@ def test_the_stack_has_the_outermost_call_first() -> None:
 def test_the_result_of_a_jitted_call_is_found_where_it_was_called() -> None:
     jitted = jax.jit(lambda x: x + 1)
     x = jax.device_put(np.zeros(500, np.float32))
-    calls = (lambda: jitted(x), lambda: jitted(x))  # the first compiles, the second takes JAX's short way
+    calls = (lambda: jitted(x), lambda: jitted(x))  # the first compiles, the second takes JAX's fast path
     for act in calls:
         (found,) = buffers(grown_by(act))
         assert owner(found.stack) == Frame(function="<lambda>", file=__file__, line=line_of(act))
@@ -317,14 +317,14 @@ def pprof_with_one_long_stack_of_nothing() -> Any:
 
 @cache
 def real() -> bytes:
-    """A real profile, unpacked."""
+    """A real profile, decompressed."""
     alive = [jnp.ones(3), jax.jit(lambda x: x + 1)(jnp.zeros(5))]
     jax.block_until_ready(alive)
     return gzip.decompress(heap_data()[0])
 
 
 def read_or_refuse(data: bytes) -> None:
-    """Whatever the bytes are: a record, or a ValueError in three beats."""
+    """Read any bytes: the result is a record, or a ValueError with advice."""
     try:
         read_heap(data)
     except ValueError:

@@ -1,4 +1,4 @@
-"""A run with everything that tells where its memory goes: what is found, and what is left behind however it ends."""
+"""Runs whose memory is measured: their records, and that nothing is left behind however they end."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from jaxmagic.timing.capture.fence import shared
 
 
 class Interrupted(BaseException):
-    """Stands for Ctrl-C; pytest would end at a real one."""
+    """Stands for Ctrl-C, because a real one would end pytest."""
 
 
 @pytest.fixture
 def state(session_state: Any) -> Any:
-    """The session, and who runs JAX's programs."""
+    """The session, and the function with which JAX runs programs."""
     shared.prepare()
 
     def of() -> dict[str, Any]:
@@ -52,7 +52,7 @@ def watched(run: Any, namespace: dict[str, Any] | None = None, **options: Any) -
 def test_what_ran_what_was_made_and_what_was_used_is_found(x: Any) -> None:
     f = jax.jit(lambda x: x @ x)
     f(x)
-    gc.collect()  # what earlier tests left behind would go meanwhile
+    gc.collect()  # or arrays of other tests would be freed during the run
     made: list[Any] = []
     found = watched(lambda: made.append(f(x)), {"made": made, "x": x})
     (program,) = found.executables
@@ -128,7 +128,7 @@ def test_what_grew_since_earlier_looks_is_suspected(x: Any) -> None:
 
 def test_what_the_code_has_put_there_is_found_by_call_stack_where_that_is_wanted(x: Any) -> None:
     made: list[Any] = []
-    gc.collect()  # what other tests have left would go away meanwhile
+    gc.collect()  # or arrays of other tests would be freed during the run
     found = watched(lambda: made.append(x + 1), heap=HeapWatch())
     assert found.heap.change_bytes == x.nbytes
     assert [each.kind for each in found.notes] == ([] if keeps_lines() else ["memory_use.lines_of_earlier_calls"])
@@ -189,7 +189,7 @@ def test_the_record_is_told_and_is_that_of_the_same_run(x: Any) -> None:
 
 
 def test_the_fence_is_compiled_before_sampling_begins(monkeypatch: Any) -> None:
-    """Or else the timeline has what that takes."""
+    """Otherwise the timeline would have its memory."""
     began: list[str] = []
     monkeypatch.setattr(module.shared, "prepare", lambda: began.append("fence"))
     start = module.MemorySampler.start
@@ -252,7 +252,7 @@ def test_a_start_that_fails_half_way_leaves_nothing_behind(
     with monkeypatch.context() as patch:
         patch.setattr(f"jaxmagic.memory_use.capture.run.{where}", fail)
         if where == "shared.prepare" and error is RuntimeError:
-            watch.start()  # the stopwatch has a note on that
+            watch.start()  # the stopwatch adds a note
             watch.cancel()
         else:
             with pytest.raises(error, match="half-way"):

@@ -1,4 +1,4 @@
-"""The memory sampler: what it sees, what it costs, and that its thread always ends."""
+"""The memory sampler: what it measures, its overhead, and that its thread always ends."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def no_thread_is_left() -> Iterator[None]:
 
 
 class Clock:
-    """A clock that a script of waits moves on."""
+    """A clock that scripted waits advance."""
 
     def __init__(self) -> None:
         self.ns = 0
@@ -46,7 +46,7 @@ class Clock:
         return self.ns
 
     def waits(self, *late_ns: int) -> Callable[[float], bool]:
-        """Each wait takes as long as was asked for, and so much longer; then sampling is to end."""
+        """Let each wait take the requested time and a delay of the script; end after the last one."""
         script = iter(late_ns)
 
         def wait(seconds: float) -> bool:
@@ -60,7 +60,7 @@ class Clock:
 
 
 def scripted(*late_ns: int, **world: Any) -> MemoryTimeline:
-    """A timeline in a world that is made up: an interval of 1000 ns, and looks that cost nothing."""
+    """A timeline of a fabricated world, with an interval of 1000 ns, and readings that take no time."""
     clock = Clock()
     usual: dict[str, Any] = {
         "interval_ns": 1000,
@@ -77,7 +77,7 @@ def scripted(*late_ns: int, **world: Any) -> MemoryTimeline:
 
 
 def device(stats: Any, number: int = 0, arrays: Any = ()) -> Any:
-    """A GPU that answers what `stats` says, one answer after the other where that is a list."""
+    """A GPU whose memory_stats() returns `stats`, or its elements one after the other if it is a list."""
     answers = iter(stats) if isinstance(stats, list) else None
 
     def memory_stats() -> Any:
@@ -108,7 +108,7 @@ def test_memory_of_numpy_is_seen() -> None:
 
 
 def test_memory_that_came_and_went_is_seen_by_the_thread() -> None:
-    """The thread looks between, and is waited for: not for so many milliseconds."""
+    """Wait for the samples of the thread, not for a fixed time."""
     looked = threading.Semaphore(0)
     read = ProcessSize()
 
@@ -123,7 +123,7 @@ def test_memory_that_came_and_went_is_seen_by_the_thread() -> None:
     block = np.ones(200 * MB // 8)
     while looked.acquire(blocking=False):
         pass
-    for _ in range(2):  # the first may have been read before
+    for _ in range(2):  # the first sample may be from before
         assert looked.acquire(timeout=60)
     del block
     seen = sampler.stop()
@@ -170,7 +170,7 @@ def test_what_has_been_printed_counts_once() -> None:
     before = array_bytes([jax.devices()[0]])
     alive = len(jax.live_arrays())
     repr(x)
-    copy = x.clone() if len(jax.live_arrays()) == alive else x  # what printing makes on JAX up to 0.10
+    copy = x.clone() if len(jax.live_arrays()) == alive else x  # as printing does on JAX up to 0.10
     assert len(jax.live_arrays()) > alive
     assert array_bytes([jax.devices()[0]]) == before
     del copy
@@ -187,7 +187,7 @@ def test_deleted_arrays_take_nothing_and_are_not_asked() -> None:
     donated = SimpleNamespace(is_deleted=iter([False, True]).__next__, on_device_size_in_bytes=never)
     one = device(None, arrays=[deleted, alive, does_not_say, donated])
     other = SimpleNamespace(client=one.client)
-    assert array_bytes([one, other]) == 12  # a client is asked once, however many devices it has
+    assert array_bytes([one, other]) == 12  # a client is queried once, however many devices it has
     assert array_bytes(None) is None
 
 
@@ -361,7 +361,7 @@ def test_the_file_is_closed_when_sampling_has_ended() -> None:
 
 
 def test_a_device_that_has_nothing_to_say_is_not_asked_again() -> None:
-    silent = device([None])  # a second question would be answered by StopIteration
+    silent = device([None])  # a second query would raise StopIteration
     (note,) = scripted(0, 0, devices=lambda: [silent]).notes
     assert str(note) == "The memory in use on gpu:0 is unknown: the device has no memory_stats()."
 
@@ -435,7 +435,7 @@ def test_sizes_agree_and_the_file_is_closed(monkeypatch: Any) -> None:
     with_file = read()
     read.close()
     monkeypatch.setattr(memory_use, "FileIO", lambda path: (_ for _ in ()).throw(OSError))
-    assert abs(ProcessSize()() - with_file) < 50 * MB  # psutil's
+    assert abs(ProcessSize()() - with_file) < 50 * MB  # by psutil
     assert high_water_bytes() is None
 
 

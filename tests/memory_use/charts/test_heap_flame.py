@@ -1,4 +1,4 @@
-"""The flame graph of what is held: a call lies within the one that made it, and colours tell what became of it."""
+"""The flame graph of memory: a call lies within its caller, and colours show changes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The treemap of arrays: by what each takes of its own, with its name, and nothing left out in silence."""
+"""The treemap of arrays by own bytes, with their names; a tile counts those that are left out."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What follows from a record of memory, and what does not because a part is not known."""
+"""Properties of memory profiles, and those that are unknown because a part is unknown."""
 
 from __future__ import annotations
 

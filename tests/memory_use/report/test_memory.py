@@ -1,4 +1,4 @@
-"""Where memory goes, in text and HTML: small enough to read, and what is not known is said."""
+"""Memory reports in text and HTML: small enough to read, and unknown values are marked."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def widest(text: str) -> int:
 
 
 class Tags(HTMLParser):
-    """Collects tags and text, and checks that what is opened is closed."""
+    """Collects tags and text, and checks that every tag is closed."""
 
     def __init__(self, html: str) -> None:
         super().__init__()
@@ -327,7 +327,7 @@ def test_no_line_is_wider_than_the_page(memory_profile: Any, executable: Any, li
     found = memory_profile(
         arrays=live_arrays(long, (4, ("x",))), executables=(program, executable()), suspects=(), before_bytes=()
     )
-    if width >= 80:  # seven columns of numbers take as much as they take
+    if width >= 80:  # seven columns of numbers do not fit in less
         assert widest(to_text(found, Style(width=width))) <= width
     assert widest(to_text(found.arrays, Style(width=width))) <= width
 
