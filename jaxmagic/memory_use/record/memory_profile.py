@@ -1,4 +1,4 @@
-"""Declares where memory goes: what the compiler planned for programs, and what a run of some code used."""
+"""Declares memory profiles: the memory that the compiler planned for programs, and that a run of code used."""
 
 from __future__ import annotations
 

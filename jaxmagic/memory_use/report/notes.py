@@ -7,7 +7,7 @@ from collections.abc import Callable
 from ... import units
 from ...compilation.report import lines_before_0_10
 
-#: What a record has, or lacks where it could not be read.
+#: Names of the parts of a record that may be missing.
 _PARTS = {
     "statistics": "the compiler's memory statistics",
     "module": "the HLO module",
