@@ -67,31 +67,26 @@ def changes(before: HeapProfile, after: HeapProfile) -> tuple[HeapChange, ...]:
     """
     old, new = (_sums((_key(each), each) for each in profile.samples) for profile in (before, after))
     inside = _inside((_key(each), each) for profile in (before, after) for each in profile.samples)
-    rows = [
-        _change(key, old.get(key, (0, 0)), new.get(key, (0, 0)), tuple(inside.get(key, ())))
-        for key in old.keys() | new.keys()
-    ]
+    rows = []
+    for key in old.keys() | new.keys():
+        (before_bytes, before_count), (after_bytes, after_count) = old.get(key, (0, 0)), new.get(key, (0, 0))
+        rows.append(
+            HeapChange(
+                stack=key[0],
+                kind=key[1],
+                device=key[2],
+                before_bytes=before_bytes,
+                after_bytes=after_bytes,
+                before_count=before_count,
+                after_count=after_count,
+                inside=tuple(inside.get(key, ())),
+            )
+        )
     return tuple(sorted(rows, key=_growth))
 
 
 def _key(sample: HeapSample) -> tuple[Stack, str, str | None]:
     return sample.stack, sample.kind, sample.device
-
-
-def _change(
-    key: tuple[Stack, str, str | None], before: tuple[int, int], after: tuple[int, int], inside: tuple[str, ...]
-) -> HeapChange:
-    stack, kind, device = key
-    return HeapChange(
-        stack=stack,
-        kind=kind,
-        device=device,
-        before_bytes=before[0],
-        after_bytes=after[0],
-        before_count=before[1],
-        after_count=after[1],
-        inside=inside,
-    )
 
 
 def _growth(change: HeapChange) -> tuple[int, int, Stack, str, str]:
