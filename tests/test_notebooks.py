@@ -156,7 +156,7 @@ def test_memory_is_found_and_its_claims_hold() -> None:
     assert not any("raises-exception" in cell.metadata.get("tags", []) for cell in document.cells)
     (step,) = (cell for cell in document.cells if cell.source.startswith("%jaxmem -v kept"))
     ((text, html),) = shown(step)
-    assert "jit_train uses most at step" in text
+    assert "jit_train peaks at step" in text
     assert "data-map=" in html
     (compared,) = (cell for cell in document.cells if "-v remats" in cell.source)
     assert 'alt="memory against time"' in shown(compared)[-1][1]

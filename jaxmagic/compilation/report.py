@@ -17,7 +17,6 @@ STAGES = (
     ("cache", "cache_retrieval_ns"),
 )
 
-
 #: Why eager operations compiled that had been seen before, or that move data.
 _EAGER = {
     "shape": "for another shape",
@@ -29,6 +28,15 @@ _EAGER = {
     "new function": "for a function made anew",
     "transfer": "to make or move arrays",
 }
+
+
+def lines_before_0_10() -> str:
+    """Word which source lines are unreliable before JAX 0.10."""
+    return (
+        "Before JAX 0.10, operations within a nested jitted function, such as jnp.sort, may have the line of an "
+        "earlier call with the same shapes, perhaps in another program. The body of a vmapped while_loop has the "
+        "line of its call."
+    )
 
 
 def stages(compilation: Compilation) -> list[tuple[str, int]]:

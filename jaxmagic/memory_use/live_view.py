@@ -1,4 +1,4 @@
-"""Memory profiles to play with: maps to zoom into, by themselves or two beside each other, and what else there is."""
+"""Shows memory profiles interactively: zoomable maps of one or two programs, and all other charts."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ from .record.cells import CellMemory
 from .record.live_arrays import LiveArrays
 from .record.memory_profile import Executable, MemoryProfile
 
-#: What the choice of a unit says for one that fits.
-_FITTING = "fitting"
+#: The choice of a unit by size.
+_AUTOMATIC = "automatic"
 
 
 class MemoryView(View):
-    """Controls over the programs of profiles, with their maps below; or what was used, what is alive, and all cells.
+    """Shows controls, and below them memory maps of programs, or charts of usage, live arrays or cells.
 
     Args:
-        record: what is shown.
-        beside: others to compare it with.
-        cells: what arrays took after each cell of the session.
+        record: the record to show.
+        beside: records to compare it with.
+        cells: the memory of arrays after each cell of the session.
     """
 
     def __init__(
@@ -44,12 +44,12 @@ class MemoryView(View):
         self.records: tuple[MemoryProfile | Executable | LiveArrays, ...] = (record, *beside)
         self._cells = cells
         named = _programs(self.records)
-        shown = [name for name, found in self._others().items() if found]
+        shown = [name for name, charts in self._others().items() if charts]
         self.look_at = choice("Show", ([_MAPS] if named else []) + shown or [_REPORT])
         self.program = choice("Program", named)
         self.beside = choice("Beside", [("nothing", None), *named], _first_of_another(self.records, named))
         self.colour = choice("Colour", ("kind", "source line"))
-        self.unit = choice("Unit", (_FITTING, *reversed(units.SIZE_UNITS)))
+        self.unit = choice("Unit", (_AUTOMATIC, *reversed(units.SIZE_UNITS)))
         self.screen = screen()
         guard = Guard(self.screen)
         of_maps = [self.program, self.beside, self.colour, self.unit]
@@ -58,7 +58,7 @@ class MemoryView(View):
         guard(self.refresh)(None)
 
     def refresh(self) -> None:
-        """Show what the controls ask for."""
+        """Show what the controls have selected."""
         of_maps = self.look_at.value == _MAPS
         for each in (self.program, self.beside, self.colour, self.unit):
             each.disabled = not of_maps
@@ -68,27 +68,27 @@ class MemoryView(View):
         show_html(self.screen, pictures + beside_to_html(reports))
 
     def _maps(self) -> list[Chart]:
-        """Draw the maps of the chosen programs on axes of the same height, so that areas can be compared."""
-        unit = None if self.unit.value == _FITTING else self.unit.value
-        found: list[Boxes] = []
+        """Draw the maps of the selected programs at the same scale, so that areas can be compared."""
+        unit = None if self.unit.value == _AUTOMATIC else self.unit.value
+        maps: list[Boxes] = []
         for program in (self.program.value, self.beside.value):
             if program is not None:
                 drawn = map_chart(program, self.colour.value, unit=unit, most=MOST_IN_VIEW)
                 assert drawn is not None
-                found.append(drawn)
-        high = max(each.y.high for each in found)
-        return [replace(each, y=replace(each.y, high=high)) for each in found]
+                maps.append(drawn)
+        high = max(each.y.high for each in maps)
+        return [replace(each, y=replace(each.y, high=high)) for each in maps]
 
     def _others(self) -> dict[str, list[Chart]]:
-        """Return what there is beside maps, by what the choice calls it."""
+        """Draw all charts but maps, by their names in the choice."""
         profiles = [each for each in self.records if isinstance(each, MemoryProfile)]
         alive = [each for each in self.records if isinstance(each, LiveArrays)] + [each.arrays for each in profiles]
-        found: dict[str, list[Chart | None]] = {
-            "while it ran": [timeline_chart(each) for each in profiles],
+        drawn: dict[str, list[Chart | None]] = {
+            "usage over time": [timeline_chart(each) for each in profiles],
             "arrays": [arrays_chart(each) for each in alive],
             "cells of the session": [cells_chart(self._cells)],
         }
-        return {name: [each for each in charts if each is not None] for name, charts in found.items()}
+        return {name: [each for each in charts if each is not None] for name, charts in drawn.items()}
 
 
 _MAPS = "memory map"
@@ -96,31 +96,31 @@ _REPORT = "report"
 
 
 def _programs(records: Sequence[MemoryProfile | Executable | LiveArrays]) -> list[tuple[str, Executable]]:
-    """The programs that have a map, with names that differ."""
-    found = []
-    for of, record in enumerate(records, 1):
+    """Return the programs that have a map, with distinct names."""
+    programs = []
+    for record_number, record in enumerate(records, 1):
         if isinstance(record, LiveArrays):
             continue
-        programs = (record,) if isinstance(record, Executable) else record.executables
-        for number, program in enumerate(programs, 1):
+        prefix = f"{record_number}." if len(records) > 1 else ""
+        for number, program in enumerate((record,) if isinstance(record, Executable) else record.executables, 1):
             if has_map(program):
-                found.append((f"{f'{of}.' if len(records) > 1 else ''}{number}: {program.name}", program))
-    return found
+                programs.append((f"{prefix}{number}: {program.name}", program))
+    return programs
 
 
 def _first_of_another(
     records: Sequence[MemoryProfile | Executable | LiveArrays], named: Sequence[tuple[str, Executable]]
 ) -> Executable | None:
-    """The hungriest program of the second record, where there is one: that is what two are compared for."""
+    """Return the program of the second record that needs most memory, to compare it with that of the first."""
     return next((program for name, program in named if name.startswith("2.")), None) if len(records) > 1 else None
 
 
 def _beside(record: MemoryProfile | Executable, *beside: object) -> MemoryView:
-    """Show programs, beside others if there are any, and what arrays took after each cell."""
+    """Show programs, side by side with others if given, and the memory of arrays after each cell."""
     for each in beside:
         if not isinstance(each, MemoryProfile | Executable):
             raise TypeError(
-                f"explore(): expected a memory profile or a program beside the first one, got {type(each).__name__}"
+                f"explore(): expected a memory profile or a program to compare with, got {type(each).__name__}"
             )
     return MemoryView(record, *beside, cells=cells())  # type: ignore[arg-type]  # just checked
 

@@ -1,4 +1,4 @@
-"""``%jaxmem``: a block like that of ``%jaxtime``, or with ``--before`` only a look."""
+"""Declares ``%jaxmem``, which measures the memory of a statement or cell, or with ``--before`` lists live arrays."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from .verbs import live, memory_watch
 def _recorder(shell: InteractiveShell, arguments: argparse.Namespace, shown: bool) -> Recorder:
     def value_name() -> str:
         kept = shown and not arguments.o and not silenced(shell)
-        return f"Out[{shell.displayhook.prompt_count}]" if kept else "(the value)"  # of which more is not known here
+        return f"Out[{shell.displayhook.prompt_count}]" if kept else "(the value)"  # its name is not known here
 
     pprof = shell.var_expand(arguments.pprof) if isinstance(arguments.pprof, str) else arguments.pprof
     try:
@@ -47,14 +47,14 @@ def _recorder(shell: InteractiveShell, arguments: argparse.Namespace, shown: boo
     "--map",
     action=BooleanOptionalAction,
     default=True,
-    help="Read where the buffers of each program lie, and for how long; --no-map spares that.",
+    help="Read the memory map of each program; --no-map skips that.",
 )
 @argument(
     "--interval",
     metavar="TIME",
     type=options.duration_ns,
     default=10**6,
-    help="How far apart the samples of the timeline lie; 1ms if left out.",
+    help="Sampling interval of the timeline; 1ms if left out.",
 )
 @argument(
     "--pprof",
@@ -63,12 +63,16 @@ def _recorder(shell: InteractiveShell, arguments: argparse.Namespace, shown: boo
     const=True,
     default=False,
     type=options.file,
-    help="Add what is held by call stack, before and after; --pprof=FILE keeps JAX's own profile in FILE, too. "
-    "Behind a space it is a FILE if it ends in .pb.gz, .pprof or .prof; else it is code.",
+    help="Add memory by call stack, before and after; --pprof=FILE also writes JAX's own profile to FILE. "
+    "After a space, FILE has to end in .pb.gz, .pprof or .prof; anything else is code.",
 )
-@argument("--before", action="store_true", help="Run nothing: only look at what is alive now, and who holds it.")
+@argument(
+    "--before",
+    action="store_true",
+    help="Run nothing: list live arrays, and the names that hold them.",
+)
 def jaxmem(magics: JaxMagics, line: str, cell: str | None = None, local_ns: dict[str, Any] | None = None) -> Any:
-    """Run a statement or a cell once, and tell where the memory goes.
+    """Run a statement or a cell once, and measure its memory.
 
     In line mode::
 
@@ -79,9 +83,9 @@ def jaxmem(magics: JaxMagics, line: str, cell: str | None = None, local_ns: dict
         %%jaxmem [options]
         …
 
-    What the arrays hold before and after, and which variables hold them; what each program needs that ran or was
-    compiled, with its memory map; and what the process and its devices really used meanwhile. The code runs as
-    with ``%jaxtime``.
+    The report has the memory of arrays before and after, and the names that hold them; the memory that each program
+    that ran or was compiled needs, with a memory map; and the memory use of the process and its devices during the
+    run. The code runs as with ``%jaxtime``.
     """
     return _run(magics.shell, jaxmem.parser, line, cell, local_ns)
 
@@ -93,7 +97,7 @@ def _run(
     cell: str | EllipsisType | None,
     local_ns: dict[str, Any] | None,
 ) -> Any:
-    """Run the code and report, or only report what is alive.
+    """Run the code and report its memory, or only list live arrays.
 
     Raises:
         UsageError: a wrong option, nothing to run, or ``--before`` with something to run or to write.
@@ -104,33 +108,33 @@ def _run(
         return run_called(shell, "jaxmem", parser, line, cell, local_ns)
     below = [rest] if cell is None else [rest, *cell.splitlines()] if isinstance(cell, str) else None
     if below is None or not all(map(options.only_comment, below)):  # None where code follows a marker
-        raise UsageError("%jaxmem --before: expected no code, got some behind it. Put the code on a line of its own.")
+        raise UsageError("%jaxmem --before: expected no code after it. Put the code on a line of its own.")
     if unknown := _of_a_run(arguments, parser):
         raise UsageError(
             f"%jaxmem --before: expected no option that needs a run, got {' and '.join(unknown)}. "
             "Leave one of them out."
         )
     local = local_ns if local_ns is not None and local_ns is not shell.user_ns else None
-    found = live(shell.user_ns if local is None else {**shell.user_ns, **local})
+    arrays = live(shell.user_ns if local is None else {**shell.user_ns, **local})
     if arguments.v:
-        (shell.user_ns if local is None else local)[arguments.v] = found
+        (shell.user_ns if local is None else local)[arguments.v] = arrays
     if not arguments.q:
-        show(found, replace(current_style(shell), rows=arguments.top))
+        show(arrays, replace(current_style(shell), rows=arguments.top))
     if arguments.w:
-        view(found)
-    return found if arguments.o else None
+        view(arrays)
+    return arrays if arguments.o else None
 
 
-#: Options that ``--before`` knows: those of what is shown.
-_OF_A_LOOK = frozenset({"before", "q", "v", "o", "w", "top"})
+#: Options that go with ``--before``: those of the report.
+_WITHOUT_RUN = frozenset({"before", "q", "v", "o", "w", "top"})
 
 
 def _of_a_run(arguments: argparse.Namespace, parser: argparse.ArgumentParser) -> list[str]:
-    """The options that were given and are about a run."""
+    """Return the given options that need a run."""
     return [
         action.option_strings[-1 if getattr(arguments, action.dest) is False else 0]
         for action in parser._actions
         if action.dest in vars(arguments)
-        and action.dest not in _OF_A_LOOK
+        and action.dest not in _WITHOUT_RUN
         and getattr(arguments, action.dest) != action.default
     ]

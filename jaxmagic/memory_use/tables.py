@@ -1,4 +1,4 @@
-"""Where memory goes, as tables: the columns with their types, and the rows. What makes frames of them says pandas."""
+"""Makes tables of memory records: columns with the names of their pandas types, and rows."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from ..compilation.tables import compilations
 from ..records.inside import line_in_memory
 from ..report.table import Table
-from .analysis.heap import beside
+from .analysis.heap import changes
 from .record.heap import HeapDifference, HeapProfile
 from .record.live_arrays import HeldArray, LiveArrays
 from .record.memory_profile import Executable, MemoryProfile
@@ -85,30 +85,30 @@ _HEAP = {
 
 
 def executables(programs: Sequence[Executable]) -> Table:
-    """A row a program, in bytes on each of its devices."""
+    """Make a row per program, with bytes on each of its devices."""
     return Table(_EXECUTABLE, [tuple(getattr(each, column) for column in _EXECUTABLE) for each in programs])
 
 
 def buffers(programs: Sequence[Executable]) -> Table:
-    """A row a buffer, with the place of its program in the record; none of a program that is not mapped.
+    """Make a row per buffer, with the index of its program; programs without a memory map have no rows.
 
-    ``first`` and ``last`` are steps of its schedule.
+    ``first`` and ``last`` are steps of the program's schedule.
     """
     rows = [
         (
-            *(number, program.name, place, allocation.kind, allocation.aliased, allocation.space),
+            *(number, program.name, index, allocation.kind, allocation.aliased, allocation.space),
             *(getattr(buffer, column) for column in _BUFFER if column != "captured"),
             " or ".join(buffer.captured) or None,
         )
         for number, program in enumerate(programs)
-        for place, allocation in enumerate(program.allocations or ())
+        for index, allocation in enumerate(program.allocations or ())
         for buffer in allocation.buffers
     ]
     return Table(_ALLOCATION | _BUFFER, rows)
 
 
 def arrays(held: Sequence[HeldArray]) -> Table:
-    """A row an array; no names where none was found."""
+    """Make a row per array; its names are missing if none was found."""
     return Table(
         _ARRAY,
         [
@@ -127,14 +127,14 @@ def arrays(held: Sequence[HeldArray]) -> Table:
 
 
 def arrays_since(held: Sequence[HeldArray]) -> Table:
-    """The same, and which were made since the code began."""
-    found = arrays(held)
-    made = [(*row, each.made) for row, each in zip(found.rows, held, strict=True)]
-    return Table(found.columns | {"made": "boolean"}, made)
+    """Make a row per array, with a column that tells whether it was made since the code began."""
+    table = arrays(held)
+    rows = [(*row, each.made) for row, each in zip(table.rows, held, strict=True)]
+    return Table(table.columns | {"made": "boolean"}, rows)
 
 
 def timeline(sampled: MemoryTimeline | None) -> Table:
-    """A row a sample, and for each device that tells a column of what was in use of it; no row if none was taken."""
+    """Make a row per sample, with a column for each device that reports its memory in use."""
     columns = {"time_ns": "Int64", "rss_bytes": "Int64", "array_bytes": "Int64"}
     if sampled is None:
         return Table(columns, [])
@@ -143,21 +143,21 @@ def timeline(sampled: MemoryTimeline | None) -> Table:
     return Table(columns, list(rows))
 
 
-def heap(found: HeapDifference | None) -> Table:
-    """A row a call stack, kind and device, with the innermost call of the user's; what grew the most comes first.
+def heap(difference: HeapDifference | None) -> Table:
+    """Make a row per call stack, kind and device, largest growth first.
 
-    Where no call is the user's, it is the innermost one of a library. ``inside`` names the library functions called.
-    Of the stack the outermost call is the first.
+    Function, file and line are those of the user's innermost call, or of a library's if no call is the user's.
+    ``inside`` names the library functions that were called. The stack begins with the outermost call.
     """
-    if found is None:
+    if difference is None:
         return Table(_HEAP, [])
     nothing = HeapProfile(samples=(), started_at=None)
     rows = []
-    for each in beside(found.before or nothing, found.after):
+    for each in changes(difference.before or nothing, difference.after):
         line = line_in_memory(each.stack)
         place = (None,) * 4 if line is None else (line.function, line.file, line.line, line.cell)
         values = {name: getattr(each, name, None) for name in list(_HEAP)[5:-1]}
-        if found.before is None:
+        if difference.before is None:
             values |= dict.fromkeys(("before_bytes", "change_bytes", "before_count", "change_count"))
         stack = "; ".join(f"{frame.function} ({frame.location})" for frame in each.stack)
         rows.append((*place, ", ".join(each.inside) or None, *values.values(), stack))

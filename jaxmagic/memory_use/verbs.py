@@ -1,4 +1,4 @@
-"""Where memory goes: of a call, of what is alive, and of a program that has not run."""
+"""Measures memory: of a call, of live arrays, and of a program that has not run."""
 
 from __future__ import annotations
 
@@ -28,25 +28,25 @@ def memory(
     pprof: bool | str | os.PathLike[str] = False,
     **kwargs: Any,
 ) -> MemoryProfile:
-    """Call a function once, and tell where the memory went.
+    """Call a function once, and measure its memory.
 
     Args:
-        fn: the function, jitted or not. Everything that it starts is waited for. What it returns is thrown away.
-        args: its positional arguments.
-        interval_s: how far apart the samples of the timeline lie, in seconds.
-        pprof: whether to take JAX's heap profile before and after, for bytes by call stack; the name of a file keeps
-            the later one there, for the ``pprof`` tool.
+        fn: the function, jitted or not. All work that it starts is waited for. Its result is discarded.
+        args: positional arguments of `fn`.
+        interval_s: sampling interval of the timeline in seconds.
+        pprof: whether to take JAX's heap profile before and after, for memory by call stack. If this is the name of a
+            file, the later profile is written there, for the ``pprof`` tool.
         kwargs: keyword arguments of `fn`.
 
     Returns:
-        The record: ``executables``, what each program that ran needs, with its memory map; ``arrays``, what is alive
-        afterwards and which of the caller's names hold it; ``timeline``, what was really used meanwhile; ``heap``,
-        what is held by call stack, if that was asked for. It is in :func:`history` as well.
+        The record. ``executables`` has the memory and the memory map of each program that ran, ``arrays`` the arrays
+        that are alive after the call and which of the caller's names hold them, ``timeline`` the memory use during
+        the call, and ``heap`` the memory by call stack, if requested. The record is in :func:`history` as well.
 
     Raises:
         TypeError: `fn` cannot be called.
         ValueError: `interval_s` is not positive.
-        OSError: the file of `pprof` cannot be written, as far as that is seen beforehand; later it becomes a note.
+        OSError: the file of `pprof` cannot be written. If that shows only after the call, it becomes a note.
         JaxNotAvailable: JAX is not installed or too old.
 
     >>> import jax, jax.numpy as jnp, jaxmagic
@@ -55,7 +55,7 @@ def memory(
     >>> program.argument_bytes, program.output_bytes, program.peak_bytes
     (40000, 40000, 80000)
 
-    What has come and gone from one profile to a later one is their difference:
+    The difference of two profiles shows what was allocated and freed in between:
 
     >>> kept = []
     >>> earlier = jaxmagic.memory(lambda: kept.append(jnp.zeros((100, 100))), pprof=True)
@@ -70,7 +70,7 @@ def memory(
             f"memory(): expected a function and its arguments, got {type(fn).__name__}, which cannot be called. "
             "Write memory(f, x), not memory(f(x))."
         )
-    namespace = sys._getframe(2).f_globals  # behind what keeps our lines out of tracebacks
+    namespace = sys._getframe(2).f_globals  # of the caller of the decorator's wrapper
     interval_ns = max(round(positive("interval_s", interval_s) * 1e9), 1)
     watch = memory_watch(lambda: namespace, interval_ns=interval_ns, pprof=pprof)
     watch.start()
@@ -85,8 +85,8 @@ def memory(
             watch.returned(watch.result)
             watch.stop(error=error, code=name_of(fn))
         finally:
-            watch.cancel()  # an interrupt in one of our own lines
-            del error  # with its frames it holds this one, and so the arguments
+            watch.cancel()  # in case an interrupt came in one of our own lines
+            del error  # its traceback holds this frame, and so the arguments
     return watch.record
 
 
@@ -99,7 +99,7 @@ def memory_watch(
     fetch: bool = False,
     pprof: bool | str | os.PathLike[str] = False,
 ) -> MemoryWatch:
-    """Return what ``%jaxmem`` runs: it keeps its record in the session's history.
+    """Make the watch that ``%jaxmem`` runs, which keeps its record in the session's history.
 
     Raises:
         OSError: the file that `pprof` names cannot be written.
@@ -126,15 +126,15 @@ def memory_watch(
 
 
 def live(namespace: Mapping[str, Any] | None = None) -> LiveArrays:
-    """The JAX arrays that are alive, the largest first, and which names hold them.
+    """List live JAX arrays, largest first, and the names that hold them.
 
-    On every backend that has been started. Nothing is run, waited for or read.
+    This covers every backend that has been started. It runs and waits for nothing, and reads no array.
 
     Args:
-        namespace: names and what they hold; the caller's global ones if left out, in a notebook those of its cells.
+        namespace: names and their values; the caller's globals if left out, which in a notebook are its variables.
 
     Raises:
-        TypeError: `namespace` is no mapping.
+        TypeError: `namespace` is not a mapping.
         JaxNotAvailable: JAX is not installed or too old.
 
     >>> import jax.numpy as jnp, jaxmagic
@@ -142,33 +142,33 @@ def live(namespace: Mapping[str, Any] | None = None) -> LiveArrays:
     >>> [each.names for each in jaxmagic.live({"params": params}).arrays if each.shape == "f32[30,50]"]
     [("params['w'][0]",)]
     """
-    from .capture.live_arrays import look
+    from .capture.live_arrays import list_live_arrays
 
     require_jax()
     if namespace is None:
-        return look(sys._getframe(1).f_globals)  # no copy: a module is known by its own names
+        return list_live_arrays(sys._getframe(1).f_globals)  # no copy: modules are recognized by their globals
     if not isinstance(namespace, Mapping):
         raise TypeError(
-            f"live(): expected names and what they hold, got {type(namespace).__name__}. "
+            f"live(): expected a mapping from names to values, got {type(namespace).__name__}. "
             'Write live({"params": params}), or live() for the names of the caller.'
         )
-    return look(namespace if type(namespace) is dict else dict(namespace))
+    return list_live_arrays(namespace if type(namespace) is dict else dict(namespace))
 
 
 @of_the_user
 def memory_requirement(fn: Callable[..., Any], *args: Any, **kwargs: Any) -> Executable:
-    """Return what a jitted function needs of each device's memory for these arguments, without running it.
+    """Return the memory that a jitted function needs on each device for these arguments, without running it.
 
-    It is compiled, because only then it is known.
+    The function is compiled, because the compiler plans its memory.
 
     Args:
-        fn: what :func:`jax.jit` returns; another function is jitted.
-        args: its positional arguments, arrays or :class:`jax.ShapeDtypeStruct`.
-        kwargs: its keyword arguments.
+        fn: a jitted function; another function is jitted.
+        args: positional arguments of `fn`: arrays or :class:`jax.ShapeDtypeStruct`.
+        kwargs: keyword arguments of `fn`.
 
     Returns:
-        ``peak_bytes`` and what it is made of, the memory map in ``allocations``, and ``fits``: whether the device has
-        as much in all; ``None`` where it does not say how much it has, as on the CPU.
+        The program: ``peak_bytes`` and its parts, the memory map in ``allocations``, and ``fits``: whether the device
+        has enough memory in total, or ``None`` if the device does not report its memory, as on the CPU.
 
     Raises:
         TypeError: `fn` cannot be called.
@@ -188,7 +188,7 @@ def memory_requirement(fn: Callable[..., Any], *args: Any, **kwargs: Any) -> Exe
             f"memory_requirement(): expected a function and its arguments, got {type(fn).__name__}, which cannot be "
             "called. Write memory_requirement(f, x), not memory_requirement(f(x))."
         )
-    namespace = sys._getframe(2).f_globals  # behind what keeps our lines out of tracebacks
+    namespace = sys._getframe(2).f_globals  # of the caller of the decorator's wrapper
     with shown_progress() as progress:
         progress.stage("compiling")
         program, origin = compiled_for(fn, args, kwargs)

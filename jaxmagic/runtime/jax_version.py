@@ -7,7 +7,7 @@ from ..errors import JaxNotAvailable
 #: The oldest JAX whose events and logs the measuring code reads.
 OLDEST = (0, 7, 2)
 
-#: The oldest JAX that surely tells the line of what runs in a jitted function within another one; 0.8.2 does not.
+#: The oldest JAX that keeps the line of each call to a nested jitted function. 0.8.2 does not.
 _KEEPS_LINES = (0, 10)
 
 
@@ -34,6 +34,13 @@ def require_jax() -> None:
             "that would separate JAX from the plugin of its accelerator. Upgrade both together: "
             f'pip install -U "jax[cuda12]>={oldest}", or whatever JAX was installed with; on a CPU "jax>={oldest}".'
         )
+
+
+def keeps_lines() -> bool:
+    """Tell whether operations within a nested jitted function have the line of their own call on this JAX."""
+    import jax
+
+    return jax.__version_info__ >= _KEEPS_LINES
 
 
 def about_lines() -> list[str]:

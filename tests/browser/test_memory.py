@@ -142,7 +142,7 @@ def test_two_profiles_stand_beside_each_other_in_a_view(notebook: Notebook) -> N
     notebook.wait_for_kernel_value("view.colour.value", "source line")
     live_map(notebook, VIEW, 1).scroll_into_view_if_needed()
     notebook.screenshot("memory-view")
-    for name in ("while it ran", "arrays", "cells of the session"):
+    for name in ("usage over time", "arrays", "cells of the session"):
         cell.get_by_label("Show", exact=True).select_option(label=name)
         notebook.wait_for_kernel_value("view.look_at.value", name)
         cell.locator("[data-jaxmagic] svg").first.wait_for()

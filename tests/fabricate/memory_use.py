@@ -1,4 +1,4 @@
-"""Programs, living arrays, heap profiles and a memory profile."""
+"""Makes programs, live arrays, heap profiles and memory profiles."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from jaxmagic.timing.record import Timing
 
 @pytest.fixture
 def executable() -> Callable[..., Executable]:
-    """Makes programs of two arguments, a temporary and an output, of 1 KiB each and an alignment of none."""
+    """Makes programs of two arguments, a temporary and an output, of 1 KiB each."""
 
     def buffer(first: int, last: int, instruction: str, **changes: Any) -> Buffer:
         values: dict[str, Any] = {
@@ -62,7 +62,7 @@ def executable() -> Callable[..., Executable]:
 
 @pytest.fixture
 def live_arrays(environment: Environment) -> Callable[..., LiveArrays]:
-    """Makes looks at f32 arrays: of so many bytes each, held by the names that they are given."""
+    """Makes records of live f32 arrays from pairs of bytes and names."""
 
     def make(*held: tuple[int, tuple[str, ...]] | HeldArray, **changes: Any) -> LiveArrays:
         values: dict[str, Any] = {
@@ -91,7 +91,7 @@ def held_array(size_bytes: int, names: tuple[str, ...], **changes: Any) -> HeldA
 
 @pytest.fixture
 def heap_difference() -> Callable[..., HeapDifference]:
-    """Makes a difference in which `x` of 1 KiB was there before, and `step` put 2 KiB there."""
+    """Makes a difference in which 1 KiB was held before, and `step` allocated 2 KiB."""
 
     def make(**changes: Any) -> HeapDifference:
         cell = Frame(function="<module>", file="/home/me/cell.py", line=3)
@@ -111,7 +111,7 @@ def heap_difference() -> Callable[..., HeapDifference]:
 def memory_profile(
     timing: Callable[..., Timing], executable: Callable[..., Executable], live_arrays: Callable[..., LiveArrays]
 ) -> Callable[..., MemoryProfile]:
-    """Makes records in which `x` of 1 KiB was there before, `y` of 2 KiB was made, and one program ran."""
+    """Makes records in which `x` of 1 KiB existed before, `y` of 2 KiB is new, and one program ran."""
 
     def make(**changes: Any) -> MemoryProfile:
         made = held_array(2048, ("y", "model.w"), made=True)

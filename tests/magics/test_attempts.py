@@ -101,9 +101,9 @@ def test_an_interrupt_behind_the_last_sample_costs_none(
 
 
 _PARTS = {
-    "describe": ["what the programs need", "who holds the arrays", "what each call stack holds"],
-    "find_holders": ["who holds the arrays", "what each call stack holds"],
-    "heap_data": ["what each call stack holds"],
+    "describe": ["the memory that programs need", "the names that hold arrays", "memory by call stack"],
+    "find_holders": ["the names that hold arrays", "memory by call stack"],
+    "heap_data": ["memory by call stack"],
 }
 
 #: Where each of these is looked up, and the how manieth call comes behind the code.
@@ -130,8 +130,8 @@ def test_an_interrupt_while_a_memory_record_is_made_keeps_what_there_is(
     _fails_behind_the_code(monkeypatch, where, lambda: signal.raise_signal(signal.SIGINT))
     session.run("%jaxmem --pprof -v kept f(x)", fails=KeyboardInterrupt)
     record = session.shell.user_ns["kept"]
-    assert [each for each in record.notes if each.startswith("Interrupted")] == [
-        f"Interrupted while the record was made: {what} is not known." for what in _PARTS[where]
+    assert [str(each) for each in record.notes if each.kind == "memory_use.interrupted"] == [
+        f"Interrupted while the record was made: {what} could not be read." for what in _PARTS[where]
     ]
     assert record is jaxmagic.last()
     assert record.timeline is not None
@@ -150,7 +150,8 @@ def test_a_part_of_a_memory_record_that_cannot_be_read_costs_neither_record_nor_
     _fails_behind_the_code(monkeypatch, where, fail)
     value = session.run("y = %jaxmem -v kept f(x)\ny")
     assert value.shape == (8, 8)
-    assert f"Not known: {_PARTS[where][0]} (ValueError: odd)." in session.shell.user_ns["kept"].notes
+    notes = list(map(str, session.shell.user_ns["kept"].notes))
+    assert f"Could not read {_PARTS[where][0]} (ValueError: odd)." in notes
 
 
 @pytest.mark.parametrize("magic", ["%jaxtime", "%jaxmem", "%jaxprof"])

@@ -1,4 +1,4 @@
-"""The live view of memory profiles: their maps, alone and beside each other, and what else there is."""
+"""The live view of memory profiles: maps of one or two programs, and all other charts."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def test_a_unit_is_that_of_the_axis_and_of_all_sizes(view: MemoryView) -> None:
     view.unit.value = "MiB"
     (found,) = maps(view)
     assert found["y"]["units"] == [[" MiB", 2**20]]
-    view.unit.value = "fitting"
+    view.unit.value = "automatic"
     assert len(maps(view)[0]["y"]["units"]) == 5
 
 
@@ -74,7 +74,7 @@ def test_two_profiles_are_shown_beside_each_other(memory_profile: Any, executabl
 def test_what_was_used_what_is_alive_and_the_cells_can_be_looked_at(memory_profile: Any) -> None:
     cells = [CellMemory(cell=number, array_bytes=1024 * number) for number in (1, 2, 3)]
     view = MemoryView(memory_profile(), cells=cells)
-    assert view.look_at.options == ("memory map", "while it ran", "arrays", "cells of the session")
+    assert view.look_at.options == ("memory map", "usage over time", "arrays", "cells of the session")
     titles = []
     for each in view.look_at.options[1:]:
         view.look_at.value = each
@@ -88,7 +88,7 @@ def test_what_was_used_what_is_alive_and_the_cells_can_be_looked_at(memory_profi
 def test_where_no_program_has_a_map_the_rest_is_shown(memory_profile: Any, executable: Any, live_arrays: Any) -> None:
     unmapped = (executable(allocations=None, steps=None),)
     view = MemoryView(memory_profile(executables=unmapped))
-    assert view.look_at.options == ("while it ran", "arrays")
+    assert view.look_at.options == ("usage over time", "arrays")
     nothing = MemoryView(memory_profile(executables=unmapped, timeline=None, arrays=live_arrays()))
     assert nothing.look_at.options == ("report",)
     assert "<img" not in shown(nothing)

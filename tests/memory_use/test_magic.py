@@ -1,4 +1,4 @@
-"""`%jaxmem` in a real shell: it runs code as `%jaxtime` does, tells where memory goes, and leaves nothing behind."""
+"""`%jaxmem` in a real shell: it runs code as `%jaxtime` does, reports its memory, and leaves nothing behind."""
 
 from __future__ import annotations
 
@@ -43,14 +43,14 @@ def compile_beside():
 
 @pytest.fixture(autouse=True)
 def forgotten(session: Any) -> Iterator[None]:
-    """IPython keeps a shell for good: what its cells have made would be looked through in all further tests."""
+    """Clear the shell, which IPython keeps forever: all later tests would search the values of its cells."""
     yield
     session.shell.user_ns.clear()
 
 
 @pytest.fixture
 def state(session_state: Any) -> Any:
-    """The session, and who runs JAX's programs."""
+    """The session, and the function with which JAX runs programs."""
 
     def of() -> dict[str, Any]:
         return session_state() | {"run": pxla.ExecuteReplicated.__call__}
@@ -59,7 +59,7 @@ def state(session_state: Any) -> Any:
 
 
 def forget_errors(session: Any) -> None:
-    """What IPython keeps of the last error, and with it the variables of its frames."""
+    """Forget the last error that IPython keeps, and so the variables of its frames."""
     session.run("import sys; sys.last_traceback = sys.last_value = sys.last_exc = None")
     session.shell.InteractiveTB.tb = None
 
@@ -121,7 +121,7 @@ def test_what_is_built_in_is_told_by_its_name_and_its_line(session: Any) -> None
     session.run("params = {'w': jnp.cos(jnp.arange(800.0)).reshape(8, 100)}\ng = jax.jit(lambda x: x @ params['w'])")
     cell = session.shell.execution_count - 1
     session.run("%jaxmem g(x);")
-    told = f"constants are built in: jit__lambda 3.12 KiB (3.12 KiB params['w'] at cell {cell}:2)"
+    told = f"Constants, not included above: jit__lambda 3.12 KiB (3.12 KiB params['w'] at cell {cell}:2)"
     assert told in " ".join(session.report.split())
 
 
@@ -137,7 +137,7 @@ def test_the_record_can_be_had_in_each_way(session: Any) -> None:
     assert program.peak_bytes == 512
     shown = session.run("%jaxmem -o f(x)")
     assert isinstance(shown, MemoryProfile)
-    assert [each.names for each in shown.arrays.made] == [("(the value)",)]  # of which nothing is left
+    assert [each.names for each in shown.arrays.made] == [("(the value)",)]  # the value itself is not kept
     session.run("r = %jaxmem -qo f(x)")
     assert isinstance(session.run("r"), MemoryProfile)
 
@@ -198,9 +198,9 @@ def test_without_a_map_the_sums_are_known(session: Any) -> None:
     (program,) = session.run("m.executables")
     assert program.allocations is None
     assert program.peak_bytes == 512
-    assert "uses most at" not in session.report
+    assert "peaks at step" not in session.report
     session.run("%jaxmem --map f(x);")
-    assert "uses most at" in session.report
+    assert "peaks at step" in session.report
 
 
 def test_the_interval_is_that_of_the_samples(session: Any) -> None:
@@ -217,7 +217,7 @@ def test_the_copy_to_the_host_is_told(session: Any) -> None:
 
 def test_explain_explains(session: Any) -> None:
     session.run("%jaxmem --explain f(x);")
-    assert session.report.count("At least: samples can miss a peak") == 1
+    assert session.report.count("At least: a peak between two samples is missed") == 1
     assert wide_lines(session.report) == []
 
 
@@ -233,7 +233,7 @@ def test_a_failed_expectation_shows_its_report_once(session: Any) -> None:
 
 def test_the_next_cell_runs_where_an_error_is_not_to_be_raised(session: Any) -> None:
     assert session.run("%jaxmem --no-raise-error 1/0") is None
-    assert "The code ended with ZeroDivisionError; this is how far it came." in session.report
+    assert "The code ended with ZeroDivisionError; the record covers what ran until then." in session.report
     session.run("%%jaxmem --no-raise-error\nraise KeyboardInterrupt", fails=KeyboardInterrupt)
 
 
@@ -251,13 +251,13 @@ def test_the_next_cell_runs_where_an_error_is_not_to_be_raised(session: Any) -> 
         ("%jaxmem -z f(x)", "no option -z"),
         (
             "%jaxmem --before f(x)",
-            "--before: expected no code, got some behind it. Put the code on",
+            "--before: expected no code after it. Put the code on",
         ),
         ("%jaxmem --before --pprof", "--before: expected no option that needs a run, got --pprof"),
         ("%jaxmem --pprof= f(x)", "argument --pprof: expected a file's name, got ''"),
         ("%%jaxmem --pprof heap.bin\n1", "expected options only, got 'heap.bin'"),
-        ("%%jaxmem --before\nnever = 1", "--before: expected no code, got some behind it"),
-        ("if True:\n    %jaxmem --before f(x)", "--before: expected no code, got some behind it"),
+        ("%%jaxmem --before\nnever = 1", "--before: expected no code after it"),
+        ("if True:\n    %jaxmem --before f(x)", "--before: expected no code after it"),
     ],
 )
 def test_a_wrong_option_says_what_to_write(session: Any, cell: str, message: str) -> None:
@@ -275,15 +275,15 @@ STEP = "def step(n):\n    return f(jnp.ones((n, n)))"
 @pytest.mark.parametrize("cell", ["%jaxmem --pprof z = step(100)", "%%jaxmem --pprof\nz = step(100)"])
 def test_what_a_call_has_put_there_is_told_by_its_lines(session: Any, cell: str) -> None:
     session.run(STEP)
-    gc.collect()  # what other tests have left would go away meanwhile
+    gc.collect()  # or arrays of other tests would be freed during the run
     session.run(cell)
     row = r"  39\.1 KiB  \+39\.1 KiB  step \(cell \d+:2\) ← <.*> \(cell \d+:[12]\)"
     assert re.search(rf"By call stack: .* held, \+39\.1 KiB\.\n  held .*\n{row}", session.report)
     ours = [line for line in session.report.splitlines() if "step" in line]
-    assert wide_lines("\n".join(ours)) == []  # what other tests hold may be wider, where that tells two rows apart
+    assert wide_lines("\n".join(ours)) == []  # names of arrays of other tests may be wider, to tell two rows apart
     html = session.published[-1]["text/html"]
-    assert html.count('<img alt="memory that is held, by call stack"') == 1
-    assert "put there by" in html
+    assert html.count('<img alt="memory held, by call stack"') == 1
+    assert "allocated by" in html
     session.run("%jaxmem step(100);")
     assert "By call stack" not in session.report
 
@@ -312,7 +312,7 @@ def test_two_records_can_be_subtracted(session: Any) -> None:
     session.run("%jaxmem -q --pprof -v second c = step(10)")
     found = session.run("second.heap.after - first.heap.after")
     assert found.change_bytes == 10_400
-    assert "put there by" in str(found)
+    assert "allocated by" in str(found)
 
 
 @pytest.mark.parametrize(
@@ -339,7 +339,7 @@ def test_the_raw_profile_is_written_where_that_is_asked_for(session: Any, tmp_pa
 def test_no_file_appears_that_nobody_asked_for(session: Any, tmp_path: Any, monkeypatch: Any) -> None:
     monkeypatch.chdir(tmp_path)
     session.run("%jaxmem --pprof f(x);")
-    session.run("%jaxmem --pprof obj.prof", fails=UsageError)  # a file, and nothing to run
+    session.run("%jaxmem --pprof obj.prof", fails=UsageError)  # a file, but no code
     assert list(tmp_path.iterdir()) == []
 
 
@@ -366,8 +366,8 @@ def test_a_disk_that_is_full_is_a_sentence_in_the_report(session: Any, tmp_path:
     monkeypatch.setattr("jaxmagic.memory_use.verbs.write", full)
     assert session.run(f"%jaxmem --pprof={tmp_path}/heap.prof f(x)").shape == (8, 8)
     told = " ".join(session.report.split())
-    assert "The raw heap profile could not be written: [Errno 28] No space left on device." in told
-    assert "put there by" in session.report
+    assert "Could not write the raw heap profile: [Errno 28] No space left on device." in told
+    assert "allocated by" in session.report
 
 
 def test_a_broken_profile_costs_nothing_of_the_report(session: Any, tmp_path: Any, monkeypatch: Any) -> None:
@@ -376,7 +376,7 @@ def test_a_broken_profile_costs_nothing_of_the_report(session: Any, tmp_path: An
     monkeypatch.setattr(jax.profiler, "device_memory_profile", lambda *_: b"hello")
     session.run(f"%jaxmem --pprof={tmp_path}/heap.prof f(x);")
     told = " ".join(session.report.split())
-    assert "JAX's heap profile could not be read: heap profile: expected a whole pprof profile of memory" in told
+    assert "Could not read JAX's heap profile: expected a complete pprof profile of memory" in told
     assert [line.split()[0] for line in session.report.splitlines()[:6]] == [line.split()[0] for line in usual[:6]]
     assert (tmp_path / "heap.prof").read_bytes() == b"hello"
 
@@ -472,14 +472,14 @@ def test_what_grows_in_three_runs_is_suspected(session: Any) -> None:
         assert "leak" not in session.report
     session.run("%jaxmem losses.append(f(x))")
     told = " ".join(session.report.split())
-    assert "Warning: losses[*] grew in each of the last 3 looks, by 512 B to 768 B (3 arrays): a leak?" in told
+    assert "Warning: losses[*] grew in each of the last 3 records, by 512 B to 768 B (3 arrays): a leak?" in told
     assert "losses.clear()" in told
 
 
 def test_values_of_cells_are_suspected_where_they_are_kept(session: Any) -> None:
     for _ in range(3):
         session.run("%jaxmem f(x)")
-    assert "Warning: Out[*] grew in each of the last 3 looks" in session.report
+    assert "Warning: Out[*] grew in each of the last 3 records" in session.report
     assert "%reset -f out" in " ".join(session.report.split())
 
 
@@ -545,7 +545,7 @@ def test_the_session_is_as_before(session: Any, state: Any, cell: str, error: An
         "magics.block.Block._result",
         "timing.capture.stopwatch.Stopwatch._make_record",
         "memory_use.capture.run.MemoryWatch._make_record",
-        "memory_use.capture.run.look",
+        "memory_use.capture.run.list_live_arrays",
         "memory_use.capture.run.describe",
         "memory_use.capture.run.snapshot",
         "memory_use.capture.run.HeapWatch.start",
@@ -607,7 +607,9 @@ def test_a_namespace_of_many_names_and_hostile_objects_is_looked_through(session
     session.run("%jaxmem -v m z = f(x)")
     assert session.run("m.arrays.made")[0].shape == "f32[8,8]"
     notes = session.run("m.arrays.notes")
-    assert session.run("m.arrays.search_complete") or any("cut short" in each for each in notes)
+    assert session.run("m.arrays.search_complete") or any(
+        each.kind == "memory_use.search_cut_short" for each in notes
+    )
 
 
 def test_an_array_over_four_devices_counts_on_each(session: Any) -> None:
@@ -635,7 +637,7 @@ def test_an_array_that_was_donated_is_gone(session: Any) -> None:
 
 def test_a_function_that_is_traced_makes_no_array(session: Any) -> None:
     session.run("@jax.jit\ndef traced(a):\n    %jaxmem -v m b = a * 2\n    return b\ntraced(x)")
-    assert "No array that was made here is still held." in session.report
+    assert "No new array was alive when all work was done." in session.report
 
 
 def test_a_report_is_not_wider_than_a_terminal(session: Any) -> None:
@@ -661,7 +663,7 @@ def test_jax_arrays_that_nobody_names_are_told_as_such(session: Any) -> None:
     held = jax.numpy.ones((3, 5))
     session.run("%jaxmem --before --top 10000")
     (row,) = [line for line in session.report.splitlines() if "f32[3,5]" in line]
-    assert row.endswith("not found from the namespace")
+    assert row.endswith("no name found")
     del held
 
 

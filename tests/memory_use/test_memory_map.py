@@ -1,4 +1,4 @@
-"""The memory map of random programs beside the compiler's own figures."""
+"""The memory maps of random programs agree with the compiler's own numbers."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def test_the_map_of_a_real_program_never_has_more_than_the_compiler_says(name: s
 
 
 def check(compiled: Any) -> None:
-    """Everything that holds for the map of every program."""
+    """Check all invariants of the map of a program."""
     said, found = compiled.memory_analysis(), requirement(compiled.runtime_executable())
     kept = said.argument_size_in_bytes + said.output_size_in_bytes - said.alias_size_in_bytes
     needs = kept + said.temp_size_in_bytes
@@ -60,7 +60,7 @@ def check(compiled: Any) -> None:
 
 
 def unexplained(module: HloModule, assignment: BufferAssignment) -> list[tuple[Location, Location]]:
-    """Values with bytes in common at a step, where neither has all of the other's nor was written over it."""
+    """Values that overlap at a step, unless one contains the other or was written over it."""
     table = flattened_schedule(module)
     lives = live_ranges(module, (value.defined_at for value in assignment.logical_buffers.values()), table)
     planned = [each for each in assignment.buffer_allocations if each.kind in ("argument", "output", "temporary")]
@@ -78,7 +78,7 @@ def clashes(
     for index, (life, place, each) in enumerate(inside):
         for later, other_place, other in inside[index + 1 :]:
             if later.first >= life.last:
-                continue  # behind it, or written over it at its last use
+                continue  # after it, or written over it at its last use
             begin, end = each.offset_bytes, each.offset_bytes + each.size_bytes
             other_begin, other_end = other.offset_bytes, other.offset_bytes + other.size_bytes
             if begin < other_end and other_begin < end and (begin, end) != (other_begin, other_end):
@@ -87,7 +87,7 @@ def clashes(
 
 
 def least(module: HloModule) -> int:
-    """The peak that is told where a backend does not say where its buffers lie."""
+    """The estimated peak, for a backend that does not report its buffer assignment."""
     table = flattened_schedule(module)
     return max(live_bytes(memory_map(module, packed(module, table), table, estimated=True), len(table.order)))
 

@@ -224,7 +224,10 @@ def test_a_number_that_is_none_is_refused(comparison: Any, tmp_path: Any, number
 def profile(memory_profile: Any, executable: Any, heap_difference: Any) -> Any:
     """A record with something in each of its fields."""
     usual = memory_profile()
-    programs = (executable(), executable(name="jit_g", allocations=None, steps=None, ran=None, notes=("why",)))
+    programs = (
+        executable(),
+        executable(name="jit_g", allocations=None, steps=None, ran=None, notes=(Note.of_text("why"),)),
+    )
     sampled = replace(
         usual.timeline,
         device_bytes={"gpu:0": (1, None, 3)},
@@ -234,14 +237,16 @@ def profile(memory_profile: Any, executable: Any, heap_difference: Any) -> Any:
     )
     suspects = (Suspect(path="losses[*]", bytes_seen=(1, 2, 3), arrays=3),)
     heap = heap_difference()
-    return replace(usual, executables=programs, timeline=sampled, suspects=suspects, heap=heap, notes=("a note",))
+    return replace(
+        usual, executables=programs, timeline=sampled, suspects=suspects, heap=heap, notes=(Note.of_text("a note"),)
+    )
 
 
 def test_where_memory_went_comes_back_equal(profile: Any, live_arrays: Any, tmp_path: Any) -> None:
     loaded = jaxmagic.load(jaxmagic.save(profile, tmp_path / "memory.json"))
     assert loaded == profile
     assert str(loaded) == str(profile)
-    looked = live_arrays((8, ("x", "y[0]")), (4, ()), notes=("cut short",), search_complete=False)
+    looked = live_arrays((8, ("x", "y[0]")), (4, ()), notes=(Note.of_text("cut short"),), search_complete=False)
     assert jaxmagic.load(jaxmagic.save(looked, tmp_path / "live.json")) == looked
 
 
@@ -271,7 +276,7 @@ def test_a_real_profile_comes_back_equal(tmp_path: Any, x: Any) -> None:
         (
             ["executables", 0, "allocations", 2, "buffers", 0, "last"],
             99,
-            'field "record.executables[0]": a buffer is needed from a step to a later one of 4',
+            'field "record.executables[0]": buffers: expected live ranges 0 <= first <= last < 4 steps',
         ),
         (["timeline", "device_bytes"], [], 'field "record.timeline.device_bytes": expected an object, got []'),
         (
@@ -289,7 +294,11 @@ def test_a_real_profile_comes_back_equal(tmp_path: Any, x: Any) -> None:
             [1, 2, 3],
             'field "record.timeline.device_peak_bytes["gpu:0"]": expected a list of 2',
         ),
-        (["timeline", "times_ns"], [], 'field "record.timeline": times_ns is empty'),
+        (
+            ["timeline", "times_ns"],
+            [],
+            'field "record.timeline": times_ns: expected at least the sample at the start, got none',
+        ),
         (
             ["arrays", "arrays", 0, "size_bytes"],
             -1,

@@ -11,7 +11,7 @@ import pytest
 from recordings import module_of
 
 from jaxmagic.errors import JaxNotAvailable
-from jaxmagic.runtime.jax_version import about_lines, require_jax
+from jaxmagic.runtime.jax_version import keeps_lines, require_jax
 
 
 def test_a_jax_that_is_missing_says_how_to_install_it(monkeypatch: Any) -> None:
@@ -38,7 +38,7 @@ def test_the_line_of_a_call_is_that_of_an_earlier_one_only_where_we_say_so() -> 
     modules = [module_of(each, jnp.ones(307)) for each in (first, second)]
     lines = [{one.stack[-1].line for one in each.instructions.values() if one.opcode == "sort"} for each in modules]
     assert lines[0] == {first.__code__.co_firstlineno + 1}
-    assert lines[1] == {second.__code__.co_firstlineno + 1} or about_lines()
+    assert lines[1] == {second.__code__.co_firstlineno + 1} or not keeps_lines()
 
 
 def test_this_jax_will_do() -> None:

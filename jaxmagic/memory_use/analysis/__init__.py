@@ -1,1 +1,1 @@
-"""Places allocations in time and memory, and suspects what grows."""
+"""Places allocations in time and memory, and finds what grows."""

@@ -1,4 +1,4 @@
-"""From a program and its allocations to the memory map, the curve of live bytes and its peak."""
+"""Makes the memory map of a program, and the curve of its live bytes."""
 
 from __future__ import annotations
 
@@ -24,59 +24,57 @@ def memory_map(
     *,
     estimated: bool = False,
 ) -> tuple[Allocation, ...]:
-    """The allocations with their buffers, each from when to when it holds its bytes, the largest first.
+    """Make the allocations of a program, with the live range of each buffer, largest first.
 
-    No byte belongs to two buffers at one step, so what is held at a step never exceeds what is allocated.
+    No byte belongs to two buffers at one step, so the live bytes never exceed what is allocated.
 
     Args:
         module: the scheduled module.
-        assignment: where its values lie.
-        table: when each instruction runs.
-        captured: names of the arrays that were built into it, by the numbers of instructions.
-        estimated: whether the assignment is not the compiler's; what is live at a step is a lower bound then.
+        assignment: its buffer assignment.
+        table: its flattened schedule.
+        captured: names of captured constants, by the ids of their instructions.
+        estimated: whether the assignment is not the compiler's; live bytes at a step are a lower bound then.
     """
     lives = live_ranges(module, (value.defined_at for value in assignment.logical_buffers.values()), table)
     if estimated:
         lives = minimal_live_ranges(module, table, lives)
     described = _Described(module, table, captured)
     end = len(table.order) - 1
-    found = [
-        _allocation(described, assignment, allocation, lives, end) for allocation in assignment.buffer_allocations
-    ]
-    return tuple(sorted(found, key=lambda each: -each.size_bytes))
+    allocations = (_allocation(described, assignment, each, lives, end) for each in assignment.buffer_allocations)
+    return tuple(sorted(allocations, key=lambda each: -each.size_bytes))
 
 
 class _Described:
-    """Says what a buffer holds: what made it, for which line, and under which names it was built in."""
+    """Describes buffers: the defining instruction, its source line, and the names of captured constants."""
 
     def __init__(self, module: HloModule, table: Schedule, captured: Mapping[int, tuple[str, ...]]) -> None:
         self._instructions = module.instructions
         self._captured = captured
         self._users = _users_of_constants(module, table)
-        self._lines: dict[int, tuple[str | None, str | None]] = {}  # by the stack, which many instructions share
+        self._lines: dict[int, tuple[str | None, str | None]] = {}  # by stack, which many instructions share
 
     def buffer(self, location: Location, assigned: AssignedBuffer, life: LiveRange) -> Buffer | None:
-        """The bytes that are `assigned` to what is made at a place; ``None`` where nothing is made there."""
+        """Make the buffer of a value that is defined at a location; ``None`` if no instruction is known there."""
         number, index = location
-        maker = self._instructions.get(number)
-        if maker is None:
+        definer = self._instructions.get(number)
+        if definer is None:
             return None
-        source, inside = self._line(self._users.get(number, maker).stack)
+        source, inside = self._line(self._users.get(number, definer).stack)
         return Buffer(
             offset_bytes=assigned.offset_bytes,
             size_bytes=assigned.size_bytes,
             first=life.first,
             last=life.last,
-            instruction=maker.name,
-            shape=_shape(maker, index),
-            op_name=maker.op_name,
+            instruction=definer.name,
+            shape=_shape(definer, index),
+            op_name=definer.op_name,
             source=source,
             captured=self._captured.get(number, ()),
             inside=inside,
         )
 
     def _line(self, stack: Stack) -> tuple[str | None, str | None]:
-        """The user's line, and the function of a library that it called."""
+        """Return the user's line, and the library function that it called."""
         if id(stack) not in self._lines:
             line = line_of(stack)
             self._lines[id(stack)] = (None if line is None else line.location), inside(stack)
@@ -84,15 +82,15 @@ class _Described:
 
 
 def _users_of_constants(module: HloModule, table: Schedule) -> dict[int, HloInstruction]:
-    """For constants, which have no line of their own, the first instruction with a line that takes them."""
-    found: dict[int, HloInstruction] = {}
+    """Find the first instruction with a source line that uses each constant, which has none of its own."""
+    users: dict[int, HloInstruction] = {}
     for number in table.order:
         user = module.instructions[number]
-        for operand in user.operand_ids if user.stack else ():
-            taken = module.instructions.get(operand)
-            if taken is not None and taken.opcode == "constant" and not taken.stack:
-                found.setdefault(operand, user)
-    return found
+        for operand_id in user.operand_ids if user.stack else ():
+            operand = module.instructions.get(operand_id)
+            if operand is not None and operand.opcode == "constant" and not operand.stack:
+                users.setdefault(operand_id, user)
+    return users
 
 
 def _allocation(
@@ -102,7 +100,7 @@ def _allocation(
     lives: Mapping[Location, LiveRange],
     end: int,
 ) -> Allocation:
-    # The caller's own memory, and what is built in, are there from the beginning to the end.
+    # Memory of the caller and of constants is live from the beginning to the end.
     throughout = allocation.kind == "constant" or (allocation.kind == "argument" and not allocation.aliased)
     buffers = []
     for each in allocation.assigned:
@@ -120,22 +118,22 @@ def _allocation(
     )
 
 
-def _shape(maker: HloInstruction, path: ShapeIndex) -> str:
-    return next((part.shape for part in maker.subshapes if part.shape_index == path), maker.shape)
+def _shape(definer: HloInstruction, path: ShapeIndex) -> str:
+    return next((part.shape for part in definer.subshapes if part.shape_index == path), definer.shape)
 
 
 def planned(allocations: Iterable[Allocation]) -> list[Allocation]:
-    """Those that count: what is built into a program, or on the stack of a thread, is in no sum."""
+    """Return the allocations that are in the sums: neither constants nor thread-local ones."""
     return [each for each in allocations if each.kind in ("argument", "output", "temporary")]
 
 
 def held(allocation: Allocation) -> tuple[Buffer, ...]:
-    """The buffers of an allocation, every byte once; records of earlier versions have values that share memory."""
+    """Return the buffers of an allocation, each byte once: in records of earlier versions values share memory."""
     return disjoint(allocation.buffers)
 
 
 def live_bytes(allocations: Iterable[Allocation], steps: int) -> list[int]:
-    """Tell how many bytes hold something that is needed, at each step of the schedule."""
+    """Return the live bytes at each step of the schedule."""
     change = [0] * (steps + 1)
     for allocation in planned(allocations):
         for buffer in held(allocation):
@@ -145,11 +143,11 @@ def live_bytes(allocations: Iterable[Allocation], steps: int) -> list[int]:
 
 
 def live_at(allocations: Iterable[Allocation], step: int) -> list[tuple[Allocation, Buffer]]:
-    """Return what is needed at a step, the largest first; the sizes add up to :func:`live_bytes` there."""
-    found = [
+    """Return the live buffers at a step, largest first; their sizes add up to :func:`live_bytes` there."""
+    live = [
         (allocation, buffer)
         for allocation in planned(allocations)
         for buffer in held(allocation)
         if buffer.first <= step <= buffer.last
     ]
-    return sorted(found, key=lambda each: -each[1].size_bytes)
+    return sorted(live, key=lambda each: -each[1].size_bytes)

@@ -1,9 +1,9 @@
-"""Count every byte of an allocation once, however many values share it.
+"""Counts every byte of an allocation once, however many values share it.
 
-XLA gives values that have to share memory one place: the state of a loop before it, in its condition, in its body and
-behind it; what a call is given and what it gives back; a result that is written over its operand. By the schedule
-alone several of them are needed at the same step, but they are one stretch of memory, which holds the newest of them.
-The rule is that of ``HloLiveRange::NormalizeAliasedBuffers`` (https://github.com/openxla/xla), byte by byte.
+XLA gives values that have to share memory the same offset: the state of a loop before it, in its condition, in its
+body and after it; operands and results of a call; a result that is written over its operand. By the schedule alone
+several of them are live at the same step, but they are one piece of memory, which holds the newest of them. This is
+``HloLiveRange::NormalizeAliasedBuffers`` (https://github.com/openxla/xla), applied byte by byte.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _END, _OFFSET = attrgetter("end"), attrgetter("offset")
 
 
 class _Stretch(NamedTuple):
-    """Bytes from `offset` up to `end` that hold `buffer` from one step to another, both included."""
+    """Bytes from `offset` up to `end` that hold `buffer` from step `first` to step `last`, both included."""
 
     offset: int
     end: int
@@ -32,15 +32,15 @@ class _Stretch(NamedTuple):
 def disjoint(buffers: Iterable[Buffer]) -> tuple[Buffer, ...]:
     """Cut the buffers of one allocation so that no two of them hold the same byte at the same step.
 
-    A newer value takes bytes over from an older one, and holds them as long as either is needed. A buffer that shares
-    no byte with another at any step stays the object it was.
+    A newer value takes over bytes from an older one, and holds them as long as either is live. A buffer that shares
+    no byte with another at any step is returned as the same object.
 
     Args:
-        buffers: of one allocation.
+        buffers: the buffers of one allocation.
 
     Returns:
-        The same bytes and steps, by the step that makes them. A buffer that loses only some of its bytes becomes
-        several; one that loses all of them at the step that makes it is left out.
+        The same bytes and steps, in the order of their definition. A buffer that loses only some of its bytes becomes
+        several; one that loses all of them at its first step is left out.
 
     >>> def made(first, last):
     ...     return Buffer(offset_bytes=0, size_bytes=8, first=first, last=last, instruction="a", shape="f32[2]",
@@ -48,7 +48,7 @@ def disjoint(buffers: Iterable[Buffer]) -> tuple[Buffer, ...]:
     >>> [(each.first, each.last) for each in disjoint([made(0, 9), made(3, 5)])]
     [(0, 2), (3, 9)]
     """
-    present: list[_Stretch] = []  # by offset; no two of them have a byte in common
+    present: list[_Stretch] = []  # by offset; they do not overlap
     done: list[_Stretch] = []
     for buffer in sorted(buffers, key=attrgetter("first", "last")):
         new = _Stretch(
@@ -66,7 +66,7 @@ def disjoint(buffers: Iterable[Buffer]) -> tuple[Buffer, ...]:
 
 
 def _ended(old: _Stretch, new: _Stretch) -> Iterator[_Stretch]:
-    """Yield `old` as it ends when `new` begins."""
+    """Yield the part of `old` that ends when `new` begins."""
     if old.last < new.first:
         yield old
     elif old.first < new.first:
@@ -74,7 +74,7 @@ def _ended(old: _Stretch, new: _Stretch) -> Iterator[_Stretch]:
 
 
 def _beside(under: Iterable[_Stretch], new: _Stretch) -> Iterator[_Stretch]:
-    """Yield the bytes of older values on either side of `new`, which stay in use."""
+    """Yield the bytes of older values on either side of `new`, which stay live."""
     for old in under:
         if old.last >= new.first:
             if old.offset < new.offset:

@@ -1,8 +1,8 @@
-"""Call stacks by the bytes that they hold, the difference between two profiles, and the tree of all stacks."""
+"""Sums heap profiles by call stack, compares two of them, and makes the tree of all stacks."""
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import TypeVar
@@ -14,13 +14,13 @@ _Key = TypeVar("_Key", bound=Hashable)
 
 
 def without_internals(profile: HeapProfile) -> HeapProfile:
-    """The same profile with the user's calls only; stacks without any stay as they are.
+    """Keep only the user's calls of each stack; stacks without such calls stay as they are.
 
-    JAX takes another way through its own code when a line runs for the first time. Without that, one line of the
-    user's is one stack. What ``%jaxtimeit`` and ``%%jaxcompare`` have made a function of is called a statement.
+    JAX takes another path through its own code when a line runs for the first time. Without JAX's calls, one line of
+    the user is one stack. Functions that ``%jaxtimeit`` and ``%%jaxcompare`` make are called ``<statement>``.
     """
-    found = {each.stack for each in profile.samples}
-    short = {stack: tuple(_renamed(filter(is_users, stack))) or stack for stack in found}
+    distinct = {each.stack for each in profile.samples}
+    short = {stack: tuple(_renamed(filter(is_users, stack))) or stack for stack in distinct}
     return replace(profile, samples=tuple(replace(each, stack=short[each.stack]) for each in profile.samples))
 
 
@@ -30,7 +30,7 @@ def _renamed(stack: Iterable[Frame]) -> Iterator[Frame]:
 
 
 def by_stack(profile: HeapProfile) -> tuple[StackTotal, ...]:
-    """Return what each stack holds, of all kinds and on all devices, the largest first."""
+    """Return the memory that each stack holds, of all kinds and on all devices, largest first."""
     sums = _sums((each.stack, each) for each in profile.samples)
     inside = _inside((each.stack, each) for each in profile.samples)
     rows = [
@@ -40,65 +40,53 @@ def by_stack(profile: HeapProfile) -> tuple[StackTotal, ...]:
     return tuple(sorted(rows, key=lambda row: (-row.size_bytes, -row.count, row.stack)))
 
 
-def stacks(found: HeapDifference) -> tuple[StackTotal, ...]:
-    """Return what each stack holds and by how much that is more than before.
+def stacks(heap: HeapDifference) -> tuple[StackTotal, ...]:
+    """Return the memory that each stack holds, and its growth.
 
-    What changed comes first, the most first, gone or come; then the rest, the largest first. Stacks that hold no
-    bytes and held none are left out: on the CPU these are the programs.
+    Stacks that grew or shrank come first, largest change first; then the others, largest first. Stacks that hold no
+    bytes and held none before are left out: on the CPU these are the programs.
     """
-    now = {row.stack: row for row in by_stack(found.after)}
-    if found.before is None:
+    now = {row.stack: row for row in by_stack(heap.after)}
+    if heap.before is None:
         return tuple(row for row in now.values() if row.size_bytes)
-    old = by_stack(found.before)
+    old = by_stack(heap.before)
     before = {row.stack: row.size_bytes for row in old}
-    gone = [replace(row, size_bytes=0, count=0) for row in old if row.stack not in now]
+    freed = [replace(row, size_bytes=0, count=0) for row in old if row.stack not in now]
     rows = [
         replace(row, change_bytes=row.size_bytes - before.get(row.stack, 0))
-        for row in (*now.values(), *gone)
+        for row in (*now.values(), *freed)
         if row.size_bytes or before.get(row.stack)
     ]
     return tuple(sorted(rows, key=lambda row: (-abs(row.change_bytes or 0), -row.size_bytes, row.stack)))
 
 
-def difference(before: HeapProfile, after: HeapProfile) -> tuple[HeapChange, ...]:
-    """Return what changed, by stack, kind and device: from what grew the most to what shrank the most.
+def changes(before: HeapProfile, after: HeapProfile) -> tuple[HeapChange, ...]:
+    """Compare two profiles by stack, kind and device, from the largest growth to the largest decrease.
 
-    Args:
-        before: the earlier profile.
-        after: the later one.
+    What did not change is included.
     """
-    return tuple(each for each in beside(before, after) if each.change_bytes or each.change_count)
+    old, new = (_sums((_key(each), each) for each in profile.samples) for profile in (before, after))
+    inside = _inside((_key(each), each) for profile in (before, after) for each in profile.samples)
+    rows = []
+    for key in old.keys() | new.keys():
+        (before_bytes, before_count), (after_bytes, after_count) = old.get(key, (0, 0)), new.get(key, (0, 0))
+        rows.append(
+            HeapChange(
+                stack=key[0],
+                kind=key[1],
+                device=key[2],
+                before_bytes=before_bytes,
+                after_bytes=after_bytes,
+                before_count=before_count,
+                after_count=after_count,
+                inside=tuple(inside.get(key, ())),
+            )
+        )
+    return tuple(sorted(rows, key=_growth))
 
 
-def beside(before: HeapProfile, after: HeapProfile) -> tuple[HeapChange, ...]:
-    """The same, and what stayed as it was."""
-    old, new = (_sums((_place(each), each) for each in profile.samples) for profile in (before, after))
-    inside = _inside((_place(each), each) for profile in (before, after) for each in profile.samples)
-    found = [
-        _change(place, old.get(place, (0, 0)), new.get(place, (0, 0)), tuple(inside.get(place, ())))
-        for place in old.keys() | new.keys()
-    ]
-    return tuple(sorted(found, key=_growth))
-
-
-def _place(sample: HeapSample) -> tuple[Stack, str, str | None]:
+def _key(sample: HeapSample) -> tuple[Stack, str, str | None]:
     return sample.stack, sample.kind, sample.device
-
-
-def _change(
-    place: tuple[Stack, str, str | None], before: tuple[int, int], after: tuple[int, int], inside: tuple[str, ...]
-) -> HeapChange:
-    stack, kind, device = place
-    return HeapChange(
-        stack=stack,
-        kind=kind,
-        device=device,
-        before_bytes=before[0],
-        after_bytes=after[0],
-        before_count=before[1],
-        after_count=after[1],
-        inside=inside,
-    )
 
 
 def _growth(change: HeapChange) -> tuple[int, int, Stack, str, str]:
@@ -106,26 +94,26 @@ def _growth(change: HeapChange) -> tuple[int, int, Stack, str, str]:
 
 
 def _sums(samples: Iterable[tuple[_Key, HeapSample]]) -> dict[_Key, tuple[int, int]]:
-    """Bytes and allocations of each key."""
-    found: dict[_Key, tuple[int, int]] = {}
+    """Return bytes and number of allocations for each key."""
+    totals: dict[_Key, tuple[int, int]] = {}
     for key, sample in samples:
-        size, count = found.get(key, (0, 0))
-        found[key] = size + sample.size_bytes, count + sample.count
-    return found
+        size, count = totals.get(key, (0, 0))
+        totals[key] = size + sample.size_bytes, count + sample.count
+    return totals
 
 
 def _inside(samples: Iterable[tuple[_Key, HeapSample]]) -> dict[_Key, dict[str, int]]:
-    """Bytes of each key by the library function that was called for them, the most first."""
-    found: dict[_Key, Counter[str]] = {}
+    """Return bytes by the library function that allocated them, for each key, largest first."""
+    totals: defaultdict[_Key, Counter[str]] = defaultdict(Counter)
     for key, sample in samples:
         if sample.inside is not None:
-            found.setdefault(key, Counter())[sample.inside] += sample.size_bytes
-    return {key: dict(sorted(sizes.items(), key=lambda each: (-each[1], each[0]))) for key, sizes in found.items()}
+            totals[key][sample.inside] += sample.size_bytes
+    return {key: dict(sorted(sizes.items(), key=lambda each: (-each[1], each[0]))) for key, sizes in totals.items()}
 
 
 @dataclass(slots=True)
 class _Growing:
-    """A node of the tree while stacks are still put into it."""
+    """A node of the tree to which stacks are still added."""
 
     frame: Frame | None
     self_bytes: int = 0
@@ -134,16 +122,16 @@ class _Growing:
 
 
 def flame(profile: HeapProfile) -> FlameNode:
-    """The tree of all stacks, equal beginnings merged; what has no bytes is not in it.
+    """Merge all stacks that hold bytes into one tree.
 
-    Without recursion: a stack may be deeper than Python's own may get.
+    This does not recurse, because a stack may be deeper than Python's recursion limit.
     """
     root = _Growing(None)
     nodes = [root]
     for row in by_stack(profile):
         if row.size_bytes:
             _put(row, root, nodes)
-    for node in reversed(nodes):  # a child stands behind its parent
+    for node in reversed(nodes):  # a child comes after its parent
         node.done = _finish(node)
     return _finish(root)
 

@@ -1,4 +1,4 @@
-"""What grows from look to look under the same name, and should perhaps not."""
+"""Finds arrays that grow from record to record under the same name: perhaps a leak."""
 
 from __future__ import annotations
 
@@ -9,48 +9,46 @@ from itertools import pairwise
 from ..record.live_arrays import LiveArrays
 from ..record.memory_profile import Suspect
 
-#: Looks in a row in which something has to have grown.
-_LEAST_LOOKS = 3
+#: Number of records in a row in which a suspect has to have grown.
+_LEAST_RECORDS = 3
 
-#: Subscripts of a path: what is in them may be another number in each look.
+#: Subscripts of a path, which may differ from record to record.
 _SUBSCRIPT = re.compile(r"\[[^\[\]]*\]")
 
-#: Other names of IPython's for what is in ``Out``.
+#: IPython's other names for the values in ``Out``.
 _OUTPUT = re.compile(r"_(?:_{0,2}|\d+)(?![^.\[])")
 
 
-def suspects(looks: Sequence[LiveArrays]) -> tuple[Suspect, ...]:
-    """Return what took more at each of the last looks than at the one before, the largest growth first.
+def suspects(lives: Sequence[LiveArrays]) -> tuple[Suspect, ...]:
+    """Return the paths whose arrays grew in each of the last records, largest growth first.
 
     Args:
-        looks: the newest last.
+        lives: the live arrays of each record, newest last.
     """
-    last = [_by_path(look) for look in looks[-_LEAST_LOOKS:]]
-    if len(last) < _LEAST_LOOKS:
+    last = [_by_path(live) for live in lives[-_LEAST_RECORDS:]]
+    if len(last) < _LEAST_RECORDS:
         return ()
-    found = []
+    growing = []
     for path, (_, arrays) in last[-1].items():
-        if not all(path in each for each in last):
-            continue
-        seen = tuple(each[path][0] for each in last)
-        if all(more > less for less, more in pairwise(seen)):
-            found.append(Suspect(path=path, bytes_seen=seen, arrays=arrays))
-    return tuple(sorted(found, key=lambda each: each.bytes_seen[0] - each.bytes_seen[-1]))
+        seen = tuple(sizes[path][0] for sizes in last if path in sizes)
+        if len(seen) == len(last) and all(more > less for less, more in pairwise(seen)):
+            growing.append(Suspect(path=path, bytes_seen=seen, arrays=arrays))
+    return tuple(sorted(growing, key=lambda suspect: suspect.bytes_seen[0] - suspect.bytes_seen[-1]))
 
 
-def _by_path(look: LiveArrays) -> dict[str, tuple[int, int]]:
-    """Bytes and number of the arrays at each path, where subscripts do not tell paths apart."""
-    found: dict[str, tuple[int, int]] = {}
-    for array in look.arrays:
-        if array.names and not array.names[0].startswith("("):  # the value of the code: each time another one
+def _by_path(live: LiveArrays) -> dict[str, tuple[int, int]]:
+    """Return bytes and number of the arrays at each path, whatever their subscripts."""
+    totals: dict[str, tuple[int, int]] = {}
+    for array in live.arrays:
+        if array.names and not array.names[0].startswith("("):  # the value of the code, which is new in each run
             path = general(array.names[0])
-            size_bytes, arrays = found.get(path, (0, 0))
-            found[path] = size_bytes + array.own_bytes, arrays + 1
-    return found
+            size_bytes, arrays = totals.get(path, (0, 0))
+            totals[path] = size_bytes + array.own_bytes, arrays + 1
+    return totals
 
 
 def general(name: str) -> str:
-    """A path without what is in its subscripts; each cell's value is in ``Out``.
+    """Replace the subscripts of a path by ``[*]``, and IPython's names of values by ``Out``.
 
     >>> general("params['layer1'][0].w"), general("_3.w")
     ('params[*][*].w', 'Out[*].w')

@@ -1,4 +1,4 @@
-"""When a program needs most, and for what."""
+"""Finds the peak of a program's live bytes, and the buffers that are live then."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from .buffer_map import live_at, live_bytes
 
 
 class PeakOf(NamedTuple):
-    """The step of a program at which most bytes are needed.
+    """The step of a program at which most bytes are live.
 
     Attributes:
-        step: in the schedule; the first such one.
-        live_bytes: of the buffers that are needed then.
-        live: these buffers, each with its allocation, the largest first.
-        instruction: what is made at this step; ``None`` where nothing is.
+        step: the first such step of the schedule.
+        live_bytes: total size of the live buffers.
+        live: the live buffers, each with its allocation, largest first.
+        instruction: the largest buffer that is defined at this step; ``None`` if there is none.
     """
 
     step: int
@@ -25,7 +25,7 @@ class PeakOf(NamedTuple):
 
 
 def peak_of(executable: Executable) -> PeakOf | None:
-    """The peak of a program; ``None`` where its allocations are not known."""
+    """Find the peak of a program; ``None`` if its allocations are unknown."""
     if not executable.allocations or not executable.steps:
         return None
     curve = live_bytes(executable.allocations, executable.steps)

@@ -1,1 +1,1 @@
-"""Runs code with all that looks at memory."""
+"""Runs code while its memory is measured."""

@@ -1,4 +1,4 @@
-"""How many bytes an array takes, also one whose numbers are smaller than a byte."""
+"""Computes the bytes of arrays, including those with elements smaller than a byte."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ import functools
 from math import prod
 from typing import Any
 
-#: Two or four of these lie in one byte. Numbers of one bit take a byte each.
+#: Element sizes that are packed into bytes. Elements of one bit take a byte each.
 _PACKED_BITS = (2, 4)
 
 
 def bytes_of(elements: int, dtype: Any) -> int:
-    """Return what so many numbers of a type take, without padding. JAX's own ``nbytes`` counts at least a byte each.
+    """Return the bytes of `elements` elements, without padding. JAX's ``nbytes`` counts at least a byte for each.
 
     >>> import jax.numpy as jnp
     >>> bytes_of(1001, jnp.dtype("int4")), bytes_of(1001, jnp.dtype("int16"))
@@ -21,26 +21,26 @@ def bytes_of(elements: int, dtype: Any) -> int:
 
 
 def device_bytes(array: Any) -> int:
-    """Return what it takes of all its devices together, as the backend tells, which knows of padding.
+    """Return the bytes of an array on all its devices together, as the backend reports them, including padding.
 
     Raises:
-        Exception: the backend does not tell it, or the array was deleted.
+        Exception: the backend does not report them, or the array was deleted.
     """
-    told = int(array.on_device_size_in_bytes())
+    reported = int(array.on_device_size_in_bytes())
     dtype = array.dtype
     if dtype.itemsize != 1 or (bits := _bits(dtype)) == 8:
-        return told
+        return reported
     sharding = array.sharding
     devices = len(sharding.device_set)
     elements = prod(sharding.shard_shape(array.shape))
-    if told == elements * devices:  # so says JAX 0.10 on the CPU, where they are packed all the same
+    if reported == elements * devices:  # JAX 0.10 reports this on the CPU, although elements are packed there
         return -(-elements * bits // 8) * devices
-    return told
+    return reported
 
 
 @functools.cache
 def _bits(dtype: Any) -> int:
-    if dtype.itemsize == 1 and dtype.kind not in "biu":  # numpy has none of less than a byte: they are ml_dtypes'
+    if dtype.itemsize == 1 and dtype.kind not in "biu":  # only ml_dtypes has types smaller than a byte
         import jax.numpy as jnp
 
         information = jnp.finfo if jnp.issubdtype(dtype, jnp.floating) else jnp.iinfo

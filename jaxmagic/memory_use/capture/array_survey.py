@@ -1,4 +1,4 @@
-"""What each array that is alive takes of which device, and which of them lie in the same memory."""
+"""Finds how much memory of which device each live array takes, and which arrays share memory."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from .array_bytes import bytes_of, device_bytes
 
 
 class _Place(NamedTuple):
-    """Where the arrays of one sharding lie.
+    """The placement of arrays with one sharding.
 
     Attributes:
-        words: the sharding in short.
-        names: the devices of this process, with the kind of their memory where it is not the usual one.
-        devices: how many it is over, those of other processes included.
+        words: short name of the sharding.
+        names: the devices of this process, with the memory kind if it is not the device's default.
+        devices: number of devices, those of other processes included.
     """
 
     words: str
@@ -30,53 +30,53 @@ class _Place(NamedTuple):
 
 @dataclass(slots=True)
 class Fact:
-    """What was asked of an array, at once, because it may be deleted meanwhile."""
+    """What is known of an array. All of it is queried at once, because the array may be deleted any time."""
 
     array: Any
     place: _Place
     size_bytes: int
-    piece_bytes: int
+    shard_bytes: int
     shared: tuple[str, ...] = ()
 
     @property
     def device_bytes(self) -> tuple[tuple[str, int], ...]:
-        """What it takes of each device, by the device's name."""
-        return tuple((name, self.piece_bytes) for name in self.place.names)
+        """Bytes on each device, by the device's name."""
+        return tuple((name, self.shard_bytes) for name in self.place.names)
 
     @property
     def shared_bytes(self) -> tuple[tuple[str, int], ...]:
-        """What of this lies in memory that another array has been counted for."""
-        return tuple((name, self.piece_bytes) for name in self.shared)
+        """Those of these bytes that have been counted for another array."""
+        return tuple((name, self.shard_bytes) for name in self.shared)
 
     @property
-    def is_piece(self) -> bool:
-        """Whether it takes no memory of its own."""
+    def is_shared(self) -> bool:
+        """Whether all memory of the array has been counted for another one."""
         return self.shared == self.place.names and bool(self.shared)
 
     def own_bytes(self) -> dict[str, int]:
-        """The rest, by the device's name."""
-        return {name: self.piece_bytes for name in self.place.names if name not in self.shared}
+        """Return the bytes that have not been counted for another array, by the device's name."""
+        return {name: self.shard_bytes for name in self.place.names if name not in self.shared}
 
 
 def alive() -> list[Any]:
-    """All arrays of all backends that have been started."""
+    """Return all live arrays of all backends that have been started."""
     import jax
 
-    if private_api.backends_started() is False:  # asking would start one
+    if private_api.backends_started() is False:  # jax.live_arrays() would start one
         return []
-    found: dict[int, Any] = {}
+    arrays: dict[int, Any] = {}
     for platform in dict.fromkeys(device.platform for device in private_api.local_devices()):
-        with suppress(Exception):  # a backend that was taken away meanwhile
-            found.update((id(array), array) for array in jax.live_arrays(platform))
-    return list(found.values())
+        with suppress(Exception):  # the backend was removed meanwhile
+            arrays.update((id(array), array) for array in jax.live_arrays(platform))
+    return list(arrays.values())
 
 
 def survey(arrays: Iterable[Any]) -> list[Fact]:
-    """Return what each of them takes of which device; deleted ones are left out."""
+    """Find the memory of each array on each device; deleted arrays are left out."""
     places: dict[Any, _Place] = {}
     facts = []
     for array in arrays:
-        with suppress(Exception):  # deleted or donated by another thread just now
+        with suppress(Exception):  # another thread has just deleted or donated the array
             if not array.is_deleted():
                 facts.append(_fact(array, places))
     return facts
@@ -87,14 +87,14 @@ def _fact(array: Any, places: dict[Any, _Place]) -> Fact:
     place = places.get(sharding)
     if place is None:
         place = places[sharding] = _place(sharding)
-    return Fact(array, place, bytes_of(array.size, array.dtype), _piece_bytes(array, place))
+    return Fact(array, place, bytes_of(array.size, array.dtype), _shard_bytes(array, place))
 
 
-def _piece_bytes(array: Any, place: _Place) -> int:
-    """Return what it takes of each of its devices; pieces are of one size.
+def _shard_bytes(array: Any, place: _Place) -> int:
+    """Return the bytes of an array on each of its devices; all shards have the same size.
 
-    Asked of the backend, which knows of padding, or else reckoned. Never of the pieces: JAX would make arrays of
-    them, and keep those as long as this one.
+    The backend reports the bytes with padding; otherwise they are computed. The shards are never queried: JAX would
+    make arrays of them, and keep those as long as this array.
     """
     try:
         return device_bytes(array) // place.devices
@@ -116,31 +116,31 @@ def _place(sharding: Any) -> _Place:
 
 
 def _memory(sharding: Any, device: Any) -> str:
-    """The kind of memory where it is not the device's own, such as ``" pinned_host"``."""
+    """Return the memory kind if it is not the device's default, such as ``" pinned_host"``."""
     kind = sharding.memory_kind
-    with suppress(Exception):  # a backend that has no kinds
+    with suppress(Exception):  # the backend has no memory kinds
         return "" if kind is None or kind == device.default_memory().kind else f" {kind}"
     return ""
 
 
 def share(facts: list[Fact], named: Container[int] = ()) -> list[Fact]:
-    """The same, the one that takes most first, and memory counts for the first that lies in it.
+    """Sort arrays by size, largest first, and count shared memory for the first array in it.
 
-    Of equals one that has a name is first, and a piece that JAX has made of it comes behind it.
-    Addresses are asked only where bytes and device are the same.
+    Of equal arrays, one with a name comes first, and a shard that JAX has made of an array comes after it. Addresses
+    are queried only if bytes and device are the same.
     """
     facts = sorted(
         facts,
         key=lambda fact: (
-            -fact.piece_bytes * len(fact.place.names),
+            -fact.shard_bytes * len(fact.place.names),
             -len(fact.place.names),
             id(fact.array) not in named,
         ),
     )
-    alike = Counter((name, fact.piece_bytes) for fact in facts for name in fact.place.names)
+    alike = Counter((name, fact.shard_bytes) for fact in facts for name in fact.place.names)
     taken: set[tuple[str, int]] = set()
     for fact in facts:
-        if not fact.piece_bytes or all(alike[name, fact.piece_bytes] == 1 for name in fact.place.names):
+        if not fact.shard_bytes or all(alike[name, fact.shard_bytes] == 1 for name in fact.place.names):
             continue
         shared = []
         for name, address in zip(fact.place.names, _addresses(fact), strict=False):
@@ -152,10 +152,10 @@ def share(facts: list[Fact], named: Container[int] = ()) -> list[Fact]:
 
 
 def _addresses(fact: Fact) -> list[int]:
-    """Find where its memory begins on each of its devices, in their order; nothing where that is not told.
+    """Return the address of the array on each of its devices, in their order; nothing if unknown.
 
-    A clone is asked, and thrown away: JAX makes arrays of the pieces, and keeps those as long as the array itself.
-    Up to 0.10 it crashes where a deleted array is cloned, so this is asked first.
+    A clone is queried and discarded, because JAX makes arrays of the shards, and keeps those as long as the array.
+    JAX up to 0.10 crashes when a deleted array is cloned, so deletion is checked first.
     """
     with suppress(Exception):
         if fact.array.is_deleted():
@@ -163,13 +163,13 @@ def _addresses(fact: Fact) -> list[int]:
         clone = fact.array.clone()
         if fact.place.devices == 1:
             return [clone.unsafe_buffer_pointer()]
-        pieces = {_device_id(piece): piece.unsafe_buffer_pointer() for piece in clone._arrays}
-        return [pieces[each] for each in sorted(pieces)]
+        shards = {_device_id(shard): shard.unsafe_buffer_pointer() for shard in clone._arrays}
+        return [shards[each] for each in sorted(shards)]
     return []
 
 
-def _device_id(piece: Any) -> int:
-    (device,) = piece.sharding.device_set
+def _device_id(shard: Any) -> int:
+    (device,) = shard.sharding.device_set
     return int(device.id)
 
 
@@ -180,7 +180,7 @@ class _Words(NamedTuple):
 
 @functools.cache
 def words_for(dtype: Any) -> _Words:
-    """An element type as JAX writes it in short, and in full."""
+    """Return an element type as JAX writes it in short, and in full."""
     short = long = str(dtype)
     for name, letter in (("float", "f"), ("uint", "u"), ("int", "i"), ("complex", "c")):
         short = short.replace(name, letter)

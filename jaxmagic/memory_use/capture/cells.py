@@ -1,4 +1,4 @@
-"""Notes what arrays take behind each cell."""
+"""Keeps the memory of arrays after each cell."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from ..record.cells import CellMemory
 
 
 def note_cell(cell: int) -> None:
-    """Note what arrays take behind a cell of the session; nothing where no backend runs."""
+    """Keep the memory of arrays after a cell of the session, if a backend has started."""
     from .usage_readings import array_bytes, started_devices
 
-    with suppress(Exception):  # it is nobody's to hear of behind each of their cells
+    with suppress(Exception):  # no cell of the user may fail or print for this
         devices = started_devices()
-        if devices and (found := array_bytes(devices)) is not None:
-            keep_cell(CellMemory(cell=cell, array_bytes=found))
+        if devices and (size_bytes := array_bytes(devices)) is not None:
+            keep_cell(CellMemory(cell=cell, array_bytes=size_bytes))

@@ -1,8 +1,8 @@
-"""Arrays that a function got from around it and that were built into its program, by their names.
+"""Names the arrays that a function captured and that became constants of its program.
 
-Which arrays these are, the trace of the function tells, and it has the very objects. Which constant of the program is
-which of them does not follow from that: XLA folds, splits and joins constants. So a constant has the name of an array
-only where it has the array's own numbers; for the rest there is no name.
+The function's jaxpr has the captured arrays themselves. It does not show which constant of the program is which
+array, because XLA folds, splits and merges constants. So a constant gets the name of an array only if it has the same
+elements; other constants have no name.
 """
 
 from __future__ import annotations
@@ -21,21 +21,21 @@ from ...xla.hlo import HloModule
 from ...xla.literals import LEAST_BYTES, is_copy
 from .holders import Holders, find_holders
 
-#: Wrappers around a function that are looked through.
+#: Most wrappers around a function that are unwrapped.
 _DEEPEST = 20
 
-#: How long to look for names: in what a function sees, and in all of the session.
+#: Time limits of the search for names: in the variables of a function, and in the whole session.
 _NEAR_S = 0.1
 _FAR_S = 0.5
 
 
 class Captured(NamedTuple):
-    """What a function got from around it; keeps none of it alive.
+    """The arrays that a function captured, as weak references.
 
     Attributes:
-        function: that gives names to it.
-        arrays: that are constants of its program.
-        lifted: those that JAX hands over as arguments, by the number of the parameter.
+        function: the function, which has names for them.
+        arrays: the arrays that are constants of its program.
+        lifted: the arrays that JAX has hoisted to arguments, by parameter number.
     """
 
     function: Callable[[], Any]
@@ -44,23 +44,23 @@ class Captured(NamedTuple):
 
 
 class Named(NamedTuple):
-    """The same with names.
+    """Captured arrays with names.
 
     Attributes:
-        arrays: with a name each.
-        lifted: names, by the number of the parameter.
+        arrays: the constants, each with its name.
+        lifted: the names of hoisted arguments, by parameter number.
     """
 
     arrays: Sequence[tuple[Any, str]]
     lifted: dict[int, str]
 
 
-#: Of a program about which nothing is known.
+#: Stands for the captured arrays of a program whose origin is unknown.
 NOTHING = Captured(lambda: None, (), {})
 
 
 def captured(origin: executed_programs.Origin | None) -> Captured:
-    """Return what is remembered of the origin of a program; nothing where this JAX does not tell."""
+    """Return the arrays that the function of a program captured; none if this version of JAX does not show them."""
     if origin is None:
         return NOTHING
     with suppress(Exception):
@@ -86,14 +86,14 @@ def _weakly(each: Any) -> Callable[[], Any]:
         return lambda: None
 
 
-def name_all(found: Iterable[Captured], namespace: dict[str, Any] | None) -> list[Named]:
-    """Names for what each of some programs has got: as its function calls it, or else how the session does.
+def name_all(captures: Iterable[Captured], namespace: dict[str, Any] | None) -> list[Named]:
+    """Name the captured arrays of several programs by the functions' variables, or else by those of the session.
 
     Args:
-        found: of each program.
-        namespace: the names of the session; ``None`` where only the functions are to be asked.
+        captures: the captured arrays of each program.
+        namespace: the names of the session; ``None`` to search in the functions only.
     """
-    programs = [(each, _alive(each)) for each in found]
+    programs = [(each, _alive(each)) for each in captures]
     near = [_near(each, arrays) if arrays else {} for each, arrays in programs]
     rest = [
         array for (_, arrays), known in zip(programs, near, strict=True) for array in arrays if id(array) not in known
@@ -102,29 +102,30 @@ def name_all(found: Iterable[Captured], namespace: dict[str, Any] | None) -> lis
     return [_with_names(each, far | known) for (each, _), known in zip(programs, near, strict=True)]
 
 
-def _alive(found: Captured) -> list[Any]:
-    return [array for array in (one() for one in (*found.arrays, *found.lifted.values())) if array is not None]
+def _alive(capture: Captured) -> list[Any]:
+    references = (*capture.arrays, *capture.lifted.values())
+    return [array for array in (reference() for reference in references) if array is not None]
 
 
-def _near(found: Captured, arrays: list[Any]) -> dict[int, str]:
-    """The names that its function has for them."""
-    with suppress(Exception):  # a function that is none of Python's own after all
-        return _shortest(find_holders(arrays, _seen_by(found.function()), limit_s=_NEAR_S, everywhere=False))
+def _near(capture: Captured, arrays: list[Any]) -> dict[int, str]:
+    """Return the function's names for its captured arrays."""
+    with suppress(Exception):  # a callable that is not a Python function after all
+        return _shortest(find_holders(arrays, _variables_of(capture.function()), limit_s=_NEAR_S, everywhere=False))
     return {}
 
 
-def _shortest(found: Holders) -> dict[int, str]:
-    return {address: paths[0] for address, paths in found.names.items() if paths}
+def _shortest(holders: Holders) -> dict[int, str]:
+    return {address: paths[0] for address, paths in holders.names.items() if paths}
 
 
-def _with_names(found: Captured, names: dict[int, str]) -> Named:
-    arrays = [(array, names[id(array)]) for one in found.arrays if id(array := one()) in names]
-    lifted = {number: names[id(array)] for number, one in found.lifted.items() if id(array := one()) in names}
+def _with_names(capture: Captured, names: dict[int, str]) -> Named:
+    arrays = [(array, names[id(array)]) for each in capture.arrays if id(array := each()) in names]
+    lifted = {number: names[id(array)] for number, each in capture.lifted.items() if id(array := each()) in names}
     return Named(arrays, lifted)
 
 
-def _seen_by(function: Any) -> dict[str, Any]:
-    """The variables that a function sees without getting them as arguments, by the names that it has for them."""
+def _variables_of(function: Any) -> dict[str, Any]:
+    """Return the variables that a function uses besides its arguments, by its names for them."""
     seen: dict[str, Any] = {}
     for _ in range(_DEEPEST):
         kind = type(function)
@@ -140,7 +141,7 @@ def _seen_by(function: Any) -> dict[str, Any]:
             seen.update(zip(names, function.args, strict=False))
             seen.update(function.keywords)
             function = function.func
-        else:  # an object that can be called
+        else:  # a callable object
             if function is not None:
                 seen.setdefault("self", function)
             break
@@ -161,7 +162,7 @@ def _around(function: types.FunctionType) -> Iterator[tuple[str, Any]]:
 
 
 def _names_in(code: types.CodeType) -> Iterator[str]:
-    """Names of globals in a function's code, and in that of functions which it makes; attributes are among them."""
+    """Yield the names of globals and attributes in the code of a function, and of functions that it makes."""
     yield from code.co_names
     for each in code.co_consts:
         if type(each) is types.CodeType:
@@ -169,21 +170,21 @@ def _names_in(code: types.CodeType) -> Iterator[str]:
 
 
 def names_in(module: HloModule, named: Named) -> dict[int, tuple[str, ...]]:
-    """Names for the instructions of a program that are what was captured."""
-    found: dict[int, tuple[str, ...]] = {}
-    numbers = [(host, name) for array, name in named.arrays if (host := _numbers(array)) is not None]
-    numbers += [(host.T, f"{name}.T") for host, name in numbers if host.ndim == 2]  # which XLA works out in advance
+    """Name the instructions of a program that hold captured arrays."""
+    names: dict[int, tuple[str, ...]] = {}
+    elements = [(host, name) for array, name in named.arrays if (host := _elements(array)) is not None]
+    elements += [(host.T, f"{name}.T") for host, name in elements if host.ndim == 2]  # XLA folds transposes
     for number, literal in module.literals.items():
-        found[number] = tuple(dict.fromkeys(name for host, name in numbers if is_copy(literal, host)))
+        names[number] = tuple(dict.fromkeys(name for host, name in elements if is_copy(literal, host)))
     for number in module.computations.get(module.entry_computation_id, ()):
         instruction = module.instructions[number]
         if instruction.opcode == "parameter" and instruction.parameter_number in named.lifted:
-            found[number] = (named.lifted[instruction.parameter_number],)
-    return found
+            names[number] = (named.lifted[instruction.parameter_number],)
+    return names
 
 
-def _numbers(array: Any) -> Any:
-    """Return the numbers of a NumPy array or of a JAX array, where they are at hand."""
-    with suppress(Exception):  # deleted meanwhile, or over several devices
+def _elements(array: Any) -> Any:
+    """Return the elements of a NumPy or JAX array on the host; ``None`` if they are not available."""
+    with suppress(Exception):  # deleted meanwhile, or on several devices
         return executed_programs.host_copy(array) if hasattr(array, "sharding") else np.asarray(array)
     return None

@@ -1,4 +1,4 @@
-"""Compiled programs: which of them ran, and what memory each needs."""
+"""Finds which compiled programs ran, and the memory that each needs."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any, NamedTuple, TypeVar
 
 from ...errors import message_of
+from ...records.note import Note, note
 from ...runtime import executed_programs
 from ...runtime.gc_pause import held_back
 from ...xla.buffer_assignment import BufferAssignment
@@ -22,7 +23,7 @@ from .usage_readings import known
 
 _Read = TypeVar("_Read")
 
-#: Fields of XLA's statistics, by ours.
+#: Fields of XLA's CompiledMemoryStats, by those of the record.
 _STATISTICS = {
     "argument_bytes": "argument_size_in_bytes",
     "output_bytes": "output_size_in_bytes",
@@ -35,24 +36,24 @@ _STATISTICS = {
     "host_temporary_bytes": "host_temp_size_in_bytes",
 }
 
-#: Programs whose memory is mapped; of the others the sums are known.
+#: Most programs with a memory map; others have their sums only.
 _MOST_MAPPED = 20
 
 
 def watch() -> executed_programs.watch:
-    """Notice the programs of a block, and what each got from around its function."""
+    """Observe the programs of a block, and the arrays that their functions captured."""
     return executed_programs.watch(captured)
 
 
 def describe(
     watched: executed_programs.ObservedPrograms, *, mapped: bool = True, namespace: dict[str, Any] | None = None
 ) -> tuple[Executable, ...]:
-    """Return what each program of a window needs, the hungriest first; the fence's own are left out.
+    """Describe the programs of a window, those that need most memory first, without the fence's own programs.
 
     Args:
         watched: the programs.
-        mapped: whether to read where their buffers lie, and for how long.
-        namespace: where names are looked for of arrays that are built in, beside those that their functions have.
+        mapped: whether to read their memory maps.
+        namespace: names of the session, to name captured constants for which their functions have no name.
     """
     ran, compiled = watched.ran or [], watched.compiled
     programs = {id(each): each for each in (*ran, *compiled)}
@@ -75,12 +76,12 @@ def describe(
 def requirement(
     program: Any, origin: executed_programs.Origin | None = None, namespace: dict[str, Any] | None = None
 ) -> Executable:
-    """Return what a loaded program needs of each device's memory. Never raises: what cannot be read is in the notes.
+    """Describe the memory that a loaded program needs on each device. Never raises: notes name what cannot be read.
 
     Args:
-        program: it.
-        origin: what it was made of.
-        namespace: where names are looked for of arrays that are built in, beside those that the function has.
+        program: the loaded executable.
+        origin: the function and jaxpr of the program.
+        namespace: names of the session, to name captured constants for which the function has no name.
     """
     plan, executable = _planned(program, captured(origin))
     (named,) = name_all([plan.captured], namespace)
@@ -93,50 +94,48 @@ def need_of(program: Any) -> Executable:
 
 
 class _Plan(NamedTuple):
-    """What a backend gave for a program: it serializes this anew whenever it is asked, which takes its time."""
+    """Module and buffer assignment of a program, kept because the backend serializes them anew for each query."""
 
     module: Any
     assignment: bytes
     captured: Captured
 
 
-def _planned(program: Any, found: Captured) -> tuple[_Plan, Executable]:
-    """The sums that the compiler planned, and where the rest can be read."""
-    notes: list[str] = []
-    stats = _read("what the compiler planned", program.get_compiled_memory_stats, notes)
+def _planned(program: Any, capture: Captured) -> tuple[_Plan, Executable]:
+    """Read the sums that the compiler planned, and prepare to read the memory map."""
+    notes: list[Note] = []
+    stats = _read("statistics", program.get_compiled_memory_stats, notes)
     sums: dict[str, Any] = {ours: getattr(stats, theirs, None) for ours, theirs in _STATISTICS.items()}
-    module = _read("its module", lambda: program.hlo_modules()[0], notes)
+    module = _read("module", lambda: program.hlo_modules()[0], notes)
     name = "?" if module is None else str(module.name)
     executable = Executable(name=name, limit_bytes=_limit(program), notes=tuple(notes), **sums)
-    return _Plan(module, getattr(stats, "serialized_buffer_assignment_proto", b""), found), executable
+    return _Plan(module, getattr(stats, "serialized_buffer_assignment_proto", b""), capture), executable
 
 
 def _with_map(plan: _Plan, executable: Executable, named: Named) -> Executable:
-    """The same, with its steps and allocations as far as they can be read."""
+    """Add steps and allocations to a program, if they can be read."""
     if plan.module is None:
         return executable
     notes = list(executable.notes)
     with held_back():
-        found = _read_plan(plan, named, notes)
-    return replace(executable, notes=tuple(notes), **found)
+        fields = _read_plan(plan, named, notes)
+    return replace(executable, notes=tuple(notes), **fields)
 
 
-def _read_plan(plan: _Plan, named: Named, notes: list[str]) -> dict[str, Any]:
+def _read_plan(plan: _Plan, named: Named, notes: list[Note]) -> dict[str, Any]:
     serialized = plan.assignment
 
     def read_scheduled() -> tuple[HloModule, Schedule]:
         module = read_module(plan.module.as_serialized_hlo_module_proto(), literals=bool(named.arrays))
         return with_own_callers(module), flattened_schedule(module)
 
-    scheduled = _read("its schedule", read_scheduled, notes)
+    scheduled = _read("schedule", read_scheduled, notes)
     if scheduled is None:
         return {}
     module, table = scheduled
-    assignment = (
-        _read("where its buffers lie", lambda: read_buffer_assignment(serialized), notes) if serialized else None
-    )
-    names = _read("the names of what is built in", lambda: names_in(module, named), notes) or {}
-    allocations = _read("how long its buffers live", lambda: _map(module, assignment, table, names), notes)
+    assignment = _read("buffer_assignment", lambda: read_buffer_assignment(serialized), notes) if serialized else None
+    names = _read("constant_names", lambda: names_in(module, named), notes) or {}
+    allocations = _read("live_ranges", lambda: _map(module, assignment, table, names), notes)
     if allocations is None:
         return {}
     constants = sum(each.size_bytes for each in allocations if each.kind == "constant")
@@ -155,18 +154,18 @@ def _map(
     return memory_map(module, planned, table, names, estimated=assignment is None)
 
 
-def _read(what: str, read: Callable[[], _Read], notes: list[str]) -> _Read | None:
-    """Return what `read` returns; where a backend does not say, or says something else, that becomes a note."""
+def _read(part: str, read: Callable[[], _Read], notes: list[Note]) -> _Read | None:
+    """Call `read`; if it fails, because a backend does not report a part, add a note and return ``None``."""
     try:
         return read()
     except Exception as error:
         lines = message_of(error).splitlines() or ["no reason given"]
-        notes.append(f"Not known: {what} ({type(error).__name__}: {lines[0][:100]}).")
+        notes.append(note("memory_use.unread", part=part, error=f"{type(error).__name__}: {lines[0][:100]}"))
         return None
 
 
 def _limit(program: Any) -> int | None:
-    """Tell how much memory the first device of a program has in all, where it says."""
+    """Return the memory limit of the first device of a program; ``None`` if the device does not report it."""
     try:
         stats: Mapping[str, int] | None = program.local_devices()[0].memory_stats()
     except Exception:

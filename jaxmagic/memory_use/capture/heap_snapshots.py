@@ -1,4 +1,4 @@
-"""Heap profiles before and after some code. What stands in the way is told, and stops nothing."""
+"""Takes heap profiles before and after some code. Failures become notes, and stop nothing."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from ...records.call_stack import Frame
 from ...records.cell_names import known_as
+from ...records.note import Note, note
 from ...runtime.clock import timestamp
 from ..analysis.heap import without_internals
 from ..record.heap import HeapDifference, HeapProfile
@@ -15,27 +16,27 @@ from .pprof import heap_data, read_heap
 
 
 class HeapWatch:
-    """Takes a profile before the code and one behind it; both outside of its clock.
+    """Takes a profile before the code and one after it, both outside of the measured time.
 
     Args:
-        keep: told of the later profile, as ``pprof`` reads it.
+        keep: called with the later profile, as ``pprof`` reads it.
 
     Attributes:
-        notes: what could not be done, and why; a sentence each.
+        notes: what failed, and why.
     """
 
     def __init__(self, keep: Callable[[bytes], object] | None = None) -> None:
-        self.notes: list[str] = []
+        self.notes: list[Note] = []
         self._keep = keep
-        self._before: tuple[bytes, str, tuple[str, ...]] | None = None
+        self._before: tuple[bytes, str, tuple[Note, ...]] | None = None
 
     def start(self) -> None:
-        """Take the earlier one. It is read later: what Python needs for that would be in the timeline."""
-        self._before = self._take("before the code")
+        """Take the earlier profile. It is read later, because reading it would take memory in the timeline."""
+        self._before = self._take("before")
 
     def stop(self) -> HeapDifference | None:
-        """Take the later one, keep it, and read both; ``None`` if that one could not be had."""
-        taken, before = self._take("after the code"), self._before
+        """Take the later profile, keep it, and read both; ``None`` if the later one could not be taken or read."""
+        taken, before = self._take("after"), self._before
         self._before = None
         if taken is None:
             return None
@@ -43,30 +44,31 @@ class HeapWatch:
             try:
                 self._keep(taken[0])
             except Exception as error:
-                self.notes.append(f"The raw heap profile could not be written: {error}.")
+                self.notes.append(note("memory_use.heap_not_written", error=str(error)))
         after = self._read(*taken)
         return None if after is None else HeapDifference(before=before and self._read(*before), after=after)
 
-    def _take(self, when: str) -> tuple[bytes, str, tuple[str, ...]] | None:
+    def _take(self, when: str) -> tuple[bytes, str, tuple[Note, ...]] | None:
         now = timestamp()
         try:
             data, notes = heap_data()
-        except Exception as error:  # whatever a backend raises that has none
-            self.notes.append(f"JAX gave no heap profile {when}: {type(error).__name__}: {error}.")
+        except Exception as error:  # whatever a backend without heap profiles raises
+            failure = f"{type(error).__name__}: {error}"
+            self.notes.append(note("memory_use.no_heap_profile", when=when, error=failure))
             return None
         return data, now, notes
 
-    def _read(self, data: bytes, started_at: str, notes: tuple[str, ...]) -> HeapProfile | None:
-        """The profile, of the user's own calls: those of JAX are not the same whenever a line runs."""
+    def _read(self, data: bytes, started_at: str, notes: tuple[Note, ...]) -> HeapProfile | None:
+        """Read a profile, with the user's own calls only: JAX's calls can differ from run to run."""
         try:
             return replace(_named(without_internals(with_inside(read_heap(data, started_at)))), notes=notes)
         except Exception as error:
-            self.notes.append(f"JAX's heap profile could not be read: {error}.")
+            self.notes.append(note("memory_use.heap_unreadable", error=str(error)))
             return None
 
 
 def _named(profile: HeapProfile) -> HeapProfile:
-    """The same, with the cells that the session knows."""
+    """Add the names of notebook cells to the calls."""
     stacks = {each.stack for each in profile.samples}
     names = {file: known_as(file) for file in {frame.file for stack in stacks for frame in stack}}
 

@@ -1,8 +1,8 @@
-"""Who holds an array? A search from the names of a session, which runs no code of the user's.
+"""Finds the names that hold arrays, by a search from the names of a session that runs no user code.
 
-An array is kept alive by what refers to it: a variable, a cell's output, a closure, the frame of the last traceback.
-The search goes breadth first from the names, and writes each way down as one would type it. Nothing of the user's is
-called, not even ``__eq__`` or a property: what an object holds is read with the descriptors of Python's own types.
+References keep an array alive: a variable, a cell's output, a closure, the frame of the last traceback. The search is
+breadth-first from the names, and writes each path as a Python expression. It calls no code of the user, not even
+``__eq__`` or a property: attributes are read with the descriptors of Python's own types.
 """
 
 from __future__ import annotations
@@ -21,36 +21,37 @@ from ...runtime.clock import Clock, now_ns
 from .imported import dict_of, imported, is_module
 from .object_graph import LOADED_WITH, PLAIN, Part, Reader, reader_of
 
-#: Elements that are looked at in one container; the namespace itself is no container.
+#: Most elements that are visited in one container; this does not limit the namespace.
 _MOST_ITEMS = 100_000
 
-#: Steps from a name. What lies deeper has no path that a person would read.
+#: Most steps from a name. Longer paths are not readable.
 _DEEPEST = 60
 
-#: Names of one array, ways that are tried to find them, and holders that are remembered of one object.
+#: Limits: names of one array, paths that are tried to find them, and holders that are kept of one object.
 _MOST_NAMES = 5
 _MOST_TRIES = 300
 _MOST_HOLDERS = 8
 
-#: Objects that are looked at between two looks at the clock.
+#: Number of objects that are visited between two readings of the clock.
 _BETWEEN = 256
 
-#: Characters of a key, and of a whole path.
+#: Most characters of a key, and of a path.
 _LONGEST_KEY = 40
 _LONGEST_PATH = 120
 
 
-#: What IPython calls the last values; it keeps them beside the namespace, too.
+#: IPython's names for the last values, of which it has hidden copies.
 _LAST_VALUES = ("_", "__", "___")
 _INPUTS = frozenset(("In", "_ih", "_dh", "_i", "_ii", "_iii"))
 
 
 class Holders(NamedTuple):
-    """Where arrays were found.
+    """The names that were found for arrays.
 
     Attributes:
-        names: by ``id(array)``, Python as one would type it, shortest first; an array that was not found is left out.
-        complete: whether all was looked at. Not where the time was up, or a container was cut or changed meanwhile.
+        names: Python expressions by ``id(array)``, shortest first; arrays without a name are left out.
+        complete: whether the search finished. It did not if the time was up, or a container was too large, too deep
+            or changed meanwhile.
     """
 
     names: dict[int, list[str]]
@@ -66,15 +67,15 @@ def find_holders(
     clock: Clock = now_ns,
     everywhere: bool = True,
 ) -> Holders:
-    """Find where `arrays` can be found from `namespace`, from the last traceback and from the modules of the user's.
+    """Find the names that lead to `arrays`: in `namespace`, the last traceback and the user's modules.
 
     Args:
-        arrays: JAX arrays. Nothing refers to them any more when this has returned.
+        arrays: JAX arrays. No reference to them is kept.
         namespace: names and values, such as a notebook's.
-        beside: other values, by how each can be found.
-        limit_s: of the whole search. What was found until then is named.
-        clock: another one in a test.
-        everywhere: whether to look into the last traceback and into modules as well.
+        beside: further values to search, by their names.
+        limit_s: time limit of the search. Arrays that were found until then have names.
+        clock: the clock of that limit.
+        everywhere: whether to search the last traceback and modules as well.
 
     >>> import jax.numpy as jnp
     >>> w = jnp.ones(3)
@@ -87,7 +88,7 @@ def find_holders(
 
 
 class _Search:
-    """One search: what was met, how deep, and who holds it."""
+    """One search: the objects that were met, their depths and their holders."""
 
     def __init__(self, wanted: frozenset[int], limit_s: float, clock: Clock) -> None:
         self.complete = True
@@ -96,19 +97,19 @@ class _Search:
         self._end_ns = clock() + round(limit_s * 1e9)
         self._looked_at = 0
         self._over = False
-        self._queue: list[Any] = []  # nothing is taken from it: an address stays that of one object
+        self._queue: list[Any] = []  # nothing is removed, so that each id stays that of one object
         self._depths: dict[int, int] = {}
         self._holders: dict[int, list[tuple[int, Step]]] = {}
         self._readers: dict[int, tuple[type, Reader | None]] = {}
         self._imported = imported()
 
     def run(self, namespace: dict[str, Any], beside: dict[str, Any], everywhere: bool) -> None:
-        """Look at all that the namespace leads to, nearest first."""
+        """Visit all objects that the namespace leads to, nearest first."""
         self._depths[id(namespace)] = 0
         modules = self._imported.of_the_user if everywhere else None
         begin = chain(_roots(namespace, modules), ((("name", name), beside[name]) for name in beside))
         self._meet(_NOBODY, 0, begin, most=sys.maxsize)
-        for node in self._queue:  # it grows meanwhile
+        for node in self._queue:  # the queue grows meanwhile
             if self._over:
                 break
             depth = self._depths[id(node)] + 1
@@ -126,12 +127,12 @@ class _Search:
 
     def _reader(self, kind: type) -> Reader | None:
         known = self._readers.get(id(kind))
-        if known is None:  # with the type itself, so that its address stays its own
+        if known is None:  # with the type itself, so that no other type gets its id
             known = self._readers[id(kind)] = kind, reader_of(kind)
         return known[1]
 
     def _but_modules(self, parts: Iterable[Part]) -> Iterator[Part]:
-        """The parts of an object that is no module: what is in its module it does not hold."""
+        """Leave out modules: an object does not hold what is in its module."""
         modules = self._imported.addresses
         return (each for each in parts if id(each[1]) not in modules)
 
@@ -147,7 +148,7 @@ class _Search:
                     return
                 if id(type(part)) not in PLAIN:
                     self._add(holder, depth, step, part)
-        except Exception:  # a container that another thread changes
+        except Exception:  # another thread has changed the container
             self.complete = False
 
     def _add(self, holder: int, depth: int, step: Step, part: Any) -> None:
@@ -161,28 +162,28 @@ class _Search:
             holders.append((holder, step))
 
     def names(self) -> dict[int, list[str]]:
-        """The names of every array that was found."""
+        """Return the names of every array that was found."""
         return {array: self._names_of(array) for array in self._wanted if array in self._holders}
 
     def _names_of(self, array: int) -> list[str]:
-        """Its shortest paths: one for each name that they begin with, before a second one for any."""
+        """Return the shortest paths to an array: one for each first name, before a second one for any."""
         tried = 0
         ways: list[tuple[int, int, tuple[int, ...], tuple[Step, ...]]] = [(self._depths[array], 0, (array,), ())]
         found: dict[str, str] = {}
         while ways and tried < _MOST_TRIES and len(found) < 2 * _MOST_NAMES:
             _, _, nodes, steps = heappop(ways)
-            for holder, step in reversed(self._holders.get(nodes[0], ())):  # of equal ones the last is taken next
+            for holder, step in reversed(self._holders.get(nodes[0], ())):  # among equal ones, the last is taken next
                 tried += 1
                 if holder == _NOBODY:
                     found.setdefault(_text((step, *steps)), step[1])
-                elif holder not in nodes:  # not in circles
+                elif holder not in nodes:  # no cycles
                     length = len(nodes) + self._depths[holder]
                     heappush(ways, (length, -tried, (holder, *nodes), (step, *steps)))
         return _choose(found)
 
 
 def _roots(namespace: dict[str, Any], modules: Iterable[str] | None) -> Iterator[Part]:
-    """Return what a search begins with: the names of `namespace`, the last traceback and result, and modules.
+    """Yield the objects from which a search begins: values of `namespace`, the last traceback and result, modules.
 
     Args:
         namespace: names and values.
@@ -210,10 +211,7 @@ def _roots(namespace: dict[str, Any], modules: Iterable[str] | None) -> Iterator
 
 
 def _of_shell(names: dict[str, Any]) -> Iterator[Part]:
-    """Return what IPython holds by itself.
-
-    The result of the last cell, and the last three values after ``%reset out``.
-    """
+    """Yield what IPython holds: the last cell's result, and the last three values after ``%reset out``."""
     get_ipython = names.get("get_ipython")
     if type(get_ipython) is not types.MethodType:
         return
@@ -225,12 +223,12 @@ def _of_shell(names: dict[str, Any]) -> Iterator[Part]:
             yield ("name", f"get_ipython().user_ns_hidden[{key!r}]"), value
 
 
-#: In the place of a holder's address: it is a name.
+#: Stands for the id of a holder if a name holds the object.
 _NOBODY = 0
 
 
 def _choose(found: dict[str, str]) -> list[str]:
-    """A few of the paths in `found`, whose values are the names that they begin with."""
+    """Choose a few of the paths in `found`, whose values are the names that they begin with."""
     paths = sorted(found, key=len)
     first = {found[path]: path for path in reversed(paths)}
     others = [path for path in paths if first[found[path]] != path]
@@ -238,7 +236,7 @@ def _choose(found: dict[str, str]) -> list[str]:
 
 
 def _text(steps: Iterable[Step]) -> str:
-    """A path as one would type it; what no expression leads to is said in words behind it."""
+    """Write a path as a Python expression; steps that are no expression follow in words."""
     outer, text, parentheses = "", "", 0
     for kind, key in steps:
         if kind == "name":
@@ -261,7 +259,7 @@ def _text(steps: Iterable[Step]) -> str:
 
 
 def _key_text(key: Any) -> str:
-    """A key as in Python, where that is short and runs nothing of the user's."""
+    """Write a key as in Python, if that is short and runs no code of the user."""
     if type(key) is tuple and len(key) <= 5:
         inner = ", ".join(map(_key_text, key))
         return _cut(f"({inner},)" if len(key) == 1 else f"({inner})", _LONGEST_KEY)

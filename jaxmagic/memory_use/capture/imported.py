@@ -1,4 +1,4 @@
-"""Tells which of the imported modules are the user's; looked up anew only when modules were imported or removed."""
+"""Finds which of the imported modules are the user's. The answer is kept until modules are imported or removed."""
 
 from __future__ import annotations
 
@@ -10,36 +10,36 @@ import weakref
 from itertools import chain
 from typing import Any, NamedTuple
 
-#: What lies behind the shell is the whole session; it holds no array but under a name that is looked at.
+#: Packages of the shell. The shell refers to the whole session, and holds no array but under names that are searched.
 SHELL = frozenset(("IPython", "ipykernel", "traitlets", "zmq", "tornado"))
 _LIBRARIES = SHELL | {"jax", "jaxlib", "jaxmagic", "builtins"}
 
 
-_AROUND_MAGICS = SHELL | {"decorator"}  # with which IPython 7 makes them
+_AROUND_MAGICS = SHELL | {"decorator"}  # IPython 7 makes magics with it
 
-#: Folders and files of ours that are about magics.
+#: Folders and files of jaxmagic that are about magics.
 _MAGICS = frozenset({"magics", "magic", "extension"})
 
 
 class Imported(NamedTuple):
-    """All modules that are imported.
+    """All imported modules.
 
     Attributes:
-        of_the_user: the names of those that are neither installed nor Python's own.
-        addresses: of all modules, and of the dictionaries of their names. An object that knows its module, such as a
-            compiled function of numba's, does not hold what is in it.
+        of_the_user: the names of modules that are neither installed nor part of Python.
+        addresses: the ids of all modules and of their globals. An object that refers to its module, such as a
+            compiled function of numba, does not hold what is in the module.
     """
 
     of_the_user: tuple[str, ...]
     addresses: frozenset[int]
 
 
-#: The last answer, by the addresses of all modules; empty when one of them has gone, as another may get its address.
+#: The last answer, by the ids of all modules. Cleared when a module is deleted, as its id may be reused.
 _last: dict[tuple[int, ...], tuple[Imported, list[weakref.ref[Any]]]] = {}
 
 
 def imported() -> Imported:
-    """Look at ``sys.modules``. A session has thousands, and they are the same as at the last look almost always."""
+    """Classify ``sys.modules``. A session has thousands of modules, which almost never change between two calls."""
     there = sys.modules.copy()
     addresses = tuple(map(id, there.values()))
     if addresses not in _last:
@@ -58,18 +58,18 @@ def _look(modules: dict[str, Any]) -> Imported:
 
 
 def is_module(node: Any) -> bool:
-    """Tell whether this is a module; not :func:`isinstance`, which asks an object for its class."""
+    """Tell whether this is a module, without :func:`isinstance`, which would read the ``__class__`` of the object."""
     return issubclass(type(node), types.ModuleType)
 
 
 def dict_of(module: types.ModuleType) -> dict[str, Any]:
-    """Return the dictionary of a module's names, whatever its class has in the place of ``__dict__``."""
+    """Return the globals of a module, even if its class overrides ``__dict__``."""
     held: dict[str, Any] = vars(types.ModuleType)["__dict__"].__get__(module)
     return held
 
 
 def is_users_module(held: dict[str, Any]) -> bool:
-    """Tell whether a module with these names is neither installed nor Python's own."""
+    """Tell whether a module with these globals is neither installed nor part of Python."""
     name, file = held.get("__name__"), held.get("__file__")
     if type(name) is not str or name.partition(".")[0] in _LIBRARIES:
         return False
@@ -86,10 +86,7 @@ def _python_paths() -> tuple[str, ...]:
 
 
 def is_of_magics(frame: types.FrameType) -> bool:
-    """Tell whether it is one of IPython's or of a magic.
-
-    From those all names of the session can be reached once more.
-    """
+    """Tell whether a frame belongs to IPython or to a magic, which refer to all names of the session again."""
     name = dict.get(frame.f_globals, "__name__")
     if type(name) is not str:
         return False

@@ -1,4 +1,4 @@
-"""Names the library function that put something into memory, for each stack of a heap profile."""
+"""Names the library function that allocated memory, for each stack of a heap profile."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from ..record.heap import HeapProfile
 
 
 def with_inside(profile: HeapProfile) -> HeapProfile:
-    """Return the profile with ``inside`` of each sample, from its whole stack.
+    """Fill in ``inside`` of each sample, from its complete stack.
 
-    Calls in files that a library has registered with JAX as its internals, such as ``flax.linen.Module``, do not
-    count where a line of the user's called them: JAX leaves them out of the calls of an operation, too.
+    Calls in files that a library has registered with JAX as its internals, such as ``flax.linen.Module``, are ignored
+    if a line of the user called them: JAX also leaves them out of the calls of an operation.
     """
     named = cache(_named)
 
@@ -28,12 +28,12 @@ def with_inside(profile: HeapProfile) -> HeapProfile:
         )
         return inside(tuple(map(named, kept)))
 
-    found = {stack: called(stack) for stack in {each.stack for each in profile.samples}}
-    return replace(profile, samples=tuple(replace(each, inside=found[each.stack]) for each in profile.samples))
+    functions = {stack: called(stack) for stack in {each.stack for each in profile.samples}}
+    return replace(profile, samples=tuple(replace(each, inside=functions[each.stack]) for each in profile.samples))
 
 
 def _named(frame: Frame) -> Frame:
-    """The same call with its qualified name and the public one; code of the user's and of JAX stays as it is."""
+    """Add the qualified and the public name to a call of a library; calls of the user and of JAX stay as they are."""
     if library_module(frame.file) is None:
         return frame
     function = qualified_name(frame.file, frame.function, frame.line)

@@ -1,8 +1,8 @@
-"""Which arrays are alive on every backend, what they take of which device, and what was made since a snapshot.
+"""Lists the live arrays of every backend, their memory on each device, and which were made since a snapshot.
 
-JAX counts the pieces of a sharded array as arrays of their own once somebody has looked at them, and printing is
-looking; a copy to where an array lies already has its memory, too. Here memory counts once: two arrays share it where
-it begins at the same address of the same device. Nothing is waited for, and no array is read.
+JAX counts the shards of an array as arrays of their own once they were accessed, for which printing is enough; a
+copy to the device of an array shares its memory, too. Here memory counts once: two arrays share memory if they begin
+at the same address of the same device. Nothing is waited for, and no array is read.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from ...records.note import Note, note
 from ...runtime.clock import Clock, now_ns, timestamp
 from ...runtime.environment import probe
 from ..record.live_arrays import HeldArray, LiveArrays
@@ -23,11 +24,11 @@ from .holders import find_holders
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Snapshot:
-    """The arrays that were alive at one moment; keeps none of them alive.
+    """The arrays that were alive at one moment. It keeps none of them alive.
 
     Attributes:
-        references: to each of them, by its address.
-        device_bytes: what they took of each device, by its name.
+        references: weak references to the arrays, by their ids.
+        device_bytes: bytes of arrays on each device, by its name.
     """
 
     references: dict[int, weakref.ref[Any]]
@@ -39,18 +40,18 @@ class Snapshot:
         return sum(each for _, each in self.device_bytes)
 
     def has(self, array: Any) -> bool:
-        """Tell whether this very array was there; another one may have got its address."""
+        """Tell whether this array was alive then; another array may have got its id since."""
         reference = self.references.get(id(array))
         return reference is not None and reference() is array
 
     def deleted(self) -> list[Any]:
-        """Those that somebody still holds, and that were donated or deleted since."""
+        """Return the arrays that were donated or deleted since, but are still referenced."""
         arrays = [reference() for reference in self.references.values()]
         return [array for array in arrays if array is not None and array.is_deleted()]
 
 
 def snapshot() -> Snapshot:
-    """The arrays that are alive now, to tell later which were made since."""
+    """Remember the arrays that are alive now, to find those that are made later."""
     facts = share(survey(alive()))
     device_bytes: Counter[str] = Counter()
     for fact in facts:
@@ -59,7 +60,7 @@ def snapshot() -> Snapshot:
     return Snapshot(references=references, device_bytes=tuple(device_bytes.items()))
 
 
-def look(
+def list_live_arrays(
     namespace: dict[str, Any],
     *,
     before: Snapshot | None = None,
@@ -67,16 +68,17 @@ def look(
     limit_s: float = 0.5,
     clock: Clock = now_ns,
 ) -> LiveArrays:
-    """The arrays that are alive now, the one that takes most first, and where `namespace` holds them.
+    """List the arrays that are alive now, largest first, and the names in `namespace` that hold them.
 
-    Starts no backend: where none has been started there are no arrays.
+    This starts no backend. Before a backend has started, there are no arrays.
 
     Args:
-        namespace: names and values, such as a notebook's; the very one of a module, and that is not looked at again.
-        before: which arrays are not new.
-        beside: other values, by how each can be found.
-        limit_s: of the search for names.
-        clock: of that limit.
+        namespace: names and values, such as those of a notebook. If these are the globals of a module, that module is
+            not searched again.
+        before: the arrays that are not new.
+        beside: further values to search, by their names.
+        limit_s: time limit of the search for names.
+        clock: the clock of that limit.
     """
     started_at = timestamp()
     facts = survey(alive())
@@ -84,7 +86,7 @@ def look(
     wanted = [*(fact.array for fact in facts), *deleted]
     holders = find_holders(wanted, namespace, beside=beside, limit_s=limit_s, clock=clock)
     facts = share(facts, holders.names)
-    listed = [fact for fact in facts if not fact.is_piece or id(fact.array) in holders.names]
+    listed = [fact for fact in facts if not fact.is_shared or id(fact.array) in holders.names]
     arrays = [
         HeldArray(
             shape=_shape(fact.array),
@@ -109,11 +111,11 @@ def look(
 
 
 def _deleted(array: Any, names: Sequence[str]) -> HeldArray:
-    """Return what is left of it: what it was, and its names."""
+    """Describe a deleted array by its former shape and its names."""
     return HeldArray(
         shape=_shape(array),
         dtype=words_for(array.dtype).long,
-        sharding="none any more",
+        sharding="deleted",
         size_bytes=bytes_of(array.size, array.dtype),
         device_bytes=(),
         names=tuple(names),
@@ -121,17 +123,14 @@ def _deleted(array: Any, names: Sequence[str]) -> HeldArray:
 
 
 def _shape(array: Any) -> str:
-    """Type and sizes, as JAX writes them."""
+    """Return element type and shape as JAX writes them."""
     return f"{words_for(array.dtype).short}[{','.join(map(str, array.shape))}]"
 
 
-def _notes(pieces: int, complete: bool) -> tuple[str, ...]:
+def _notes(shards: int, complete: bool) -> tuple[Note, ...]:
     notes = []
-    if pieces:
-        notes.append(
-            f"Not listed: {pieces} of jax.live_arrays(), without a name and in the memory of another array, "
-            "such as the pieces of a sharded array, or what JAX makes to print one."
-        )
+    if shards:
+        notes.append(note("memory_use.shards_not_listed", arrays=shards))
     if not complete:
-        notes.append("The search for names was cut short: an array without one may have one.")
+        notes.append(note("memory_use.search_cut_short"))
     return tuple(notes)

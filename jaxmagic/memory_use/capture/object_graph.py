@@ -1,6 +1,6 @@
-"""What does an object refer to? Read with the descriptors of Python's own types: nothing of the user's is called.
+"""Reads the references of an object with the descriptors of Python's own types, which call no code of the user.
 
-A reader yields the steps from an object, and what they lead to.
+A reader yields the steps from an object, and the objects that they lead to.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _lasting: dict[int, tuple[type, Reader | None]] = {}
 
 
 def reader_of(kind: type) -> Reader | None:
-    """Return what reads objects of this type; ``None`` if they refer to nothing that could hold an array."""
+    """Return the reader for objects of this type; ``None`` if they cannot hold an array."""
     known = _lasting.get(id(kind))
     if known is None:
         known = kind, _new_reader(kind)
@@ -65,9 +65,9 @@ def _new_reader(kind: type) -> Reader | None:
 
 
 def _attributes_of(kind: type) -> Reader | None:
-    """Reads attributes and slots, around whatever the class has in the place of ``__dict__`` and ``__getattr__``.
+    """Return a reader of attributes and slots, even if the class overrides ``__dict__`` or ``__getattr__``.
 
-    ``None`` where objects of the class have none.
+    It is ``None`` if objects of the class have neither.
     """
     members = _members_of(kind)
     library = not _is_users_class(kind)
@@ -102,7 +102,7 @@ def _attributes_of(kind: type) -> Reader | None:
 
 
 def _members_of(kind: type) -> dict[str, Any]:
-    """The attributes of a class, with those that it inherits."""
+    """Return the attributes of a class, including inherited ones."""
     members: dict[str, Any] = {}
     for base in reversed(of_type("__mro__", kind)):
         members.update(of_type("__dict__", base).items())
@@ -110,7 +110,7 @@ def _members_of(kind: type) -> dict[str, Any]:
 
 
 def _of_fields(names: tuple[str, ...]) -> Reader:
-    """Reads a named tuple."""
+    """Return a reader of named tuples with these fields."""
     return lambda node: ((("attribute", name), each) for name, each in zip(names, tuple.__iter__(node), strict=False))
 
 
@@ -183,15 +183,15 @@ def _of_generator(prefix: str) -> Reader:
 
 
 def _variables(frame: types.FrameType, owner: Any) -> Iterable[tuple[str, Any]]:
-    """The variables of a function's frame; those of a module's are its names.
+    """Return the variables of a function's frame; nothing for a module's frame, whose variables are names.
 
-    Before Python 3.13 to read them leaves a copy in the frame, which would keep their values alive. It is emptied
-    again, but for one that was there already, which somebody may have got from ``locals()``. Where that cannot be
-    told, because the frame is running, nothing is read.
+    Before Python 3.13, reading them leaves a copy in the frame, which would keep their values alive. The copy is
+    cleared again, unless it was there before: user code may have got it from ``locals()``. If that cannot be found
+    out, because the frame is running, nothing is read.
 
     Args:
-        frame: what it is of.
-        owner: the generator of a frame that is to go on, or else the frame.
+        frame: the frame.
+        owner: the generator of the frame if it can resume, or else the frame.
     """
     if not frame.f_code.co_flags & inspect.CO_OPTIMIZED:
         return []
@@ -208,12 +208,12 @@ def _variables(frame: types.FrameType, owner: Any) -> Iterable[tuple[str, Any]]:
 
 
 def _unnamed(node: Any) -> Iterator[Part]:
-    """Return what Python's garbage collector would follow, where nothing says how it is called."""
+    """Yield the objects that Python's garbage collector would visit, which have no names."""
     return ((_INSIDE, each) for each in gc.get_referents(node))
 
 
 def _of_cache(function: Any) -> Iterator[Part]:
-    """Read what :func:`functools.lru_cache` holds: nothing but the garbage collector sees it."""
+    """Read the cache of :func:`functools.lru_cache`, which only the garbage collector can see."""
     return ((("inside", "cache"), each) for each in gc.get_referents(function))
 
 
@@ -237,14 +237,14 @@ def _names_beside(kind: type) -> dict[str, Any] | None:
     return dict_of(module) if module is not None and is_module(module) else None
 
 
-#: Behind what a module was loaded with lies whoever loaded it: under pytest, everything.
+#: Names in modules that are not searched: a loader can refer to everything, as pytest's does.
 LOADED_WITH = frozenset(("__builtins__", "__loader__", "__spec__"))
 
 _INSIDE: Step = ("inside", "inside")
 _DESCRIPTORS = (types.GetSetDescriptorType, types.MemberDescriptorType)
 _NOT_READ = (weakref.ref, weakref.ProxyType, weakref.CallableProxyType)
 
-#: By address: a class of the user's may have a metaclass that refuses to be hashed or compared.
+#: Ids of types without references. Not the types themselves, because a metaclass may not allow hashing or comparing.
 PLAIN = frozenset(
     map(id, (type(None), bool, int, float, complex, str, bytes, bytearray, range, types.CodeType, type(...)))
 )
@@ -269,7 +269,7 @@ _READERS: tuple[tuple[type, Reader], ...] = (
     (types.BuiltinFunctionType, lambda method: [(("attribute", "__self__"), method.__self__)]),
 )
 
-#: Of these all is said by their reader. Behind a function's globals lies the whole session.
+#: Types that are read by their own reader only. The globals of a function lead to the whole session.
 _ALONE = (
     types.FunctionType,
     types.ModuleType,

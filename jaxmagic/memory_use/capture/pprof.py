@@ -1,7 +1,7 @@
-"""The heap profile of a backend: JAX writes it as a gzipped pprof profile, and here it becomes a record.
+"""Reads the heap profile of a backend, which JAX writes as a gzipped pprof profile, into a record.
 
-The numbers of the fields are those of ``profile.proto`` in https://github.com/google/pprof. What is read may have
-been a file, so nothing in it is believed: its size, its counts and what refers to what.
+The field numbers are those of ``profile.proto`` in https://github.com/google/pprof. The data may come from a file, so
+nothing in it is trusted: neither its size nor its counts and references.
 """
 
 from __future__ import annotations
@@ -9,14 +9,13 @@ from __future__ import annotations
 import gzip
 import zlib
 from collections.abc import Sequence
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import cache
 from io import BytesIO
 from typing import Any
 
 from ...records.call_stack import Frame, Stack
-from ...runtime.clock import timestamp
+from ...records.note import Note, note
 from ...runtime.private_api import backends_started
 from ...xla.hlo_proto import classes_of
 from ..record.heap import HeapProfile, HeapSample
@@ -32,52 +31,46 @@ Line: function 1 int64, line 2 int64
 Function: id 1 int64, name 2 int64, file 4 int64
 """
 
-#: What a profile may take once unpacked. Real ones have kilobytes; as objects it may become thirty times as much.
+#: Largest profile, decompressed. Real ones have kilobytes. Parsed, a profile can take thirty times as much.
 _MOST_BYTES = 64 * 2**20
 
-#: Real ones have hundreds: one for each stack, size and device.
+#: Most samples of a profile. Real ones have hundreds: one for each stack, size and device.
 _MOST_SAMPLES = 2**20
 
-#: All stacks together. A few bytes can refer to the same long stack many times.
+#: Most calls of all stacks together. A few bytes can refer to the same long stack many times.
 _MOST_FRAMES = 2**24
 
-#: Above that a number is no amount of memory, and cannot be saved.
+#: Larger numbers are no amounts of memory, and cannot be saved.
 _LIMIT = 2**60
 
 _COUNT, _SIZE = ("allocations", "count"), ("space", "bytes")
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
-def take_heap(backend: str | None = None) -> tuple[HeapProfile, bytes]:
-    """Return what JAX holds in a backend's memory now, as a record and as the profile that ``pprof`` reads.
+def heap_data(backend: str | None = None) -> tuple[bytes, tuple[Note, ...]]:
+    """Take the heap profile of a backend, as the bytes that ``pprof`` reads, with notes on it.
 
-    No backend is started: where there is none yet, the profile is empty.
+    This starts no backend: before one has started, the profile is empty.
 
     Args:
-        backend: the name of a platform, such as ``"cpu"``; the default one if left out.
+        backend: the name of a platform, such as ``"cpu"``; JAX's default backend if left out.
     """
-    now, (data, notes) = timestamp(), heap_data(backend)
-    return replace(read_heap(data, now), notes=notes), data
-
-
-def heap_data(backend: str | None = None) -> tuple[bytes, tuple[str, ...]]:
-    """The profile that ``pprof`` reads, unread, and what has to be said of it."""
     if backends_started() is False:
-        return _empty(), ("No backend of JAX had been started, so there was no memory to look into.",)
+        return _empty(), (note("memory_use.no_backend"),)
     import jax
 
     return jax.profiler.device_memory_profile(backend), ()
 
 
 def read_heap(data: bytes, started_at: str | None = None) -> HeapProfile:
-    """The record of a heap profile.
+    """Read a heap profile into a record.
 
     Args:
-        data: what :func:`jax.profiler.device_memory_profile` returned, or its unpacked content.
-        started_at: when it was taken, for JAX does not write that down.
+        data: the result of :func:`jax.profiler.device_memory_profile`, or its decompressed content.
+        started_at: when it was taken, because JAX does not write that.
 
     Raises:
-        ValueError: it is no heap profile, or a broken or a huge one.
+        ValueError: the data is not a heap profile, or a broken or huge one.
     """
     profile = _parse(_unpack(data))
     texts = [text.decode("utf-8", "replace") for text in profile.texts]
@@ -110,7 +103,7 @@ def _messages() -> dict[str, Any]:
 
 
 def _empty() -> bytes:
-    """A profile of nothing, as JAX would write it."""
+    """Make an empty profile, as JAX would write it."""
     names = ["", *_COUNT, *_SIZE]
     profile = _messages()["Profile"](texts=[name.encode() for name in names])
     for name, unit in (_COUNT, _SIZE):
@@ -121,7 +114,7 @@ def _empty() -> bytes:
 def _unpack(data: bytes) -> bytes:
     if data[:2] == b"\x1f\x8b":
         try:
-            # No more than is allowed is ever unpacked, whatever the data would become.
+            # Decompress no more than is allowed, whatever the full size of the data is.
             data = gzip.GzipFile(fileobj=BytesIO(data)).read(_MOST_BYTES + 1)
         except (OSError, EOFError, zlib.error) as error:
             raise _broken(f"broken gzip data ({error})") from None
@@ -137,21 +130,21 @@ def _parse(data: bytes) -> Any:
     try:
         profile.ParseFromString(data)
     except DecodeError:
-        raise _broken(f"{len(data)} bytes that are none") from None
+        raise _broken(f"{len(data)} other bytes") from None
     return profile
 
 
 def _columns(profile: Any, texts: Sequence[str]) -> tuple[int, int]:
-    """Find which values of a sample are the count and the size."""
-    found = [(_text(texts, each.name), _text(texts, each.unit)) for each in profile.types]
-    if _COUNT not in found or _SIZE not in found:
-        words = ", ".join(f"{name!r} in {unit!r}" for name, unit in found)
+    """Return the indices of the count and the size among the values of a sample."""
+    columns = [(_text(texts, each.name), _text(texts, each.unit)) for each in profile.types]
+    if _COUNT not in columns or _SIZE not in columns:
+        words = ", ".join(f"{name!r} in {unit!r}" for name, unit in columns)
         raise _broken(f"a profile of {_short(words) or 'nothing'}")
-    return found.index(_COUNT), found.index(_SIZE)
+    return columns.index(_COUNT), columns.index(_SIZE)
 
 
 class _Stacks:
-    """The stacks of a profile; equal ones are one object, for many samples share them."""
+    """The stacks of a profile. Equal stacks are one object, because many samples share them."""
 
     def __init__(self, profile: Any, texts: Sequence[str]) -> None:
         self._texts = texts
@@ -162,15 +155,15 @@ class _Stacks:
         self._left = _MOST_FRAMES
 
     def read(self, locations: Sequence[int]) -> Stack:
-        """The calls at `locations`, which pprof writes from the innermost to the outermost."""
+        """Return the calls at `locations`, which pprof writes from the innermost to the outermost."""
         self._take(len(locations))
         key = tuple(locations)
         if key not in self._known:
             frames: list[Frame] = []
             for each in key:
-                found = self._at(each)
-                self._take(len(found))
-                frames += found
+                calls = self._at(each)
+                self._take(len(calls))
+                frames += calls
             self._known[key] = tuple(reversed(frames))
         return self._known[key]
 
@@ -180,7 +173,7 @@ class _Stacks:
             raise _huge(f"{_MOST_FRAMES} calls in its stacks")
 
     def _at(self, location: int) -> Stack:
-        """The calls at one location: several where functions were inlined, the innermost first."""
+        """Return the calls at a location: several if functions were inlined, innermost first."""
         if location not in self._frames:
             if location not in self._locations:
                 raise _broken(f"a stack with the location {location}, which is missing")
@@ -214,15 +207,15 @@ def _short(text: str) -> str:
     return text if len(text) <= 60 else text[:57] + "…"
 
 
-def _broken(found: str) -> ValueError:
+def _broken(problem: str) -> ValueError:
     return ValueError(
-        f"heap profile: expected a whole pprof profile of memory, got {found}. "
-        "Pass what jax.profiler.device_memory_profile() returned"
+        f"heap profile: expected a complete pprof profile of memory, got {problem}. "
+        "Pass the result of jax.profiler.device_memory_profile()"
     )
 
 
-def _huge(found: str) -> ValueError:
+def _huge(limit: str) -> ValueError:
     return ValueError(
-        f"heap profile: too large to be read here, got more than {found}. "
-        "Open it with the pprof tool, or take one while fewer arrays are alive"
+        f"heap profile: expected at most {limit}, got more. "
+        "Open it with the pprof tool, or take a profile while fewer arrays are alive"
     )

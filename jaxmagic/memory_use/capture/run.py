@@ -1,7 +1,7 @@
-"""A run of some code, with everything that tells where its memory goes.
+"""Runs code while its memory is measured.
 
-What is looked at before and after stands outside the clock of the stopwatch; while the code runs, a thread samples,
-and JAX tells which programs it runs.
+Everything before and after the code is outside of the measured time. While the code runs, a thread samples memory,
+and the programs that JAX runs are observed.
 """
 
 from __future__ import annotations
@@ -13,8 +13,9 @@ from typing import Any, TypeVar
 
 from ...interrupts import begins, ends, interruptible
 from ...progress.record import SILENT, CompileProgress, Progress
+from ...records.note import Note, note
 from ...runtime.executed_programs import ObservedPrograms
-from ...runtime.jax_version import about_lines, require_jax
+from ...runtime.jax_version import keeps_lines, require_jax
 from ...timing.capture.fence import shared
 from ...timing.capture.stopwatch import Stopwatch
 from ...timing.record import Timing
@@ -25,7 +26,7 @@ from ..record.memory_profile import Executable, MemoryProfile
 from ..record.usage import MemoryTimeline
 from .executables import describe, watch
 from .heap_snapshots import HeapWatch
-from .live_arrays import Snapshot, look, snapshot
+from .live_arrays import Snapshot, list_live_arrays, snapshot
 from .usage_sampler import MemorySampler
 
 _T = TypeVar("_T")
@@ -35,19 +36,19 @@ class MemoryWatch:
     """Runs like a :class:`~jaxmagic.Stopwatch`, and makes a :class:`~jaxmagic.MemoryProfile`.
 
     Args:
-        namespace: names and what they hold, where arrays are looked for.
-        value_name: how the value of the code can be found later, where no variable holds it.
-        interval_ns: how far apart samples of the timeline lie.
-        mapped: whether to read where the buffers of each program lie, and for how long.
-        fetch: as of the stopwatch.
-        earlier: the looks of this session, the newest last: what grew in all of them is suspected to leak.
-        heap: takes heap profiles, before and after; none are taken without.
-        record: told of the record.
-        progress: shows what is done after the run; during the run it would be part of what is measured.
+        namespace: returns the names and values that are searched for arrays.
+        value_name: returns the name of the code's value, for arrays that no variable holds.
+        interval_ns: sampling interval of the timeline.
+        mapped: whether to read the memory map of each program.
+        fetch: see :class:`~jaxmagic.timing.capture.stopwatch.Stopwatch`.
+        earlier: live arrays of earlier records of this session, newest last, to find arrays that keep growing.
+        heap: takes heap profiles before and after the code; ``None`` for no heap profiles.
+        record: called with the record.
+        progress: shows the work after the run. During the run, it would be part of what is measured.
         compiling: shows long compilations during the run.
 
     Attributes:
-        value: the value of the code, for its name; forgotten at the end.
+        value: the value of the code, which is kept until the search for names ends.
     """
 
     def __init__(
@@ -85,7 +86,7 @@ class MemoryWatch:
 
     @property
     def done(self) -> bool:
-        """Whether there is a record."""
+        """Whether the record has been made."""
         return self._profile is not None
 
     @property
@@ -101,7 +102,7 @@ class MemoryWatch:
 
     @property
     def result(self) -> Any:
-        """As of the stopwatch."""
+        """See ``Stopwatch.result``."""
         return self._stopwatch.result
 
     @result.setter
@@ -110,7 +111,7 @@ class MemoryWatch:
 
     @property
     def dropped(self) -> Any:
-        """As of the stopwatch."""
+        """See ``Stopwatch.dropped``."""
         return self._stopwatch.dropped
 
     @dropped.setter
@@ -119,7 +120,7 @@ class MemoryWatch:
 
     @begins("cancel")
     def start(self) -> None:
-        """Look at what there is, and begin to watch.
+        """List the live arrays, and begin to observe programs and to sample.
 
         Raises:
             JaxNotAvailable: JAX is not installed or too old.
@@ -127,20 +128,20 @@ class MemoryWatch:
         require_jax()
         self._progress = self._shown.__enter__()
         self._progress.stage("running", ticking=False)
-        with suppress(Exception):  # the stopwatch says what stands in the way
-            interruptible(shared.prepare)()  # here, or else the timeline has what that takes
+        with suppress(Exception):  # the stopwatch adds a note if this fails
+            interruptible(shared.prepare)()  # here, so that its memory is not in the timeline
         if self._heap is not None:
             self._heap.start()
         self._before = snapshot()
         programs = watch()
         self._watched = programs.__enter__()
-        self._programs = programs  # where it was not entered, there is nothing to leave
+        self._programs = programs  # only now, because what was not entered cannot be left
         self._sampler.start()
         self._sampling = True
         self._stopwatch.start()
 
     def returned(self, value: Any = None) -> int:
-        """As of the stopwatch."""
+        """See ``Stopwatch.returned``."""
         return self._stopwatch.returned(value)
 
     @ends
@@ -148,8 +149,8 @@ class MemoryWatch:
         """Wait for all work, and make the record.
 
         Raises:
-            Exception: what the computation itself raised while it was waited for, or an interrupt; the record has
-                been made by then.
+            Exception: an error of the computation that was waited for, or an interrupt. The record has been made by
+                then.
         """
         __tracebackhide__ = True
         self._error = error
@@ -170,7 +171,7 @@ class MemoryWatch:
 
     @ends
     def cancel(self) -> None:
-        """Watch no longer, without a record; does nothing where the block has ended."""
+        """Stop observing, without a record; do nothing if the block has ended."""
         self.value = self._error = None
         self._stopwatch.cancel()
         try:
@@ -182,7 +183,7 @@ class MemoryWatch:
         self._before = None
 
     def _end(self) -> MemoryTimeline | None:
-        """Let the thread end, and JAX tell nobody any more."""
+        """End the sampling thread, and stop observing programs."""
         programs, self._programs = self._programs, None
         sampling, self._sampling = self._sampling, False
         try:
@@ -192,23 +193,23 @@ class MemoryWatch:
                 programs.__exit__(None, None, None)
 
     def _make_record(self, timeline: MemoryTimeline | None) -> MemoryProfile:
-        """Make the record of what could be read: Ctrl-C, or an error, costs no more than the part that it meets."""
-        notes: list[str] = []
-        executables = self._part("what the programs need", notes, self._executables)
-        arrays = self._part("who holds the arrays", notes, self._arrays)
-        heap = None if self._heap is None else self._part("what each call stack holds", notes, self._difference)
+        """Make the record of all parts that can be read. An error loses one part, Ctrl-C that and the later ones."""
+        notes: list[Note] = []
+        executables = self._part("executables", notes, self._executables)
+        arrays = self._part("arrays", notes, self._arrays)
+        heap = None if self._heap is None else self._part("heap", notes, self._difference)
         if timeline is not None:
             timeline = replace(timeline, clock_ns=self._stopwatch.started_ns - self._sampler.started_ns)
         if self._heap is not None:
             notes += self._heap.notes
         if self._watched.ran is None:
-            notes.append("Which programs ran is not known on this JAX: those that were compiled are listed.")
-        if any(each.allocations for each in executables or ()):
-            notes += about_lines()
+            notes.append(note("memory_use.programs_unknown"))
+        if not keeps_lines() and any(each.allocations for each in executables or ()):
+            notes.append(note("memory_use.lines_of_earlier_calls"))
         return MemoryProfile(
             timing=self._stopwatch.timing,
             before_bytes=() if self._before is None else self._before.device_bytes,
-            arrays=look({}, before=self._before, limit_s=0) if arrays is None else arrays,
+            arrays=list_live_arrays({}, before=self._before, limit_s=0) if arrays is None else arrays,
             executables=executables or (),
             timeline=timeline,
             suspects=() if arrays is None else suspects([*self._earlier, arrays]),
@@ -216,17 +217,17 @@ class MemoryWatch:
             notes=tuple(notes),
         )
 
-    def _part(self, what: str, notes: list[str], read: Callable[[], _T]) -> _T | None:
-        """Read a part of the record, which may take long; ``None`` where that failed, and after Ctrl-C."""
+    def _part(self, part: str, notes: list[Note], read: Callable[[], _T]) -> _T | None:
+        """Read a part of the record, which may take long; ``None`` if that fails, and after Ctrl-C."""
         if self._interrupt is None:
             try:
                 return interruptible(read)()
             except KeyboardInterrupt as interrupt:
                 self._interrupt = interrupt
             except Exception as problem:
-                notes.append(f"Not known: {what} ({type(problem).__name__}: {problem}).")
+                notes.append(note("memory_use.unread", part=part, error=f"{type(problem).__name__}: {problem}"))
                 return None
-        notes.append(f"Interrupted while the record was made: {what} is not known.")
+        notes.append(note("memory_use.interrupted", part=part))
         return None
 
     def _executables(self) -> tuple[Executable, ...]:
@@ -237,9 +238,9 @@ class MemoryWatch:
         self._progress.stage("searching for the names of arrays")
         value_name = self._value_name()
         beside = {} if self.value is None else {value_name: self.value}
-        if self._error is not None:  # nobody has stored its traceback yet
+        if self._error is not None:  # sys.last_traceback does not have it yet
             beside[f"this {type(self._error).__name__}"] = self._error
-        return _named(look(self._namespace(), before=self._before, beside=beside), value_name)
+        return _named(list_live_arrays(self._namespace(), before=self._before, beside=beside), value_name)
 
     def _difference(self) -> HeapDifference | None:
         self._progress.stage("reading the heap profile")
@@ -247,9 +248,9 @@ class MemoryWatch:
 
 
 def _named(arrays: LiveArrays, value_name: str) -> LiveArrays:
-    """Name an array of the value by the variable that holds it, where one does."""
+    """Drop paths through the value of the code from arrays that a variable holds, too."""
 
-    def names(found: tuple[str, ...]) -> tuple[str, ...]:
-        return tuple(each for each in found if not each.startswith(value_name)) or found
+    def names(paths: tuple[str, ...]) -> tuple[str, ...]:
+        return tuple(each for each in paths if not each.startswith(value_name)) or paths
 
     return replace(arrays, arrays=tuple(replace(each, names=names(each.names)) for each in arrays.arrays))

@@ -1,46 +1,45 @@
-"""Looks at the memory: what each kind takes of the time, and what they found."""
+"""Limits the time that each kind of memory reading takes, and keeps the samples."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
 
+from ...records.note import Note, note
 from ...runtime.clock import Clock
 
-#: What a kind of look may take of the time, in processor time.
+#: Largest share of the time that a kind of reading may take, in processor time.
 _SHARE = 0.001
 
 
-class Look:
-    """One kind of look: what it takes, when the next one is due, and what became of it."""
+class Reading:
+    """One kind of reading: its cost, when the next one is due, and its failure."""
 
     def __init__(self, what: str, read: Callable[[], Any], cpu_clock: Clock) -> None:
-        self.problem: str | None = None
+        self.problem: Note | None = None
         self.spent_ns = self.due_ns = 0
         self._what, self._read, self._cpu_clock = what, read, cpu_clock
 
     def read(self) -> Any:
-        """Return what there is to see; ``None`` from the first failure on."""
+        """Read the value; ``None`` from the first failure on."""
         if self.problem is None:
             try:
                 return self._read()
             except Exception as error:
-                self.problem = (
-                    f"The look at {self._what} failed ({type(error).__name__}): there is nothing more of it."
-                )
+                self.problem = note("memory_use.reading_failed", source=self._what, error=type(error).__name__)
         return None
 
     def take(self) -> Any:
-        """The same, and make the next one due when it keeps to its share of the time."""
+        """Read the value, and schedule the next reading so that all of them keep to their share of the time."""
         before_ns = self._cpu_clock()
-        found = self.read()
+        value = self.read()
         took_ns = self._cpu_clock() - before_ns
         self.spent_ns += took_ns
         self._make_due(took_ns)
-        return found
+        return value
 
     def begin(self) -> None:
-        """Forget what was taken so far, outside of the window: it has shown what a look takes."""
+        """Forget the time spent so far, which is outside of the window; the last reading has shown the cost."""
         self.spent_ns = 0
         self._make_due(self._took_ns)
 
@@ -50,7 +49,7 @@ class Look:
 
 
 class Samples:
-    """What has been sampled, of each kind one entry for each time."""
+    """The samples: for each time, one entry of each kind."""
 
     def __init__(self, most: int) -> None:
         self.times: list[int] = []
@@ -62,13 +61,13 @@ class Samples:
 
     @property
     def full(self) -> bool:
-        """Whether one more, the last, is all that there is room for."""
+        """Whether there is room for one more sample only, the last."""
         return len(self.times) >= self._most - 1
 
     def add(self, time_ns: int, rss: int | None, arrays: int | None, in_use: dict[str, int] | None) -> None:
         """Append a sample."""
         if in_use:
-            for name in in_use.keys() - self.devices.keys():  # started meanwhile
+            for name in in_use.keys() - self.devices.keys():  # devices that have started since
                 self.devices[name] = [None] * len(self.times)
         self.times.append(time_ns)
         self.rss.append(rss)
@@ -78,7 +77,7 @@ class Samples:
         self.taken += 1
 
     def thin(self) -> None:
-        """Drop every second sample, but none that is the first, the largest or the smallest of its kind."""
+        """Drop every second sample, except the first and the extremes of each column."""
         columns: list[list[Any]] = [self.rss, self.arrays, *self.devices.values()]
         kept = set(range(0, len(self.times), 2))
         for column in columns:

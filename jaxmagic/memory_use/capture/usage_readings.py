@@ -1,4 +1,4 @@
-"""What can be read of the memory at this moment: of the process, its arrays and its devices. Starts no backend."""
+"""Reads the memory of the process, its arrays and its devices. Starts no backend."""
 
 from __future__ import annotations
 
@@ -9,36 +9,33 @@ from contextlib import suppress
 from io import FileIO
 from typing import Any
 
+from ...records.note import Note, note
 from ...runtime import private_api
 from .array_bytes import bytes_of, device_bytes
 
-#: What is not known where devices do not say it, with a place for their names.
-_IN_USE = "How much memory of {} is in use is not known"
-_PEAK = "Of the peak of {} only samples tell"
-
 
 class DeviceMemory:
-    """What devices say of their memory."""
+    """The memory that devices report."""
 
-    def __init__(self, ask: Callable[[], Sequence[Any] | None]) -> None:
+    def __init__(self, query: Callable[[], Sequence[Any] | None]) -> None:
         self.before: dict[str, int | None] = {}
         self.after: dict[str, int | None] = {}
         self.limits: dict[str, int] = {}
-        self._ask = ask
+        self._query = query
         self._problems: dict[tuple[str, str], dict[str, None]] = {}
         self._unknown = False
         self._silent: set[str] = set()
-        self._looked = False
+        self._was_read = False
 
     @property
     def mute(self) -> bool:
-        """Whether there are devices, and none of them has anything to say."""
+        """Whether there are devices, and none of them reports its memory."""
         return bool(self._silent) and not self.before
 
-    def look(self) -> dict[str, int]:
-        """Bytes in use, for each device that says so. Peaks and limits are kept here."""
-        found: dict[str, int] = {}
-        devices = self._ask()
+    def read(self) -> dict[str, int]:
+        """Read the bytes in use on each device that reports them, and keep peaks and limits."""
+        used: dict[str, int] = {}
+        devices = self._query()
         self._unknown = self._unknown or devices is None
         for device in devices or ():
             name = f"{device.platform}:{device.id}"
@@ -49,44 +46,45 @@ class DeviceMemory:
                 continue
             in_use, peak, limit = (stats.get(each) for each in ("bytes_in_use", "peak_bytes_in_use", "bytes_limit"))
             if in_use is not None:
-                found[name] = in_use
+                used[name] = in_use
             else:
-                self._problem(name, _IN_USE, "memory_stats() has no bytes_in_use")
-            self.before.setdefault(name, 0 if self._looked else peak)
+                self._problem(name, "bytes_in_use")
+            self.before.setdefault(name, 0 if self._was_read else peak)
             if peak is not None:
                 self.after[name] = peak
             else:
-                self._problem(name, _PEAK, "memory_stats() has no peak_bytes_in_use")
+                self._problem(name, "peak_bytes_in_use")
             if limit is not None:
                 self.limits[name] = limit
-        self._looked = True
-        return found
+        self._was_read = True
+        return used
 
-    def notes(self) -> list[str]:
-        """Return what devices did not say: a sentence for each reason."""
-        found = [f"{what.format(', '.join(names))}: {why}." for (what, why), names in self._problems.items()]
-        if self._unknown:
-            found.append("Arrays and devices were not looked at: this JAX does not tell whether it was started.")
-        return found
+    def notes(self) -> list[Note]:
+        """Return what devices do not report, with one note for each reason."""
+        notes = [
+            note("memory_use.devices_silent", devices=", ".join(names), missing=missing, error=error)
+            for (missing, error), names in self._problems.items()
+        ]
+        return [*notes, note("memory_use.devices_unknown")] if self._unknown else notes
 
     def _stats(self, name: str, device: Any) -> dict[str, int]:
         try:
             stats = device.memory_stats()
         except Exception as error:
-            stats, why = None, f"memory_stats() failed ({type(error).__name__})"
+            stats, failure = None, type(error).__name__
         else:
-            why = "there is no memory_stats()"
+            failure = ""
         if not stats:
             self._silent.add(name)
-            self._problem(name, _IN_USE, why)
+            self._problem(name, "memory_stats", failure)
         return known(stats or {})
 
-    def _problem(self, name: str, what: str, why: str) -> None:
-        self._problems.setdefault((what, why), {})[name] = None
+    def _problem(self, name: str, missing: str, error: str = "") -> None:
+        self._problems.setdefault((missing, error), {})[name] = None
 
 
 def known(stats: Mapping[str, int]) -> dict[str, int]:
-    """Return what a device says of its memory, without what it does not know: that is -1.
+    """Return the statistics of a device without unknown values, which are -1.
 
     >>> known({"bytes_in_use": 512, "bytes_limit": -1})
     {'bytes_in_use': 512}
@@ -95,9 +93,9 @@ def known(stats: Mapping[str, int]) -> dict[str, int]:
 
 
 def started_devices() -> tuple[Any, ...] | None:
-    """The local devices of the backends that run, none where none does; ``None`` if this JAX does not tell."""
+    """Return the local devices of started backends; ``None`` if this JAX does not show what has started."""
     jax = sys.modules.get("jax")
-    if jax is None or getattr(jax.__spec__, "_initializing", False):  # an import of ours would wait for the user's
+    if jax is None or getattr(jax.__spec__, "_initializing", False):  # our import would wait for the user's
         return ()
     started = private_api.backends_started()
     if started is None:
@@ -106,19 +104,16 @@ def started_devices() -> tuple[Any, ...] | None:
 
 
 def array_bytes(devices: Sequence[Any] | None) -> int | None:
-    """Return what the living arrays of `devices` take on them.
-
-    ``None`` if it is not known which devices there are.
-    """
+    """Return the bytes of all live arrays on `devices`; ``None`` if the devices are unknown."""
     if devices is None:
         return None
     total, addresses = 0, set()
     for client in {id(device.client): device.client for device in devices}.values():
         arrays = client.live_arrays()
-        while arrays:  # let each go at once: its owner may wait for the memory
+        while arrays:  # release each at once: its owner may wait for the memory
             array = arrays.pop()
             address = _address_of(array)
-            if address is None or address not in addresses:  # what is printed has an alias ever after
+            if address is None or address not in addresses:  # JAX keeps an alias of an array that was printed
                 total += _size_of(array)
                 addresses.add(address)
             del array
@@ -126,9 +121,9 @@ def array_bytes(devices: Sequence[Any] | None) -> int | None:
 
 
 def _address_of(array: Any) -> int | None:
-    """Find where its memory begins; ``None`` for one on several devices, or that was deleted. Waits for nothing.
+    """Return the address of an array; ``None`` if it is on several devices, or deleted. Waits for nothing.
 
-    Nor is it told by JAX before 0.10, which would make another array of the same memory to tell it, and keep that.
+    It is ``None`` before JAX 0.10 as well, which would make, and keep, another array of the same memory to find it.
     """
     if getattr(sys.modules.get("jax"), "__version_info__", ()) < (0, 10):
         return None
@@ -139,37 +134,37 @@ def _address_of(array: Any) -> int | None:
 
 
 def _size_of(array: Any) -> int:
-    """Bytes on all of its devices; 0 for one that was deleted or donated. Waits for nothing."""
+    """Return the bytes of an array on all its devices; 0 if it was deleted or donated. Waits for nothing."""
     if array.is_deleted():
         return 0
     try:
         return device_bytes(array)
-    except Exception:  # another thread has donated it since, or its backend does not say
+    except Exception:  # another thread has just donated it, or its backend does not report it
         return 0 if array.is_deleted() else bytes_of(array.size, array.dtype)
 
 
 class Devices:
-    """The devices that there are, asked for until there are some: from then on they stay the same."""
+    """The local devices, queried until there are some; from then on they stay the same."""
 
-    def __init__(self, ask: Callable[[], Sequence[Any] | None]) -> None:
-        self._ask = ask
-        self._found: Sequence[Any] | None = ()
+    def __init__(self, query: Callable[[], Sequence[Any] | None]) -> None:
+        self._query = query
+        self._devices: Sequence[Any] | None = ()
 
     def __call__(self) -> Sequence[Any] | None:
-        """``None`` if they are unknown."""
-        self._found = self._found or self._ask()
-        return self._found
+        """Return the devices; ``None`` if they are unknown."""
+        self._devices = self._devices or self._query()
+        return self._devices
 
 
 class ProcessSize:
-    """Reads the resident set size of this process, on Linux in 2 µs."""
+    """Reads the resident set size of this process; on Linux this takes 2 µs."""
 
     def __init__(self) -> None:
         self._file: FileIO | None = None
         self._page_bytes: int | None = None
 
     def __call__(self) -> int:
-        """In bytes."""
+        """Return the resident set size in bytes."""
         if self._file is None:
             self._find()
         if self._file is not None and self._page_bytes:
@@ -179,7 +174,7 @@ class ProcessSize:
         return int(psutil.Process().memory_info().rss)
 
     def _find(self) -> None:
-        """Open Linux's file, once."""
+        """Open Linux's file, only once."""
         if self._page_bytes is None:
             self._page_bytes = 0
             with suppress(OSError, AttributeError, ValueError):
@@ -189,14 +184,14 @@ class ProcessSize:
                 self._page_bytes = page_bytes
 
     def close(self) -> None:
-        """Close the file; what is read from then on costs more."""
+        """Close the file; later readings are slower."""
         file, self._file = self._file, None
         if file is not None:
             file.close()
 
 
 def high_water_bytes() -> int | None:
-    """The largest resident set size in the life of the process, on Linux."""
+    """Return the peak resident set size in the life of the process, on Linux; ``None`` elsewhere."""
     try:
         with FileIO("/proc/self/status") as file:
             lines = file.readall().splitlines()

@@ -1,8 +1,8 @@
-"""Memory while a block runs: a thread that looks at it every millisecond, and takes care to cost next to nothing.
+"""Samples memory while a block runs, in a thread that wakes every millisecond at most, to limit overhead.
 
-A look costs what Python and the operating system take to wake a thread, 10 to 100 µs of a processor, and more where
-there are many arrays. So each kind of look has a budget, a share of the time that has passed: the thread measures its
-own processor time, and looks less often where a look is dear.
+A sample takes the time that Python and the operating system need to wake a thread, 10 to 100 µs of processor time,
+and more if there are many arrays. So each kind of reading has a budget, a share of the elapsed time. The thread
+measures its own processor time, and samples less often if a reading is expensive.
 """
 
 from __future__ import annotations
@@ -14,23 +14,23 @@ from contextlib import suppress
 from functools import partial
 from typing import Any
 
-from ... import units
 from ...interrupts import begins, ends
+from ...records.note import Note, note
 from ...runtime.clock import Clock, now_ns, thread_cpu_ns
 from ..record.usage import MemoryTimeline
-from .sampling_budget import Look, Samples
+from .sampling_budget import Reading, Samples
 from .usage_readings import DeviceMemory, Devices, ProcessSize, array_bytes, high_water_bytes, started_devices
 
-#: What the thread may take of the time, in processor time, for waking and for the process's size.
+#: Largest share of the time that the thread may take, in processor time, to wake and to read the process's size.
 _SHARE = 0.003
 
-#: Processor time that it may take beyond that share, so that a short block is seen in detail.
+#: Processor time that it may take in addition to that share, so that a short block is sampled densely.
 _ALLOWANCE_NS = 300_000
 
-#: Samples that are so many times as far apart as was asked for are told of.
+#: From this ratio of actual to requested sampling interval on, a note tells about it.
 _WORTH_A_NOTE = 1.2
 
-#: A thread that has not ended after so long hangs in a driver, and is left alone.
+#: A thread that has not ended after this time hangs in a driver, and is abandoned.
 _JOIN_S = 10.0
 
 
@@ -47,14 +47,14 @@ class MemorySampler:
     True
 
     Args:
-        interval_ns: the distance of samples that is wanted.
-        most_samples: beyond which every second one is dropped, though never an extreme.
-        clock: of the samples.
+        interval_ns: the sampling interval.
+        most_samples: number of samples from which on every second one is dropped, though never an extreme.
+        clock: the clock of the samples.
         cpu_clock: processor time of the calling thread.
-        devices: the devices that there are now; ``None`` if that is unknown. It must not start any.
+        devices: returns the devices that have been started, or ``None`` if unknown. It must not start any.
         read_rss: resident set size in bytes; :class:`ProcessSize` by default.
-        read_high_water: the largest resident set size that there ever was, in bytes.
-        wait: waits for so many seconds, and returns ``True`` as soon as sampling is to end.
+        read_high_water: the peak resident set size in the life of the process, in bytes.
+        wait: waits for a number of seconds, and returns ``True`` as soon as sampling has to end.
     """
 
     def __init__(
@@ -80,18 +80,18 @@ class MemorySampler:
         )
         self._thread: threading.Thread | None = None
         self._timeline: MemoryTimeline | None = None
-        self._abandon = weakref.finalize(self, self._sampling.abandon)  # nobody may be left to call stop()
+        self._abandon = weakref.finalize(self, self._sampling.abandon)  # stop() may never be called
 
     @property
     def started_ns(self) -> int:
-        """The clock reading that the samples count from."""
+        """The clock reading at which the window starts."""
         return self._sampling.start_ns
 
     def start(self) -> None:
         """Take the first sample and start the thread.
 
         Raises:
-            RuntimeError: it was started before: there is one sampler for each window.
+            RuntimeError: the sampler was started before. Each window needs its own sampler.
         """
         if self._thread is not None:
             raise RuntimeError("This sampler was started before: make one for each block.")
@@ -106,10 +106,10 @@ class MemorySampler:
 
     @ends
     def stop(self) -> MemoryTimeline:
-        """End the thread, take the last sample, and make the record; called again, it returns the same one.
+        """End the thread, take the last sample, and make the record; a second call returns the same record.
 
         Raises:
-            RuntimeError: it was never started.
+            RuntimeError: the sampler was never started.
         """
         if self._thread is None or not self._sampling.samples.taken:
             raise RuntimeError("This sampler is not running: call start() first.")
@@ -123,19 +123,19 @@ class MemorySampler:
 
     @ends
     def cancel(self) -> None:
-        """End the thread without a record; does nothing where it was never started."""
+        """End the thread without a record; do nothing if it was never started."""
         self._end()
         self._sampling.close()
 
     def _end(self) -> None:
-        """Let the thread end, and wait for it."""
+        """End the thread, and wait for it."""
         self._sampling.end()
         if self._thread is not None and self._thread.ident is not None:
             self._thread.join(_JOIN_S)
-            self._abandon.detach()  # Python swallows an interrupt in what it calls for an object that dies
+            self._abandon.detach()  # Python swallows interrupts in finalizers
             if self._thread.is_alive():
                 self._sampling.abandon()
-                self._sampling.notes.append("The sampling thread did not end: it hangs in a look at a device.")
+                self._sampling.notes.append(note("memory_use.sampling_hung"))
 
     def _make_record(self) -> MemoryTimeline:
         sampling = self._sampling
@@ -158,7 +158,7 @@ class MemorySampler:
 
 
 class _Sampling:
-    """What the thread does. It knows nothing of the sampler, so that one that nobody holds any more can end it."""
+    """The work of the thread. It has no reference to the sampler, so that deleting the sampler ends it."""
 
     def __init__(
         self,
@@ -174,78 +174,73 @@ class _Sampling:
         self.samples, self.devices = Samples(most_samples), DeviceMemory(known)
         self.missed = self.spared = 0
         self._over = False
-        self.notes: list[str] = []
-        self._asked_ns = self._interval_ns = interval_ns
+        self.notes: list[Note] = []
+        self._wanted_ns = self._interval_ns = interval_ns
         self._clock, self._cpu_clock = clock, cpu_clock
         self.start_ns = self._due_ns = self._began_cpu_ns = self._used_ns = 0
         self._read_rss = read_rss
-        self._process = Look("the process", read_rss, cpu_clock)
-        self._arrays = Look("live arrays", lambda: array_bytes(known()), cpu_clock)
-        self._in_use = Look("devices", self.devices.look, cpu_clock)
-        self._gate = threading.Lock()  # cheaper to wait for than a threading.Event, which is made of them in Python
+        self._process = Reading("the process", read_rss, cpu_clock)
+        self._arrays = Reading("live arrays", lambda: array_bytes(known()), cpu_clock)
+        self._in_use = Reading("devices", self.devices.read, cpu_clock)
+        self._gate = threading.Lock()  # faster than a threading.Event, which is built on locks in Python
         self._gate.acquire()
         self._wait = wait or partial(self._gate.acquire, True)
 
     def begin(self) -> None:
-        """Take the first sample, which also shows what a look costs. The window starts behind it."""
-        for look in (self._arrays, self._in_use):
-            look.take()  # a first one is cold
+        """Take the first sample, which also shows the cost of readings. The window starts after it."""
+        for reading in (self._arrays, self._in_use):
+            reading.take()  # the first one is cold
         self._sample_all(0)
         self._arrays.begin()
         self._in_use.begin()
         self.start_ns = self._due_ns = self._clock()
 
     def run(self) -> None:
-        """Sample until it is to end. No exception gets out: nobody waits for it, and it would be printed."""
+        """Sample until the end. No exception escapes, because Python would print it."""
         try:
             self._began_cpu_ns = self._cpu_clock()
             self._advance()
             while not self._wait(max(self._due_ns - self._clock(), 0) / 1e9) and not self._over:
                 self._sample()
         except BaseException as error:
-            lasted = units.time(self.samples.times[-1])
-            self.notes.append(
-                f"Sampling ended {lasted} after the start, by an error of its own ({type(error).__name__})."
-            )
+            after_ns = self.samples.times[-1]
+            self.notes.append(note("memory_use.sampling_failed", after_ns=after_ns, error=type(error).__name__))
         finally:
             if self._over:
                 self.close()
 
     def end(self) -> None:
-        """Let the thread end; does nothing where it has."""
-        with suppress(RuntimeError):  # open already
+        """Signal the thread to end; do nothing if it has ended."""
+        with suppress(RuntimeError):  # the gate is open already
             self._gate.release()
 
     def abandon(self) -> None:
-        """The same where nobody waits for it: then the thread clears up."""
+        """Signal the thread to end and to clean up itself."""
         self._over = True
         self.end()
 
     def close(self) -> None:
-        """Close the file that the process's size is read from."""
+        """Close the file from which the process's size is read."""
         close = getattr(self._read_rss, "close", None)
         if close is not None:
             close()
 
     def finish(self) -> None:
-        """Take the last sample, when the thread has ended."""
+        """Take the last sample, after the thread has ended."""
         end_ns = self._clock()
         self.missed += max(end_ns - self._due_ns, 0) // self._interval_ns
         self._sample_all(end_ns - self.start_ns)
 
-    def all_notes(self) -> tuple[str, ...]:
-        """Return what could not be measured, and what was measured less often than asked for."""
-        looks = [look.problem for look in (self._process, self._arrays, self._in_use) if look.problem]
+    def all_notes(self) -> tuple[Note, ...]:
+        """Return notes on what could not be measured, or was sampled less often than requested."""
+        failed = [each.problem for each in (self._process, self._arrays, self._in_use) if each.problem]
         taken = self.samples.taken
-        apart_ns = self.samples.times[-1] / taken
-        if self.spared > taken and apart_ns > _WORTH_A_NOTE * self._asked_ns:
-            apart, asked = units.time(apart_ns, 2), units.time_short(self._asked_ns)
-            self.notes.append(f"Sampled every {apart}, not {asked}, to limit overhead.")
-        if self._interval_ns > self._asked_ns:
-            self.notes.append(
-                f"The block was long: of {taken} samples {len(self.samples.times)} are kept, extremes among them."
-            )
-        return (*self.notes, *looks, *self.devices.notes())
+        apart_ns = round(self.samples.times[-1] / taken)
+        if self.spared > taken and apart_ns > _WORTH_A_NOTE * self._wanted_ns:
+            self.notes.append(note("memory_use.sampled_less_often", interval_ns=apart_ns, wanted_ns=self._wanted_ns))
+        if self._interval_ns > self._wanted_ns:
+            self.notes.append(note("memory_use.samples_thinned", taken=taken, kept=len(self.samples.times)))
+        return (*self.notes, *failed, *self.devices.notes())
 
     def _sample(self) -> None:
         now_ns = self._clock()
@@ -255,7 +250,7 @@ class _Sampling:
         rss = self._process.read()
         arrays = self._arrays.take() if self._arrays.due_ns <= since_ns else None
         in_use = self._in_use.take() if self._in_use.due_ns <= since_ns and not self.devices.mute else None
-        if self._over:  # the look hung, and the record has been made without it
+        if self._over:  # the reading hung, and the record has been made without it
             return
         self.samples.add(since_ns, rss, arrays, in_use)
         if self.samples.full:
@@ -267,10 +262,10 @@ class _Sampling:
         self.samples.add(since_ns, self._process.read(), self._arrays.take(), self._in_use.take())
 
     def _advance(self) -> None:
-        """Find the next sample: an interval on, or as many as it takes until the thread may use a processor again."""
+        """Schedule the next sample an interval later, or as many intervals later as the budget requires."""
         self._used_ns = self._cpu_clock() - self._began_cpu_ns
         used_ns = self._used_ns - self._arrays.spent_ns - self._in_use.spent_ns
-        next_ns = used_ns + used_ns // self.samples.taken  # with one more of the kind
+        next_ns = used_ns + used_ns // self.samples.taken  # including the next sample
         within_ns = self.start_ns + round((next_ns - _ALLOWANCE_NS) / _SHARE)
         self._due_ns += self._interval_ns
         self.spared += (spare := max(-((self._due_ns - within_ns) // self._interval_ns), 0))

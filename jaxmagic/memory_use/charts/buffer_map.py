@@ -1,4 +1,4 @@
-"""The memory map as a picture: the schedule to the right, memory upwards, a rectangle for each buffer."""
+"""Draws the memory map: steps of the schedule to the right, memory upwards, a rectangle for each buffer."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from ...xla.buffer_assignment import Kind
 from ..analysis.buffer_map import held, live_bytes, planned
 from ..record.memory_profile import Allocation, Buffer, Executable, MemoryProfile
 
-#: Kinds of allocations, from below to above. What the caller holds is the ground.
+#: Kinds of allocations from bottom to top, beginning with the caller's memory.
 KINDS: tuple[Kind, ...] = ("argument", "output", "temporary")
 
-#: Rectangles of a map that can be zoomed, the largest ones: in a report so many that notebooks stay small, in a view
-#: as many as a page draws in no time.
+#: Largest number of rectangles of a map that can be zoomed: few enough in a report to keep notebooks small, and in a
+#: view to draw without delay.
 MOST_IN_REPORT = 2_000
 MOST_IN_VIEW = 10_000
 
-#: What tells rectangles apart by colour.
+#: The property of buffers that colours show.
 Colour = Literal["kind", "source line"]
 
-#: Source lines that get a colour of their own; the others share one.
+#: Number of source lines with a colour of their own; the others share one.
 _MOST_SOURCES = 6
 _OTHERS = "other lines"
 
@@ -35,13 +35,13 @@ _OTHERS = "other lines"
 def map_chart(
     program: Executable, colour: Colour = "kind", *, unit: str | None = None, most: int = MOST_STILL
 ) -> Boxes | None:
-    """The memory map of a program; ``None`` where its allocations are not known, or it needs nothing.
+    """Draw the memory map of a program; ``None`` if its allocations are unknown, or it needs no memory.
 
     Args:
-        program: whose.
-        colour: what tells rectangles apart.
-        unit: of memory, such as ``"MiB"``; one that fits if left out.
-        most: rectangles, the largest ones, and points of the curve.
+        program: the program.
+        colour: the property of buffers that colours show.
+        unit: unit of memory, such as ``"MiB"``; chosen by size if left out.
+        most: number of rectangles at most, the largest ones, and of points of the curve.
     """
     if not has_map(program) or program.allocations is None or program.steps is None:
         return None
@@ -65,22 +65,22 @@ def map_chart(
 
 
 def has_map(program: Executable) -> bool:
-    """Tell whether it is known where its buffers lie, and it has any."""
+    """Tell whether the allocations of a program are known, and take memory."""
     return bool(program.steps) and any(each.size_bytes for each in planned(program.allocations or ()))
 
 
 def mapped(profile: MemoryProfile) -> Executable | None:
-    """The hungriest program that has a map."""
+    """Return the program that needs most memory, of those that have a map."""
     return next(filter(has_map, profile.executables), None)
 
 
 def _sources(allocations: Sequence[Allocation]) -> list[str]:
-    """The lines whose buffers take most, for longest, and a name for the rest."""
-    taken: Counter[str] = Counter()
+    """Return the source lines with the largest areas of the map, and a name for all others."""
+    areas: Counter[str] = Counter()
     for allocation in allocations:
         for each in allocation.buffers:
-            taken[_source(each)] += each.size_bytes * (each.last - each.first + 1)
-    return [*(name for name, _ in taken.most_common(_MOST_SOURCES) if name != _OTHERS), _OTHERS]
+            areas[_source(each)] += each.size_bytes * (each.last - each.first + 1)
+    return [*(name for name, _ in areas.most_common(_MOST_SOURCES) if name != _OTHERS), _OTHERS]
 
 
 def _source(buffer: Buffer) -> str:
@@ -88,17 +88,17 @@ def _source(buffer: Buffer) -> str:
 
 
 def _boxes(allocations: list[Allocation], kinds: Sequence[str]) -> Iterator[Box]:
-    ground = 0
+    base = 0
     for allocation in allocations:
         for buffer in held(allocation):
-            low = ground + buffer.offset_bytes
+            low = base + buffer.offset_bytes
             yield Box(
                 x=(float(buffer.first), float(buffer.last + 1)),
                 y=(float(low), float(low + buffer.size_bytes)),
                 kind=_number(kinds, allocation, buffer),
                 lines=tuple(_lines(allocation, buffer)),
             )
-        ground += allocation.size_bytes
+        base += allocation.size_bytes
 
 
 def _number(kinds: Sequence[str], allocation: Allocation, buffer: Buffer) -> int:
@@ -124,7 +124,7 @@ def _size(size_bytes: int, unit: str | None) -> str:
 
 
 def _curve(live: Sequence[int], most_points: int) -> Series:
-    """The curve of live bytes, which stays level during a step."""
+    """Draw live bytes as a curve that is constant within each step."""
     x = (*(float(at) for at in range(len(live))), float(len(live)))
     whole = Series(name="live", x=x, y=(*map(float, live), float(live[-1])), hue=7, step=True)
     return thinned(whole, most_points)

@@ -1,4 +1,4 @@
-"""What arrays take after each cell of a session, as a picture."""
+"""Draws the memory of arrays after each cell of a session."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ..record.cells import CellMemory
 
 
 def cells_chart(cells: Sequence[CellMemory]) -> Curves | None:
-    """The bytes of living arrays over the cells of a session, in the order in which they ran; ``None`` for one cell.
+    """Draw the bytes of live arrays after each cell, in the order of the runs; ``None`` for fewer than two.
 
     >>> cells_chart([CellMemory(cell=4, array_bytes=100), CellMemory(cell=4, array_bytes=300)]).series[0].y
     (100.0, 300.0)
@@ -19,7 +19,7 @@ def cells_chart(cells: Sequence[CellMemory]) -> Curves | None:
     if len(cells) < 2:
         return None
     sizes = [float(each.array_bytes) for each in cells]
-    places = tuple(float(number) for number in range(len(cells)))
+    places = tuple(map(float, range(len(cells))))
     names = tuple("" if each.cell is None else f"[{each.cell}]" for each in cells)
     return Curves(
         title=f"arrays after each cell, {units.size(sizes[-1])} now",

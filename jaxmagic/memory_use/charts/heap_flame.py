@@ -1,4 +1,4 @@
-"""What is held by call stack, as a flame graph: a rectangle for each call, as wide as what it has put into memory."""
+"""Draws memory by call stack as a flame graph: each call is as wide as the memory that it has allocated."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from ...records.paths import short_source
 from ..analysis.heap import flame
 from ..record.heap import FlameNode, HeapDifference
 
-#: Calls below each other that are drawn; a function that calls itself a thousand times is seen to do so by then.
+#: Number of levels that are drawn: enough to recognize a recursion.
 _MOST_LEVELS = 20
 
-#: Calls that are drawn, the widest ones: more are not seen, and a saved notebook has to hold them.
+#: Number of calls that are drawn, the widest ones, to keep saved notebooks small.
 _MOST_CELLS = 300
 
-#: The share of the whole below which a rectangle is less than a pixel wide.
+#: Rectangles below this share of the width are less than a pixel wide.
 _NARROWEST = 1 / 500
 
-#: What became of what a call holds. An array that is gone is in no later profile, and so has no rectangle.
+#: How the memory of a call has changed. Freed arrays are not in the later profile, and have no rectangle.
 KINDS = ("as before", "more than before", "less than before")
 
 
 class _Place(NamedTuple):
-    """A call, where it begins, how deep it lies, and what the same calls held before."""
+    """A call, its left edge, its level, and the same call in the earlier profile."""
 
     node: FlameNode
     left: int
@@ -34,24 +34,23 @@ class _Place(NamedTuple):
     before: FlameNode | None
 
 
-def heap_flame(found: HeapDifference) -> Flame | None:
-    """The flame graph of what is held; ``None`` where nothing is.
+def heap_flame(heap: HeapDifference) -> Flame | None:
+    """Draw the flame graph of memory that is held; ``None`` if none is.
 
-    Args:
-        found: with an earlier profile, colours tell what has become of it.
+    With an earlier profile, colours show what has changed.
     """
-    root = flame(found.after)
+    root = flame(heap.after)
     total = root.total_bytes
     if not total:
         return None
-    before = None if found.before is None else flame(found.before)
+    before = None if heap.before is None else flame(heap.before)
     places = sorted(_places(root, before), key=lambda each: (-each.node.total_bytes, each.level))
     wide = [each for each in places if each.node.total_bytes >= _NARROWEST * total]
     shown = [each for each in wide if each.level < _MOST_LEVELS][:_MOST_CELLS]
     left_out = len(places) - len(shown)
     compared = before is not None
     return Flame(
-        title="memory that is held, by call stack",
+        title="memory held, by call stack",
         x=Scale(label="memory held", quantity="size", low=0.0, high=float(total)),
         cells=tuple(_cell(each, total, compared) for each in shown),
         kinds=KINDS if compared else (),
@@ -60,15 +59,15 @@ def heap_flame(found: HeapDifference) -> Flame | None:
 
 
 def _places(root: FlameNode, before: FlameNode | None) -> Iterator[_Place]:
-    """All calls from the outermost on; without recursion, because stacks may be deep."""
+    """Yield all calls from the outermost on, without recursion, because stacks may be deep."""
     waiting = [_Place(root, 0, 0, before)]
     while waiting:
         place = waiting.pop()
         yield place
         left = place.left
-        old = {} if place.before is None else {each.frame: each for each in place.before.children}
+        before_by_frame = {} if place.before is None else {each.frame: each for each in place.before.children}
         for child in place.node.children:
-            waiting.append(_Place(child, left, place.level + 1, old.get(child.frame)))
+            waiting.append(_Place(child, left, place.level + 1, before_by_frame.get(child.frame)))
             left += child.total_bytes
 
 
@@ -91,4 +90,4 @@ def _lines(node: FlameNode, total: int, change: int | None) -> Iterator[str]:
     if change is not None:
         yield units.size_change(change)
     if node.children and node.self_bytes:
-        yield f"{units.size(node.self_bytes)} of it by itself"
+        yield f"{units.size(node.self_bytes)} self"

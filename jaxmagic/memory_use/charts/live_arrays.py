@@ -1,4 +1,4 @@
-"""Arrays as a treemap: how much of the memory that arrays take each of them holds."""
+"""Draws live arrays as a treemap of the memory that they take."""
 
 from __future__ import annotations
 
@@ -10,22 +10,22 @@ from ...charts.areas import Tile, Treemap
 from ...charts.treemap_layout import Area, squarified
 from ..record.live_arrays import HeldArray, LiveArrays
 
-#: Arrays that get a tile of their own; the others share one.
+#: Number of arrays with a tile of their own; the others share one.
 _MOST_TILES = 80
 
-#: Variables that get a colour of their own; the others share one.
+#: Number of variables with a colour of their own; the others share one.
 _MOST_ROOTS = 6
 _OTHERS = "others"
 
 #: The variable at the beginning of a path.
 _ROOT = re.compile(r"\w+(?=[\[.]|$)")
 
-#: The sides of the picture: what is near to a square in it.
+#: Width and height of the picture, for tiles that are almost square.
 _WIDE, _HIGH = 2.6, 1.0
 
 
 def arrays_chart(live: LiveArrays) -> Treemap | None:
-    """The arrays that are alive by what they take of all devices together; ``None`` where they take nothing.
+    """Draw live arrays by their bytes on all devices together; ``None`` if they take none.
 
     Memory that two arrays share counts once, for the larger one.
     """
@@ -40,8 +40,8 @@ def arrays_chart(live: LiveArrays) -> Treemap | None:
     ]
     if rest := arrays[_MOST_TILES:]:
         rest_bytes = sum(each.own_bytes for each in rest)
-        told = f"{units.count(len(rest), 'more array')}", units.size(rest_bytes)
-        named.append((told[0], rest_bytes, _OTHERS, told))
+        lines = f"{units.count(len(rest), 'more array')}", units.size(rest_bytes)
+        named.append((lines[0], rest_bytes, _OTHERS, lines))
         named.sort(key=lambda each: -each[1])
     kinds = list(dict.fromkeys(kind for _, _, kind, _ in named))
     areas = squarified([size for _, size, _, _ in named], Area(0.0, 0.0, _WIDE, _HIGH))
@@ -59,23 +59,23 @@ def arrays_chart(live: LiveArrays) -> Treemap | None:
 
 
 def _kinds_of(arrays: Sequence[HeldArray], compared: bool) -> list[str]:
-    """Group each by whether it was made here, where that is known, or else by the variable that leads to it."""
+    """Group arrays into new and existing ones if that is known, or else by the variable that leads to them."""
     if compared:
-        return ["made here" if each.made else "made before" for each in arrays]
+        return ["new" if each.made else "existing" for each in arrays]
     roots = [_root(_name(each)) for each in arrays]
     coloured = list(dict.fromkeys(roots))[:_MOST_ROOTS]
     return [each if each in coloured else _OTHERS for each in roots]
 
 
 def _root(name: str) -> str:
-    found = _ROOT.match(name)
-    return found[0] if found else name
+    match = _ROOT.match(name)
+    return match[0] if match else name
 
 
 def _name(array: HeldArray) -> str:
-    return array.names[0] if array.names else "not found"
+    return array.names[0] if array.names else "no name"
 
 
 def _lines(array: HeldArray) -> tuple[str, ...]:
-    held = ", ".join(array.names) if array.names else "not found from the namespace"
+    held = ", ".join(array.names) if array.names else "no name found"
     return held, f"{array.shape}  {units.size(array.own_bytes)}", array.sharding

@@ -1,4 +1,4 @@
-"""What was used of the memory while code ran, as a picture: how much more than at the start, and what compiled."""
+"""Draws memory use while code ran, as growth since the start, and when something compiled."""
 
 from __future__ import annotations
 
@@ -12,33 +12,31 @@ from ...compilation.record.compilation import Compilation
 from ..record.memory_profile import MemoryProfile
 from ..record.usage import MemoryTimeline
 
-#: Of a long column the lowest and the highest sample of each of so many stretches are drawn.
-_STRETCHES = 150
+#: A long column is split into this many intervals, of which the lowest and the highest sample are drawn.
+_INTERVALS = 150
 
-#: Compilations that are drawn, the longest ones.
+#: Number of compilations that are drawn, the longest ones.
 _MOST_BANDS = 60
 
-#: Less than this between the lowest and the highest point is drawn as next to nothing.
+#: Smallest distance of the edges of the chart from its lowest and highest point.
 _LEAST_BYTES = 1024
 
 
 def timeline_chart(profile: MemoryProfile) -> Curves | None:
     """Chart the memory of process, arrays and devices while the code ran; ``None`` if nothing changed.
 
-    Each curve counts from its first sample, because the process is a hundred times as large as what a cell adds to
-    it. Where compiling went on, there is a band.
+    Each curve is relative to its first sample, because the process is a hundred times as large as what a cell adds to
+    it. Bands show compilations.
     """
     timeline = profile.timeline
     if timeline is None or timeline.times_ns[-1] <= 0:
         return None
     columns = {"process": timeline.rss_bytes, "arrays": timeline.array_bytes, **timeline.device_bytes}
-    drawn = [(name, found) for name, column in columns.items() if len(found := _seen(timeline, column)) > 2]
-    if not drawn:
+    drawn = [(name, samples) for name, column in columns.items() if len(samples := _samples(timeline, column)) > 2]
+    if all(size == samples[0][1] for _, samples in drawn for _, size in samples):
         return None
-    if all(size == found[0][1] for _, found in drawn for _, size in found):
-        return None
-    series = tuple(_series(name, hue, found) for hue, (name, found) in enumerate(drawn))
-    label = "more than at the start" if len(series) > 1 else f"{drawn[0][0]}, more than at first"  # without a legend
+    series = tuple(_series(name, hue, samples) for hue, (name, samples) in enumerate(drawn))
+    label = "growth" if len(series) > 1 else f"growth of {drawn[0][0]}"  # one curve has no legend
     heights = [y for each in series for y in each.y if y is not None]
     low, high = min(heights), max(heights)
     room = max((high - low) * 0.06, _LEAST_BYTES)
@@ -53,17 +51,17 @@ def timeline_chart(profile: MemoryProfile) -> Curves | None:
     )
 
 
-def _seen(timeline: MemoryTimeline, column: Sequence[int | None]) -> list[tuple[int, int]]:
-    """The samples of a column in which it was looked at; of many, those that stand out."""
-    found = [(at, size) for at, size in zip(timeline.times_ns, column, strict=True) if size is not None]
-    if len(found) <= 2 * _STRETCHES:
-        return found
-    edges = [len(found) * number // _STRETCHES for number in range(_STRETCHES + 1)]
-    kept = {0, len(found) - 1}
+def _samples(timeline: MemoryTimeline, column: Sequence[int | None]) -> list[tuple[int, int]]:
+    """Return times and sizes of a column, without missing samples; for a long column, the extremes of intervals."""
+    samples = [(at, size) for at, size in zip(timeline.times_ns, column, strict=True) if size is not None]
+    if len(samples) <= 2 * _INTERVALS:
+        return samples
+    edges = [len(samples) * number // _INTERVALS for number in range(_INTERVALS + 1)]
+    kept = {0, len(samples) - 1}
     for first, end in pairwise(edges):
-        stretch = range(first, end)
-        kept |= {min(stretch, key=lambda at: found[at][1]), max(stretch, key=lambda at: found[at][1])}
-    return [found[at] for at in sorted(kept)]
+        interval = range(first, end)
+        kept |= {min(interval, key=lambda at: samples[at][1]), max(interval, key=lambda at: samples[at][1])}
+    return [samples[at] for at in sorted(kept)]
 
 
 def _series(name: str, hue: int, samples: Sequence[tuple[int, int]]) -> Series:
@@ -78,7 +76,7 @@ def _series(name: str, hue: int, samples: Sequence[tuple[int, int]]) -> Series:
 
 
 def _bands(compilations: Sequence[Compilation], clock_ns: int, end: float) -> Iterator[Band]:
-    """Find when each program was compiled, on the axis of the timeline."""
+    """Yield a band for each of the longest compilations, on the time axis of the timeline."""
     timed = [(each, each.began_ns, each.ended_ns) for each in compilations]
     known = [(each, began, ended) for each, began, ended in timed if began is not None and ended is not None]
     for each, began, ended in sorted(known, key=lambda item: item[1] - item[2])[:_MOST_BANDS]:

@@ -1,1 +1,1 @@
-"""Programs, live arrays, usage over time and heap profiles."""
+"""Records of programs, live arrays, memory use over time and heap profiles."""

@@ -1,4 +1,4 @@
-"""What arrays take, cell after cell."""
+"""Declares the memory of arrays after each cell of a session."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CellMemory:
-    """What was taken when a cell of the session had run.
+    """The memory of arrays after a cell of the session ran.
 
     Attributes:
-        cell: its number, as in ``In [7]``; ``None`` for one that has none.
-        array_bytes: what the living JAX arrays took on the local devices.
+        cell: the cell's number, as in ``In [7]``; ``None`` for a cell without a number.
+        array_bytes: size of all live JAX arrays on the local devices.
     """
 
     cell: int | None

@@ -1,12 +1,14 @@
-"""What lies in the devices' memory at one moment, and which lines of Python put it there."""
+"""Declares heap profiles: what is in device memory at one moment, and which calls allocated it."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import ClassVar, TypeVar
 
 from ...records.call_stack import Frame, Stack
+from ...records.note import Note
 from ...report.displayable import Displayable
 
 _Key = TypeVar("_Key")
@@ -14,17 +16,17 @@ _Key = TypeVar("_Key")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HeapSample:
-    """Allocations of one size that were made by the same calls, on the same device.
+    """Allocations of one kind that the same calls made on the same device.
 
     Attributes:
-        size_bytes: all of them together.
-        count: how many they are.
-        kind: what they are: ``"buffer"`` for the memory of arrays, ``"executable"`` for a program; ``"unknown"`` if
-            the profile does not say.
-        device: where they lie, as JAX names the device; ``None`` for what lies on none, as programs do.
-        stack: the calls that made them, the outermost first; empty where JAX had kept none.
-        inside: the function of a library that the user's line called, such as ``"flax.linen.Dense"``, or the
-            outermost one where no call is the user's; ``None`` if there is none, or if that is not known.
+        size_bytes: total size of these allocations.
+        count: number of allocations.
+        kind: ``"buffer"`` for the memory of arrays, ``"executable"`` for a program; ``"unknown"`` if the profile does
+            not say.
+        device: JAX's name of the device; ``None`` for allocations on no device, such as programs.
+        stack: the calls that made the allocations, outermost first; empty if JAX kept none.
+        inside: the library function that the user's line called, such as ``"flax.linen.Dense"``, or the outermost
+            library function if no call is the user's; ``None`` if there is none, or if it is unknown.
     """
 
     size_bytes: int
@@ -42,26 +44,26 @@ class HeapSample:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HeapProfile(Displayable):
-    """All that one backend holds for arrays and programs, at one moment.
+    """The memory that one backend holds for arrays and programs at one moment.
 
-    Temporaries of programs that run are not in it, and two arrays that share their memory count once. An earlier one
-    can be subtracted: the :class:`HeapDifference` tells what came and went.
+    Temporaries of running programs are not included, and two arrays that share their memory count once. Subtract an
+    earlier profile to get a :class:`HeapDifference`, which shows what was allocated and freed in between.
 
     Attributes:
-        samples: what is held, in the order of the profile, which means nothing.
-        started_at: when it was taken, in ISO 8601 with the time zone; ``None`` for bytes that do not say.
-        notes: what a reader must know to understand the numbers, a sentence each.
+        samples: the allocations, in the order of the profile, which has no meaning.
+        started_at: when the profile was taken, in ISO 8601 with the time zone; ``None`` if the file does not say.
+        notes: what a reader must know to understand the numbers.
     """
 
     _derived: ClassVar[tuple[str, ...]] = ("total_bytes", "count", "by_device", "by_kind")
 
     samples: tuple[HeapSample, ...]
     started_at: str | None
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
 
     @property
     def total_bytes(self) -> int:
-        """Everything together, on all devices."""
+        """Total size of all allocations on all devices."""
         return sum(each.size_bytes for each in self.samples)
 
     @property
@@ -74,28 +76,28 @@ class HeapProfile(Displayable):
 
     @property
     def by_device(self) -> dict[str | None, int]:
-        """Bytes on each device, the fullest first; under ``None`` what lies on no device."""
+        """Bytes on each device, largest first; ``None`` is the key of allocations on no device."""
         return self._bytes_by(lambda each: each.device)
 
     @property
     def by_kind(self) -> dict[str, int]:
-        """Bytes of each kind, the most first."""
+        """Bytes of each kind, largest first."""
         return self._bytes_by(lambda each: each.kind)
 
     def _bytes_by(self, key: Callable[[HeapSample], _Key]) -> dict[_Key, int]:
-        found: dict[_Key, int] = {}
+        totals: Counter[_Key] = Counter()
         for each in self.samples:
-            found[key(each)] = found.get(key(each), 0) + each.size_bytes
-        return dict(sorted(found.items(), key=lambda item: (-item[1], str(item[0]))))
+            totals[key(each)] += each.size_bytes
+        return dict(sorted(totals.items(), key=lambda item: (-item[1], str(item[0]))))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HeapDifference(Displayable):
-    """Memory by call stack, beside that of an earlier look.
+    """Two heap profiles, to show which calls allocated memory in between.
 
     Attributes:
         before: the earlier profile; ``None`` if none was taken.
-        after: the later one.
+        after: the later profile.
     """
 
     _derived: ClassVar[tuple[str, ...]] = ("change_bytes",)
@@ -105,21 +107,21 @@ class HeapDifference(Displayable):
 
     @property
     def change_bytes(self) -> int | None:
-        """By how much it grew, negative where it shrank; ``None`` if that is not known."""
+        """Growth in bytes, negative if memory was freed; ``None`` without an earlier profile."""
         return None if self.before is None else self.after.total_bytes - self.before.total_bytes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StackTotal:
-    """What the same calls have put into memory, whatever it is and wherever it lies.
+    """Memory that one call stack has allocated, of all kinds and on all devices.
 
     Attributes:
-        stack: the calls, the outermost first.
-        size_bytes: how much.
-        count: in how many allocations.
-        change_bytes: by how much that is more, or less, than before; ``None`` if that is not known.
-        inside: bytes by the library function that was called for them, the most first; of what is gone, the bytes
-            that it was. What was put there without a library is not in it.
+        stack: the calls, outermost first.
+        size_bytes: bytes held.
+        count: number of allocations.
+        change_bytes: growth since the earlier profile, negative if memory was freed; ``None`` if unknown.
+        inside: bytes by the library function that allocated them, largest first; if all were freed, the bytes held
+            before. Bytes allocated outside of libraries are not included.
     """
 
     stack: Stack
@@ -131,17 +133,17 @@ class StackTotal:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HeapChange:
-    """What the same calls hold more or less of, on one device, than they did before.
+    """Change of the memory that one call stack holds, of one kind on one device.
 
     Attributes:
-        stack: the calls, the outermost first.
-        kind: what it is, as in :class:`HeapSample`.
-        device: where it lies, as in :class:`HeapSample`.
-        before_bytes: how much it was.
-        after_bytes: how much it is now.
-        before_count: in how many allocations it was.
-        after_count: in how many it is now.
-        inside: the library functions that were called for it, those of the most bytes first.
+        stack: the calls, outermost first.
+        kind: see :class:`HeapSample`.
+        device: see :class:`HeapSample`.
+        before_bytes: bytes held in the earlier profile.
+        after_bytes: bytes held in the later profile.
+        before_count: number of allocations in the earlier profile.
+        after_count: number of allocations in the later profile.
+        inside: the library functions that allocated the memory, most bytes first.
     """
 
     stack: Stack
@@ -155,12 +157,12 @@ class HeapChange:
 
     @property
     def change_bytes(self) -> int:
-        """By how much it grew; negative where it shrank."""
+        """Growth in bytes; negative if memory was freed."""
         return self.after_bytes - self.before_bytes
 
     @property
     def change_count(self) -> int:
-        """Number of allocations that were added; negative where some went."""
+        """Number of added allocations; negative if some were freed."""
         return self.after_count - self.before_count
 
 
@@ -169,10 +171,10 @@ class FlameNode:
     """One call in the tree of all stacks.
 
     Attributes:
-        frame: the call; ``None`` for the root, from which all stacks begin.
-        self_bytes: what it allocated itself.
-        total_bytes: with all that was allocated in the calls that it made.
-        children: these calls, the largest first.
+        frame: the call; ``None`` for the root of all stacks.
+        self_bytes: bytes that the call allocated itself.
+        total_bytes: the same with the bytes allocated in the calls that it made.
+        children: the calls that it made, largest first.
     """
 
     frame: Frame | None

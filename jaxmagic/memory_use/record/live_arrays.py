@@ -1,30 +1,33 @@
-"""Which arrays are alive, how much of which device they take, and where they can be found."""
+"""Declares live arrays: how much memory they take on which device, and which names hold them."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import ClassVar
 
 from ...records.environment import Environment
+from ...records.note import Note, note
 from ...report.displayable import Displayable
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HeldArray:
-    """One array that is alive, and who holds it.
+    """One live array, and the names that hold it.
 
     Attributes:
-        shape: type and sizes as JAX writes them, such as ``"f32[256,512]"``.
-        dtype: its element type in full, such as ``"float32"``; of a typed key that of its data.
-        sharding: where it lies, such as ``"SingleDevice cpu:0"`` or ``"NamedSharding P('x', None) over 4 devices"``.
-        size_bytes: of all its elements once, wherever they lie and however often.
-        device_bytes: what it takes of each device of this process, by the device's name. A replicated array takes
-            all of its size on every device. What lies in another memory than the device's own has that in its name.
-        shared_bytes: what of this lies in memory that an array further up has been counted for: the pieces of a
-            sharded array, and copies that JAX did not make.
-        names: where it was found, in Python as one would type it, shortest first; empty if it was not.
-        made: whether it was made since the snapshot that it is compared with.
+        shape: element type and shape as JAX writes them, such as ``"f32[256,512]"``.
+        dtype: the element type in full, such as ``"float32"``; for a typed PRNG key, that of its data.
+        sharding: the placement, such as ``"SingleDevice cpu:0"`` or ``"NamedSharding P('x', None) over 4 devices"``.
+        size_bytes: global size: each element once, even if it is replicated.
+        device_bytes: bytes on each device of this process, by the device's name. A replicated array takes its full
+            size on every device. A memory kind other than the device's default is part of the name.
+        shared_bytes: how many of these bytes have been counted for an array further up the list: shards of a sharded
+            array, and copies that JAX elided.
+        names: Python expressions that lead to the array, shortest first; empty if none was found.
+        made: whether the array was made since the snapshot.
     """
 
     shape: str
@@ -42,7 +45,7 @@ class HeldArray:
 
     @property
     def own_bytes(self) -> int:
-        """Bytes that would be free on all devices if this array were not there, and those below it neither."""
+        """Bytes on all devices that have not been counted for an array further up the list."""
         return sum(each for _, each in self.device_bytes) - sum(each for _, each in self.shared_bytes)
 
 
@@ -51,14 +54,13 @@ class LiveArrays(Displayable):
     """The arrays that were alive at one moment, on every backend that had been started.
 
     Attributes:
-        arrays: the one that takes most first.
-        started_at: when, in ISO 8601 with the time zone.
-        deleted: those that were donated or deleted since the snapshot although names still lead to them: they take
-            no memory, and to read them is an error. None where there was no snapshot.
-        search_complete: whether everything that the names lead to was looked at. Where it was not, an array without
-            a name may have one.
-        notes: what a reader must know to understand the list, a sentence each.
-        environment: under which this is true.
+        arrays: the live arrays, largest first.
+        started_at: when the list was made, in ISO 8601 with the time zone.
+        deleted: arrays that were donated or deleted since the snapshot but are still held by names. They take no
+            memory, and reading them raises an error. Empty without a snapshot.
+        search_complete: whether the search for names finished. If not, an array without a name may have one.
+        notes: what a reader must know to understand the list.
+        environment: the hardware and software of this session.
     """
 
     _derived: ClassVar[tuple[str, ...]] = ("total_bytes", "by_device")
@@ -67,40 +69,36 @@ class LiveArrays(Displayable):
     started_at: str
     deleted: tuple[HeldArray, ...] = ()
     search_complete: bool
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
     environment: Environment
 
     @property
     def by_device(self) -> dict[str, int]:
-        """The bytes that they take of each device, most first; memory that several arrays share counts once."""
-        found: dict[str, int] = {}
-        for array in self.arrays:
-            for device, size_bytes in array.device_bytes:
-                found[device] = found.get(device, 0) + size_bytes
-            for device, size_bytes in array.shared_bytes:
-                found[device] = found.get(device, 0) - size_bytes
-        return dict(sorted(found.items(), key=lambda item: -item[1]))
+        """Bytes of arrays on each device, largest first; memory that several arrays share counts once."""
+        totals = _summed(array.device_bytes for array in self.arrays)
+        totals.subtract(_summed(array.shared_bytes for array in self.arrays))
+        return dict(totals.most_common())
 
     @property
     def total_bytes(self) -> int:
-        """The bytes that they take of all devices together."""
+        """Bytes of arrays on all devices together."""
         return sum(self.by_device.values())
 
     @property
     def unnamed(self) -> tuple[HeldArray, ...]:
-        """Those that were not found from any name."""
+        """The arrays for which no name was found."""
         return tuple(array for array in self.arrays if not array.names)
 
     @property
     def made(self) -> tuple[HeldArray, ...]:
-        """Those that were made since the snapshot; none where there was no snapshot."""
+        """The arrays that were made since the snapshot; empty without a snapshot."""
         return tuple(array for array in self.arrays if array.made)
 
     def with_largest(self, most: int) -> LiveArrays:
-        """The same with so many arrays at most: the largest ones, and one that stands for all others together.
+        """Keep the largest arrays, and replace all others by one entry with their total size.
 
         Args:
-            most: at least 1.
+            most: number of entries to keep at most, that of the others included; at least 1.
         """
         if len(self.arrays) <= most:
             return self
@@ -110,20 +108,16 @@ class LiveArrays(Displayable):
             dtype="",
             sharding="",
             size_bytes=sum(each.size_bytes for each in left),
-            device_bytes=_summed(each.device_bytes for each in left),
-            shared_bytes=_summed(each.shared_bytes for each in left),
+            device_bytes=tuple(_summed(each.device_bytes for each in left).items()),
+            shared_bytes=tuple(_summed(each.shared_bytes for each in left).items()),
         )
-        note = (
-            f"The {len(kept)} largest of {len(self.arrays)} arrays are listed: the history keeps no more of an "
-            "earlier record."
-        )
-        return replace(self, arrays=(*kept, others), notes=(*self.notes, note))
+        shortened = note("memory_use.largest_arrays", kept=len(kept), arrays=len(self.arrays))
+        return replace(self, arrays=(*kept, others), notes=(*self.notes, shortened))
 
 
-def _summed(sizes: Iterable[tuple[tuple[str, int], ...]]) -> tuple[tuple[str, int], ...]:
-    """The bytes of all, by device."""
-    found: dict[str, int] = {}
-    for each in sizes:
-        for device, size_bytes in each:
-            found[device] = found.get(device, 0) + size_bytes
-    return tuple(found.items())
+def _summed(sizes: Iterable[tuple[tuple[str, int], ...]]) -> Counter[str]:
+    """Add up the bytes on each device."""
+    totals: Counter[str] = Counter()
+    for device, size_bytes in chain.from_iterable(sizes):
+        totals[device] += size_bytes
+    return totals

@@ -1,4 +1,4 @@
-"""Where memory goes: what programs need as the compiler planned it, and what a run of some code made of it."""
+"""Declares memory profiles: the memory that the compiler planned for programs, and that a run of code used."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import ClassVar
 
 from ...compilation.record.compilation import Compilation
 from ...records.environment import Environment
+from ...records.note import Note, note
 from ...report.displayable import Displayable
 from ...session.record import Record
 from ...timing.record import Timing
@@ -15,28 +16,28 @@ from .heap import HeapDifference
 from .live_arrays import LiveArrays
 from .usage import MemoryTimeline
 
-#: Arrays that an old record of a session keeps.
+#: Number of arrays that an earlier record of a session keeps.
 _FEW_ARRAYS = 10
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Buffer:
-    """Bytes that one value takes, and for how long.
+    """The bytes of one value, and its live range (XLA's logical buffer).
 
     Attributes:
-        offset_bytes: where they begin in their allocation.
-        size_bytes: how many they are.
-        first: the step of the schedule that makes them.
-        last: the last step at which they hold it; the step before, where another value is written over them.
-        instruction: the name of the instruction that makes them, as in the compiled module's text.
-        shape: type and sizes, such as ``"f32[256,512]"``.
-        op_name: the path of JAX's operation, such as ``"jit(f)/dot_general"``; of an argument, its name.
-        source: file and line that it comes from, such as ``"train.py:3"``, of a notebook's ``"cell 12:3"``; ``None``
-            if it is not known.
-        inside: the function of a library that this line called, such as ``"flax.linen.BatchNorm"``; ``None`` if
-            there is none, or it is not known.
-        captured: of a constant, or of an argument that JAX has made of one: by which name the function got it from
-            around it, such as ``"params['w']"``. Several where these arrays are equal; empty where none is known.
+        offset_bytes: where the value begins in its allocation.
+        size_bytes: how many bytes it takes.
+        first: the step of the schedule that defines the value.
+        last: the last step of its live range; the step before another value overwrites it, if one does.
+        instruction: the name of the defining instruction, as in the compiled module's text.
+        shape: element type and shape, such as ``"f32[256,512]"``.
+        op_name: the path of JAX's operation, such as ``"jit(f)/dot_general"``; the argument's name for an argument.
+        source: file and line of the operation, such as ``"train.py:3"`` or, in a notebook, ``"cell 12:3"``; ``None``
+            if unknown.
+        inside: the library function that this line called, such as ``"flax.linen.BatchNorm"``; ``None`` if there is
+            none, or if it is unknown.
+        captured: for a constant, or an argument that JAX has hoisted from one: the name under which the function
+            captured it, such as ``"params['w']"``. Several names if these arrays are equal; empty if none is known.
     """
 
     offset_bytes: int
@@ -53,15 +54,15 @@ class Buffer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Allocation:
-    """A stretch of memory that the program gets as a whole.
+    """A contiguous piece of memory that a program gets as a whole (XLA's buffer allocation).
 
     Attributes:
-        kind: what it is for: ``"argument"``, ``"output"``, ``"temporary"``, ``"constant"``; ``"thread-local"`` ones
-            are a few bytes on the stack of a thread, and counted nowhere.
-        size_bytes: how large it is.
-        aliased: whether an argument's memory becomes an output's: it was donated.
-        space: XLA's number of the memory that it lies in; 0 is the device's own.
-        buffers: what lies in it, by when it is made; no byte belongs to two of them at one step.
+        kind: ``"argument"``, ``"output"``, ``"temporary"``, ``"constant"`` or ``"thread-local"``; the latter are a
+            few bytes on the stack of a thread, and are in no sum.
+        size_bytes: size of the allocation.
+        aliased: whether the memory of a donated argument becomes that of an output.
+        space: XLA's memory space; 0 is the device's default memory.
+        buffers: the values in it, in the order of their definition; no byte belongs to two of them at one step.
     """
 
     kind: Kind
@@ -71,7 +72,7 @@ class Allocation:
     buffers: tuple[Buffer, ...]
 
 
-#: Far beyond what compilers make: a record from a file must not keep a reader busy for hours.
+#: Far more steps than compilers schedule: a record from a file must not keep a reader busy for hours.
 MOST_STEPS = 10**7
 
 
@@ -80,25 +81,25 @@ class Executable(Displayable):
     """A compiled program and the memory that it needs on each device.
 
     Attributes:
-        name: of its module, such as ``"jit_f"``.
-        ran: whether it was run in the window; ``None`` if it is not known, or there was no window.
-        compiled: whether it was compiled in the window; ``None`` if there was no window.
-        argument_bytes: of its arguments; like the four below ``None`` where the backend does not say.
-        output_bytes: of its results, with the pointers of tuples.
-        alias_bytes: what of the outputs lies in the memory of donated arguments.
-        temporary_bytes: of everything between.
-        generated_code_bytes: of its machine code; 0 on the CPU, which does not count it.
-        host_argument_bytes: of its arguments in the memory of the host (``pinned_host``), which the sums of the
-            device leave out; like the three below ``None`` where this jaxlib does not say.
-        host_output_bytes: of its results there.
-        host_alias_bytes: what of these lies in the memory of donated arguments there.
-        host_temporary_bytes: of everything between, there, such as offloaded activations.
-        constant_bytes: of what is built into it; ``None`` where its allocations are not known.
-        steps: instructions in its schedule; ``None`` if it is not known.
-        allocations: where everything lies, and for how long; ``None`` if that is not known.
-        estimated: whether the allocations are not the compiler's, but follow from the schedule alone; what is live at
-            a step is a lower bound then.
-        limit_bytes: what the device has in all; ``None`` where it does not say.
+        name: name of the HLO module, such as ``"jit_f"``.
+        ran: whether the program ran in the measured window; ``None`` if unknown, or without a window.
+        compiled: whether it was compiled in the window; ``None`` without a window.
+        argument_bytes: size of the arguments; like the four below ``None`` if the backend does not report it.
+        output_bytes: size of the outputs, including the pointers of tuples.
+        alias_bytes: how much of the outputs is in the memory of donated arguments.
+        temporary_bytes: size of the temporaries.
+        generated_code_bytes: size of the machine code; 0 on the CPU, which does not report it.
+        host_argument_bytes: size of arguments in host memory (``pinned_host``), which is not in the device's sums;
+            like the three below ``None`` if this jaxlib does not report it.
+        host_output_bytes: size of outputs in host memory.
+        host_alias_bytes: how much of these is in the memory of donated arguments on the host.
+        host_temporary_bytes: size of temporaries in host memory, such as offloaded activations.
+        constant_bytes: size of the constants; ``None`` if the allocations are unknown.
+        steps: number of instructions in the schedule; ``None`` if unknown.
+        allocations: the buffer assignment with live ranges; ``None`` if unknown.
+        estimated: whether the allocations are estimated from the schedule, not the compiler's. Live bytes at a step
+            are a lower bound then.
+        limit_bytes: total memory that JAX can use on the device; ``None`` if the device does not report it.
         notes: what could not be read, and why.
     """
 
@@ -121,55 +122,55 @@ class Executable(Displayable):
     allocations: tuple[Allocation, ...] | None = None
     estimated: bool = False
     limit_bytes: int | None = None
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
 
     def __post_init__(self) -> None:
         if (self.steps or 0) > MOST_STEPS:
             raise ValueError(f"steps: expected at most {MOST_STEPS}, got {self.steps}")
         lives = ((each.first, each.last) for allocation in self.allocations or () for each in allocation.buffers)
         if self.steps is not None and any(not 0 <= first <= last < (self.steps or 0) for first, last in lives):
-            raise ValueError(f"a buffer is needed from a step to a later one of {self.steps}")
+            raise ValueError(f"buffers: expected live ranges 0 <= first <= last < {self.steps} steps")
 
     @property
     def peak_bytes(self) -> int | None:
-        """The most that it needs of a device: argument + output + temporary - alias; ``None`` if one is not known.
+        """The memory that it needs on a device: argument + output + temporary - alias; ``None`` if one is unknown.
 
-        Not ``peak_memory_in_bytes`` of JAX's statistics, which leaves the temporaries out on the CPU.
+        This is not ``peak_memory_in_bytes`` of JAX's statistics, which excludes temporaries on the CPU.
         """
-        parts = self.argument_bytes, self.output_bytes, self.temporary_bytes, self.alias_bytes
-        if None in parts:
-            return None
-        argument_bytes, output_bytes, temporary_bytes, alias_bytes = (each or 0 for each in parts)
-        return argument_bytes + output_bytes + temporary_bytes - alias_bytes
+        return _total(self.argument_bytes, self.output_bytes, self.temporary_bytes, self.alias_bytes)
 
     @property
     def host_bytes(self) -> int | None:
-        """The same sum in the memory of the host; ``None`` if one is not known."""
-        parts = self.host_argument_bytes, self.host_output_bytes, self.host_temporary_bytes, self.host_alias_bytes
-        if None in parts:
-            return None
-        argument_bytes, output_bytes, temporary_bytes, alias_bytes = (each or 0 for each in parts)
-        return argument_bytes + output_bytes + temporary_bytes - alias_bytes
+        """The same sum in host memory; ``None`` if one is unknown."""
+        return _total(
+            self.host_argument_bytes, self.host_output_bytes, self.host_temporary_bytes, self.host_alias_bytes
+        )
 
     @property
     def fits(self) -> bool | None:
-        """True if the device has that much in all; ``None`` where it does not say.
+        """Whether the device has enough memory in total; ``None`` if it does not report its memory.
 
-        What other arrays and programs take of it is not counted: it may still not fit beside them.
+        Memory of other arrays and programs is not considered, so the program may still run out of memory.
         """
         if self.peak_bytes is None or self.limit_bytes is None:
             return None
         return self.peak_bytes <= self.limit_bytes
 
 
+def _total(argument: int | None, output: int | None, temporary: int | None, alias: int | None) -> int | None:
+    if argument is None or output is None or temporary is None or alias is None:
+        return None
+    return argument + output + temporary - alias
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Suspect:
-    """Arrays that became more, look after look, under the same name: perhaps a leak.
+    """Arrays under one name whose bytes grew from record to record: perhaps a leak.
 
     Attributes:
-        path: where they are, with ``[*]`` for what differs: ``"losses[*]"``.
-        bytes_seen: what they took at each look, the newest last.
-        arrays: how many there are now.
+        path: where the arrays are, with ``[*]`` in place of keys and indices: ``"losses[*]"``.
+        bytes_seen: their bytes in each record, newest last.
+        arrays: their number now.
     """
 
     path: str
@@ -182,14 +183,14 @@ class MemoryProfile(Record):
     """Memory before, while and after some code ran.
 
     Attributes:
-        timing: of the same run. To be watched costs the first call of every function some 0.1 to 0.7 ms of it, and
-            1 ms for each thousand equations of its trace.
-        before_bytes: what arrays took of each device when the code began.
-        arrays: the arrays that were alive when all of its work was done, and who holds them.
-        executables: what each program that ran or was compiled needs, the hungriest first.
-        timeline: what was really used meanwhile; ``None`` if it was not sampled.
-        suspects: what grew in every look of this session.
-        heap: what was held by call stack before and after, of your own calls; ``None`` if it was not asked for.
+        timing: the timing of the same run. Watching adds 0.1 to 0.7 ms to the first call of every function, and 1 ms
+            for each thousand equations of its jaxpr.
+        before_bytes: bytes of arrays on each device when the code began.
+        arrays: the arrays that were alive when all work was done, and the names that hold them.
+        executables: the programs that ran or were compiled, in the order of the memory that they need, largest first.
+        timeline: memory use during the run; ``None`` if it was not sampled.
+        suspects: arrays that grew in every record of this session.
+        heap: memory by call stack before and after, of the user's own calls; ``None`` without ``--pprof``.
         notes: what could not be measured, and why.
     """
 
@@ -202,7 +203,7 @@ class MemoryProfile(Record):
     timeline: MemoryTimeline | None = None
     suspects: tuple[Suspect, ...] = ()
     heap: HeapDifference | None = None
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
 
     @property
     def code(self) -> str | None:
@@ -211,12 +212,12 @@ class MemoryProfile(Record):
 
     @property
     def compilations(self) -> tuple[Compilation, ...]:
-        """All compilations meanwhile."""
+        """All compilations during the run."""
         return self.timing.compilations
 
     @property
     def environment(self) -> Environment:
-        """Under which this is true."""
+        """The hardware and software of this session."""
         return self.timing.environment
 
     @property
@@ -226,19 +227,19 @@ class MemoryProfile(Record):
 
     @property
     def delta_bytes(self) -> dict[str, int]:
-        """Difference to the bytes before, for each device."""
+        """Growth of the bytes of arrays on each device."""
         before = dict(self.before_bytes)
         devices = dict.fromkeys((*self.after_bytes, *before))
         return {each: self.after_bytes.get(each, 0) - before.get(each, 0) for each in devices}
 
     @property
     def peak_bytes(self) -> int | None:
-        """Peak of the hungriest program on each device; ``None`` if no program says."""
+        """The most memory that a program needs on a device; ``None`` if that is unknown for all programs."""
         return max((each.peak_bytes for each in self.executables if each.peak_bytes is not None), default=None)
 
     @property
     def _entries(self) -> int:
-        """Number of arrays, samples, buffers and call stacks that it lists."""
+        """Number of arrays, samples, buffers and call stacks in this record."""
         allocations = (each for program in self.executables for each in program.allocations or ())
         samples = 0 if self.timeline is None else len(self.timeline.times_ns)
         heaps = () if self.heap is None else (self.heap.before, self.heap.after)
@@ -246,21 +247,20 @@ class MemoryProfile(Record):
         return len(self.arrays.arrays) + samples + sum(len(each.buffers) for each in allocations) + stacks
 
     def _shortened(self) -> MemoryProfile:
-        """Return the same with the largest arrays only; a note names what is gone."""
+        """Drop all but the largest arrays; a note names what was dropped."""
         if self._entries <= _FEW_ARRAYS:
             return self
-        lost = {
+        dropped = {
             "timeline": self.timeline is not None,
-            "maps of programs": any(each.allocations for each in self.executables),
+            "memory maps": any(each.allocations for each in self.executables),
             "call stacks": self.heap is not None,
         }
-        gone = [name for name, was_there in lost.items() if was_there]
-        note = f"The history keeps no {' and no '.join(gone)} of an earlier record."
+        parts = ", ".join(name for name, was_there in dropped.items() if was_there)
         return replace(
             self,
             arrays=self.arrays.with_largest(_FEW_ARRAYS),
             timeline=None,
             heap=None,
             executables=tuple(replace(each, allocations=None, steps=None) for each in self.executables),
-            notes=(*self.notes, *([note] if gone else [])),
+            notes=(*self.notes, *([note("memory_use.history_dropped", parts=parts)] if parts else [])),
         )

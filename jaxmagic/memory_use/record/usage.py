@@ -1,18 +1,20 @@
-"""What was really used of the memory while a block ran, as far as samples can tell."""
+"""Declares the memory that was used while a block ran, as sampled."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from itertools import pairwise
 
+from ...records.note import Note
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Peak:
-    """The most that was used at once, enclosed: a sample can miss it, and a mark for life can be an older one.
+    """Bounds of the peak memory. Samples can miss it, and a high-water mark can be older than the window.
 
     Attributes:
-        at_least_bytes: was seen.
-        at_most_bytes: cannot have been passed; ``None`` where nothing tells.
+        at_least_bytes: the largest sample, or the exact peak.
+        at_most_bytes: an upper bound; ``None`` if there is none.
     """
 
     at_least_bytes: int
@@ -20,7 +22,7 @@ class Peak:
 
     @property
     def exact(self) -> bool:
-        """True if it is known to the byte; otherwise what was seen is a lower bound."""
+        """Whether the peak is known to the byte; otherwise ``at_least_bytes`` is a lower bound."""
         return self.at_least_bytes == self.at_most_bytes
 
 
@@ -28,26 +30,27 @@ class Peak:
 class MemoryTimeline:
     """Memory of the process, of its arrays and of its devices, sampled from the start of a window to its end.
 
-    The first sample was taken at the start and the last one at the end. A column has one entry for each time, and
-    ``None`` where nobody looked then: looking at arrays and devices costs more than the process, and is done less
-    often.
+    The first sample was taken at the start and the last one at the end. A column has one entry for each time, or
+    ``None`` if the value was not sampled then: arrays and devices are more expensive to sample than the process, and
+    are sampled less often.
 
     Attributes:
-        interval_ns: the distance of samples that was asked for. It is larger where a sample costs too much for it.
-        times_ns: when, since the start of the window.
-        rss_bytes: resident set size of the process: its pages that are in memory.
-        array_bytes: what the living JAX arrays take on the local devices. Pieces of a sharded array that somebody
-            looked at count again, and before JAX 0.10 all arrays that share memory do.
-        device_bytes: the same column for each device that tells how much of its memory is in use.
-        device_peak_bytes: for each device, the most that was ever in use, as it said before the window and after it.
-            Nothing resets that. 0 for a device that was started in the window, ``None`` where it did not say.
-        device_limit_bytes: for each device, what JAX may take of its memory.
-        rss_high_water_bytes: the same two for the resident set size, as Linux keeps it (VmHWM); ``None`` elsewhere.
-        clock_ns: when the clock of the timing started, since the start of the window: work in flight is waited for
-            in between.
-        samples_missed: intervals that went by without a sample because Python or the machine was busy.
-        samples_spared: intervals without a sample because sampling would have taken too much of the time.
-        notes: what could not be measured and why, a sentence each.
+        interval_ns: the requested sampling interval. Samples are further apart if sampling is too expensive for it.
+        times_ns: times of the samples since the start of the window.
+        rss_bytes: resident set size of the process.
+        array_bytes: bytes of the live JAX arrays on the local devices. Shards that JAX made arrays of, to print one
+            or for ``addressable_shards``, count again; before JAX 0.10 so do all arrays that share memory.
+        device_bytes: memory in use, for each device that reports it.
+        device_peak_bytes: for each device, the peak in the life of the process, as reported before and after the
+            window. It is never reset. 0 for a device that was started in the window, ``None`` if not reported.
+        device_limit_bytes: for each device, how much of its memory JAX can use.
+        rss_high_water_bytes: the peak resident set size in the life of the process, before and after the window, as
+            Linux reports it (VmHWM); ``None`` elsewhere.
+        clock_ns: when the clock of the timing started, since the start of the window: in between, work in flight is
+            waited for.
+        samples_missed: intervals without a sample because Python or the machine was busy.
+        samples_spared: intervals without a sample because sampling would have taken too much time.
+        notes: what could not be measured, and why.
     """
 
     interval_ns: int
@@ -61,13 +64,13 @@ class MemoryTimeline:
     clock_ns: int = 0
     samples_missed: int = 0
     samples_spared: int = 0
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
 
     def __post_init__(self) -> None:
         if not self.times_ns:
-            raise ValueError("times_ns is empty: a timeline has a sample at its start at least")
+            raise ValueError("times_ns: expected at least the sample at the start, got none")
         if self.times_ns[0] < 0 or any(later < earlier for earlier, later in pairwise(self.times_ns)):
-            raise ValueError("times_ns counts from the start of the window and cannot go back")
+            raise ValueError("times_ns: expected times since the start of the window in ascending order")
         columns = {"rss_bytes": self.rss_bytes, "array_bytes": self.array_bytes, **self.device_bytes}
         for name, column in columns.items():
             if len(column) != len(self.times_ns):
@@ -87,24 +90,24 @@ class MemoryTimeline:
 
     @property
     def rss_peak(self) -> Peak | None:
-        """The largest resident set size, exact where it passed all there had been in the life of the process."""
+        """The peak resident set size, exact if it was the highest in the life of the process."""
         return _peak(self.rss_bytes, self.rss_high_water_bytes or (None, None))
 
     @property
     def rss_peak_bytes(self) -> int | None:
-        """The largest resident set size that is known: a lower bound, unless :attr:`rss_peak` is exact."""
+        """The peak resident set size: a lower bound, unless :attr:`rss_peak` is exact."""
         return None if (peak := self.rss_peak) is None else peak.at_least_bytes
 
     @property
     def array_peak_bytes(self) -> int | None:
-        """The most that living arrays were seen to take: a lower bound."""
+        """The largest sample of the bytes of live arrays: a lower bound of the peak."""
         return max((each for each in self.array_bytes if each is not None), default=None)
 
     def window_peak(self, device: str) -> Peak | None:
-        """The most that was in use on a device within the window; ``None`` if it does not say.
+        """Return the peak memory of a device within the window; ``None`` if the device does not report it.
 
-        A device keeps its peak for the life of the process. Where that grew in the window, it was reached there;
-        where it did not, the samples are a lower bound and it is an upper one.
+        A device reports its peak in the life of the process. If that grew in the window, it is the peak of the
+        window; if not, it is an upper bound, and the largest sample is a lower bound.
 
         >>> gpu = {"gpu:0": (5, 5)}
         >>> timeline = MemoryTimeline(
@@ -117,9 +120,9 @@ class MemoryTimeline:
         return _peak(self.device_bytes.get(device, ()), self.device_peak_bytes.get(device, (None, None)))
 
 
-def _peak(sampled: tuple[int | None, ...], marks: tuple[int | None, int | None]) -> Peak | None:
-    """The peak by samples and by a mark for life, before and after."""
-    before, after = marks
+def _peak(sampled: tuple[int | None, ...], high_water: tuple[int | None, int | None]) -> Peak | None:
+    """Bound the peak by samples and by high-water marks before and after the window."""
+    before, after = high_water
     seen = max((each for each in sampled if each is not None), default=None)
     if before is not None and after is not None and after > before:
         highest = after if seen is None else max(after, seen)

@@ -1,4 +1,4 @@
-"""The reports of memory."""
+"""The reports of memory records."""
 
 from __future__ import annotations
 
@@ -8,10 +8,11 @@ from ..record.heap import HeapDifference, HeapProfile
 from ..record.live_arrays import LiveArrays
 from ..record.memory_profile import Executable, MemoryProfile
 from . import heap, live_arrays, memory_profile
+from .notes import NOTES as NOTES
 
 
 def brief(profile: MemoryProfile, digits: int) -> Brief:
-    """Tell how much more is held than before."""
+    """Name the code and the growth of arrays."""
     return Brief(profile.code, remark=units.size_change(sum(profile.delta_bytes.values())))
 
 

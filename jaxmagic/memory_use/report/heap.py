@@ -1,4 +1,4 @@
-"""The reports of memory by call stack."""
+"""Reports memory by call stack."""
 
 from __future__ import annotations
 
@@ -12,18 +12,19 @@ from ..record.heap import HeapDifference, HeapProfile
 from . import heap_sentences as words
 
 
-def difference(found: HeapDifference, style: Style, explain: bool) -> Iterator[Block]:
-    """Tell which calls put there what is held."""
-    yield Fold(title=words.headline(found), blocks=tuple(_inside(found, style)))
+def difference(heap: HeapDifference, style: Style, explain: bool) -> Iterator[Block]:
+    """Report which calls allocated the memory that is held."""
+    yield Fold(title=words.headline(heap), blocks=tuple(_inside(heap, style)))
 
 
-def _inside(found: HeapDifference, style: Style) -> Iterator[Block]:
-    rows = stacks(found)
-    yield Picture(chart=lambda: heap_flame(found))
+def _inside(heap: HeapDifference, style: Style) -> Iterator[Block]:
+    rows = stacks(heap)
+    yield Picture(chart=lambda: heap_flame(heap))
     yield Table(rows=words.stack_table(rows[: style.rows]), there_are=len(rows), noun="stack", long=True)
-    yield from (Sentence(text=each, faint=True) for each in (*words.about_devices(found), *found.after.notes))
+    sentences = (*words.about_devices(heap), *map(str, heap.after.notes))
+    yield from (Sentence(text=each, faint=True) for each in sentences)
 
 
-def profile(found: HeapProfile, style: Style, explain: bool) -> Iterator[Block]:
-    """Tell the same of a single look."""
-    return difference(HeapDifference(before=None, after=found), style, explain)
+def profile(heap: HeapProfile, style: Style, explain: bool) -> Iterator[Block]:
+    """Report a single heap profile."""
+    return difference(HeapDifference(before=None, after=heap), style, explain)

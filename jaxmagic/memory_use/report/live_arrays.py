@@ -1,4 +1,4 @@
-"""The report of live arrays."""
+"""Reports live arrays."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from . import sentences as words
 
 
 def report(live: LiveArrays, style: Style, explain: bool) -> Iterator[Block]:
-    """Tell what arrays take, and who holds them."""
+    """Report the memory of arrays, and the names that hold them."""
     yield Headline(text=words.live_headline(live))
     if len(live.arrays) > 1:
         yield Picture(chart=lambda: arrays_chart(live))
     yield Table(rows=words.array_table(live.arrays[: style.rows]), there_are=len(live.arrays), noun="array")
-    yield from (Sentence(text=each, faint=True) for each in live.notes)
+    yield from (Sentence(text=str(note), faint=True) for note in live.notes)

@@ -1,4 +1,4 @@
-"""The reports of memory profiles and compiled programs."""
+"""Reports memory profiles and compiled programs."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ from . import sentences as words
 
 
 def report(profile: MemoryProfile, style: Style, explain: bool) -> Iterator[Block]:
-    """Tell what is held, what programs need, and when."""
+    """Report the memory of arrays, the memory that programs need, and the use over time."""
     yield Headline(text=words.headline(profile))
     yield from (Sentence(text=each) for each in (*words.about_devices(profile), words.about_made(profile)))
     made, programs = profile.arrays.made, profile.executables
     yield Table(rows=words.array_table(made[: style.rows]), there_are=len(made), noun="array")
-    told = (*words.about_unfound(profile), *words.about_deleted(profile.arrays.deleted))
-    yield from (Sentence(text=each) for each in told)
+    sentences = (*words.about_unfound(profile), *words.about_deleted(profile.arrays.deleted))
+    yield from (Sentence(text=each) for each in sentences)
     yield Table(rows=words.program_table(programs[: style.rows]), there_are=len(programs), noun="program")
     if (program := mapped(profile)) is not None:
         yield _map(program)
     yield Picture(chart=lambda: timeline_chart(profile))
     yield from (Sentence(text=each) for each in words.about_constants(programs[: style.rows]))
     if programs:
-        told = (*words.about_peak(programs[0]), *words.about_limit(programs[0]))
-        yield from (Sentence(text=each) for each in told)
+        sentences = (*words.about_peak(programs[0]), *words.about_limit(programs[0]))
+        yield from (Sentence(text=each) for each in sentences)
     if profile.heap is not None:
         yield from heap.difference(profile.heap, style, explain)
     if profile.timeline is not None:
@@ -42,12 +42,12 @@ def report(profile: MemoryProfile, style: Style, explain: bool) -> Iterator[Bloc
 
 
 def executable(program: Executable, style: Style, explain: bool) -> Iterator[Block]:
-    """Tell what a program needs, and what its peak is made of."""
+    """Report the memory that a program needs, and the buffers at its peak."""
     yield Headline(text=words.program_headline(program))
     yield Table(rows=words.program_table([program]), there_are=1, noun="program")
     yield _map(program)
-    told = (*words.about_constants([program]), *words.about_peak(program), *words.about_limit(program))
-    yield from (Sentence(text=each) for each in (*told, *program.notes))
+    sentences = (*words.about_constants([program]), *words.about_peak(program), *words.about_limit(program))
+    yield from (Sentence(text=each) for each in (*sentences, *map(str, program.notes)))
 
 
 def _map(program: Executable) -> Picture:

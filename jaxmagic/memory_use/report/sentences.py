@@ -1,4 +1,4 @@
-"""What is said about memory, in every medium."""
+"""Words for memory records, in every medium."""
 
 from __future__ import annotations
 
@@ -13,37 +13,37 @@ from ..record.live_arrays import HeldArray, LiveArrays
 from ..record.memory_profile import Buffer, Executable, MemoryProfile, Suspect
 from ..record.usage import MemoryTimeline, Peak
 
-#: Deleted arrays that are told by name.
+#: Number of deleted arrays that are listed.
 _MOST_DELETED = 5
 
 #: For learners, with ``--explain``: five lines.
 EXPLANATION = (
-    "Arrays: what all JAX arrays hold that are alive when the work is done.",
-    "Held by: names that lead to an array. Where one does, its memory is not free.",
-    "Needs: what a program takes at once of each device, as the compiler planned it.",
-    "Process: what the operating system says is in memory, with Python and JAX.",
-    "At least: samples can miss a peak between them; the true one may be higher.",
+    "Arrays: memory of all JAX arrays that are alive when all work is done.",
+    "Held by: the names that lead to an array, and so keep it in memory.",
+    "Needs: memory that a program takes on each device, as the compiler planned it.",
+    "Process: resident set size, which includes Python and JAX.",
+    "At least: a peak between two samples is missed, so the true one may be higher.",
 )
 
 
-#: Constants that are told of a program, and the bytes from which on one is.
+#: Number of constants of a program that are listed, and the size of the smallest.
 _MOST_CONSTANTS = 3
 _LEAST_BYTES = 1024
 
 
 def headline(profile: MemoryProfile) -> str:
-    """Tell how much arrays hold now, how much that is more, and what the hungriest program needs."""
+    """Name the memory of arrays, its growth, and the most that a program needs."""
     after, delta = profile.arrays.total_bytes, sum(profile.delta_bytes.values())
     parts = [f"Arrays: {units.size(after)} after, {units.size_change(delta)}"]
     if profile.peak_bytes is not None:
-        most = "a program needs" if len(profile.executables) == 1 else "the hungriest program needs"
+        most = "a program needs" if len(profile.executables) == 1 else "the largest program needs"
         parts.append(f"{most} {units.size(profile.peak_bytes)}")
     parts.append(f"ran in {units.time(profile.timing.wall_ns)}")
     return "; ".join(parts)
 
 
 def live_headline(live: LiveArrays) -> str:
-    """Tell how many arrays there are, and what they hold."""
+    """Name the number of live arrays, and their memory."""
     if not live.arrays:
         return "No JAX array is alive."
     verb = "is" if len(live.arrays) == 1 else "are"
@@ -51,53 +51,50 @@ def live_headline(live: LiveArrays) -> str:
 
 
 def about_devices(profile: MemoryProfile) -> list[str]:
-    """Return what each device holds, where there are several."""
-    after, before, delta = profile.after_bytes, dict(profile.before_bytes), profile.delta_bytes
+    """Name the memory of arrays on each device, if there are several."""
+    after, delta = profile.after_bytes, profile.delta_bytes
     if len(delta) < 2:
         return []
-    each = [
-        f"{name} {units.size(after.get(name, 0))} ({units.size_change(after.get(name, 0) - before.get(name, 0))})"
-        for name in delta
-    ]
-    return [f"By device: {', '.join(each)}."]
+    devices = [f"{name} {units.size(after.get(name, 0))} ({units.size_change(delta[name])})" for name in delta]
+    return [f"By device: {', '.join(devices)}."]
 
 
 def about_made(profile: MemoryProfile) -> str:
-    """Tell how many arrays were made and are still held."""
+    """Name the number and memory of arrays that were made during the run and are still alive."""
     made = profile.arrays.made
     if not made:
-        return "No array that was made here is still held."
+        return "No new array was alive when all work was done."
     verb = "was" if len(made) == 1 else "were"
     size = units.size(sum(each.own_bytes for each in made))
-    return f"{units.count(len(made), 'array')} {verb} made here and {verb} still held when all work was done: {size}."
+    return f"{units.count(len(made), 'new array')} {verb} alive when all work was done: {size}."
 
 
 def about_unfound(profile: MemoryProfile) -> list[str]:
-    """Tell how much of what was made here is held by nobody who was found, and who may be."""
+    """Name the memory of new arrays for which no name was found, and what may hold them."""
     unfound = sum(each.own_bytes for each in profile.arrays.made if not each.names)
     if not unfound:
         return []
     return [
-        f"Who holds {units.size(unfound)} of this is not known: no name, output, closure or traceback leads there. A "
-        "running function, a cache of JAX's, a C extension or another thread may hold it."
+        f"{units.size(unfound)} of this is held by something unknown: no name, output, closure or traceback leads to "
+        "it. A running function, a cache in JAX, a C extension or another thread may hold it."
     ]
 
 
 def about_deleted(deleted: Sequence[HeldArray]) -> list[str]:
-    """Find which names lead to arrays that are no more."""
+    """Name the deleted arrays that are still held by names."""
     if not deleted:
         return []
-    told = [
+    listed = [
         f"{holders(each.names)} ({each.shape}, {units.size(each.size_bytes)})" for each in deleted[:_MOST_DELETED]
     ]
-    more = f", and {len(deleted) - len(told)} more" if len(deleted) > len(told) else ""
-    return [f"Donated or deleted here, and still named: {', '.join(told)}{more}. To read them is an error."]
+    more = f", and {len(deleted) - len(listed)} more" if len(deleted) > len(listed) else ""
+    return [f"Donated or deleted during the run, but still named: {', '.join(listed)}{more}. Reading one fails."]
 
 
 def array_table(arrays: Sequence[HeldArray]) -> list[tuple[str, ...]]:
-    """Arrays as rows below their heads; where all lie on the same device, that is not repeated."""
+    """Make the rows of arrays below the column heads; shardings have a column only if they differ."""
     several = len({each.sharding for each in arrays}) > 1 or any(len(each.device_bytes) > 1 for each in arrays)
-    heads = ("size", "array", *(("where it lies",) if several else ()), "held by")
+    heads = ("size", "array", *(("sharding",) if several else ()), "held by")
     rows = [
         (units.size(each.own_bytes), each.shape, *((each.sharding,) if several else ()), holders(each.names))
         for each in arrays
@@ -106,23 +103,23 @@ def array_table(arrays: Sequence[HeldArray]) -> list[tuple[str, ...]]:
 
 
 def holders(names: Sequence[str]) -> str:
-    """Find where an array can be found.
+    """List the names that hold an array.
 
     >>> holders(("y", "Out[3]")), holders(())
-    ('y, Out[3]', 'not found from the namespace')
+    ('y, Out[3]', 'no name found')
     """
-    return ", ".join(names) if names else "not found from the namespace"
+    return ", ".join(names) if names else "no name found"
 
 
 def program_table(programs: Sequence[Executable]) -> list[tuple[str, ...]]:
-    """Programs as rows below their heads: what each needs, and what that is made of."""
+    """Make the rows of programs below the column heads: the memory that each needs, and its parts."""
     optional = {"- alias": "alias_bytes", **_ON_THE_HOST}
     more = {head: field for head, field in optional.items() if any(getattr(each, field) for each in programs)}
     heads = ("program", "needs =", "argument", "+ output", "+ temporary", *more, "")
     return [heads, *(_program_row(each, list(more.values())) for each in programs)]
 
 
-#: Columns of what lies in the memory of the host; like that of aliases, one of zeros is left out.
+#: Columns of host memory; like the column of aliases, a column of zeros is left out.
 _ON_THE_HOST = {
     "host arg": "host_argument_bytes",
     "host out": "host_output_bytes",
@@ -134,38 +131,38 @@ _ON_THE_HOST = {
 def _program_row(program: Executable, more: Sequence[str]) -> tuple[str, ...]:
     numbers = [program.peak_bytes, program.argument_bytes, program.output_bytes, program.temporary_bytes]
     numbers += [getattr(program, field) for field in more]
-    happened = [word for word, whether in (("ran", program.ran), ("compiled", program.compiled)) if whether]
-    sizes = ("not known" if each is None else units.size(each) for each in numbers)
-    return (program.name, *sizes, ", ".join(happened))
+    events = [word for word, whether in (("ran", program.ran), ("compiled", program.compiled)) if whether]
+    sizes = ("unknown" if each is None else units.size(each) for each in numbers)
+    return (program.name, *sizes, ", ".join(events))
 
 
 def program_headline(program: Executable) -> str:
-    """Say how much a program needs, where the compiler says so."""
+    """Name the memory that a program needs."""
     if program.peak_bytes is None:
-        return f"{program.name}: what it needs is not known"
+        return f"{program.name} needs an unknown amount of memory"
     return f"{program.name} needs {units.size(program.peak_bytes)}"
 
 
 def about_constants(programs: Sequence[Executable]) -> list[str]:
-    """Return what is built into programs beside that."""
-    built_in = [
+    """Name the memory of constants and machine code, which is not in the sums."""
+    constants = [
         f"{each.name} {units.size(each.constant_bytes)}{_largest_constants(each)}"
         for each in programs
         if each.constant_bytes
     ]
-    sentences = [f"Beside that, constants are built in: {'; '.join(built_in)}."] if built_in else []
     code = [f"{each.name} {units.size(each.generated_code_bytes)}" for each in programs if each.generated_code_bytes]
-    return [*sentences, f"Their machine code takes: {'; '.join(code)}."] if code else sentences
+    named = (("Constants", constants), ("Machine code", code))
+    return [f"{what}, not included above: {'; '.join(sizes)}." for what, sizes in named if sizes]
 
 
 def _largest_constants(program: Executable) -> str:
-    """A few constants that are large, by their names as far as they are known, and where they are used."""
+    """List the largest constants with their names, if known, and the lines that use them."""
     constants = [each for each in program.allocations or () if each.kind == "constant" and each.buffers]
     large = sorted(constants, key=lambda each: -each.size_bytes)[:_MOST_CONSTANTS]
-    told = [
+    listed = [
         f"{units.size(each.size_bytes)} {_name(each.buffers[0])}" for each in large if each.size_bytes >= _LEAST_BYTES
     ]
-    return f" ({', '.join(told)})" if told else ""
+    return f" ({', '.join(listed)})" if listed else ""
 
 
 def _name(constant: Buffer) -> str:
@@ -174,12 +171,12 @@ def _name(constant: Buffer) -> str:
 
 
 def _made_by(buffer: Buffer) -> str:
-    """Return what a buffer holds: what was captured, or the operation whose result it is."""
+    """Name a buffer by the captured array, or by the operation whose result it is."""
     return " or ".join(buffer.captured) or buffer.op_name or buffer.instruction
 
 
 def about_peak(program: Executable) -> list[str]:
-    """Find where a program is at its peak, and what is largest then."""
+    """Name the step at which most bytes of a program are live, and the largest buffers then."""
     peak = peak_of(program)
     if peak is None or not peak.live_bytes:
         return []
@@ -188,65 +185,62 @@ def about_peak(program: Executable) -> list[str]:
         at += f", {peak.instruction.instruction}"
         if peak.instruction.source:
             at += f" ({place_and_inside(peak.instruction.source, peak.instruction.inside)})"
-    made_by = shortened([_made_by(buffer) for _, buffer in peak.live[:3]], 80)
+    names = shortened([_made_by(buffer) for _, buffer in peak.live[:3]], 80)
     largest = [
         f"{units.size(buffer.size_bytes)} {allocation.kind} {buffer.shape} {name}"
         + (f" ({place_and_inside(buffer.source, buffer.inside)})" if buffer.source else "")
-        for (allocation, buffer), name in zip(peak.live, made_by, strict=False)
+        for (allocation, buffer), name in zip(peak.live, names, strict=False)
     ]
-    estimate = " (a lower bound: this backend does not say where its buffers lie)" if program.estimated else ""
+    estimate = " (a lower bound: this backend does not report its buffer assignment)" if program.estimated else ""
     least = "at least " if program.estimated else ""
-    used = least + units.size(peak.live_bytes) + _of_all(program, peak.live_bytes)
+    live = f"{least}{units.size(peak.live_bytes)} live{_of_allocated(program, peak.live_bytes)}"
     (name,) = shortened([program.name], 60)
-    return [f"{name} uses most at {at}: {used}{estimate}. The largest then: {'; '.join(largest)}."]
+    return [f"{name} peaks at {at}: {live}{estimate}. Largest live buffers: {'; '.join(largest)}."]
 
 
-def _of_all(program: Executable, live_bytes: int) -> str:
-    """Return what the program gets, where that is more.
-
-    Buffers that are never needed together have room of their own.
-    """
+def _of_allocated(program: Executable, live_bytes: int) -> str:
+    """Name the allocated memory if it is more, because buffers that are never live together do not share memory."""
     if program.peak_bytes is None or live_bytes >= program.peak_bytes:
         return ""
-    return f" of the {units.size(program.peak_bytes)} that it gets"
+    return f" of {units.size(program.peak_bytes)} allocated"
 
 
 def about_limit(program: Executable) -> list[str]:
-    """Tell whether it fits, where the device says what it has."""
+    """Tell whether a program fits in the memory of its device, if the device reports it."""
     if program.fits is None or program.limit_bytes is None or program.peak_bytes is None:
         return []
-    verdict = "fits into" if program.fits else "does not fit into"
-    return [f"{program.name} {verdict} the {units.size(program.limit_bytes)} that its device has in all."]
+    verdict = "fits" if program.fits else "does not fit"
+    return [f"{program.name} {verdict} in the {units.size(program.limit_bytes)} of memory of its device."]
 
 
 def about_timeline(timeline: MemoryTimeline) -> list[str]:
-    """Return what was really used meanwhile."""
+    """Name the memory in use at the end, and its peak, for the process and each device."""
     sentences = []
     if timeline.rss_start_bytes is not None and timeline.rss_end_bytes is not None:
-        peak = f", {at_most(timeline.rss_peak)} at its peak" if timeline.rss_peak else ""
+        peak = f", peak {_bounded(timeline.rss_peak)}" if timeline.rss_peak else ""
         delta = units.size_change(timeline.rss_end_bytes - timeline.rss_start_bytes)
-        sentences.append(f"The process: {units.size(timeline.rss_end_bytes)} resident, {delta}{peak}.")
+        sentences.append(f"Process: {units.size(timeline.rss_end_bytes)} resident, {delta}{peak}.")
     for device, column in timeline.device_bytes.items():
-        seen = [each for each in column if each is not None]
-        used = f"{units.size(seen[-1])} in use" if seen else "use not known"
+        known = [each for each in column if each is not None]
+        used = f"{units.size(known[-1])} in use" if known else "memory in use unknown"
         window = timeline.window_peak(device)
-        peak = f", {at_most(window)} at its peak" if window else ""
+        peak = f", peak {_bounded(window)}" if window else ""
         limit = timeline.device_limit_bytes.get(device)
-        sentences.append(f"{device}: {used}{peak}{f', of {units.size(limit)}' if limit else ''}.")
+        sentences.append(f"{device}: {used}{peak}{f', limit {units.size(limit)}' if limit else ''}.")
     taken = len(timeline.times_ns)
     sentences.append(f"{units.count(taken, 'sample')}, every {units.time_short(timeline.interval_ns)} at best.")
     return sentences
 
 
-def at_most(peak: Peak) -> str:
-    """A peak that may have been missed between two samples."""
+def _bounded(peak: Peak) -> str:
+    """Mark a peak that may be higher, because it can fall between two samples."""
     return units.size(peak.at_least_bytes) if peak.exact else f"at least {units.size(peak.at_least_bytes)}"
 
 
 def about_suspects(suspects: Sequence[Suspect]) -> list[str]:
-    """Return what may leak, and what to do."""
+    """Name what may leak, and what to do."""
     return [
-        f"{each.path} grew in each of the last {len(each.bytes_seen)} looks, by "
+        f"{each.path} grew in each of the last {len(each.bytes_seen)} records, by "
         f"{units.size(each.bytes_seen[-1] - each.bytes_seen[0])} to {units.size(each.bytes_seen[-1])} "
         f"({units.count(each.arrays, 'array')}): a leak? "
         f"{remedy(each.path)}"
@@ -255,28 +249,28 @@ def about_suspects(suspects: Sequence[Suspect]) -> list[str]:
 
 
 def remedy(path: str) -> str:
-    """Tell how to let go of what is held under a path.
+    """Advise how to free the arrays under a path.
 
     >>> remedy("losses[*]"), remedy("model.w")
     ('If they are no longer needed: losses.clear().', 'If they are no longer needed: del model.w.')
     """
     if path.startswith("Out[*]"):
         return (
-            "Out keeps the value of every cell: end the line with a semicolon, or run %reset -f out. The last three "
-            "IPython keeps elsewhere as well: get_ipython().user_ns_hidden.update(_=0, __=0, ___=0)."
+            "Out keeps the value of every cell: end the line with a semicolon, or run %reset -f out. IPython has "
+            "hidden copies of the last three: get_ipython().user_ns_hidden.update(_=0, __=0, ___=0)."
         )
     if path.startswith("last traceback"):
-        return "The last exception keeps the variables of its functions: run del sys.last_traceback, sys.last_value."
+        return "The last traceback keeps the variables of its functions: run del sys.last_traceback, sys.last_value."
     if re.fullmatch(r"[\w.]+", name := path.removesuffix("[*]")):
         return f"If they are no longer needed: {f'del {name}' if name == path else f'{name}.clear()'}."
-    return "If they are no longer needed, let go of them there."
+    return "If they are no longer needed, delete them there."
 
 
 def notes(profile: MemoryProfile) -> list[str]:
-    """Return what could not be measured, and why."""
+    """Word the notes of a record and its parts, each once."""
     sampled = profile.timeline.notes if profile.timeline else ()
-    found = [*profile.notes, *map(str, profile.timing.notes), *profile.arrays.notes, *sampled]
-    found += [f"{each.name}: {note}" for each in profile.executables for note in each.notes]
+    sentences = list(map(str, (*profile.notes, *profile.timing.notes, *profile.arrays.notes, *sampled)))
+    sentences += [f"{program.name}: {note}" for program in profile.executables for note in program.notes]
     if profile.timing.error is not None:
-        found.append(f"The code ended with {profile.timing.error}; this is how far it came.")
-    return list(dict.fromkeys(found))
+        sentences.append(f"The code ended with {profile.timing.error}; the record covers what ran until then.")
+    return list(dict.fromkeys(sentences))

@@ -1,4 +1,4 @@
-"""The curve of live bytes, and what is counted once."""
+"""The curve of live bytes, which counts shared bytes once."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ def buffer(first: int, last: int, offset: int = 0, size: int = 4, name: str = ""
 
 
 def extents(*buffers: Buffer) -> list[tuple[str, int, int, int, int]]:
-    """Name, first and last step, first byte and the one behind the last."""
+    """Name, first and last step, first byte, and the byte after the last one."""
     return [
         (each.instruction, each.first, each.last, each.offset_bytes, each.offset_bytes + each.size_bytes)
         for each in disjoint(buffers)

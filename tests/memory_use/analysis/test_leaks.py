@@ -1,4 +1,4 @@
-"""What grows from look to look is suspected, and nothing else."""
+"""Arrays that grow from record to record are suspects, and nothing else is."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from jaxmagic.memory_use.record.memory_profile import Suspect
 
 
 def looks(live_arrays: Any, *series: dict[str, int]) -> list[Any]:
-    """A look for each dictionary of what the first names of arrays hold."""
+    """Live arrays for each dictionary of names and bytes."""
     return [live_arrays(*((size, (name,) if name else ()) for name, size in held.items())) for held in series]
 
 
@@ -23,7 +23,7 @@ def looks(live_arrays: Any, *series: dict[str, int]) -> list[Any]:
 def test_what_grew_in_each_of_the_last_three_looks_is_suspected_and_nothing_else(
     live_arrays: Any, lengths: list[int]
 ) -> None:
-    """Lists of as many arrays of 8 bytes, look after look."""
+    """Each record has a list of this many arrays of 8 bytes."""
     seen = looks(live_arrays, *({f"losses[{n}]": 8 for n in range(length)} for length in lengths))
     first, second, third = lengths[-3:]
     found = suspects(seen)
@@ -76,7 +76,7 @@ def test_arrays_that_share_memory_do_not_grow(live_arrays: Any) -> None:
 
 
 def test_values_of_cells_are_one_path_however_they_are_called(live_arrays: Any) -> None:
-    """The newest of them is called ``_``, and another one in each look."""
+    """The newest value is called ``_``, which is another one in each record."""
     series = [{"Out[1]": 8}, {"_": 8, "Out[2]": 8}, {"_": 8, "__.w": 8, "_2": 8, "Out[3]": 8}]
     (found,) = suspects(looks(live_arrays, *series))
     assert found == Suspect(path="Out[*]", bytes_seen=(8, 16, 24), arrays=3)

@@ -1,4 +1,4 @@
-"""The step at which a program needs most."""
+"""The step at which most bytes of a program are live."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What arrays take, those of numbers smaller than a byte as well: as much as XLA says that it planned for them."""
+"""Bytes of arrays, including elements smaller than a byte, are those that XLA plans."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from jax.sharding import Mesh, NamedSharding
 from jax.sharding import PartitionSpec as P
 
 from jaxmagic.memory_use.capture.array_bytes import bytes_of, device_bytes
-from jaxmagic.memory_use.capture.live_arrays import look
+from jaxmagic.memory_use.capture.live_arrays import list_live_arrays
 from jaxmagic.memory_use.capture.usage_readings import array_bytes
 
 ELEMENTS = 1001
@@ -33,7 +33,7 @@ def test_an_array_takes_what_its_program_planned_for_it(dtype: Any) -> None:
 
 def test_both_lists_of_arrays_say_the_same(dtype: Any) -> None:
     devices = jax.local_devices()
-    gc.collect()  # what other tests have left would go away meanwhile
+    gc.collect()  # or arrays of other tests would be freed during the run
     gc.disable()
     try:
         before = array_bytes(devices)
@@ -41,7 +41,7 @@ def test_both_lists_of_arrays_say_the_same(dtype: Any) -> None:
         grown_bytes = array_bytes(devices) - before  # type: ignore[operator]
     finally:
         gc.enable()
-    (held,) = [each for each in look({"x": x}).arrays if "x" in each.names]
+    (held,) = [each for each in list_live_arrays({"x": x}).arrays if "x" in each.names]
     assert held.size_bytes == held.own_bytes == bytes_of(ELEMENTS, dtype)
     assert grown_bytes == held.own_bytes
 
@@ -51,15 +51,15 @@ def test_each_piece_is_packed_by_itself(spec: P, piece_bytes: int) -> None:
     devices = jax.devices()[:4]
     if len(devices) < 4:
         pytest.skip("there are no four devices")
-    elements = 1004 if spec else 1001  # pieces of 251: the last byte of each is half full
+    elements = 1004 if spec else 1001  # shards of 251: the last byte of each is half full
     place = NamedSharding(Mesh(np.array(devices), "x"), spec)
     x = jax.device_put(jnp.ones(elements, "int4"), place)
-    (held,) = [each for each in look({"x": x}).arrays if "x" in each.names]
+    (held,) = [each for each in list_live_arrays({"x": x}).arrays if "x" in each.names]
     assert [each for _, each in held.device_bytes] == [piece_bytes] * 4
 
 
 def test_padding_that_the_backend_tells_counts() -> None:
-    """Fabricated: the CPU does not pad."""
+    """Fabricated, because the CPU does not pad."""
 
     class Padded:
         dtype, shape = jnp.dtype("int4"), (8,)

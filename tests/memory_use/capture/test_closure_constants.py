@@ -1,4 +1,4 @@
-"""A constant of a program has the name of the array that it is a copy of, or none."""
+"""A constant of a program has the name of the array of which it is a copy, or no name."""
 
 from __future__ import annotations
 
@@ -84,8 +84,8 @@ def scanned(x: Any) -> Any:
 
 
 def names(found: Executable) -> list[tuple[str, ...]]:
-    """Of all constants that are no small ones, and of the arguments that have some."""
-    assert not any("names of what" in note for note in found.notes)
+    """Names of all large constants, and of arguments with such names."""
+    assert not any("names of" in str(note) for note in found.notes)
     return [
         buffer.captured
         for allocation in found.allocations or ()

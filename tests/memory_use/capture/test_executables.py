@@ -1,4 +1,4 @@
-"""What programs need of memory, read from real ones."""
+"""The memory that programs need, read from real programs."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def test_the_peak_lies_between_what_one_instruction_takes_and_all_that_is_alloca
 
 
 def largest_operands(made: Any) -> int:
-    """Bytes of the arrays that the hungriest instruction of the entry computation reads, read from the module."""
+    """Bytes of the operands of the instruction that reads most in the entry computation."""
     module = read_module(serialized(made))
     sizes = []
     for number in module.computations[module.entry_computation_id]:
@@ -113,10 +113,12 @@ def test_a_donated_argument_is_memory_of_the_output() -> None:
 
 def test_buffers_name_their_operation_and_their_line() -> None:
     def f(x: Any) -> Any:
-        return jax.lax.sort(x) @ x  # the line that is looked for
+        return jax.lax.sort(x) @ x  # the line to find
 
     here = Path(__file__)
-    line = next(number for number, text in enumerate(here.read_text().splitlines(), 1) if "# the line that" in text)
+    line = next(
+        number for number, text in enumerate(here.read_text().splitlines(), 1) if text.endswith("# the line to find")
+    )
     found = requirement(jax.jit(f).lower(jnp.ones(300)).compile().runtime_executable())
     assert found.allocations is not None
     sorted_ = [
@@ -231,7 +233,7 @@ def loaded(name: str) -> int:
 
 
 class Fake:
-    """A backend that says only some of it."""
+    """A backend that reports only a part."""
 
     def __init__(self, real: Any, **instead: Any) -> None:
         self._real, self._instead = real, instead
@@ -265,7 +267,7 @@ def test_a_damaged_assignment_becomes_a_note_and_an_estimate() -> None:
     fake = Fake(program, get_compiled_memory_stats=lambda: Fake(real, serialized_buffer_assignment_proto=b"\xff\xff"))
     found = requirement(fake)
     assert found.estimated
-    assert found.notes[0].startswith("Not known: where its buffers lie (DecodeError")
+    assert str(found.notes[0]).startswith("Could not read the buffer assignment (DecodeError: ")
     assert found.peak_bytes == requirement(program).peak_bytes
 
 
@@ -278,10 +280,10 @@ def test_a_backend_that_says_nothing_has_notes_and_no_numbers() -> None:
         )
     )
     assert (found.peak_bytes, found.allocations, found.fits) == (None, None, None)
-    assert found.notes == (
-        "Not known: what the compiler planned (RuntimeError: UNIMPLEMENTED: not here).",
-        "Not known: its module (RuntimeError: no reason given).",
-    )
+    assert list(map(str, found.notes)) == [
+        "Could not read the compiler's memory statistics (RuntimeError: UNIMPLEMENTED: not here).",
+        "Could not read the HLO module (RuntimeError: no reason given).",
+    ]
 
 
 @pytest.mark.parametrize(("limit_bytes", "fits"), [(10**9, True), (1000, False)])
@@ -290,7 +292,7 @@ def test_whether_it_fits_is_said_where_the_device_has_a_limit(limit_bytes: int, 
     device = Fake(jax.devices()[0], memory_stats=lambda: {"bytes_limit": limit_bytes})
     found = requirement(Fake(program, local_devices=lambda: [device]))
     assert (found.limit_bytes, found.fits) == (limit_bytes, fits)
-    assert requirement(program).limit_bytes is None  # the CPU says nothing
+    assert requirement(program).limit_bytes is None  # the CPU reports no limit
 
 
 def test_no_backend_is_started_to_watch() -> None:
@@ -306,7 +308,7 @@ def test_no_backend_is_started_to_watch() -> None:
 
 def test_what_lies_on_the_host_is_told_apart() -> None:
     class Offloaded:
-        """A program of a backend that has two memories."""
+        """A program of a backend with two memories."""
 
         def get_compiled_memory_stats(self) -> Any:
             host = {

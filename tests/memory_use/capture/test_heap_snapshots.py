@@ -1,4 +1,4 @@
-"""Heap profiles before and after: what the code has put there, and reports that come whatever goes wrong."""
+"""Heap profiles before and after code: its allocations, and reports in spite of failures."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ from jaxmagic.records.call_stack import Frame, is_users
 
 
 def watched(act: Callable[[], Any], **options: Any) -> tuple[HeapDifference | None, list[str]]:
-    gc.collect()  # what other tests have left would go away meanwhile
+    gc.collect()  # or arrays of other tests would be freed during the run
     watch = HeapWatch(**options)
     watch.start()
     result = jax.block_until_ready(act())
     found = watch.stop()
     del result
-    return found, watch.notes
+    return found, list(map(str, watch.notes))
 
 
 def test_what_the_code_has_put_there_comes_first_and_by_its_line() -> None:
@@ -81,7 +81,7 @@ def test_a_file_that_cannot_be_written_is_a_sentence(x: Any) -> None:
 
     found, notes = watched(lambda: x, keep=full)
     assert found is not None
-    assert notes == ["The raw heap profile could not be written: [Errno 28] No space left on device: 'heap.pb.gz'."]
+    assert notes == ["Could not write the raw heap profile: [Errno 28] No space left on device: 'heap.pb.gz'."]
 
 
 @pytest.mark.parametrize(
@@ -96,9 +96,7 @@ def test_a_broken_profile_is_a_sentence_and_kept_all_the_same(monkeypatch: Any, 
     assert found is None
     assert kept == [broken]
     (note,) = notes
-    assert note.startswith(
-        "JAX's heap profile could not be read: heap profile: expected a whole pprof profile of memory"
-    )
+    assert note.startswith("Could not read JAX's heap profile: expected a complete pprof profile of memory")
 
 
 @pytest.mark.parametrize("when", ["before", "after"])
@@ -113,7 +111,7 @@ def test_a_backend_that_has_none_is_a_sentence(monkeypatch: Any, when: str) -> N
 
     monkeypatch.setattr(jax.profiler, "device_memory_profile", give)
     found, notes = watched(lambda: None)
-    assert notes == [f"JAX gave no heap profile {when} the code: RuntimeError: UNIMPLEMENTED: no heap profile here."]
+    assert notes == [f"JAX gave no heap profile {when} the code (RuntimeError: UNIMPLEMENTED: no heap profile here)."]
     if when == "after":
         assert found is None
     else:

@@ -1,4 +1,4 @@
-"""Twelve leaks and more, each found by the name of its holder, and nothing of the user's run for it."""
+"""Twelve leaks and more are found by the names of their holders, and no code of the user is run."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def a() -> Any:
 
 @pytest.fixture(autouse=True)
 def no_last_traceback(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of another test that has failed."""
+    """Forget the error of another test that has failed."""
     for name in ("last_exc", "last_value", "last_traceback"):
         monkeypatch.delattr(sys, name, raising=False)
 
@@ -112,7 +112,7 @@ def failed(value: Any) -> BaseException:
 def cached(value: Any) -> Any:
     @functools.lru_cache
     def f(n: int) -> Any:
-        return value if n < 0 else n  # the default below is what is kept
+        return value if n < 0 else n  # the default below holds the array
 
     f(-1)
     return f
@@ -194,7 +194,7 @@ def test_a_leak_in_the_last_traceback_is_found(a: Any, where: str, monkeypatch: 
         ("ipykernel.zmqshell", False),
         ("jaxmagic.memory_use.magic", False),
         ("decorator", False),
-        ("jaxmagic.memory_use.verbs", True),  # what it was given may be held by nothing else
+        ("jaxmagic.memory_use.verbs", True),  # its arguments may be held by nothing else
         ("IPythonic", True),
         (None, True),
         (7, True),
@@ -278,7 +278,7 @@ def test_the_module_whose_names_are_searched_is_not_searched_again(a: Any, monke
     module = types.ModuleType("__main__")
     module.x = a  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, "__main__", module)
-    monkeypatch.setitem(sys.modules, "__mp_main__", module)  # as multiprocessing has it
+    monkeypatch.setitem(sys.modules, "__mp_main__", module)  # as multiprocessing does
     assert names(a, vars(module)) == ["x"]
 
 
@@ -421,7 +421,7 @@ def test_no_code_of_the_users_is_run(a: Any, hold: Any, name: str) -> None:
 
 
 class Ticking:
-    """A clock that goes on by a step whenever it is read."""
+    """A clock that advances by a step at each reading."""
 
     def __init__(self, step_ns: int) -> None:
         self.now_ns, self.step_ns, self.read = 0, step_ns, 0
@@ -438,7 +438,7 @@ def test_the_search_ends_when_its_time_is_up(a: Any) -> None:
     found = find_holders([a], namespace, limit_s=0.5, clock=clock)
     assert not found.complete
     assert clock.read <= 7
-    assert found.names == {id(a): ["v"]}  # what was found until then is named
+    assert found.names == {id(a): ["v"]}  # arrays that were found until then have names
 
 
 def test_one_huge_container_does_not_outlast_the_time(a: Any) -> None:
@@ -468,7 +468,7 @@ def test_what_lies_too_deep_is_cut(a: Any) -> None:
         deep = [deep]
     found = find_holders([a], {"v": deep}, clock=Ticking(0))
     assert (found.names, found.complete) == ({}, False)
-    while type(deep) is list:  # by hand: Python's own way down is recursive
+    while type(deep) is list:  # by hand, because Python's own deallocation is recursive
         deep = deep.pop()
 
 
@@ -498,7 +498,7 @@ def test_no_array_is_kept_alive() -> None:
             assert found.names
             del array
             namespace.clear()
-            if hold is not cached and hold is not failed:  # circles of Python's own making
+            if hold is not cached and hold is not failed:  # cycles that Python itself makes
                 assert reference() is None, hold
     finally:
         gc.enable()
@@ -549,7 +549,7 @@ def test_keys_are_not_kept_alive(a: Any) -> None:
 
 @pytest.mark.parametrize("way", ["its module", "a dictionary of names", "inside"])
 def test_an_object_does_not_hold_what_is_in_its_module(a: Any, monkeypatch: pytest.MonkeyPatch, way: str) -> None:
-    """Compiled functions of numba's know the module that they come from, and with it the whole session."""
+    """Compiled functions of numba refer to their module, and so to the whole session."""
     mine = types.ModuleType("mine")
     mine.w = mine.gini = a  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, "mine", mine)
@@ -588,7 +588,7 @@ def test_a_tuple_that_only_pretends_to_have_fields_is_told_by_numbers(a: Any) ->
 
 
 def of_library(name: str, *bases: type, **members: Any) -> Any:
-    """An object of a class that a library has defined: numpy's, for this test."""
+    """An object of a class that looks like one of a library, here of numpy."""
     return type(name, bases, {"__module__": "numpy", "__slots__": (), **members})
 
 
@@ -598,7 +598,7 @@ def test_the_private_dictionary_of_a_librarys_mapping_is_the_mapping(a: Any) -> 
     frozen = kind()
     frozen._dict, frozen._hash = {"w": a}, None
     assert names(a, {"f": frozen}) == ["f['w']"]
-    frozen._hash = {"v": 1}  # which of both has the items cannot be told
+    frozen._hash = {"v": 1}  # it is ambiguous which of both has the items
     assert names(a, {"f": frozen}) == ["f._dict['w']"]
 
 

@@ -1,4 +1,4 @@
-"""Which imported modules are the user's, also after modules came and went."""
+"""Which imported modules are the user's, also after imports and removals."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ NAME = "a_module_of_the_user"
 
 @pytest.fixture(autouse=True)
 def modules_are_told_apart(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Tests look at no modules otherwise."""
+    """Make one module the user's; other tests have none."""
     monkeypatch.setattr(imported_module, "is_users_module", lambda held: held.get("__name__") == NAME)
     monkeypatch.setattr(imported_module, "_last", {})
     yield

@@ -1,4 +1,4 @@
-"""Which library function put something into memory: a library that is made for the test, and bare names of calls."""
+"""Library functions that allocated memory: of a library that is made for the test, and unqualified names."""
 
 from __future__ import annotations
 

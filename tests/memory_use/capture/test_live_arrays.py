@@ -1,4 +1,4 @@
-"""Which arrays are alive, what they take of which device, and what is new."""
+"""Live arrays: their bytes on each device, and which of them are new."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from jax.sharding import PartitionSpec as P
 
 from jaxmagic.memory_use.capture import array_survey as survey
 from jaxmagic.memory_use.capture import live_arrays as arrays
-from jaxmagic.memory_use.capture.live_arrays import look, snapshot
+from jaxmagic.memory_use.capture.live_arrays import list_live_arrays, snapshot
 from jaxmagic.memory_use.record.live_arrays import HeldArray, LiveArrays
 
 four = pytest.mark.skipif(jax.local_device_count() < 4, reason="needs four devices")
@@ -32,7 +32,7 @@ def found(record: LiveArrays, name: str) -> HeldArray:
 
 
 def own_by_device(record: LiveArrays, names: set[str]) -> dict[str, int]:
-    """What those of these names take, each device without what is shared."""
+    """Own bytes of the arrays with these names, without shared memory."""
     total: dict[str, int] = {}
     for array in record.arrays:
         if names & set(array.names):
@@ -50,7 +50,7 @@ def here() -> str:
 
 def test_an_array_is_listed_with_its_name_and_its_bytes() -> None:
     w = jnp.ones((256, 512))
-    record = look({"w": w})
+    record = list_live_arrays({"w": w})
     array = found(record, "w")
     assert (array.shape, array.dtype, array.size_bytes) == ("f32[256,512]", "float32", 524288)
     assert array.device_bytes == ((here(), 524288),)
@@ -61,7 +61,7 @@ def test_an_array_is_listed_with_its_name_and_its_bytes() -> None:
 
 def test_the_largest_is_first() -> None:
     small, large = jnp.ones(3), jnp.ones(3000)
-    record = look({"small": small, "large": large})
+    record = list_live_arrays({"small": small, "large": large})
     sizes = [sum(size for _, size in array.device_bytes) for array in record.arrays]
     assert sizes == sorted(sizes, reverse=True)
     assert record.arrays.index(found(record, "large")) < record.arrays.index(found(record, "small"))
@@ -80,13 +80,13 @@ def test_the_largest_is_first() -> None:
 )
 def test_types_are_written_as_jax_does(dtype: Any, shape: str) -> None:
     x = jnp.ones((2, 3), dtype)
-    assert found(look({"x": x}), "x").shape == shape == x.aval.str_short(short_dtypes=True)
+    assert found(list_live_arrays({"x": x}), "x").shape == shape == x.aval.str_short(short_dtypes=True)
 
 
 @four
 def test_a_sharded_array_counts_a_piece_on_each_device() -> None:
     y = jax.device_put(np.ones((256, 512), np.float32), place("x", None))
-    array = found(look({"y": y}), "y")
+    array = found(list_live_arrays({"y": y}), "y")
     assert array.sharding == "NamedSharding P('x', None) over 4 devices"
     assert array.size_bytes == 524288
     assert array.device_bytes == tuple((f"cpu:{n}", 131072) for n in range(4))
@@ -95,24 +95,24 @@ def test_a_sharded_array_counts_a_piece_on_each_device() -> None:
 @four
 def test_a_replicated_array_counts_on_every_device() -> None:
     r = jax.device_put(np.ones(1000, np.float32), place())
-    array = found(look({"r": r}), "r")
+    array = found(list_live_arrays({"r": r}), "r")
     assert array.size_bytes == 4000
     assert array.device_bytes == tuple((f"cpu:{n}", 4000) for n in range(4))
 
 
 @four
 def test_looking_at_the_pieces_takes_no_memory() -> None:
-    """JAX keeps them as arrays of their own, and ``jax.live_arrays()`` has the memory twice or three times."""
+    """JAX keeps shards as arrays of their own, so ``jax.live_arrays()`` has their memory two or three times."""
     y = jax.jit(lambda: jnp.ones((64, 52)), out_shardings=place("x", None))()
-    before = look({"y": y})
+    before = list_live_arrays({"y": y})
     str(y)
     pieces = y.addressable_shards
     assert len(jax.live_arrays()) >= 4 + 1
-    after = look({"y": y})
+    after = list_live_arrays({"y": y})
     assert after.by_device == before.by_device
     assert len(after.arrays) == len(before.arrays)
-    assert any("pieces of a sharded array" in note for note in after.notes)
-    named = look({"y": y, "pieces": pieces})  # somebody holds them: listed, and shared
+    assert any("shards of an array" in str(note) for note in after.notes)
+    named = list_live_arrays({"y": y, "pieces": pieces})  # shards with names are listed, as shared
     piece = next(array for array in named.arrays if any(name.startswith("pieces[2]") for name in array.names))
     assert piece.shared_bytes == piece.device_bytes == (("cpu:2", 64 * 52),)
     assert named.by_device == before.by_device
@@ -122,8 +122,8 @@ def test_looking_at_the_pieces_takes_no_memory() -> None:
 def test_copies_that_jax_did_not_make_are_shared_on_that_device() -> None:
     x = jnp.ones(1234)
     r = jax.device_put(x, place())
-    record = look({"x": x, "r": r})
-    assert found(record, "x").shared_bytes in ((), (("cpu:0", 4936),))  # whether it copies is JAX's affair
+    record = list_live_arrays({"x": x, "r": r})
+    assert found(record, "x").shared_bytes in ((), (("cpu:0", 4936),))  # JAX may copy or not
     same = x.addressable_data(0).unsafe_buffer_pointer() in [
         piece.data.unsafe_buffer_pointer() for piece in r.addressable_shards
     ]
@@ -131,11 +131,11 @@ def test_copies_that_jax_did_not_make_are_shared_on_that_device() -> None:
 
 
 def test_an_array_that_has_a_name_is_no_piece_of_one_that_has_none() -> None:
-    """On JAX up to 0.10 printing makes a hidden array, which is younger."""
+    """On JAX up to 0.10, printing makes a hidden array, which is newer."""
     x = jnp.ones(4321) + 1
     hidden = jax.device_put(x, jax.devices()[0])
     assert hidden is not x
-    record = look({"x": x})
+    record = list_live_arrays({"x": x})
     assert found(record, "x").shared_bytes == ()
     assert sum(array.shape == "f32[4321]" for array in record.arrays) == 1
 
@@ -146,7 +146,7 @@ def test_looking_leaves_no_array_behind() -> None:
     z = jax.device_put(x, jax.devices()[0])
     names = {"x": x, "y": y, "z": z}
     there = {id(array) for array in jax.live_arrays()}
-    look(names)
+    list_live_arrays(names)
     snapshot()
     assert {id(array) for array in jax.live_arrays()} == there
 
@@ -155,7 +155,7 @@ def test_looking_keeps_no_array_alive() -> None:
     x = jnp.ones(55)
     reference = weakref.ref(x)
     before = snapshot()
-    record = look({"x": x, "held": [x]}, before=before)
+    record = list_live_arrays({"x": x, "held": [x]}, before=before)
     assert found(record, "x")
     del x
     assert reference() is None
@@ -166,10 +166,10 @@ def test_what_was_made_since_the_snapshot_is_told_apart() -> None:
     old = jnp.ones(61)
     before = snapshot()
     new = jnp.ones(62)
-    record = look({"old": old, "new": new}, before=before)
+    record = list_live_arrays({"old": old, "new": new}, before=before)
     assert found(record, "new").made
     assert not found(record, "old").made
-    assert not found(look({"new": new}), "new").made
+    assert not found(list_live_arrays({"new": new}), "new").made
 
 
 def test_an_array_at_the_address_of_a_dead_one_is_new() -> None:
@@ -183,7 +183,7 @@ def test_an_array_at_the_address_of_a_dead_one_is_new() -> None:
 
 def test_a_snapshot_has_the_same_bytes_as_a_look() -> None:
     x = jnp.ones(999)
-    before, record = snapshot(), look({"x": x})
+    before, record = snapshot(), list_live_arrays({"x": x})
     assert dict(before.device_bytes) == record.by_device
     assert before.total_bytes == record.total_bytes
 
@@ -192,7 +192,7 @@ def test_deleted_and_donated_arrays_are_left_out() -> None:
     deleted, donated = jnp.ones(71), jnp.ones(72)
     deleted.delete()
     result = jax.jit(lambda x: x + 1, donate_argnums=0)(donated)
-    record = look({"deleted": deleted, "donated": donated, "result": result})
+    record = list_live_arrays({"deleted": deleted, "donated": donated, "result": result})
     assert [array.names for array in record.arrays if set(array.names) & {"deleted", "donated"}] == []
     assert found(record, "result").shape == "f32[72]"
 
@@ -205,12 +205,12 @@ def test_what_was_donated_or_deleted_since_a_snapshot_is_told_with_the_names_tha
     gone.delete()
     result = jax.jit(lambda x: x + 1, donate_argnums=0)(donated)
     names = {"long_ago": long_ago, "deleted": deleted, "state": {"donated": donated}, "result": result}
-    record = look(names, before=before)
+    record = list_live_arrays(names, before=before)
     told = {each.names[0]: (each.shape, each.size_bytes, each.device_bytes) for each in record.deleted}
     assert told == {"deleted": ("f32[72]", 288, ()), "state['donated']": ("f32[73]", 292, ())}
-    assert look(names).deleted == ()
+    assert list_live_arrays(names).deleted == ()
     del deleted, names
-    assert [each.names for each in look({"donated": donated}, before=before).deleted] == [("donated",)]
+    assert [each.names for each in list_live_arrays({"donated": donated}, before=before).deleted] == [("donated",)]
 
 
 def test_an_array_that_is_deleted_after_it_was_listed_is_left_out() -> None:
@@ -219,11 +219,11 @@ def test_an_array_that_is_deleted_after_it_was_listed_is_left_out() -> None:
     (fact,) = survey.share(survey.survey([deleted, stays]))
     assert fact.array is stays
     fact.array = deleted
-    assert survey._addresses(fact) == []  # and no crash, which cloning it would be on JAX up to 0.10
+    assert survey._addresses(fact) == []  # cloning it would crash on JAX up to 0.10
 
 
 def test_an_array_that_is_deleted_meanwhile_is_no_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Another thread may delete between any two questions."""
+    """Another thread may delete the array between any two queries."""
     x, stays = jnp.ones(81), jnp.ones(81)
     real = survey._place
 
@@ -233,7 +233,7 @@ def test_an_array_that_is_deleted_meanwhile_is_no_error(monkeypatch: pytest.Monk
         return real(sharding)
 
     monkeypatch.setattr(survey, "_place", place_and_delete)
-    assert found(look({"x": x, "stays": stays}), "stays")
+    assert found(list_live_arrays({"x": x, "stays": stays}), "stays")
     y = jnp.ones(82)
 
     def search_and_delete(*args: Any, **options: Any) -> Any:
@@ -243,31 +243,31 @@ def test_an_array_that_is_deleted_meanwhile_is_no_error(monkeypatch: pytest.Monk
 
     search = arrays.find_holders
     monkeypatch.setattr(arrays, "find_holders", search_and_delete)
-    assert found(look({"y": y, "stays": stays}), "stays")
+    assert found(list_live_arrays({"y": y, "stays": stays}), "stays")
 
 
 def test_a_typed_key_is_found_by_its_name() -> None:
     key = jax.random.key(0)
-    array = found(look({"key": key}), "key")
+    array = found(list_live_arrays({"key": key}), "key")
     assert array.dtype == "uint32"
-    assert found(look({"state": {"key": key}}), "state['key']").size_bytes == array.size_bytes
+    assert found(list_live_arrays({"state": {"key": key}}), "state['key']").size_bytes == array.size_bytes
 
 
 def test_an_empty_array_takes_nothing() -> None:
     a, b = jnp.ones((0, 3)), jnp.ones((0, 3))
-    record = look({"a": a, "b": b})
+    record = list_live_arrays({"a": a, "b": b})
     assert found(record, "a").size_bytes == found(record, "b").size_bytes == 0
     assert found(record, "a").shared_bytes == ()
 
 
 def test_work_is_not_waited_for(work: Any) -> None:
-    """Of an array of the same size the address is asked, too. The search for names asks nothing of arrays."""
+    """Arrays of the same size are also queried for their address. The search for names queries no array."""
     same = jnp.ones((512, 512))
     assert work.is_left_running_by(lambda result: survey.share(survey.survey([result, same])))
 
 
 def test_arrays_of_other_processes_count_here_with_what_lies_here() -> None:
-    """Fabricated: one process cannot make them."""
+    """Fabricated, because one process cannot make such arrays."""
 
     class Device:
         platform, id = "gpu", 1
@@ -301,18 +301,19 @@ def test_arrays_of_other_processes_count_here_with_what_lies_here() -> None:
 
 def test_a_search_cut_short_says_so() -> None:
     x = jnp.ones(3)
-    record = look({"x": x} | {f"n{n}": [n] for n in range(1000)}, limit_s=0)
+    record = list_live_arrays({"x": x} | {f"n{n}": [n] for n in range(1000)}, limit_s=0)
     assert not record.search_complete
-    assert "The search for names was cut short: an array without one may have one." in record.notes
+    (note,) = map(str, record.notes)
+    assert note == "The search for names was cut short: an array that is shown without a name may have one."
 
 
 @pytest.mark.slow
 def test_no_backend_is_started_and_importing_imports_no_jax() -> None:
     code = (
-        "import sys; from jaxmagic.memory_use.capture.live_arrays import look, snapshot;"
+        "import sys; from jaxmagic.memory_use.capture.live_arrays import list_live_arrays, snapshot;"
         "assert 'jax' not in sys.modules;"
         "import jax;"
-        "record = look({}); assert record.arrays == () and record.environment.backend is None;"
+        "record = list_live_arrays({}); assert record.arrays == () and record.environment.backend is None;"
         "assert snapshot().total_bytes == 0;"
         "from jax._src import xla_bridge; assert not xla_bridge.backends_are_initialized()"
     )

@@ -19,24 +19,29 @@ from hypothesis import given
 from hypothesis import strategies as st
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
-from jaxmagic.memory_use.analysis.heap import by_stack, difference, without_internals
+from jaxmagic.memory_use.analysis.heap import by_stack, changes, without_internals
 from jaxmagic.memory_use.capture import pprof as heap
-from jaxmagic.memory_use.capture.pprof import read_heap, take_heap
+from jaxmagic.memory_use.capture.pprof import heap_data, read_heap
 from jaxmagic.memory_use.record.heap import HeapChange, HeapProfile
 from jaxmagic.records.call_stack import Frame, owner
 
-WANTED = "heap profile: expected a whole pprof profile of memory, got "
-ADVICE = ". Pass what jax.profiler.device_memory_profile() returned"
+WANTED = "heap profile: expected a complete pprof profile of memory, got "
+ADVICE = ". Pass the result of jax.profiler.device_memory_profile()"
+
+
+def take_heap(backend: str | None = None) -> HeapProfile:
+    data, _ = heap_data(backend)
+    return read_heap(data)
 
 
 def grown_by(act: Callable[[], Any]) -> list[HeapChange]:
-    """What `act` of this file put into memory; its result is alive meanwhile."""
-    before, _ = take_heap()
+    """What `act` of this file allocates; its result is alive meanwhile."""
+    before = take_heap()
     result = jax.block_until_ready(act())
-    after, _ = take_heap()
+    after = take_heap()
     del result
-    changes = [each for each in difference(before, after) if each.change_count > 0]
-    return [each for each in changes if (found := owner(each.stack)) and found.file == __file__]
+    added = [each for each in changes(before, after) if each.change_count > 0]
+    return [each for each in added if (found := owner(each.stack)) and found.file == __file__]
 
 
 def line_of(act: Any) -> int:
@@ -69,7 +74,7 @@ def test_the_stack_has_the_outermost_call_first() -> None:
 def test_the_result_of_a_jitted_call_is_found_where_it_was_called() -> None:
     jitted = jax.jit(lambda x: x + 1)
     x = jax.device_put(np.zeros(500, np.float32))
-    calls = (lambda: jitted(x), lambda: jitted(x))  # the first compiles, the second takes JAX's short way
+    calls = (lambda: jitted(x), lambda: jitted(x))  # the first compiles, the second takes JAX's fast path
     for act in calls:
         (found,) = buffers(grown_by(act))
         assert owner(found.stack) == Frame(function="<lambda>", file=__file__, line=line_of(act))
@@ -84,7 +89,7 @@ def test_a_line_that_runs_for_the_first_time_and_again_is_one_row_without_intern
         return jitted(x)
 
     results = jax.block_until_ready([act(), act(), act()])
-    profile, _ = take_heap()
+    profile = take_heap()
     line = Frame(function="act", file=__file__, line=line_of(act) + 1)
     assert len({each.stack for each in profile.samples if owner(each.stack) == line and each.size_bytes}) > 1
     rows = by_stack(without_internals(profile))
@@ -118,16 +123,16 @@ def test_a_deleted_array_is_no_longer_in_it() -> None:
 
 def test_the_bytes_are_what_the_record_was_read_from() -> None:
     x = jax.block_until_ready(jnp.ones(7))
-    profile, data = take_heap()
-    assert read_heap(data, profile.started_at) == profile
+    data, notes = heap_data()
+    profile = read_heap(data, "2026-01-02T03:04:05.678+00:00")
     assert read_heap(gzip.decompress(data), profile.started_at) == profile
     assert profile.total_bytes >= x.nbytes
-    assert profile.started_at is not None
+    assert notes == ()
 
 
 def test_the_backend_can_be_chosen() -> None:
     x = jax.block_until_ready(jax.device_put(np.ones(7), jax.devices("cpu")[0]))
-    profile, _ = take_heap("cpu")
+    profile = take_heap("cpu")
     assert profile.by_device[str(x.device)] >= x.nbytes
 
 
@@ -139,11 +144,11 @@ def test_a_backend_that_does_not_exist_is_an_error_of_jax() -> None:
 @pytest.mark.slow
 def test_no_backend_is_started() -> None:
     program = """if 1:
-        from jaxmagic.memory_use.capture.pprof import read_heap, take_heap
+        from jaxmagic.memory_use.capture.pprof import heap_data, read_heap
         from jaxmagic.runtime.private_api import backends_started
-        profile, data = take_heap()
+        data, notes = heap_data()
         assert backends_started() is False
-        assert profile.samples == () and "No backend" in profile.notes[0], profile
+        assert [each.kind for each in notes] == ['memory_use.no_backend'], notes
         assert read_heap(data).samples == ()
     """
     subprocess.run([sys.executable, "-c", program], check=True)
@@ -249,9 +254,9 @@ def test_a_broken_profile_is_refused_with_what_is_wrong(act: Callable[[Any], obj
     ("data", "words"),
     [
         (b"", "a profile of nothing"),
-        (b"hello", "5 bytes that are none"),
+        (b"hello", "5 other bytes"),
         (b"\x1f\x8b", "broken gzip data"),
-        (gzip.compress(b"hello", mtime=0), "5 bytes that are none"),
+        (gzip.compress(b"hello", mtime=0), "5 other bytes"),
         (gzip.compress(b"hello" * 99, mtime=0)[:-9], "broken gzip data"),
     ],
     ids=("nothing", "text", "head", "text in gzip", "cut"),
@@ -266,17 +271,17 @@ def test_a_gzip_bomb_is_not_unpacked(monkeypatch: pytest.MonkeyPatch) -> None:
     bomb = gzip.compress(bytes(2**24))
     tracemalloc.start()
     try:
-        with pytest.raises(ValueError, match="^heap profile: too large to be read here") as caught:
+        with pytest.raises(ValueError, match="^heap profile: expected at most") as caught:
             read_heap(bomb)
         _, most = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
     assert most < 2**22
     assert str(caught.value) == (
-        "heap profile: too large to be read here, got more than 1000 bytes. "
-        "Open it with the pprof tool, or take one while fewer arrays are alive"
+        "heap profile: expected at most 1000 bytes, got more. "
+        "Open it with the pprof tool, or take a profile while fewer arrays are alive"
     )
-    with pytest.raises(ValueError, match="got more than 1000 bytes"):
+    with pytest.raises(ValueError, match="at most 1000 bytes, got more"):
         read_heap(bytes(1001))
 
 
@@ -285,7 +290,7 @@ def test_few_bytes_cannot_become_many_samples(monkeypatch: pytest.MonkeyPatch) -
     message = pprof()
     read(message)
     message.samples.add(values=[1, 1])
-    with pytest.raises(ValueError, match="got more than 2 samples"):
+    with pytest.raises(ValueError, match="at most 2 samples, got more"):
         read(message)
 
 
@@ -297,9 +302,9 @@ def test_few_bytes_cannot_become_many_calls(monkeypatch: pytest.MonkeyPatch) -> 
     message.samples[0].locations.extend([1] * 40)
     read(message)
     message.samples[0].locations.extend([1] * 40)
-    with pytest.raises(ValueError, match="got more than 10000 calls in its stacks"):
+    with pytest.raises(ValueError, match="at most 10000 calls in its stacks, got more"):
         read(message)
-    with pytest.raises(ValueError, match="got more than 10000 calls in its stacks"):
+    with pytest.raises(ValueError, match="at most 10000 calls in its stacks, got more"):
         read(pprof_with_one_long_stack_of_nothing())
 
 
@@ -312,14 +317,14 @@ def pprof_with_one_long_stack_of_nothing() -> Any:
 
 @cache
 def real() -> bytes:
-    """A real profile, unpacked."""
+    """A real profile, decompressed."""
     alive = [jnp.ones(3), jax.jit(lambda x: x + 1)(jnp.zeros(5))]
     jax.block_until_ready(alive)
-    return gzip.decompress(take_heap()[1])
+    return gzip.decompress(heap_data()[0])
 
 
 def read_or_refuse(data: bytes) -> None:
-    """Whatever the bytes are: a record, or a ValueError in three beats."""
+    """Read any bytes: the result is a record, or a ValueError with advice."""
     try:
         read_heap(data)
     except ValueError:

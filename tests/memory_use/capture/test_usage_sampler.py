@@ -1,4 +1,4 @@
-"""The memory sampler: what it sees, what it costs, and that its thread always ends."""
+"""The memory sampler: what it measures, its overhead, and that its thread always ends."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def no_thread_is_left() -> Iterator[None]:
 
 
 class Clock:
-    """A clock that a script of waits moves on."""
+    """A clock that scripted waits advance."""
 
     def __init__(self) -> None:
         self.ns = 0
@@ -46,7 +46,7 @@ class Clock:
         return self.ns
 
     def waits(self, *late_ns: int) -> Callable[[float], bool]:
-        """Each wait takes as long as was asked for, and so much longer; then sampling is to end."""
+        """Let each wait take the requested time and a delay of the script; end after the last one."""
         script = iter(late_ns)
 
         def wait(seconds: float) -> bool:
@@ -60,7 +60,7 @@ class Clock:
 
 
 def scripted(*late_ns: int, **world: Any) -> MemoryTimeline:
-    """A timeline in a world that is made up: an interval of 1000 ns, and looks that cost nothing."""
+    """A timeline of a fabricated world, with an interval of 1000 ns, and readings that take no time."""
     clock = Clock()
     usual: dict[str, Any] = {
         "interval_ns": 1000,
@@ -77,7 +77,7 @@ def scripted(*late_ns: int, **world: Any) -> MemoryTimeline:
 
 
 def device(stats: Any, number: int = 0, arrays: Any = ()) -> Any:
-    """A GPU that answers what `stats` says, one answer after the other where that is a list."""
+    """A GPU whose memory_stats() returns `stats`, or its elements one after the other if it is a list."""
     answers = iter(stats) if isinstance(stats, list) else None
 
     def memory_stats() -> Any:
@@ -108,7 +108,7 @@ def test_memory_of_numpy_is_seen() -> None:
 
 
 def test_memory_that_came_and_went_is_seen_by_the_thread() -> None:
-    """The thread looks between, and is waited for: not for so many milliseconds."""
+    """Wait for the samples of the thread, not for a fixed time."""
     looked = threading.Semaphore(0)
     read = ProcessSize()
 
@@ -123,7 +123,7 @@ def test_memory_that_came_and_went_is_seen_by_the_thread() -> None:
     block = np.ones(200 * MB // 8)
     while looked.acquire(blocking=False):
         pass
-    for _ in range(2):  # the first may have been read before
+    for _ in range(2):  # the first sample may be from before
         assert looked.acquire(timeout=60)
     del block
     seen = sampler.stop()
@@ -170,7 +170,7 @@ def test_what_has_been_printed_counts_once() -> None:
     before = array_bytes([jax.devices()[0]])
     alive = len(jax.live_arrays())
     repr(x)
-    copy = x.clone() if len(jax.live_arrays()) == alive else x  # what printing makes on JAX up to 0.10
+    copy = x.clone() if len(jax.live_arrays()) == alive else x  # as printing does on JAX up to 0.10
     assert len(jax.live_arrays()) > alive
     assert array_bytes([jax.devices()[0]]) == before
     del copy
@@ -187,7 +187,7 @@ def test_deleted_arrays_take_nothing_and_are_not_asked() -> None:
     donated = SimpleNamespace(is_deleted=iter([False, True]).__next__, on_device_size_in_bytes=never)
     one = device(None, arrays=[deleted, alive, does_not_say, donated])
     other = SimpleNamespace(client=one.client)
-    assert array_bytes([one, other]) == 12  # a client is asked once, however many devices it has
+    assert array_bytes([one, other]) == 12  # a client is queried once, however many devices it has
     assert array_bytes(None) is None
 
 
@@ -215,7 +215,7 @@ def test_dear_samples_are_spared() -> None:
     apart = [later - earlier for earlier, later in zip(seen.times_ns[1:-2], seen.times_ns[2:-1], strict=True)]
     assert all(each >= 333 * 10**6 for each in apart)
     assert seen.samples_spared > 500
-    assert any("to limit overhead" in note for note in seen.notes)
+    assert any("to limit overhead" in str(note) for note in seen.notes)
 
 
 def test_arrays_are_looked_at_less_often_where_there_are_many() -> None:
@@ -244,7 +244,7 @@ def test_thinning_keeps_the_extremes_and_the_room() -> None:
     assert list(seen.times_ns) == sorted(seen.times_ns)
     assert seen.times_ns[-1] > 498_000  # the later, the further apart
     assert seen.interval_ns == 1000
-    assert any("are kept, extremes among them" in note for note in seen.notes)
+    assert any("are kept, including the extremes" in str(note) for note in seen.notes)
 
 
 def test_a_device_tells_bytes_peak_and_limit() -> None:
@@ -259,26 +259,27 @@ def test_a_device_tells_bytes_peak_and_limit() -> None:
     assert seen.notes == ()
 
 
-UNKNOWN = "How much memory of gpu:0, gpu:1 is in use is not known"
+UNKNOWN = "The memory in use on gpu:0, gpu:1 is unknown"
+SAMPLED = "The peak memory of gpu:0, gpu:1 is a lower bound, from samples alone"
 
 
 @pytest.mark.parametrize(
     ("said", "column", "note"),
     [
-        (None, None, f"{UNKNOWN}: there is no memory_stats()."),
-        ({}, None, f"{UNKNOWN}: there is no memory_stats()."),
+        (None, None, f"{UNKNOWN}: the device has no memory_stats()."),
+        ({}, None, f"{UNKNOWN}: the device has no memory_stats()."),
         (NotImplementedError("x"), None, f"{UNKNOWN}: memory_stats() failed (NotImplementedError)."),
         ({"peak_bytes_in_use": 4}, None, f"{UNKNOWN}: memory_stats() has no bytes_in_use."),
         ({"bytes_in_use": -1, "peak_bytes_in_use": 4}, None, f"{UNKNOWN}: memory_stats() has no bytes_in_use."),
         (
             {"bytes_in_use": 4, "peak_bytes_in_use": -1, "bytes_limit": -1},
             (4, 4),
-            "Of the peak of gpu:0, gpu:1 only samples tell: memory_stats() has no peak_bytes_in_use.",
+            f"{SAMPLED}: memory_stats() has no peak_bytes_in_use.",
         ),
         (
             {"bytes_in_use": 4},
             (4, 4),
-            "Of the peak of gpu:0, gpu:1 only samples tell: memory_stats() has no peak_bytes_in_use.",
+            f"{SAMPLED}: memory_stats() has no peak_bytes_in_use.",
         ),
     ],
 )
@@ -287,7 +288,7 @@ def test_what_a_device_does_not_say_is_a_note(said: Any, column: Any, note: str)
     seen = scripted(devices=lambda: pair)
     assert seen.device_bytes == ({} if column is None else {"gpu:0": column, "gpu:1": column})
     assert seen.device_limit_bytes == {}
-    assert seen.notes == (note,)
+    assert list(map(str, seen.notes)) == [note]
 
 
 def test_a_device_that_was_started_meanwhile_began_with_nothing() -> None:
@@ -304,7 +305,7 @@ def test_a_device_that_was_started_meanwhile_began_with_nothing() -> None:
 def test_devices_that_are_unknown_are_not_started() -> None:
     seen = scripted(devices=lambda: None)
     assert seen.array_bytes == (None, None)
-    assert seen.notes == ("Arrays and devices were not looked at: this JAX does not tell whether it was started.",)
+    assert [each.kind for each in seen.notes] == ["memory_use.devices_unknown"]
 
 
 def test_a_look_that_fails_is_a_note_and_the_others_go_on() -> None:
@@ -313,7 +314,9 @@ def test_a_look_that_fails_is_a_note_and_the_others_go_on() -> None:
     seen = scripted(0, devices=lambda: [broken])
     assert seen.array_bytes == (None, None, None)
     assert seen.rss_bytes == (1, 1, 1)
-    assert seen.notes == ("The look at live arrays failed (AttributeError): there is nothing more of it.",)
+    assert list(map(str, seen.notes)) == [
+        "Could not read the memory of live arrays (AttributeError); not tried again."
+    ]
 
 
 def test_an_error_in_the_thread_ends_it_and_is_a_note(capfd: Any) -> None:
@@ -322,7 +325,7 @@ def test_an_error_in_the_thread_ends_it_and_is_a_note(capfd: Any) -> None:
 
     seen = scripted(wait=wait)
     assert seen.times_ns == (0, 0)
-    assert seen.notes == ("Sampling ended 0 ns after the start, by an error of its own (MemoryError).",)
+    assert list(map(str, seen.notes)) == ["Sampling ended 0 ns after the start (MemoryError)."]
     assert capfd.readouterr() == ("", "")
 
 
@@ -358,10 +361,9 @@ def test_the_file_is_closed_when_sampling_has_ended() -> None:
 
 
 def test_a_device_that_has_nothing_to_say_is_not_asked_again() -> None:
-    silent = device([None])  # a second question would be answered by StopIteration
-    assert scripted(0, 0, devices=lambda: [silent]).notes == (
-        "How much memory of gpu:0 is in use is not known: there is no memory_stats().",
-    )
+    silent = device([None])  # a second query would raise StopIteration
+    (note,) = scripted(0, 0, devices=lambda: [silent]).notes
+    assert str(note) == "The memory in use on gpu:0 is unknown: the device has no memory_stats()."
 
 
 def test_stopping_again_returns_the_same() -> None:
@@ -433,7 +435,7 @@ def test_sizes_agree_and_the_file_is_closed(monkeypatch: Any) -> None:
     with_file = read()
     read.close()
     monkeypatch.setattr(memory_use, "FileIO", lambda path: (_ for _ in ()).throw(OSError))
-    assert abs(ProcessSize()() - with_file) < 50 * MB  # psutil's
+    assert abs(ProcessSize()() - with_file) < 50 * MB  # by psutil
     assert high_water_bytes() is None
 
 

@@ -1,4 +1,4 @@
-"""The memory map: which rectangle stands for which buffer, and what is left out is said."""
+"""The memory map: each rectangle is a buffer, and a note counts what is left out."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What arrays take after each cell, as a picture."""
+"""The chart of the memory of arrays after each cell."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The flame graph of what is held: a call lies within the one that made it, and colours tell what became of it."""
+"""The flame graph of memory: a call lies within its caller, and colours show changes."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def test_what_became_of_it_is_its_colour() -> None:
 
 def test_what_is_said_of_a_call() -> None:
     found = cells(flame_of(profile(((A,), 1024), ((A, B), 3072)), profile(((A,), 2048))))
-    told = ("a  /home/me/a.py:1", "4.00 KiB, 100 % of all", "+2.00 KiB", "1.00 KiB of it by itself")
+    told = ("a  /home/me/a.py:1", "4.00 KiB, 100 % of all", "+2.00 KiB", "1.00 KiB self")
     assert found["a", 1].lines == told
     assert found["b", 2].lines == ("b  /home/me/b.py:1", "3.00 KiB, 75 % of all", "+3.00 KiB")
     assert found["all", 0].lines == ("all", "4.00 KiB, 100 % of all", "+2.00 KiB")

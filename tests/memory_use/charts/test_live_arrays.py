@@ -1,4 +1,4 @@
-"""The treemap of arrays: by what each takes of its own, with its name, and nothing left out in silence."""
+"""The treemap of arrays by own bytes, with their names; a tile counts those that are left out."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def test_tiles_are_as_large_as_what_arrays_take(live_arrays: Any) -> None:
 def test_arrays_are_told_apart_by_the_variable_that_leads_to_them(live_arrays: Any) -> None:
     found = arrays_chart(live_arrays((4, ("p.x",)), (3, ("q[0]",)), (2, ("p['y']",)), (1, ())))
     assert found is not None
-    assert found.kinds == ("p", "q", "not found")
+    assert found.kinds == ("p", "q", "no name")
     assert [each.kind for each in found.tiles] == [0, 1, 0, 2]
 
 
@@ -47,7 +47,7 @@ def test_only_so_many_variables_have_a_colour(live_arrays: Any) -> None:
 def test_where_there_was_a_look_before_what_was_made_is_told_apart(live_arrays: Any) -> None:
     found = arrays_chart(live_arrays(replace(one(live_arrays, 2048, "y"), made=True), (1024, ("x",))))
     assert found is not None
-    assert found.kinds == ("made here", "made before")
+    assert found.kinds == ("new", "existing")
     assert [each.kind for each in found.tiles] == [0, 1]
 
 

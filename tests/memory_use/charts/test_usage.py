@@ -1,4 +1,4 @@
-"""The timeline as a picture: each curve from its first sample on, and bands where compiling went on."""
+"""The chart of memory use: each curve is relative to its first sample, and bands show compilations."""
 
 from __future__ import annotations
 

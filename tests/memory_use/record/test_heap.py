@@ -1,4 +1,4 @@
-"""What lies in memory: sums that add up, and amounts that are amounts."""
+"""Heap profiles: their sums add up, and negative amounts are refused."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The record of what is alive: bytes that add up."""
+"""The record of live arrays: its bytes add up."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What follows from a record of memory, and what does not because a part is not known."""
+"""Properties of memory profiles, and those that are unknown because a part is unknown."""
 
 from __future__ import annotations
 
@@ -76,6 +76,6 @@ def test_a_buffer_that_outlives_its_program_is_refused(executable: Any, first: i
     program = executable()
     allocation = program.allocations[0]
     wrong = replace(allocation, buffers=(replace(allocation.buffers[0], first=first, last=last),))
-    with pytest.raises(ValueError, match="a buffer is needed from a step to a later one of 4"):
+    with pytest.raises(ValueError, match="buffers: expected live ranges 0 <= first <= last < 4 steps"):
         executable(allocations=(wrong,))
     assert executable(allocations=(wrong,), steps=None).steps is None

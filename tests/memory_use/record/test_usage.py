@@ -1,4 +1,4 @@
-"""Timelines of memory: what follows from the samples, and which cannot be."""
+"""Timelines of memory: peaks that follow from the samples, and timelines that are refused."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ def test_ends_and_peaks_follow_from_the_samples() -> None:
     ("high_water", "peak"),
     [
         (None, Peak(at_least_bytes=30, at_most_bytes=None)),
-        ((10, 35), Peak(at_least_bytes=35, at_most_bytes=35)),  # it grew: this is where it was reached
+        ((10, 35), Peak(at_least_bytes=35, at_most_bytes=35)),  # it grew, so it was reached in the window
         ((40, 40), Peak(at_least_bytes=30, at_most_bytes=40)),  # an older peak
         ((30, 30), Peak(at_least_bytes=30, at_most_bytes=30)),  # reached again, to the byte
-        ((10, 25), Peak(at_least_bytes=30, at_most_bytes=30)),  # Linux keeps it coarsely
+        ((10, 25), Peak(at_least_bytes=30, at_most_bytes=30)),  # Linux updates VmHWM coarsely
     ],
 )
 def test_the_high_water_mark_is_the_peak_where_it_grew(high_water: tuple[int, int] | None, peak: Peak) -> None:
@@ -55,7 +55,7 @@ def test_a_process_that_cannot_be_read_has_no_peak() -> None:
         ((50, 90), True, 90, 90),
         ((0, 90), True, 90, 90),  # started in the window
         ((90, 90), False, 60, 90),
-        ((None, 90), False, 60, 90),  # it may be older
+        ((None, 90), False, 60, 90),  # it may be older than the window
         ((90, None), False, 60, None),
     ],
 )
@@ -75,9 +75,9 @@ def test_a_device_that_says_nothing_has_no_peak() -> None:
 @pytest.mark.parametrize(
     ("fields", "message"),
     [
-        ({"times_ns": ()}, "times_ns is empty"),
-        ({"times_ns": (0, 2, 1)}, "cannot go back"),
-        ({"times_ns": (-1, 2, 3)}, "cannot go back"),
+        ({"times_ns": ()}, "times_ns: expected at least the sample at the start"),
+        ({"times_ns": (0, 2, 1)}, "in ascending order"),
+        ({"times_ns": (-1, 2, 3)}, "in ascending order"),
         ({"rss_bytes": (1,)}, "rss_bytes: expected an entry for each of 3 times, got 1"),
         ({"array_bytes": (1,)}, "array_bytes: expected an entry"),
         ({"device_bytes": {"gpu:0": (1, 2)}}, "gpu:0: expected an entry"),

@@ -12,6 +12,7 @@ import pytest
 
 from jaxmagic.memory_use.record.heap import HeapDifference, HeapProfile, HeapSample
 from jaxmagic.records.call_stack import Frame
+from jaxmagic.records.note import Note
 from jaxmagic.report.style import Style
 from jaxmagic.report.to_frame import to_frame
 from jaxmagic.report.to_html import to_html
@@ -24,7 +25,7 @@ def golden(text: str) -> str:
     return dedent(text).strip("\n")
 
 
-def held(*samples: HeapSample, notes: tuple[str, ...] = ()) -> HeapProfile:
+def held(*samples: HeapSample, notes: tuple[Note, ...] = ()) -> HeapProfile:
     return HeapProfile(samples=samples, started_at=None, notes=notes)
 
 
@@ -43,7 +44,7 @@ def sample(size_bytes: int, *functions: str, **changes: Any) -> HeapSample:
 def test_what_is_held_by_stack_and_how_much_that_is_more(heap_difference: Any) -> None:
     assert to_text(heap_difference()) == golden("""
         By call stack: 3.00 KiB held, +2.00 KiB.
-          held      change     put there by
+          held      change     allocated by
           2.00 KiB  +2.00 KiB  step (train.py:17) ← <module> (cell.py:3)
           1.00 KiB  unchanged  <module> (cell.py:3)
     """)
@@ -52,7 +53,7 @@ def test_what_is_held_by_stack_and_how_much_that_is_more(heap_difference: Any) -
 def test_a_profile_alone_has_no_change(heap_difference: Any) -> None:
     text = golden("""
         By call stack: 3.00 KiB held.
-          held      put there by
+          held      allocated by
           2.00 KiB  step (train.py:17) ← <module> (cell.py:3)
           1.00 KiB  <module> (cell.py:3)
     """)
@@ -64,22 +65,22 @@ def test_what_is_gone_and_what_nobody_knows_is_told() -> None:
     found = held(sample(4096)) - held(sample(1024, "f"))
     assert to_text(found) == golden("""
         By call stack: 4.00 KiB held, +3.00 KiB.
-          held      change     put there by
-          4.00 KiB  +4.00 KiB  not known
+          held      change     allocated by
+          4.00 KiB  +4.00 KiB  unknown
           0 B       -1.00 KiB  f (f.py:7)
     """)
 
 
 @pytest.mark.parametrize("before", [None, held(), held(sample(0, "f", kind="executable"))])
 def test_where_nothing_is_held_that_is_said(before: HeapProfile | None) -> None:
-    found = HeapDifference(before=before, after=held(notes=("No backend of JAX had been started.",)))
-    assert to_text(found) == "By call stack: nothing is held.\nNo backend of JAX had been started."
-    assert "nothing is held" in to_html(found)
+    found = HeapDifference(before=before, after=held(notes=(Note.of_text("No backend of JAX had been started."),)))
+    assert to_text(found) == "By call stack: nothing held.\nNo backend of JAX had been started."
+    assert "nothing held" in to_html(found)
     assert "<table" not in to_html(found)
 
 
 def test_that_there_was_no_backend_before_is_no_news(heap_difference: Any) -> None:
-    found = heap_difference(before=held(notes=("No backend of JAX had been started.",)))
+    found = heap_difference(before=held(notes=(Note.of_text("No backend of JAX had been started."),)))
     assert "No backend" not in to_text(found) + to_html(found)
 
 
@@ -122,7 +123,7 @@ def test_it_stands_in_the_report_of_a_run(memory_profile: Any, heap_difference: 
     assert "By call stack" not in to_text(memory_profile())
     html = to_html(found)
     assert html.count("<details open") == html.count("</details>") == 1
-    assert html.count('<img alt="memory that is held, by call stack"') == 1
+    assert html.count('<img alt="memory held, by call stack"') == 1
     assert "<summary>By call stack: 3.00 KiB held, +2.00 KiB</summary>" in html
     assert "step (train.py:17) ← &lt;module&gt; (cell.py:3)" in html
     assert "<img" not in to_html(found, PLAIN)
@@ -132,7 +133,7 @@ def test_it_stands_in_the_report_of_a_run(memory_profile: Any, heap_difference: 
 def test_everything_from_the_user_is_escaped(hostile: str) -> None:
     frame = Frame(function=hostile, file=hostile, line=1)
     one = replace(sample(8), kind=hostile, device=hostile, stack=(frame,))
-    found = held(one, sample(9), notes=(hostile,)) - held()
+    found = held(one, sample(9), notes=(Note.of_text(hostile),)) - held()
     html = to_html(found, PLAIN)
     assert set(re.findall(r"<(\w+)", html)) <= {"details", "summary", "div", "table", "tr", "th", "td"}
     assert not re.search(r"[\x00\u2028]", to_text(found) + html)
@@ -200,7 +201,7 @@ def in_library() -> HeapDifference:
 def test_the_library_function_stands_beside_the_users_line() -> None:
     assert to_text(in_library(), Style(width=118)) == golden("""
         By call stack: 9.25 KiB held, +8.75 KiB.
-          held      change     put there by
+          held      change     allocated by
           8.00 KiB  +8.00 KiB  step (step.py:7) in flax.linen.Dense 75 %, flax.linen.BatchNorm 25 % ← main (main.py:7)
           1.00 KiB  +1.00 KiB  no line of yours: __call__ (linear.py:263) in flax.linen.Dense
           0 B       -512 B     old (old.py:7) in optax.chain

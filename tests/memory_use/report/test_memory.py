@@ -1,4 +1,4 @@
-"""Where memory goes, in text and HTML: small enough to read, and what is not known is said."""
+"""Memory reports in text and HTML: small enough to read, and unknown values are marked."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ import pytest
 from jaxmagic.memory_use.record.memory_profile import Allocation, Buffer, Suspect
 from jaxmagic.memory_use.record.usage import MemoryTimeline
 from jaxmagic.memory_use.report import sentences as memory_words
+from jaxmagic.records.note import Note, note
 from jaxmagic.report.style import Style
 from jaxmagic.report.to_html import to_html
 from jaxmagic.report.to_text import to_text
@@ -31,7 +32,7 @@ def widest(text: str) -> int:
 
 
 class Tags(HTMLParser):
-    """Collects tags and text, and checks that what is opened is closed."""
+    """Collects tags and text, and checks that every tag is closed."""
 
     def __init__(self, html: str) -> None:
         super().__init__()
@@ -61,15 +62,15 @@ class Tags(HTMLParser):
 def test_a_profile(memory_profile: Any) -> None:
     assert to_text(memory_profile()) == golden("""
         Arrays: 3.00 KiB after, +2.00 KiB; a program needs 4.00 KiB; ran in 11.0 ms
-        1 array was made here and was still held when all work was done: 2.00 KiB.
+        1 new array was alive when all work was done: 2.00 KiB.
           size      array     held by
           2.00 KiB  f32[512]  y, model.w
           program  needs =   argument  + output  + temporary
           jit_f    4.00 KiB  2.00 KiB  1.00 KiB  1.00 KiB     ran
-        jit_f uses most at step 4 of 4, add.1 (cell.py:3): 4.00 KiB. The largest then:
-          1.00 KiB argument f32[256] a; 1.00 KiB argument f32[256] b; 1.00 KiB temporary
-          f32[256] jit(f)/dot.1 (cell.py:3).
-        The process: 101 MiB resident, +1.00 MiB, at least 103 MiB at its peak.
+        jit_f peaks at step 4 of 4, add.1 (cell.py:3): 4.00 KiB live. Largest live
+          buffers: 1.00 KiB argument f32[256] a; 1.00 KiB argument f32[256] b; 1.00 KiB
+          temporary f32[256] jit(f)/dot.1 (cell.py:3).
+        Process: 101 MiB resident, +1.00 MiB, peak at least 103 MiB.
         3 samples, every 1 ms at best.
     """)
 
@@ -83,7 +84,7 @@ def test_a_profile_of_nothing(memory_profile: Any, live_arrays: Any) -> None:
     nothing = memory_profile(before_bytes=(), arrays=live_arrays(), executables=(), timeline=None)
     assert to_text(nothing) == golden("""
         Arrays: 0 B after, unchanged; ran in 11.0 ms
-        No array that was made here is still held.
+        No new array was alive when all work was done.
     """)
 
 
@@ -94,32 +95,33 @@ def test_what_was_made_and_nobody_is_found_to_hold_is_said_to_be_unknown(
     (kept,) = memory_profile().arrays.made
     lost = replace(kept, names=(), device_bytes=(("cpu:0", 4096),))
     old = replace(lost, made=False)
-    sentence = "Who holds 4.00 KiB of this is not known: no name, output, closure or traceback leads there."
+    sentence = "4.00 KiB of this is held by something unknown: no name, output, closure or traceback leads to it."
     assert sentence in " ".join(render(memory_profile(arrays=live_arrays(kept, lost, old))).split())
-    assert "Who holds" not in render(memory_profile(arrays=live_arrays(kept, old)))
+    assert "held by something unknown" not in render(memory_profile(arrays=live_arrays(kept, old)))
 
 
 def test_what_is_not_known_is_said_and_never_zero(memory_profile: Any, executable: Any) -> None:
     silent = dict.fromkeys(("argument_bytes", "output_bytes", "temporary_bytes", "alias_bytes"))
-    program = executable(**silent, allocations=None, steps=None, notes=("Not known: what the compiler planned.",))
+    missing = note("memory_use.unread", part="statistics", error="E: x")
+    program = executable(**silent, allocations=None, steps=None, notes=(missing,))
     text = to_text(memory_profile(executables=(program,), timeline=None))
     assert "a program needs" not in text
-    assert text.count("not known") == 4
+    assert text.count("unknown") == 4
     assert " 0 B" not in text
-    assert "jit_f: Not known: what the compiler planned." in text
-    assert to_text(program).startswith("jit_f: what it needs is not known\n")
-    assert to_text(program).count("not known") == 5
+    assert "jit_f: Could not read the compiler's memory statistics (E: x)." in text
+    assert to_text(program).startswith("jit_f needs an unknown amount of memory\n")
+    assert to_text(program).count("unknown") == 5
     blind = MemoryTimeline(
         interval_ns=1_000_000,
         times_ns=(0, 1),
         rss_bytes=(None, None),
         array_bytes=(None, None),
         device_bytes={"gpu:0": (None, None)},
-        notes=("The process does not say.",),
+        notes=(Note.of_text("The process does not say."),),
     )
     told = to_text(memory_profile(executables=(), timeline=blind))
-    assert "The process:" not in told
-    assert "gpu:0: use not known." in told
+    assert "Process:" not in told
+    assert "gpu:0: memory in use unknown." in told
     assert "The process does not say." in told
 
 
@@ -127,12 +129,14 @@ def test_where_an_array_is_not_found_from_a_name_that_is_said(live_arrays: Any) 
     assert to_text(live_arrays((8, ()), (4, ("x",)))) == golden("""
         2 arrays are alive: 12 B
           size  array   held by
-          8 B   f32[2]  not found from the namespace
+          8 B   f32[2]  no name found
           4 B   f32[1]  x
     """)
     assert to_text(live_arrays()) == "No JAX array is alive."
     assert to_text(live_arrays((4, ("x",))), Style(form="line")) == "1 array is alive: 4 B"
-    assert to_text(live_arrays(notes=("The search for names was cut short.",))).endswith("was cut short.")
+    assert to_text(live_arrays(notes=(Note.of_text("The search for names was cut short."),))).endswith(
+        "was cut short."
+    )
 
 
 def test_donated_memory_and_constants_have_their_place(executable: Any) -> None:
@@ -142,7 +146,7 @@ def test_donated_memory_and_constants_have_their_place(executable: Any) -> None:
         "jit_g needs 3.00 KiB",
         "  program  needs =   argument  + output  + temporary  - alias",
         "  jit_g    3.00 KiB  2.00 KiB  1.00 KiB  1.00 KiB     1.00 KiB  ran",
-        "Beside that, constants are built in: jit_g 4.00 KiB.",
+        "Constants, not included above: jit_g 4.00 KiB.",
     ]
 
 
@@ -178,7 +182,7 @@ def built_in(
 )  # fmt: skip
 def test_large_constants_are_told_by_their_names_and_lines(executable: Any, constants: Any, told: str) -> None:
     program = executable(allocations=(*executable().allocations, *constants), constant_bytes=4096)
-    sentence = f"Beside that, constants are built in: jit_f 4.00 KiB ({told})."
+    sentence = f"Constants, not included above: jit_f 4.00 KiB ({told})."
     assert sentence in " ".join(to_text(program).split())
     assert sentence in unescape(to_html(program))
 
@@ -194,8 +198,8 @@ def test_an_argument_that_jax_made_of_a_constant_has_its_name(executable: Any) -
 @pytest.mark.parametrize(
     ("limit_bytes", "sentence"),
     [
-        (8192, "jit_f fits into the 8.00 KiB that its device has in all."),
-        (1024, "jit_f does not fit into the 1.00 KiB that its device has in all."),
+        (8192, "jit_f fits in the 8.00 KiB of memory of its device."),
+        (1024, "jit_f does not fit in the 1.00 KiB of memory of its device."),
     ],
 )
 def test_whether_it_fits_is_said_where_it_is_known(executable: Any, limit_bytes: int, sentence: str) -> None:
@@ -204,7 +208,8 @@ def test_whether_it_fits_is_said_where_it_is_known(executable: Any, limit_bytes:
 
 
 def test_an_estimate_is_said_to_be_one(executable: Any) -> None:
-    assert "a lower bound: this backend does not say where" in " ".join(to_text(executable(estimated=True)).split())
+    text = " ".join(to_text(executable(estimated=True)).split())
+    assert "a lower bound: this backend does not report its buffer assignment" in text
 
 
 def test_each_device_is_told_where_there_are_several(memory_profile: Any) -> None:
@@ -220,12 +225,12 @@ def test_a_peak_of_a_device_is_told_with_what_it_has(memory_profile: Any) -> Non
         device_limit_bytes={"gpu:0": 2**30},
     )
     text = to_text(memory_profile(timeline=sampled))
-    assert "gpu:0: 512 KiB in use, 2.00 MiB at its peak, of 1.00 GiB." in text
+    assert "gpu:0: 512 KiB in use, peak 2.00 MiB, limit 1.00 GiB." in text
 
 
 _OF_OUT = (
-    "Out keeps the value of every cell: end the line with a semicolon, or run %reset -f out. The last three "
-    "IPython keeps elsewhere as well: get_ipython().user_ns_hidden.update(_=0, __=0, ___=0)."
+    "Out keeps the value of every cell: end the line with a semicolon, or run %reset -f out. IPython has "
+    "hidden copies of the last three: get_ipython().user_ns_hidden.update(_=0, __=0, ___=0)."
 )
 
 
@@ -237,35 +242,40 @@ _OF_OUT = (
         ("losses[*]", "If they are no longer needed: losses.clear()."),
         ("model.cache[*]", "If they are no longer needed: model.cache.clear()."),
         ("w", "If they are no longer needed: del w."),
-        ("layers[*].w", "If they are no longer needed, let go of them there."),
-        ("list(params)[*]", "If they are no longer needed, let go of them there."),
+        ("layers[*].w", "If they are no longer needed, delete them there."),
+        ("list(params)[*]", "If they are no longer needed, delete them there."),
         (
             "last traceback: frame f, variable x",
-            "The last exception keeps the variables of its functions: run del sys.last_traceback, sys.last_value.",
+            "The last traceback keeps the variables of its functions: run del sys.last_traceback, sys.last_value.",
         ),
     ],
 )
 def test_a_suspect_is_told_with_what_can_be_run(path: str, advice: str) -> None:
     (told,) = memory_words.about_suspects([Suspect(path=path, bytes_seen=(1024, 2048, 4096), arrays=3)])
-    assert told == f"{path} grew in each of the last 3 looks, by 3.00 KiB to 4.00 KiB (3 arrays): a leak? {advice}"
+    assert told == f"{path} grew in each of the last 3 records, by 3.00 KiB to 4.00 KiB (3 arrays): a leak? {advice}"
 
 
 def test_a_suspect_is_a_warning(memory_profile: Any) -> None:
     found = memory_profile(suspects=(Suspect(path="w", bytes_seen=(1, 2, 3), arrays=1),))
-    assert "Warning: w grew in each of the last 3 looks, by 2 B to 3 B (1 array)" in to_text(found)
+    assert "Warning: w grew in each of the last 3 records, by 2 B to 3 B (1 array)" in to_text(found)
     assert "⚠ w grew" in to_html(found, PLAIN)
 
 
 def test_all_that_stood_in_the_way_is_told_once(memory_profile: Any, timing: Any, executable: Any) -> None:
-    programs = [executable(notes=("twice",)), executable(notes=("twice",))]
+    programs = [executable(notes=(Note.of_text("twice"),)), executable(notes=(Note.of_text("twice"),))]
     found = memory_profile(
-        timing=timing(notes=("The result is a coroutine.",), error="KeyboardInterrupt"),
+        timing=timing(notes=(Note.of_text("The result is a coroutine."),), error="KeyboardInterrupt"),
         executables=tuple(programs),
-        notes=("Of the profile.",),
+        notes=(Note.of_text("Of the profile."),),
     )
     for told in (to_text(found), Tags(to_html(found, PLAIN)).text):
-        for note in ("Of the profile.", "The result is a coroutine.", "jit_f: twice", "ended with KeyboardInterrupt"):
-            assert told.count(note) == 1
+        for part in (
+            "Of the profile.",
+            "The result is a coroutine.",
+            "jit_f: twice",
+            "ended with KeyboardInterrupt",
+        ):
+            assert told.count(part) == 1
 
 
 def test_the_copy_to_the_host_is_told_where_it_was_asked_for(memory_profile: Any, timing: Any) -> None:
@@ -317,7 +327,7 @@ def test_no_line_is_wider_than_the_page(memory_profile: Any, executable: Any, li
     found = memory_profile(
         arrays=live_arrays(long, (4, ("x",))), executables=(program, executable()), suspects=(), before_bytes=()
     )
-    if width >= 80:  # seven columns of numbers take as much as they take
+    if width >= 80:  # seven columns of numbers do not fit in less
         assert widest(to_text(found, Style(width=width))) <= width
     assert widest(to_text(found.arrays, Style(width=width))) <= width
 
@@ -336,29 +346,31 @@ def test_a_number_is_never_cut(memory_profile: Any, executable: Any) -> None:
 def test_html_says_what_text_says(memory_profile: Any) -> None:
     found = memory_profile()
     told = Tags(to_html(found, PLAIN)).text
-    for word in ("2.00 KiB", "f32[512]", "y, model.w", "jit_f", "4.00 KiB", "at least 103 MiB at its peak"):
+    for word in ("2.00 KiB", "f32[512]", "y, model.w", "jit_f", "4.00 KiB", "peak at least 103 MiB"):
         assert word in told
     assert Tags(to_html(found.arrays, PLAIN)).text.startswith("2 arrays are alive: 3.00 KiB")
-    assert "jit_f uses most at step 4 of 4" in Tags(to_html(found.executables[0], PLAIN)).text
+    assert "jit_f peaks at step 4 of 4" in Tags(to_html(found.executables[0], PLAIN)).text
 
 
 def test_everything_from_the_user_is_escaped(
     memory_profile: Any, live_arrays: Any, executable: Any, timing: Any, hostile: str
 ) -> None:
     (one,) = live_arrays((4, (hostile, hostile))).arrays
-    arrays = live_arrays(replace(one, shape=hostile, sharding=hostile, made=True), (4, ("x",)), notes=(hostile,))
-    program = executable(name=hostile, notes=(hostile,), limit_bytes=1, constant_bytes=1)
+    arrays = live_arrays(
+        replace(one, shape=hostile, sharding=hostile, made=True), (4, ("x",)), notes=(Note.of_text(hostile),)
+    )
+    program = executable(name=hostile, notes=(Note.of_text(hostile),), limit_bytes=1, constant_bytes=1)
     allocations = tuple(
         replace(each, buffers=tuple(replace(b, op_name=hostile, source=hostile, shape=hostile) for b in each.buffers))
         for each in program.allocations
     )
     program = replace(program, allocations=allocations)
     found = memory_profile(
-        timing=timing(error=hostile, notes=(hostile,)),
+        timing=timing(error=hostile, notes=(Note.of_text(hostile),)),
         arrays=arrays,
         executables=(program,),
         suspects=(Suspect(path=hostile, bytes_seen=(1, 2, 3), arrays=1),),
-        notes=(hostile,),
+        notes=(Note.of_text(hostile),),
         before_bytes=((hostile, 3), ("cpu:0", 3)),
         timeline=replace(memory_profile().timeline, device_bytes={hostile: (1, 2, 3)}),
     )
@@ -391,16 +403,16 @@ def test_the_history_says_how_much_more_the_arrays_hold(memory_profile: Any) -> 
 def test_names_of_arrays_that_are_no_more_are_told(memory_profile: Any, live_arrays: Any) -> None:
     gone = tuple(replace(live_arrays((4096, (f"x{n}",))).arrays[0], device_bytes=()) for n in range(7))
     record = memory_profile(arrays=live_arrays((1024, ("y",)), deleted=gone))
-    told = "Donated or deleted here, and still named: x0 (f32[1024], 4.00 KiB), x1"
+    told = "Donated or deleted during the run, but still named: x0 (f32[1024], 4.00 KiB), x1"
     assert told in " ".join(to_text(record).split())
-    assert "x4 (f32[1024], 4.00 KiB), and 2 more. To read them is an error." in " ".join(to_text(record).split())
+    assert "x4 (f32[1024], 4.00 KiB), and 2 more. Reading one fails." in " ".join(to_text(record).split())
     assert told in Tags(to_html(record, PLAIN)).text
     assert "Donated" not in to_text(memory_profile())
 
 
 def test_machine_code_is_told_where_it_is_counted(executable: Any) -> None:
     assert memory_words.about_constants([executable(constant_bytes=0, generated_code_bytes=2048)]) == [
-        "Their machine code takes: jit_f 2.00 KiB."
+        "Machine code, not included above: jit_f 2.00 KiB."
     ]
     assert memory_words.about_constants([executable(constant_bytes=0, generated_code_bytes=0)]) == []
 
@@ -409,11 +421,11 @@ def test_what_a_program_uses_is_told_beside_what_it_gets(executable: Any) -> Non
     (told,) = memory_words.about_peak(
         executable(argument_bytes=2**20, output_bytes=0, temporary_bytes=0, alias_bytes=0)
     )
-    assert "4.00 KiB of the 1.00 MiB that it gets" in told
+    assert "4.00 KiB live of 1.00 MiB allocated" in told
     (told,) = memory_words.about_peak(
         executable(argument_bytes=4096, output_bytes=0, temporary_bytes=0, alias_bytes=0)
     )
-    assert "that it gets" not in told
+    assert "allocated" not in told
 
 
 def test_a_long_name_is_cut_in_a_sentence(executable: Any) -> None:
@@ -432,7 +444,7 @@ def test_what_lies_on_the_host_has_columns_of_its_own_in_every_medium(memory_pro
     assert "1.00 MiB" in row
     assert "3.00 MiB" in row
     other = next(line for line in to_text(profile).splitlines() if line.split()[:1] == ["jit_g"])
-    assert other.count("not known") == 2
+    assert other.count("unknown") == 2
     assert "host temp" in to_html(profile)
     assert "host" not in to_text(memory_profile())
     frame = profile.to_frame()
