@@ -62,7 +62,7 @@ def test_static_arguments_that_cannot_be_told_harm_nothing(kind: type[Unprintabl
     assert found == [2, 3]
     causes = [each.cause for each in watch.timing.compilations if each.function == "<lambda>"]
     assert len(causes) == 2
-    assert "by may have another value" in causes[1].reason
+    assert "by may have a different value" in causes[1].reason
     assert "by.factor: 3 now, 2 before" in causes[1].reason
 
 
