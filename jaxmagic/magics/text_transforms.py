@@ -83,7 +83,7 @@ def _has_to_be_seen(call: re.Match[str], parsers: Parsers) -> bool:
 
 
 def _is_broken(statement: str) -> bool:
-    """Tell whether a statement is neither Python nor a magic or command; ``-z x`` counts as a wrong option instead."""
+    """Tell whether a statement is neither Python nor a magic or command; ``-z x`` is a wrong option instead."""
     for transform in (str, lambda text: TransformerManager().transform_cell(text)):
         try:
             ast.parse(transform(statement))
