@@ -27,7 +27,7 @@ RECORDING = ".xplane.pb"
 #: The largest file that is read.
 _MOST_BYTES = 4 * 2**30
 
-#: The most characters of a file's name that are used in the name of its temporary file, which is limited to 255 bytes.
+#: The most characters of a file's name that are used for its temporary file, whose name is limited to 255 bytes.
 _MOST_OF_A_NAME = 50
 
 #: How long to wait for another process to unlock a list.

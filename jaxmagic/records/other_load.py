@@ -9,8 +9,8 @@ from .environment import Environment
 from .finding import Finding
 
 #: The share of the machine's processors, and their number, above which the load of other processes is reported. From
-#: eight processors on, the number is decisive: XLA divides an operation among all CPUs and waits for the slowest part,
-#: so a few busy CPUs delay the whole, however many there are. Two leave room for the services of a large machine.
+#: eight processors on, the number decides: XLA divides an operation among all CPUs and waits for the slowest part, so
+#: a few busy CPUs delay the whole, however many there are. Two leave room for the services of a large machine.
 _LOAD_SHARE = 0.25
 _LOAD_COUNT = 2.0
 

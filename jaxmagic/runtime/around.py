@@ -1,8 +1,8 @@
 """Read objects without running the code of their class: no property, no metaclass, no ``__getattr__``.
 
-``isinstance`` reads an object's ``__class__``, which may be a property. ``kind.__mro__``, ``kind.__name__``, ``kind in
-(int, float)`` and hashing a tuple with a class in it run code of the metaclass. Code that inspects the user's objects
-unasked uses the functions of this file instead.
+``isinstance`` reads an object's ``__class__``, which may be a property. ``kind.__mro__``, ``kind.__name__``, ``kind
+in (int, float)`` and hashing a tuple with a class in it run code of the metaclass. Code that inspects the user's
+objects unasked uses the functions of this file instead.
 """
 
 from __future__ import annotations

@@ -20,7 +20,7 @@ _MOST_EQUATIONS = 10_000
 
 
 def executables() -> list[Any]:
-    """Return the programs that are loaded on the default backend; ``[]`` if there is none, or this JAX has no list."""
+    """Return the programs loaded on the default backend; ``[]`` if no backend has started, or this JAX has no list."""
     if backends_started() is False:
         return []
     try:
@@ -52,8 +52,8 @@ def observe_executions(notice: Callable[[Any, Callable[[], Origin | None]], None
 
     JAX runs a jitted function that has run before in C++, where it cannot be observed. So the C++ caches are cleared
     here, and the next call of each function takes the Python path, which finds the traced and compiled program and
-    fills the C++ cache again. The jitted functions that eager ``jax.vmap`` and ``jax.grad`` call, such as ``jnp.sin``,
-    exist for one call each; their compiled calls are in caches of their own.
+    fills the C++ cache again. The jitted functions that eager ``jax.vmap`` and ``jax.grad`` call, such as
+    ``jnp.sin``, exist for one call each; their compiled calls are in caches of their own.
 
     Returns:
         A function that ends the observation; ``None`` if this JAX cannot be observed.
@@ -97,7 +97,7 @@ def observe_executions(notice: Callable[[Any, Callable[[], Origin | None]], None
 
 
 def _shared_call_caches() -> list[Any]:
-    """Return the caches in which compiled calls outlive the function objects that were called, if this JAX has them."""
+    """Return the caches in which compiled calls outlive the called function objects, if this JAX has them."""
     from jax._src import pjit
 
     names = ("_cpp_pjit_cache_fun_only", "_cpp_pjit_cache_explicit_attributes")

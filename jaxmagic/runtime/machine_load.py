@@ -17,7 +17,7 @@ class Load:
         self._before = self._read()
 
     def of_others(self) -> float | None:
-        """Return the average number; ``None`` if the operating system does not report it, or after too short a time."""
+        """Return the average number; ``None`` if the operating system does not report it or the time is too short."""
         after = self._read()
         if self._before is None or after is None:
             return None
