@@ -71,7 +71,8 @@ class OnceRewriter(ast.NodeTransformer):
             if isinstance(statement, (ast.Expr, ast.Assign)) and self._shows_and_returns(statement.value):
                 last, assigned = index == len(node.body), isinstance(statement, ast.Assign)
                 if is_displayed(self._interactivity(), last=last, assigned=assigned):
-                    statement.value = ast.copy_location(_pass_on(statement.value), statement.value)
+                    call = ast.Call(imported(__name__, "shown_already"), [statement.value], [])
+                    statement.value = ast.copy_location(call, statement.value)
         return node
 
     def _shows_and_returns(self, value: ast.expr) -> bool:
@@ -86,10 +87,6 @@ class OnceRewriter(ast.NodeTransformer):
         except (UsageError, ValueError):
             return False  # the magic itself reports the error
         return bool(given.o and not given.q)
-
-
-def _pass_on(value: ast.expr) -> ast.expr:
-    return ast.Call(imported(__name__, "shown_already"), [value], [])
 
 
 _METHOD = "compute_format_data"

@@ -45,18 +45,11 @@ def ends_in_semicolon(statement: str) -> bool:
 
     if ";" not in statement:
         return False
-    last = ""
+    last, layout = "", {"COMMENT", "NL", "NEWLINE", "ENDMARKER", "INDENT", "DEDENT"}
     try:
         for token in tokenize.generate_tokens(io.StringIO(statement).readline):
-            if token.type not in (
-                tokenize.COMMENT,
-                tokenize.NL,
-                tokenize.NEWLINE,
-                tokenize.ENDMARKER,
-                tokenize.INDENT,
-                tokenize.DEDENT,
-            ):
+            if tokenize.tok_name[token.type] not in layout:
                 last = token.string
-    except (tokenize.TokenError, SyntaxError, IndentationError):
+    except (tokenize.TokenError, SyntaxError):
         return False
     return last == ";"

@@ -1,7 +1,7 @@
 """Show that a long compilation is in progress, while code runs once and is timed.
 
 The code may print between compilations, so the line exists only while JAX compiles, and is removed before the
-compiled function runs. Nothing is shown in the first second of a compilation, and there is no thread before the first.
+compiled function runs. Nothing is shown in the first second of a compilation. The first one starts the thread.
 """
 
 from __future__ import annotations

@@ -41,7 +41,7 @@ class CompileProgress(Protocol):
     """Shows the compilations of code that runs once and is timed, and nothing between them."""
 
     def began(self, function: str, goes_on: Callable[[], bool]) -> None:
-        """Report that `function` was lowered; it is compiled as long as `goes_on()`, called in any thread, is true."""
+        """Report that `function` was lowered; it is compiled as long as `goes_on()`, from any thread, is true."""
 
     def ended(self) -> None:
         """Report that the function has been compiled, and remove the display before returning."""

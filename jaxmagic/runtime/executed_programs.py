@@ -20,7 +20,7 @@ _MOST_EQUATIONS = 10_000
 
 
 def executables() -> list[Any]:
-    """Return the programs loaded on the default backend; ``[]`` if no backend has started, or this JAX has no list."""
+    """Return the programs loaded on the default backend; ``[]`` if no backend has started, or unknown on this JAX."""
     if backends_started() is False:
         return []
     try:

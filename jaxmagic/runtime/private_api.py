@@ -170,8 +170,8 @@ class WaitPoint(NamedTuple):
     is_ready: Callable[[Any], bool] | None
 
 
-#: Methods that read an array and wait for it. ``_value`` is used by ``float(y)``, ``print(y)``, :func:`jax.device_get`
-#: and, for arrays on an accelerator, ``np.asarray(y)``. NumPy reads the CPU's arrays itself, through ``__buffer__``.
+#: Methods that wait for an array to read it. ``float(y)``, ``print(y)``, :func:`jax.device_get` and, on accelerators,
+#: ``np.asarray(y)`` use ``_value``. NumPy reads arrays on the CPU itself, through ``__buffer__``.
 _READS_ONE = ("_value", "item", "__dlpack__", "__buffer__")
 
 

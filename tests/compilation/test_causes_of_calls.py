@@ -1,4 +1,4 @@
-"""Why real calls compiled: the function, the argument and the difference that their author would name."""
+"""Causes of real calls name the function, the argument and the difference as their author would."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def compiled(call: Callable[[], Any]) -> tuple[Compilation, ...]:
 
 
 def cause(call: Callable[[], Any]) -> Cause:
-    """Of the one user function that it compiles."""
+    """Return the cause of the one user function that `call` compiles."""
     (one,) = (each for each in compiled(call) if not each.eager)
     return one.cause
 
@@ -49,7 +49,7 @@ def test_a_partial_of_one_that_is_made_anew(x: Any) -> None:
     assert cause(lambda: jax.jit(partial(jnp.arctan2, x))(x)).kind == "first call"
 
 
-# --- functions made anew ------------------------------------------------------------------------------------------
+# --- re-created functions -----------------------------------------------------------------------------------------
 
 
 def test_a_lambda_made_anew_as_a_static_argument(x: Any) -> None:

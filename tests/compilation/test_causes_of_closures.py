@@ -19,7 +19,7 @@ ONCE = "define and jit the function once, "
 
 
 def cause(call: Callable[[], Any]) -> Cause:
-    """Of the one user function that it compiles."""
+    """Return the cause of the one user function that `call` compiles."""
     with jaxmagic.stopwatch() as watch:
         watch.result = call()
     (one,) = (each for each in watch.timing.compilations if not each.eager)

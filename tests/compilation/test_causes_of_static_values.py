@@ -1,4 +1,4 @@
-"""Static arguments are told as their classes tell them apart: by value, by identity, or by the class."""
+"""Static arguments are compared as their classes compare them: by value, by identity, or by class."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def compiled(call: Callable[[], Any]) -> list[Cause]:
 
 
 def second(first: Any, then: Any) -> list[Cause]:
-    """Why a call with another static value compiled, if it did."""
+    """Return the causes why a call with a second static value compiled, if it did."""
     x = jnp.ones(3)
     f = jax.jit(lambda x, value: x + 1, static_argnums=1)  # by keyword JAX 0.8 leaves the class out
     compiled(lambda: f(x, first))

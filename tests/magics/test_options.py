@@ -1,4 +1,4 @@
-"""Options first, then code, verbatim."""
+"""Options come first, then the code, verbatim."""
 
 from __future__ import annotations
 

@@ -121,7 +121,7 @@ def test_code_that_awaits_and_magics_inside_work(session: Any) -> None:
 )
 def test_code_that_leaves_before_its_end_is_refused_before_it_runs(session: Any, cell: str, keyword: str) -> None:
     session.run("calls = []")
-    said = f"{keyword} leaves it in the first run. Nothing was run. Write y = %jaxprof"
+    said = f"but {keyword} would leave it in the first run. Nothing was run. Write y = %jaxprof"
     with pytest.raises(UsageError, match=said):
         session.run(cell)
     assert session.shell.user_ns["calls"] == []

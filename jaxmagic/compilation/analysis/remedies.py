@@ -46,7 +46,7 @@ _TYPE = re.compile(
 
 
 def remedy(kind: CauseKind) -> str | None:
-    """Return what would avoid another compilation of this kind."""
+    """Return the remedy for a kind of cause, if the kind has one."""
     return _REMEDIES.get(kind)
 
 
@@ -145,7 +145,7 @@ def _weak(number: bool | None) -> str:
 
 
 def _shape_remedy(now: re.Match[str], before: re.Match[str]) -> str | None:
-    """Return what would avoid a compilation for a different shape; padding equalizes sizes, but not ranks."""
+    """Return the remedy for a different shape; padding equalizes sizes, but not ranks."""
     if now["dtype"].startswith("key<") != before["dtype"].startswith("key<"):
         return _KEYS
     ranks = [0 if not each["shape"] else each["shape"].count(",") + 1 for each in (now, before)]

@@ -69,7 +69,7 @@ class CompileLog:
         self._thread = threading.get_ident()
         self._token = _listeners.add(self)
 
-    def hear(self, span: Span) -> None:
+    def add_span(self, span: Span) -> None:
         """Record a stage that has ended, and show the stage that begins now."""
         self.spans.append(span)
         if self._progress is None or span.thread != self._thread:
@@ -268,7 +268,7 @@ class _Listeners:
                 call=_find_call(sys._getframe(1), function, arguments=stage == "compilation"),
             )
             for log in self._logs:
-                log.hear(span)
+                log.add_span(span)
 
     def _on_event(self, event: str, **_: Any) -> None:
         if event == _CACHE_ASKED:

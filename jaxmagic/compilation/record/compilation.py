@@ -75,7 +75,7 @@ class Compilation(Exportable):
         saved_ns: the time that a hit saved, by JAX's own estimate (it may be negative).
         last_stage: the last stage that was reached; ``jax.eval_shape`` only traces.
         cause: why it was compiled.
-        thread: the name of the thread that compiled it, if this thread ran beside the measured code. The stages
+        thread: the name of the thread that compiled it, if it is not one of the measured code's. The stages
             are then no part of the wall time. ``None`` for the measured code's own threads.
         began_ns: when its first stage began, since the start of the clock; ``None`` if it is not known.
         ended_ns: when its last stage ended; its stages need not follow each other without a gap.

@@ -1,4 +1,4 @@
-"""What differs between two calls that were seen, in the function's own names."""
+"""Differences between two observed calls, in the function's own names."""
 
 from __future__ import annotations
 
@@ -95,13 +95,13 @@ def test_placement_is_compared_with_a_call_of_the_same_types() -> None:
 @pytest.mark.parametrize(
     ("now", "earlier", "nearest"),
     [
-        # Another dtype alone is nearer than another shape and dtype, although the other call was the last one.
+        # A different dtype alone is nearer than a different shape and dtype, although that call was the last one.
         ({"x": "bf16[4]"}, [{"x": "f32[4]"}, {"x": "f32[8]"}], 0),
         ({"x": "f32[4]"}, [{"x": "f32[8]"}, {"x": "i32[]"}], 0),
         ({"p['a']": "f32[4]"}, [{"p['a']": "f32[4]", "p['b']": "f32[4]"}, {"p[0]": "f32[4]", "p[1]": "f32[4]"}], 0),
-        ({"x": "f32[4]"}, [{"x": "f32[8]"}, {"x": "f32[9]"}], 1),  # of equals the newest
+        ({"x": "f32[4]"}, [{"x": "f32[8]"}, {"x": "f32[9]"}], 1),  # the latest of equally near calls
         ({"x": "f32[8,33]"}, [{"x": "f32[8,65]"}, {"x": "f32[5,65]"}], 0),  # fewer dimensions differ
-        ({"x": "f32[8,33]"}, [{"x": "bf16[8,33]"}, {"x": "f32[33]"}, {"x": "f32[]"}], 0),  # another rank is far
+        ({"x": "f32[8,33]"}, [{"x": "bf16[8,33]"}, {"x": "f32[33]"}, {"x": "f32[]"}], 0),  # a different rank is far
     ],
 )
 def test_the_nearest_call_differs_in_the_fewest_things(

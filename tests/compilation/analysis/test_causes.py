@@ -1,4 +1,4 @@
-"""Which of the three witnesses is believed: the call, earlier calls, JAX's explanation."""
+"""Which of the three sources decides about the cause: the call, earlier calls, or JAX's explanation."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def test_a_setting_that_jax_names_is_believed_first() -> None:
 
 
 def test_a_setting_is_not_blamed_where_a_call_under_the_same_one_was_seen() -> None:
-    """JAX compares with the call that it saw last, which may have been under another setting."""
+    """JAX compares with the last call that it saw, which may have had a different setting."""
     wide, narrow = ({"x": Leaf(type=each, placement=None)} for each in ("f32[8]", "f32[3]"))
     before = call(leaves=wide, context=1), call(leaves=wide, context=2)
     cause = find(SETTING.format("jax_default_matmul_precision"), call(leaves=narrow, context=1), *before)
@@ -69,7 +69,7 @@ def test_a_setting_is_not_blamed_where_a_call_under_the_same_one_was_seen() -> N
 
 @pytest.mark.parametrize("text", [SETTING.format("jax_enable_x64"), UNAVAILABLE])
 def test_a_setting_is_told_before_the_float64_that_it_allows(text: str) -> None:
-    """Also where JAX does not name it, as on 0.8, and the calls do."""
+    """The setting is named from the calls if JAX does not name it, as on 0.8."""
     before = call(leaves={"x": F32}, context=1, settings={"jax_enable_x64": "False"})
     cause = find(text, call(leaves={"x": F64}, context=2, settings={"jax_enable_x64": "True"}), before)
     assert (cause.kind, cause.argument) == ("context", "jax_enable_x64")

@@ -1,4 +1,4 @@
-"""What two functions of one source hold decides whether to define the function once would help."""
+"""Defining a function once helps only if the values that it holds are the same."""
 
 from __future__ import annotations
 

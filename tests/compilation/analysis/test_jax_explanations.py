@@ -1,4 +1,4 @@
-"""JAX's jax_explanations, in every layout that is supported, as one cause and one remedy."""
+"""JAX's explanations, in every supported layout, become one cause and one remedy."""
 
 from __future__ import annotations
 

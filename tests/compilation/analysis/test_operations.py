@@ -1,4 +1,4 @@
-"""Why eager operations compiled, from what was seen of them; and which advice depends on what else compiled."""
+"""Causes of eager operations, and the advice that depends on what else compiled."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def call(name: str = "cos", type_: str = "f32[4]", placement: str | None = "cpu:
         (call(), [], "eager"),
         (call(), [call(type_="f32[5]")], "shape"),
         (call(), [call(type_="bf16[4]")], "dtype"),
-        (call(), [call(type_="f32[4,4]")], "eager"),  # another rank is another use of the operation
+        (call(), [call(type_="f32[4,4]")], "eager"),  # a different rank is a different use of the operation
         (call(), [call(type_="f32[]")], "eager"),
         (call(), [call(placement="cpu:1")], "placement"),
         (call(static_args={"shape": "(3,)"}), [call(static_args={"shape": "(4,)"})], "shape"),

@@ -1,4 +1,4 @@
-"""The arguments of a call in words: their own names, no data, and none of the user's code is run."""
+"""Arguments are described by their own names, without data and without running the user's code."""
 
 from __future__ import annotations
 
