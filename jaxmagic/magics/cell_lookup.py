@@ -41,8 +41,7 @@ class Cells:
             typed = [] if number is None else self._shell.history_manager.input_hist_raw[number].splitlines()
         except Exception:
             return None
-        run = _without_end([line.rstrip("\n") for line in linecache.getlines(file)])
-        return typed if typed and len(_without_end(typed)) == len(run) else None
+        return typed if typed and len(_without_end(typed)) == len(_code_of(file)) else None
 
     def _number(self, file: str) -> int | None:
         if "IPYKERNEL_CELL_NAME" in os.environ:  # it gives all cells the same name
@@ -51,8 +50,9 @@ class Cells:
         candidates = self._candidates(file, len(cells))
         if not candidates:  # most files belong to libraries and are long
             return None
-        code = _without_end([line.rstrip("\n") for line in linecache.getlines(file)])
-        return next((each for each in candidates if _lines(cells[each]) == code), None) if code else None
+        code = _code_of(file)
+        matching = (number for number in candidates if _without_end(cells[number].splitlines()) == code)
+        return next(matching, None) if code else None
 
     def _candidates(self, file: str, there_are: int) -> Sequence[int]:
         """Return the numbers of the cells that the file may belong to."""
@@ -63,8 +63,8 @@ class Cells:
         return range(there_are - 1, 0, -1) if _HASHED.search(file) else []
 
 
-def _lines(code: str) -> list[str]:
-    return _without_end(code.splitlines())
+def _code_of(file: str) -> list[str]:
+    return _without_end([line.rstrip("\n") for line in linecache.getlines(file)])
 
 
 def _without_end(lines: list[str]) -> list[str]:

@@ -127,11 +127,7 @@ class Display:
         try:
             self._stop_ticking()
         finally:
-            self.due_s = _NEVER_S
-            shown, self._line = self._line, None
-            if shown is not None:
-                with suppress(Exception):
-                    shown.close()
+            self._give_up()
 
     def _tick(self) -> float:
         self.draw()
@@ -143,6 +139,7 @@ class Display:
             self._line, self.due_s = None, _NEVER_S  # the thread hangs in a write, and so would this one
 
     def _give_up(self) -> None:
+        """Remove the line, and draw nothing any more."""
         shown, self._line, self.due_s = self._line, None, _NEVER_S
         with suppress(Exception):
             if shown is not None:
