@@ -12,8 +12,8 @@ In a script::
         y = jnp.dot(x, x)
     print(t.timing)
 
-Everything public is in the table below and is imported when it is first used: ``import jaxmagic`` imports
-neither JAX nor anything else that takes time.
+Everything public is in the table below and is imported on first use, so ``import jaxmagic`` imports neither JAX nor
+anything else that takes time.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any
 
 from .version import __version__ as __version__
 
-#: Public names and the modules they live in. The reference in the docs is generated from this table.
+#: Public names and their modules. The reference in the docs is generated from this table.
 _PUBLIC = {
     "stopwatch": "timing.verbs",
     "fence": "timing.capture.fence",

@@ -1,4 +1,4 @@
-"""Loading and unloading: what changes in the shell, and how it changes back."""
+"""Load and unload the extension: change the shell, and restore it."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ _NAME = "JaxMagics"
 
 @uninterrupted
 def load_ipython_extension(shell: InteractiveShell) -> None:
-    """``%load_ext jaxmagic``: magics, four transformers, a display hook, what runs behind cells, and their names."""
+    """Run ``%load_ext jaxmagic``: add magics, transformers, a display hook, callbacks after cells, and cell names."""
     if _NAME in shell.magics_manager.registry:
         return
     magics = _configured(shell)
     parsers = Parsers(lambda magic: magic.block)
     magics.replaced = {
-        (kind, name): found
+        (kind, name): known[name]
         for kind, known in shell.magics_manager.magics.items()
         for name in parsers
-        if (found := known.get(name)) is not None
+        if known.get(name) is not None
     }
     magics.hooks = Hooks(shell, parsers)
     shell.register_magics(magics)
@@ -42,9 +42,9 @@ def load_ipython_extension(shell: InteractiveShell) -> None:
 
 
 def _configured(shell: InteractiveShell) -> JaxMagics:
-    """The magics with the user's settings; one that is refused is told, and left as it is without it.
+    """Make the magics with the user's settings; report invalid settings, and keep their defaults.
 
-    IPython keeps what ``%config`` has refused, and gives it to the next instance.
+    IPython keeps values that ``%config`` has rejected, and passes them to the next instance.
     """
     known = list(shell.configurables)
     try:
@@ -63,27 +63,27 @@ def _configured(shell: InteractiveShell) -> JaxMagics:
 
 @uninterrupted
 def unload_ipython_extension(shell: InteractiveShell) -> None:
-    """``%unload_ext jaxmagic``: everything that loading changed is as it was."""
+    """Run ``%unload_ext jaxmagic``: restore everything that loading changed."""
     magics = shell.magics_manager.registry.pop(_NAME, None)
     if magics is None:
         return
     magics.hooks.detach()
     put_back()
-    waits = sys.modules.get("jaxmagic.timing.capture.waits")  # not imported for this: nothing was measured then
+    waits = sys.modules.get("jaxmagic.timing.capture.waits")  # if it was never imported, nothing was measured
     if waits is not None:
         waits.restore()
     for kind, known in shell.magics_manager.magics.items():
         for name in magics.magics.get(kind, ()):
             known.pop(name, None)
-        for (replaced_kind, name), found in magics.replaced.items():
+        for (replaced_kind, name), original in magics.replaced.items():
             if replaced_kind == kind:
-                known[name] = found
+                known[name] = original
     if magics in shell.configurables:
         shell.configurables.remove(magics)
 
 
 class Hooks:
-    """The transformers and the rest, as the objects that have to be taken away again."""
+    """The transformers and other hooks, kept so that the same objects can be removed again."""
 
     def __init__(self, shell: InteractiveShell, parsers: Parsers) -> None:
         self._shell = shell
@@ -100,17 +100,17 @@ class Hooks:
         self._cells = Cells(shell)
 
     def attach(self) -> None:
-        """Put them behind those that are there."""
+        """Add the hooks after the existing ones."""
         self._shell.input_transformers_cleanup.append(self._cleanup)
         self._shell.input_transformers_post.append(self._post)
         self._shell.ast_transformers += [self._rewriter, self._once]
         self._display.attach()
-        for each in _BEHIND_CELLS:
-            self._shell.events.register("post_run_cell", each)
+        for callback in _AFTER_CELLS:
+            self._shell.events.register("post_run_cell", callback)
         add_naming(self._cells)
 
     def detach(self) -> None:
-        """Take them away, wherever they stand by now."""
+        """Remove the hooks, wherever they are by now."""
         places: list[tuple[list[Any], Any]] = [
             (self._shell.input_transformers_cleanup, self._cleanup),
             (self._shell.input_transformers_post, self._post),
@@ -121,22 +121,22 @@ class Hooks:
             hooks[:] = [each for each in hooks if each is not ours]
         self._display.detach()
         remove_naming(self._cells)
-        for each in _BEHIND_CELLS:
-            with suppress(ValueError):  # somebody has taken it away
-                self._shell.events.unregister("post_run_cell", each)
+        for callback in _AFTER_CELLS:
+            with suppress(ValueError):  # already removed by other code
+                self._shell.events.unregister("post_run_cell", callback)
 
 
 def _forget_left(*_: object) -> None:
-    """Forget what a cell has left behind; costs nothing in a session that has used no magic of ours."""
+    """Forget the blocks that a cell has left; costs nothing in a session that has used none of the magics."""
     block = sys.modules.get("jaxmagic.magics.block")
     if block is not None:
         block.forget_left()
 
 
 def _note_memory(result: Any = None) -> None:
-    """Note what arrays take now, for the view of a session's cells.
+    """Note the current array memory, for the view of a session's cells.
 
-    Costs nothing where JAX has not been imported.
+    Costs nothing if JAX has not been imported.
     """
     if "jax" in sys.modules and getattr(getattr(result, "info", None), "store_history", False):
         from .memory_use.capture.cells import note_cell
@@ -144,30 +144,30 @@ def _note_memory(result: Any = None) -> None:
         note_cell(result.execution_count)
 
 
-#: Modules, and what each of them gives back behind a cell.
-_GIVING_BACK = (
+#: Modules with a function that releases resources after a cell.
+_RELEASING = (
     ("compilation.capture.compile_log", "reset_here"),
     ("profiling.capture.profiler_session", "end_abandoned"),
 )
 
 
-def _let_go(*_: object) -> None:
-    """Give back what the cell dropped, ended in another thread or put back itself.
+def _release(*_: object) -> None:
+    """Release resources that the cell dropped, ended in another thread, or reinstalled.
 
-    These are JAX's profiler, JAX's explanations and the handler of Ctrl-C. Costs nothing where they were not used.
+    These are JAX's profiler, JAX's explanations and the handler of Ctrl-C. Costs nothing if they were not used.
     """
     put_back()
-    for module, name in _GIVING_BACK:
+    for module, name in _RELEASING:
         loaded = sys.modules.get(f"jaxmagic.{module}")
         if loaded is not None:
             getattr(loaded, name)()
 
 
-_BEHIND_CELLS = (_forget_left, forget_shown, _note_memory, _let_go)
+_AFTER_CELLS = (_forget_left, forget_shown, _note_memory, _release)
 
 
 def _careful(transform: Any, parsers: Parsers, lines: list[str]) -> list[str]:
-    """A text transformer that fails leaves the text alone: the magic itself is called then."""
+    """Transform text, or leave it unchanged if that fails; the magic itself is then called."""
     try:
         return transform(lines, parsers)
     except Exception:

@@ -1,13 +1,13 @@
-"""Ctrl-C arrives where nothing is half begun or half ended.
+"""Delay Ctrl-C while something is half begun or half ended.
 
-Python raises ``KeyboardInterrupt`` wherever it happens to be, also in the first instruction of the ``__exit__`` that
-would have ended something. So while a measurement has begun something (listeners, the profiler, a thread), SIGINT has
-a handler of ours. It looks at the stack of the main thread, where the innermost mark decides:
+Python raises ``KeyboardInterrupt`` wherever it happens to be, even in the first instruction of the ``__exit__`` that
+would have ended something. So while a measurement holds something open (listeners, the profiler, a thread), jaxmagic
+installs its own SIGINT handler. It inspects the stack of the main thread, where the innermost mark decides:
 
-- within ``@uninterrupted``, ``@begins`` and ``@ends`` the interrupt is noted, and arrives when that function ends;
-- within ``@interruptible``, and everywhere else, it arrives at once.
+- within ``@uninterrupted``, ``@begins`` and ``@ends``, the interrupt is noted, and delivered when that function ends;
+- within ``@interruptible``, and everywhere else, it is delivered at once.
 
-The handler goes when the last thing has ended; the user's own handler is called as if there had been no other.
+The handler is removed when nothing is open any more. An interrupt is delivered to the user's own handler.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from types import CodeType, FrameType
 from typing import Any, ParamSpec, TypeVar
 from weakref import WeakValueDictionary
 
-try:  # beneath `signal`, whose functions look for a member of an enumeration in every handler: 10 µs each time
+try:  # faster than `signal`, whose functions convert every handler to an enumeration member in 10 µs
     import _signal  # type: ignore[import-not-found]
 except ImportError:  # not CPython
     _signal = signal
@@ -30,13 +30,13 @@ except ImportError:  # not CPython
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
 
-#: The code of the wrappers that keep an interrupt away, and of those that let it through.
+#: The code of the wrappers that hold an interrupt back, and of those that let it through.
 _closed: set[CodeType] = set()
 _open: set[CodeType] = set()
 
 
 def uninterrupted(function: Callable[_P, _R]) -> Callable[_P, _R]:
-    """A function that no Ctrl-C interrupts: it arrives when the function has ended.
+    """Hold Ctrl-C back until `function` has ended.
 
     >>> @uninterrupted
     ... def both(first, second):
@@ -60,14 +60,14 @@ def uninterrupted(function: Callable[_P, _R]) -> Callable[_P, _R]:
 
 
 def begins(undo: str) -> Callable[[Callable[_P, _R]], Callable[_P, _R]]:
-    """A method that begins something, which the method named `undo` ends.
+    """Decorate a method that begins something, which the method named `undo` ends.
 
-    No Ctrl-C interrupts it. Where one has come meanwhile, or the method fails, all is undone before it is raised.
-    From then on until `undo` has been called nothing marked with ``@uninterrupted`` or ``@ends`` is interrupted
-    either, from its very first instruction on.
+    Ctrl-C does not interrupt the method. If Ctrl-C was pressed during it, or it fails, everything is undone before
+    the exception is raised. From then on until `undo` is called, functions with ``@uninterrupted`` or ``@ends`` are
+    protected from their very first instruction.
 
     Args:
-        undo: the name of a method with :func:`ends`; it may be called when the other one has come half way.
+        undo: the name of a method with :func:`ends`; it must work even if the decorated method failed half way.
     """
 
     def decorate(method: Callable[_P, _R]) -> Callable[_P, _R]:
@@ -97,7 +97,7 @@ def begins(undo: str) -> Callable[[Callable[_P, _R]], Callable[_P, _R]]:
 
 
 def ends(method: Callable[_P, _R]) -> Callable[_P, _R]:
-    """A method that ends what one with :func:`begins` has begun; no Ctrl-C interrupts it. It may be called again."""
+    """Decorate a method that ends what one with :func:`begins` began; it holds Ctrl-C back, and may run twice."""
 
     @functools.wraps(method)
     def ending(*args: _P.args, **kwargs: _P.kwargs) -> _R:
@@ -112,12 +112,12 @@ def ends(method: Callable[_P, _R]) -> Callable[_P, _R]:
 
 
 def interruptible(function: Callable[_P, _R]) -> Callable[_P, _R]:
-    """A function that Ctrl-C interrupts, also where one that must not be calls it: user code, or a long wait."""
+    """Let Ctrl-C interrupt `function` even inside protected functions, as for user code or a long wait."""
 
     @functools.wraps(function)
     def open_to_it(*args: _P.args, **kwargs: _P.kwargs) -> _R:
         __tracebackhide__ = True
-        _guard.deliver(sys._getframe())  # one that came before
+        _guard.deliver(sys._getframe())  # an interrupt noted earlier
         return function(*args, **kwargs)
 
     _open.add(_code_of(open_to_it))
@@ -125,20 +125,20 @@ def interruptible(function: Callable[_P, _R]) -> Callable[_P, _R]:
 
 
 def interrupted() -> bool:
-    """Tell whether Ctrl-C came and has not arrived: then it never does, and the caller says that it came."""
+    """Tell whether an interrupt was noted, and drop it; the caller is then responsible for reporting it."""
     noted, _guard.noted = _guard.noted, None
     return noted is not None
 
 
 def forget(*holders: object) -> None:
-    """Hold nothing for `holders` any more, which nobody ended and nobody can end. Raises nothing."""
+    """Release `holders` that were never ended and can no longer be. Raises nothing."""
     _guard.forget(holders, sys._getframe(1))
 
 
 def put_back() -> None:
-    """Take a handler of ours away that nobody holds: another thread ended it, or the user's code put it back.
+    """Remove a handler that nothing holds, because another thread released it or the user's code reinstalled it.
 
-    For the main thread, behind a cell.
+    Called in the main thread when a cell has run.
     """
     _guard.put_back()
 
@@ -153,11 +153,11 @@ class _Call:
 
 
 class _Handler:
-    """A handler of SIGINT in the place of the user's, as long as somebody holds it.
+    """A SIGINT handler that replaces the user's as long as something holds it.
 
     Attributes:
-        users: the handler that was there.
-        holders: what has begun and not ended, by its identity; what nobody else holds any more is forgotten.
+        users: the handler that it replaced.
+        holders: the objects that have begun something and not ended it, by id; weak, so that dead ones are dropped.
     """
 
     def __init__(self, users: Callable[..., Any]) -> None:
@@ -165,19 +165,19 @@ class _Handler:
         self.holders: WeakValueDictionary[int, object] = WeakValueDictionary()
 
     def __call__(self, number: int, frame: FrameType | None) -> None:
-        """Called by Python, in the main thread."""
+        """Handle SIGINT; called by Python, in the main thread."""
         __tracebackhide__ = True
         if _is_closed(frame):
-            _guard.noted = partial(self.users, number, None)  # without the frame, which holds all that is in it
+            _guard.noted = partial(self.users, number, None)  # without the frame, which would keep its locals alive
         else:
             self.users(number, frame)
 
 
 class _Guard:
-    """The handlers of ours. There is another one where the user's code has put its own in the place of the first.
+    """All installed handlers; there are several if the user's code has replaced an earlier one by its own.
 
     Attributes:
-        noted: lets an interrupt arrive that has not yet.
+        noted: delivers an interrupt that was held back.
     """
 
     def __init__(self) -> None:
@@ -185,61 +185,61 @@ class _Guard:
         self._handlers: list[_Handler] = []
 
     def hold(self, holder: object) -> None:
-        """Keep a handler until `holder` releases it; does nothing in other threads, which nothing interrupts."""
+        """Keep a handler until `holder` releases it; does nothing in other threads, which are never interrupted."""
         if not _in_main_thread():
             return
         if not self._handlers:
             self.noted = None
-        found = _signal.getsignal(signal.SIGINT)
-        if self._handlers and found is self._handlers[-1]:
+        installed = _signal.getsignal(signal.SIGINT)
+        if self._handlers and installed is self._handlers[-1]:
             self._handlers[-1].holders[id(holder)] = holder
-        elif callable(found):
-            handler = _Handler(found)
+        elif callable(installed):
+            handler = _Handler(installed)
             handler.holders[id(holder)] = holder
             self._handlers.append(handler)
             _signal.signal(signal.SIGINT, handler)
 
     def release(self, holder: object, caller: FrameType) -> None:
-        """Hold it no longer, and let arrive what was noted if `caller` may be interrupted."""
-        for each in self._handlers:
-            each.holders.pop(id(holder), None)
+        """Release a handler, and deliver a noted interrupt if `caller` may be interrupted."""
+        for handler in self._handlers:
+            handler.holders.pop(id(holder), None)
         if not _in_main_thread() or _is_closed(caller):
             return  # the outermost function puts the user's handler back
         try:
             self._put_back()
             self.deliver(caller)
-        except BaseException:  # one has arrived, and the one that was noted is the same to the user
+        except BaseException:  # an interrupt was delivered, which stands for the noted one as well
             self.noted = None
             raise
 
     def forget(self, holders: Iterable[object], caller: FrameType) -> None:
-        """Release without letting anything arrive: the garbage collector would throw that away."""
+        """Release without delivering an interrupt, whose exception the garbage collector would discard."""
         for holder in holders:
-            for each in self._handlers:
-                each.holders.pop(id(holder), None)
+            for handler in self._handlers:
+                handler.holders.pop(id(holder), None)
         if _in_main_thread() and not _is_closed(caller):
             self._put_back()
 
     def put_back(self) -> None:
-        """Put the user's handlers back, also where theirs or another thread has left one of ours."""
+        """Put the user's handlers back, even if the user's code or another thread left one of jaxmagic's."""
         if _in_main_thread():
             self._put_back()
-            while isinstance(found := _signal.getsignal(signal.SIGINT), _Handler) and not found.holders:
-                _signal.signal(signal.SIGINT, found.users)
+            while isinstance(left := _signal.getsignal(signal.SIGINT), _Handler) and not left.holders:
+                _signal.signal(signal.SIGINT, left.users)
 
     def _put_back(self) -> None:
-        """Put the user's handlers back where nobody holds ours any more."""
+        """Put the user's handlers back if nothing holds jaxmagic's any more."""
         while self._handlers and not self._handlers[-1].holders:
             handler = self._handlers.pop()
-            if _signal.getsignal(signal.SIGINT) is handler:  # or else the user's code has put its own there
+            if _signal.getsignal(signal.SIGINT) is handler:  # if not, the user's code has installed its own
                 _signal.signal(signal.SIGINT, handler.users)
 
     def arrives(self, frame: FrameType) -> bool:
-        """Tell whether an interrupt was noted and arrives as soon as the function that `frame` has called is left."""
+        """Tell whether an interrupt was noted and is delivered as soon as the function called by `frame` returns."""
         return self.noted is not None and not _is_closed(frame)
 
     def deliver(self, frame: FrameType) -> None:
-        """Let arrive what was noted, if `frame` may be interrupted."""
+        """Deliver a noted interrupt, if `frame` may be interrupted."""
         if self.noted is not None and _in_main_thread() and not _is_closed(frame):
             noted, self.noted = self.noted, None
             noted()
@@ -250,7 +250,7 @@ def _in_main_thread() -> bool:
 
 
 def _is_closed(frame: FrameType | None) -> bool:
-    """Tell whether the innermost mark above a frame, or on it, keeps interrupts away."""
+    """Tell whether the innermost mark on a frame or above it holds interrupts back."""
     while frame is not None:
         if frame.f_code in _closed:
             return True

@@ -1,7 +1,7 @@
-"""Lists the subjects, and finds what a subject has for a record: its report, its tables, its pictures.
+"""List the subjects, and find a subject's report, tables, charts or live view for a record.
 
-A subject is a folder and one entry here. The entry has names only, so that nothing is imported for it. What a noun of
-the subject has for each kind of record stands in a table of that file, such as ``REPORTS`` in ``timing/report.py``.
+A subject is a folder and one entry here. The entry holds only names, so that nothing is imported for it. Each file of
+the subject has a table by kind of record, such as ``REPORTS`` in ``timing/report.py``.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ _HOUSE = __name__.rpartition(".")[0]
 
 
 class Magic(NamedTuple):
-    """One magic of a subject: a function of its name in the file ``magic``.
+    """One magic of a subject, implemented by the function of the same name in the module ``magic``.
 
     Attributes:
-        name: without the percent signs.
-        kinds: whether it is a magic for a line, for a cell, or for both.
-        block: whether it becomes a block of the cell, which IPython then runs.
+        name: the name without percent signs.
+        kinds: whether it is a line magic, a cell magic, or both.
+        block: whether it is rewritten to a block in the cell, which IPython then runs.
         several: whether that block runs its code several times.
     """
 
@@ -36,11 +36,11 @@ class Subject:
     """One subject.
 
     Attributes:
-        package: where it lives.
+        package: its package.
         records: the kinds of its records that are shown, with the module of each.
-        saved: which of them a file may hold.
-        kept: which of them a session keeps.
-        magics: that it has.
+        saved: the kinds that a file may hold.
+        kept: the kinds that a session keeps.
+        magics: its magics.
     """
 
     package: str
@@ -60,28 +60,28 @@ class MagicEntry(NamedTuple):
 #: The subject of each kind of record.
 _OWNERS: dict[str, Subject] = {}
 
-#: All magics by their names.
+#: All magics by name.
 _MAGICS: dict[str, MagicEntry] = {}
 
 
 def add(subject: Subject) -> None:
-    """Add a subject. A kind of record that has the name of an earlier one takes its place."""
+    """Add a subject. A kind of record replaces an earlier one with the same name."""
     _OWNERS.update(dict.fromkeys(subject.records, subject))
     _MAGICS.update({each.name: MagicEntry(each, subject.package) for each in subject.magics})
 
 
 def magics() -> Mapping[str, MagicEntry]:
-    """Return all magics by their names."""
+    """Return all magics by name."""
     return _MAGICS
 
 
 def of_record(kind: type, file: str, table: str) -> Any:
-    """Return what the subject of a kind of record has for it; ``None`` where it has nothing.
+    """Return a subject's entry for a kind of record; ``None`` if it has none.
 
     Args:
         kind: the class of the record.
-        file: of the subject, such as ``"report"``.
-        table: in that file, by kind.
+        file: the module of the subject, such as ``"report"``.
+        table: the name of the table by kind in that module.
     """
     for each in kind.__mro__:
         subject = _OWNERS.get(each.__name__)
@@ -100,12 +100,12 @@ def words_of_note(kind: str) -> Callable[..., str] | None:
 
 
 def medium(name: str) -> Any:
-    """Import what turns any record into a medium. Records stand below the media, and have no other way to ask."""
+    """Import the function that converts any record to a medium; records may not import ``report`` themselves."""
     return getattr(import_module(f"{_HOUSE}.report.{name}"), name)
 
 
 def kinds(which: Literal["saved", "kept"]) -> list[str]:
-    """Return the names of the kinds that a file or a session may hold."""
+    """Return the names of the kinds of records that a file may hold or a session keeps."""
     return [kind for kind, subject in _OWNERS.items() if kind in getattr(subject, which)]
 
 
@@ -113,14 +113,14 @@ def kind_named(name: str) -> type:
     """Import the class of a kind of record.
 
     Raises:
-        KeyError: there is none of that name.
+        KeyError: there is no kind of that name.
     """
     found: type = getattr(import_module(_OWNERS[name].records[name]), name)
     return found
 
 
 def _ours(name: str, *magics: Magic, saved: str = "", kept: str = "", **records: str) -> None:
-    """Add a subject of this package; the files of its records are relative to it."""
+    """Add a subject of this package; the modules of its records are relative to it."""
     package = f"{_HOUSE}.{name}"
     homes = {
         kind: f"{package}.{file}" if file[0] != "/" else f"{_HOUSE}.{file[1:]}" for kind, file in records.items()

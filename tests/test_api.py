@@ -65,9 +65,9 @@ def test_what_is_no_function_is_told_how_to_write_it(x: Any) -> None:
     [
         ({"budget_s": True}, "budget_s: expected a positive number, got True"),
         ({"budget_s": [1, 2]}, "budget_s: expected a positive number, got [1, 2]"),
-        ({"rtol": 5}, "rtol: expected a share between 0 and 1, got 5. Write for example rtol=0.01"),
-        ({"rtol": 1.0}, "rtol: expected a share between 0 and 1, got 1.0"),
-        ({"rtol": float("nan")}, "rtol: expected a share between 0 and 1, got nan"),
+        ({"rtol": 5}, "rtol: expected a fraction between 0 and 1, got 5; for example rtol=0.01"),
+        ({"rtol": 1.0}, "rtol: expected a fraction between 0 and 1, got 1.0"),
+        ({"rtol": float("nan")}, "rtol: expected a fraction between 0 and 1, got nan"),
     ],
 )
 @pytest.mark.parametrize("verb", ["benchmark", "compare", "sweep"])

@@ -1,4 +1,4 @@
-"""Loading changes the shell in few places; unloading changes exactly those back."""
+"""Loading changes the shell in a few places, and unloading restores exactly those."""
 
 from __future__ import annotations
 

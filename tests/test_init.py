@@ -1,4 +1,4 @@
-"""What is public, and what importing it costs."""
+"""The public names, and the cost of importing them."""
 
 from __future__ import annotations
 

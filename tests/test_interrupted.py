@@ -1,4 +1,4 @@
-"""Ctrl-C at every instruction of what begins or ends something, and at lines of all magics."""
+"""Ctrl-C at every instruction of code that begins or ends something, and at lines of all magics."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ def _copying_arrays(_: Path) -> None:
     unguarded(jax.device_get, jnp.ones(3))
 
 
-#: What begins and ends something, each by itself.
+#: Programs that each begin and end one thing.
 PROGRAMS: dict[str, Callable[[Path], None]] = {
     "listeners": _listening,
     "waits": _started(WaitLog),
@@ -140,7 +140,7 @@ CELLS = {
 
 @pytest.fixture(autouse=True)
 def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A folder for temporary files that nobody else uses."""
+    """A folder for temporary files that is used by no other test."""
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
 
 

@@ -1,4 +1,4 @@
-"""Ctrl-C that waits for a moment."""
+"""Ctrl-C is held back until it does no harm."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A subject is a folder and an entry: a toy subject is added from outside, and everything finds it."""
+"""A subject is a folder and an entry: a toy subject that is added from outside is found everywhere."""
 
 from __future__ import annotations
 

@@ -97,7 +97,7 @@ def _run(
     statement, setup = (rest, "") if cell is None else (cell, rest)
     tree = parse(shell, "jaxtimeit", statement, is_line=cell is None)
     if not tree.body:
-        raise UsageError("%jaxtimeit has nothing to run. Write the statement behind it: %jaxtimeit f(x).")
+        raise UsageError("%jaxtimeit has nothing to run. Write the statement after it: %jaxtimeit f(x).")
     setups = [*_statements(shell, arguments.setup), *_statements(shell, setup)]
     namespace = shell.user_ns if local_ns is None or local_ns is shell.user_ns else {**shell.user_ns, **local_ns}
     earlier = load_earlier(shell, arguments, Benchmark, Earlier)

@@ -17,16 +17,16 @@ STAGES = (
     ("cache", "cache_retrieval_ns"),
 )
 
-#: Why eager operations compiled that had been seen before, or that move data.
+#: The causes of eager operations that had compiled before, or that move data, in a few words.
 _EAGER = {
-    "shape": "for another shape",
-    "dtype": "for another dtype",
-    "weak type": "for another kind of number",
-    "static value": "for other parameters",
-    "placement": "for another placement",
-    "context": "under another configuration",
-    "new function": "for a function made anew",
-    "transfer": "to make or move arrays",
+    "shape": "for a different shape",
+    "dtype": "for a different dtype",
+    "weak type": "for a different kind of number",
+    "static value": "for different parameters",
+    "placement": "for a different placement",
+    "context": "under a different configuration",
+    "new function": "for a re-created function",
+    "transfer": "to create or move arrays",
 }
 
 
@@ -40,13 +40,13 @@ def lines_before_0_10() -> str:
 
 
 def stages(compilation: Compilation) -> list[tuple[str, int]]:
-    """The stages that took time, with their short names."""
+    """Return the short name and duration of each stage that took time."""
     named = [(label, getattr(compilation, field)) for label, field in STAGES]
     return [(label, time_ns) for label, time_ns in named if time_ns]
 
 
 def reason(compilation: Compilation, digits: int) -> str:
-    """Why it was compiled, and what the persistent cache had to do with it."""
+    """Explain why a function was compiled, and whether the persistent cache had it."""
     text = printable(compilation.cause.reason)
     if not compilation.compiled:
         text += f"; {'traced' if compilation.last_stage == 'tracing' else 'lowered'} only, not compiled"
@@ -61,7 +61,7 @@ def reason(compilation: Compilation, digits: int) -> str:
 
 
 def about_eager(operations: Sequence[Compilation], digits: int) -> list[str]:
-    """Eager operations, one sentence for those with the same kind of cause and the same remedy."""
+    """Describe eager operations, in one sentence for all that share a kind of cause and a remedy."""
     groups: dict[tuple[str, str | None, bool], list[Compilation]] = {}
     for each in operations:
         about = each.cause.reason if each.cause.kind == "while tracing" else _EAGER.get(each.cause.kind, "")
@@ -78,7 +78,7 @@ def about_eager(operations: Sequence[Compilation], digits: int) -> list[str]:
 
 
 def _operations(group: Sequence[Compilation]) -> str:
-    """Their names, and of a single one its cause."""
+    """Return the names of the operations; for a single one, also the cause."""
     names = list(dict.fromkeys(printable(each.function) for each in group))
     if len(group) == 1 and group[0].cause.kind not in ("eager", "while tracing"):
         return f"{names[0]}: {printable(group[0].cause.reason)}"

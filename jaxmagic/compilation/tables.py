@@ -1,4 +1,4 @@
-"""The compilations of any records, as a table."""
+"""Tables of the compilations of a record, or of several records."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _COMPILATION = {
 
 
 class Compiled(Protocol):
-    """A record that knows what compiled meanwhile."""
+    """A record that lists what compiled during its measurement."""
 
     @property
     def compilations(self) -> tuple[Compilation, ...]:
@@ -35,7 +35,7 @@ class Compiled(Protocol):
 
 
 def compilations(records: Iterable[Compiled]) -> Table:
-    """A row a compilation, with the position of its record."""
+    """Return a table with one row per compilation, and the position of its record."""
     rows = [(at, *_row(each)) for at, record in enumerate(records) for each in record.compilations]
     return Table({"record": "int64"} | _COMPILATION, rows)
 

@@ -1,4 +1,4 @@
-"""What is done with a record after the measurement: where it fails, record and value are worth more than that."""
+"""Steps after a measurement whose failure must not cost the record or the value."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from ..terminal import printable
 
 
 def attempt(what: str, step: Callable[[], object]) -> bool:
-    """Do a step that a record does not depend on; where it fails, that is told in a sentence.
+    """Take a step that the record does not depend on; print a sentence if it fails.
 
     Args:
-        what: what failed, such as ``"--save"``.
-        step: it.
+        what: the step in words, such as ``"--save"``.
+        step: the step.
 
     Returns:
-        Whether it was done.
+        Whether the step succeeded.
 
     >>> attempt("the report", lambda: 1 / 0)
     the report failed (ZeroDivisionError: division by zero). The record is in jaxmagic.last().

@@ -1,4 +1,4 @@
-"""The block that a magic becomes: a stopwatch with a shell around it."""
+"""The ``with`` block that a magic becomes: a stopwatch, and what the shell needs around it."""
 
 from __future__ import annotations
 
@@ -29,21 +29,21 @@ from .declare import declared
 from .once import shown_already
 from .recorder import Recorder, RepeatedRecorder, Timed
 
-#: First line and column of some code in its file, and last line and column; columns in bytes.
+#: First line and column of some code in its file, then last line and column; columns count bytes.
 Place = tuple[int, int, int, int]
 
 
 class Block:
-    """Runs, measures and reports one piece of code; made by :func:`open_block` inside the user's cell.
+    """Measure and report one piece of code; made by :func:`open_block` inside the user's cell.
 
     Attributes:
-        value: what the code evaluated to, from when it has until :meth:`take`.
-        reached: a value that was assigned at the end of the code.
-        unpacked: the same, where it was unpacked into several targets.
-        kept: values of earlier expressions, where the shell is set to display all of them.
-        dropped: the value of the last expression that nobody keeps: its arrays tell when the work on them is done.
-        record: after the block.
-        run: the number of the run, where there are several.
+        value: the value of the code, from its end until :meth:`take`.
+        reached: the value that the last statement assigned.
+        unpacked: the value that the last statement assigned, if it was unpacked into several targets.
+        kept: the values of earlier expressions, if the shell displays all of them.
+        dropped: the last discarded value of an expression, whose arrays show when the work on them is done.
+        record: the record, after the block.
+        run: the number of the run, if there are several.
     """
 
     def __init__(
@@ -76,17 +76,19 @@ class Block:
 
     @begins("_abandon")
     def __enter__(self) -> Block:
-        frame = sys._getframe(2)  # behind what keeps interrupts away
+        frame = sys._getframe(2)  # above the frame of the decorator that holds interrupts back
         self._in_function = bool(frame.f_code.co_flags & inspect.CO_OPTIMIZED)
         if self._code is None and self._place is not None:
             self._code = _source(frame, self._place)
         if not self._in_function:
-            setattr(builtins, self._name, self)  # found there where the code clears the user's names, as %reset does
+            setattr(
+                builtins, self._name, self
+            )  # so that it is found even if the code clears the user's names (%reset)
         self._watch.start()
         return self
 
     def runs(self) -> Iterator[int]:
-        """The code runs once for each of these; called by the code that is made of a magic that repeats it."""
+        """Yield the number of each run; called by the loop that a repeating magic is rewritten to."""
         __tracebackhide__ = True
         watch = cast(RepeatedRecorder, self._watch)
         for number, _ in enumerate(watch.runs()):
@@ -102,13 +104,13 @@ class Block:
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> bool:
         try:
-            self._watch.returned(self._at_hand())  # before anything else of ours
+            self._watch.returned(self._at_hand())  # before any other code of jaxmagic's
             __tracebackhide__ = True
             if not self._in_function:
                 _left.add(self)
             return self._leave(error)
         except BaseException:
-            self._watch.cancel()  # an interrupt in one of our own lines
+            self._watch.cancel()  # an interrupt in jaxmagic's own code
             self.take()
             raise
 
@@ -126,7 +128,7 @@ class Block:
         except BaseException as surfaced:
             if not self._watch.done:
                 raise
-            # Work that failed, or was interrupted, while it was waited for: an error of the code like any other.
+            # Work that failed or was interrupted during the wait counts as an error of the code.
             self._finish(surfaced)
             if not self._swallow(surfaced):
                 raise
@@ -135,7 +137,7 @@ class Block:
         return error is not None and self._swallow(error)
 
     def _at_hand(self) -> Any:
-        """Return what the work most likely ends in."""
+        """Return the value that the work most likely ends in."""
         if self.value is not None:
             return self.value
         if self.reached is not None:
@@ -145,7 +147,7 @@ class Block:
     def _result(self) -> Any:
         if self.value is not None:
             return self.value
-        # A generator that was unpacked has run; one that was assigned has not.
+        # A generator that was unpacked has run; a generator that was only assigned has not.
         return self.reached if self.unpacked is None or type(self.unpacked) is GeneratorType else self.unpacked
 
     def _finish(self, error: BaseException | None) -> None:
@@ -166,21 +168,21 @@ class Block:
             attempt("-w", lambda: view(record))
 
     def _failure(self, timing: Timed) -> str | None:
-        """Return what was expected and not found; the report comes with it."""
-        runs: Sequence[Timed] = getattr(self._watch, "timings", (timing,))  # of several, each of them counts
+        """Return which expectation failed, if any; it is raised together with the report."""
+        runs: Sequence[Timed] = getattr(self._watch, "timings", (timing,))
         programs = [each for run in runs for each in run.compilations if each.compiled]
         heard_all = all(run.heard_all for run in runs)
-        if self._arguments.expect_no_compile and (programs or not heard_all):
-            compiled = units.count(len(programs), "program")
-            found = f"found {compiled} compiled" if heard_all else "what compiled is not known"
-            return f"expected no compilation; {found}"
+        if self._arguments.expect_no_compile and not heard_all:
+            return "expected no compilation, but some compilations may have been missed"
+        if self._arguments.expect_no_compile and programs:
+            return f"expected no compilation, got {units.count(len(programs), 'compiled program')}"
         limit_ns = self._arguments.max_time
         if limit_ns is not None and timing.wall_ns > limit_ns:
             return f"expected at most {units.time(limit_ns)}, got {units.time(timing.wall_ns)}"
         return None
 
     def _swallow(self, error: BaseException) -> bool:
-        """Tell whether ``--no-raise-error`` covers this; an interrupt and an exit always go through."""
+        """Show an error instead of raising it, if ``--no-raise-error`` covers it; interrupts and exits are raised."""
         if not self._arguments.no_raise_error or not isinstance(error, Exception):
             self.take()
             return False
@@ -188,7 +190,7 @@ class Block:
         return True
 
     def take(self, silent: bool = False) -> Any:
-        """Give the value away and forget it, and this block with it."""
+        """Return the value, and forget it and this block."""
         value, self.value = self.value, None
         self.kept.clear()
         if self._shell.user_ns.get(self._name) is self:
@@ -198,29 +200,29 @@ class Block:
             value = self.record
             if self._shown and not self._arguments.q:
                 shown_already(value)
-        _left.discard(self)  # last: an interrupted one is taken again when the cell has run, or the next one
+        _left.discard(self)  # last, so that forget_left() repeats this if it is interrupted
         return None if silent else value
 
 
-#: Blocks that have ended, and whose value nobody has taken yet: nobody will, where ``break`` jumped over that.
+#: Blocks that have ended and whose value has not been taken; a ``break`` can jump over the code that takes it.
 _left: set[Block] = set()
 
 
 def forget_left(*_: object) -> None:
-    """Forget the blocks that no one takes the value of; called when a cell has run."""
+    """Forget the blocks whose value was never taken; called when a cell has run."""
     for block in list(_left):
         block.take()
 
 
 def open_block(name: str, magic: str, text: str, place: Place, shown: bool) -> Block:
-    """The block for a magic in a cell: called by the code that :mod:`~jaxmagic.magics.rewrite` makes.
+    """Make the block for a magic in a cell; called by the code that :mod:`~jaxmagic.magics.rewrite` generates.
 
     Args:
         name: the variable that holds the block in the cell.
         magic: the name of the magic.
-        text: its options.
-        place: where the measured code stands in the cell.
-        shown: whether its value is the one that the cell displays.
+        text: the options of the magic.
+        place: the position of the measured code in the cell.
+        shown: whether the cell displays its value.
     """
     shell, function = get_ipython(), declared(magic)
     parser = function.parser
@@ -231,26 +233,26 @@ def open_block(name: str, magic: str, text: str, place: Place, shown: bool) -> B
 
 
 def current_style(shell: InteractiveShell) -> Style:
-    """The style that the user has set with ``%config JaxMagics``."""
+    """Return the style that the user has set with ``%config JaxMagics``."""
     magics = shell.magics_manager.registry.get("JaxMagics")
     return DEFAULT if magics is None else magics.style
 
 
 def show(record: Displayable, style: Style, *, explain: bool = False) -> None:
-    """Display a record in the user's style: as one output, but for a static report."""
+    """Display a record in the user's style, as one output unless the report is static."""
     for bundle in outputs(record, style=style, explain=explain):
         display(bundle, raw=True)
 
 
 def view(record: Displayable) -> None:
     """Display the live view of a record."""
-    from ..session.view_of import view_of  # costs ipywidgets
+    from ..session.view_of import view_of  # imports ipywidgets
 
     display(view_of(record))
 
 
 def _source(frame: FrameType, place: Place) -> str | None:
-    """The text of the code, from the cell that IPython has stored."""
+    """Return the text of the code, from the cell that IPython has stored."""
     first, start, last, end = place
     lines = [line.encode() for line in linecache.getlines(frame.f_code.co_filename, frame.f_globals)]
     if not 1 <= first <= last <= len(lines):

@@ -1,8 +1,8 @@
-"""``-v NAME`` inside functions, for magics that are called: a call cannot bind a local variable of its caller.
+"""Bind ``-v NAME`` inside functions for magics that are called, since a call cannot bind a local of its caller.
 
-``%jaxtimeit -v t f(x)`` in a function is ``get_ipython().run_line_magic('jaxtimeit', '-v t f(x)')``, and Python has
-decided by then that ``t`` is a global name. So the statement becomes ``t = get_ipython().run_line_magic('jaxtimeit',
-'-o -v t f(x)')``: the magic returns its record, and the cell itself binds it.
+``%jaxtimeit -v t f(x)`` in a function is ``get_ipython().run_line_magic('jaxtimeit', '-v t f(x)')``, and to Python
+``t`` would be a global name. So the statement becomes ``t = get_ipython().run_line_magic('jaxtimeit', '-o -v t
+f(x)')``: the magic returns its record, and the cell itself binds it.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from .magic_calls import LineCall, Parsers, line_call
 
 
 def bind_in_functions(tree: ast.Module, parsers: Parsers) -> None:
-    """Let the functions of a cell bind what magics that are called in them name with ``-v``.
+    """Let functions in a cell bind the ``-v`` variables of the magics that they call.
 
     Args:
-        tree: the cell, which is changed.
+        tree: the cell, which is changed in place.
         parsers: the magics that are called, and their parsers.
     """
     for function in ast.walk(tree):
@@ -29,7 +29,7 @@ def bind_in_functions(tree: ast.Module, parsers: Parsers) -> None:
 
 
 class _Binder(ast.NodeTransformer):
-    """Changes the statements of a function."""
+    """Rewrites the statements of a function."""
 
     def __init__(self, parsers: Parsers) -> None:
         self._parsers = parsers
@@ -42,27 +42,27 @@ class _Binder(ast.NodeTransformer):
 
     def _bound(self, node: ast.stmt) -> ast.stmt | list[ast.stmt]:
         call = line_call(node, self._parsers)
-        found = None if call is None else _name_of(call, self._parsers)
-        if call is None or found is None:
+        option = None if call is None else _name_of(call, self._parsers)
+        if call is None or option is None:
             return node
-        name, returned = found
+        name, returned = option
         target: list[ast.expr] = [ast.Name(name, ast.Store())]
         if returned:
             return ast.copy_location(ast.Assign([*call.targets, *target], call.node), node)
         call.constant.value = f"-o {call.text}"
         statements: list[ast.stmt] = [ast.Assign(target, call.node)]
-        if call.targets:  # without -o the magic gives nothing
+        if call.targets:  # without -o the magic returns nothing
             statements.append(ast.Assign(call.targets, ast.Constant(None)))
         return [ast.copy_location(each, node) for each in statements]
 
 
 def _name_of(call: LineCall, parsers: Parsers) -> tuple[str, bool] | None:
-    """The name behind ``-v``, and whether ``-o`` is there too; ``None`` for nothing to bind, or a wrong option."""
+    """Return the name after ``-v``, and whether ``-o`` is given; ``None`` if there is nothing to bind."""
     parser = parsers[call.magic]
     try:
         arguments = options.parse(options.split(call.text, parser)[0], parser)
     except (UsageError, ValueError):
-        return None  # the magic says what is wrong
+        return None  # the magic itself reports the error
     if not arguments.v or not (call.magic == "jaxtimeit" or getattr(arguments, "before", False)):
         return None
     return arguments.v, arguments.o

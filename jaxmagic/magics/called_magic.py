@@ -1,7 +1,7 @@
-"""A magic that was *called*: ``ip.run_line_magic('jaxtime', 'f(x)')``, or where cells are not rewritten.
+"""Run a magic that was *called*, as in ``ip.run_line_magic('jaxtime', 'f(x)')`` or where cells are not rewritten.
 
-In a cell the magic becomes a block and the cell runs it. Here nobody runs it but we, so the same block is made,
-compiled as IPython compiles a cell, and executed: source lines, assignments and errors are those of a cell.
+In a cell, the magic becomes a block, and IPython runs it with the cell. Here the same block is compiled as IPython
+compiles a cell, and executed, so source lines, assignments and errors are the same as in a cell.
 """
 
 from __future__ import annotations
@@ -37,10 +37,10 @@ def run_called(
         UsageError: a wrong option, nothing to run, or an ``await`` inside a running event loop.
         SyntaxError: at the user's line.
     """
-    if isinstance(cell, EllipsisType):  # a marker, and nobody has made a block of it and what follows
+    if isinstance(cell, EllipsisType):  # a marker that was not rewritten to a block
         raise UsageError(
-            f"%%{magic} has to be the outermost magic of its cell: here another one runs the cell, "
-            "and what follows would go unmeasured. Put it on top."
+            f"%%{magic} must be the outermost magic of its cell: here another magic runs the cell, "
+            f"and the code would not be measured. Put %%{magic} first."
         )
     words, statement = options.split(line, parser)
     options.parse(words, parser)
@@ -52,7 +52,7 @@ def run_called(
     given = line[: len(line) - len(statement)] if statement else line
     statements = rewriter.block(tree.body[0], magic, given, tree.body, [], displayable=False)
     block, name = _outside(shell, statements[0], magic, given)
-    tree.body = statements[:-1]  # the last one takes the value: that is done below
+    tree.body = statements[:-1]  # the last statement takes the value, as is done below
     ast.fix_missing_locations(tree)
     namespace = shell.user_ns if cell is not None or local_ns is None else local_ns
     try:
@@ -64,7 +64,7 @@ def run_called(
 
 
 def _outside(shell: InteractiveShell, statement: ast.stmt, magic: str, given: str) -> tuple[Block, str]:
-    """Make the block here, and let the code find it among the globals: the caller's locals stay as they are."""
+    """Make the block here, and let the code find it among the globals, so that the caller's locals stay unchanged."""
     assert isinstance(statement, ast.With)
     (item,) = statement.items
     assert isinstance(item.context_expr, ast.Call)
@@ -79,7 +79,7 @@ def _code(magic: str, statement: str, cell: str | None) -> str:
     if cell is None:
         if not statement.strip():
             raise UsageError(
-                f"%{magic} has nothing to run. Write the statement behind it: %{magic} f(x), "
+                f"%{magic} has nothing to run. Write the statement after it: %{magic} f(x), "
                 f"or put %%{magic} on top of a cell."
             )
         return statement
@@ -97,7 +97,7 @@ def _execute(shell: InteractiveShell, code: Any, namespace: dict[str, Any]) -> N
     if not code.co_flags & inspect.CO_COROUTINE:
         exec(code, shell.user_ns, namespace)
         return
-    import asyncio  # 15 ms, in shells that have not needed it yet
+    import asyncio  # takes 15 ms in a shell that has not imported it yet
 
     try:
         asyncio.get_running_loop()
@@ -105,5 +105,5 @@ def _execute(shell: InteractiveShell, code: Any, namespace: dict[str, Any]) -> N
         asyncio.run(eval(code, shell.user_ns, namespace))
     else:
         raise UsageError(
-            "await works where the magic stands in a cell; here it was called while an event loop is running."
+            "await works only if the magic is written in a cell; here it was called while an event loop is running."
         )

@@ -1,4 +1,4 @@
-"""How a subject declares a magic: the options that all have, what records its code, and the settings of all."""
+"""Declare magics: the options that they share, the recorder of each, and the settings of all."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ _REPEATED = (
     argument(
         "--each",
         metavar="CODE",
-        help="Runs before every sample, outside the clock; in quotes. For fresh copies of what is donated.",
+        help="Code to run before every sample, untimed; in quotes. For fresh copies of donated arguments.",
     ),
     argument("--static", action="store_true", help="Text and a PNG instead of HTML: for GitHub, and for printing."),
     argument("--save", metavar="FILE", help="Write the record to FILE as JSON."),
-    argument("--against", metavar="FILE", help="Put the record beside the one in FILE, which --save has written."),
-    argument("--anyway", action="store_true", help="Compare with FILE although it is from another environment."),
+    argument("--against", metavar="FILE", help="Compare with the record in FILE, which --save has written."),
+    argument("--anyway", action="store_true", help="Compare even if FILE is from a different environment."),
 )
 
 
@@ -44,7 +44,7 @@ _ONCE = (
     argument(
         "--fetch",
         action="store_true",
-        help="Also time the copy of the result to the host, beside the wall time.",
+        help="Also time the copy of the result to the host, in addition to the wall time.",
     ),
     argument(
         "--expect-no-compile",
@@ -67,21 +67,21 @@ _ONCE = (
 
 
 def of_all_that_repeat(method: Any) -> Any:
-    """Give a magic the options that all of these have."""
+    """Give a magic the options of all magics that measure repeatedly."""
     for option in reversed(_REPEATED):
         method = option(method)
     return method
 
 
 def of_all_that_run_once(method: Any) -> Any:
-    """Give a magic the options that all of these have."""
+    """Give a magic the options of all magics that run their code once."""
     for option in reversed(_ONCE):
         method = option(method)
     return method
 
 
 def recorded_by(make: Callable[..., Any]) -> Callable[[Any], Any]:
-    """Name what makes the recorder of a block, of a shell, the options, and whether its value is shown."""
+    """Set the function that makes the recorder of a block, from the shell, the options, and whether it is shown."""
 
     def named(method: Any) -> Any:
         method.recorder = make
@@ -91,15 +91,15 @@ def recorded_by(make: Callable[..., Any]) -> Callable[[Any], Any]:
 
 
 def declared(name: str) -> Any:
-    """Import the function of a magic, with its ``parser`` and what makes its ``recorder``."""
+    """Import the function of a magic, which has its ``parser`` and its ``recorder`` as attributes."""
     return getattr(import_module(f"{magics()[name].package}.magic"), name)
 
 
 class Parsers(Mapping[str, argparse.ArgumentParser]):
-    """The parsers of some magics; the subject of a magic is imported when its parser is asked for.
+    """The parsers of some magics, by name; a parser is imported on first access.
 
     Args:
-        wanted: which magics.
+        wanted: whether a magic is included.
     """
 
     def __init__(self, wanted: Callable[[Magic], bool] = lambda magic: True) -> None:
@@ -108,8 +108,8 @@ class Parsers(Mapping[str, argparse.ArgumentParser]):
     def __getitem__(self, name: str) -> argparse.ArgumentParser:
         if name not in self._names:
             raise KeyError(name)
-        found: argparse.ArgumentParser = declared(name).parser
-        return found
+        parser: argparse.ArgumentParser = declared(name).parser
+        return parser
 
     def __contains__(self, name: object) -> bool:
         return name in self._names
@@ -122,7 +122,7 @@ class Parsers(Mapping[str, argparse.ArgumentParser]):
 
 
 class LazyMagic:
-    """A magic whose subject is imported when somebody uses it, or asks for its documentation."""
+    """A magic whose package is imported on first use, or when its documentation is read."""
 
     needs_local_scope = True
 
@@ -156,15 +156,15 @@ class JaxMagics(Magics):
         "(text, and a picture as PNG).",
     ).tag(config=True)
     digits = Int(3, min=1, max=9, help="Significant digits of a time.").tag(config=True)
-    colour = Bool(True, help="Tell the parts of the bar apart by hue; if not, by shades of grey.").tag(config=True)
+    colour = Bool(True, help="Distinguish the parts of the bar by hue; if not, by shades of grey.").tag(config=True)
     peak_flops = Float(
-        0, min=0, help="Floating-point operations in a second to compare with, of a device; 0 for its data sheet."
+        0, min=0, help="Peak FLOP/s of a device to compare with; 0 for the figure of its data sheet."
     ).tag(config=True)
     peak_bytes = Float(
-        0, min=0, help="Bytes of memory in a second to compare with, of a device; 0 for its data sheet."
+        0, min=0, help="Peak memory bandwidth of a device to compare with, in bytes/s; 0 for its data sheet's."
     ).tag(config=True)
 
-    #: Set by the extension: what has to be undone on unloading.
+    #: Set by the extension, to be undone on unloading.
     hooks: Any = None
     replaced: Any = None
 

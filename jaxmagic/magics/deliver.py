@@ -1,4 +1,4 @@
-"""What becomes of a record that has been measured: the history, a variable, a file, a report, an earlier record."""
+"""Deliver a record: to the history, a variable, a file and a report, and beside an earlier record."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ _Kept = TypeVar("_Kept", bound=Record)
 
 
 class Earlier(Protocol):
-    """An earlier record, which a new one is put beside."""
+    """An earlier record, with which a new one is compared."""
 
     def complete(self, new: Any) -> Any:
-        """Add to the new record what putting it beside the other one takes."""
+        """Add to the new record what the comparison takes."""
 
     def told(self, new: Any) -> list[str]:
-        """Say what it is beside the earlier one."""
+        """Return sentences that compare the new record with the earlier one."""
 
 
 def load_earlier(
@@ -37,18 +37,18 @@ def load_earlier(
     kind: type[Record],
     earlier: Callable[..., Earlier],
 ) -> Earlier | None:
-    """The record of ``--against``, read before anything is measured; and ``--save`` can be written, as far as seen.
+    """Load the record of ``--against`` and check that ``--save`` can be written, before anything is measured.
 
     Args:
-        shell: where names in a path are looked up.
+        shell: the shell in which variables in a path are looked up.
         arguments: the options.
-        kind: of the record that will be measured.
-        earlier: made with the record, the path as given, and whether to compare in spite of other environments.
+        kind: the class of the record that will be measured.
+        earlier: takes the record, the path as given, and whether to compare records of different environments.
 
     Raises:
-        UsageError: it is a record of another kind, or nothing can be written where ``--save`` says.
-        RecordError: it is none.
-        OSError: it cannot be read.
+        UsageError: the file holds a different kind of record, or ``--save`` cannot be written.
+        RecordError: the file holds no record.
+        OSError: the file cannot be read.
     """
     if arguments.save:
         try:
@@ -57,13 +57,13 @@ def load_earlier(
             raise UsageError(f"--save: {error.strerror}: {error.filename}. Nothing was run.") from None
     if arguments.against is None:
         return None
-    found = load(shell.var_expand(arguments.against))
-    if not isinstance(found, kind):
+    record = load(shell.var_expand(arguments.against))
+    if not isinstance(record, kind):
         raise UsageError(
             f"--against {arguments.against}: this magic makes a {kind.__name__}; the file holds a "
-            f"{type(found).__name__}. Name a file that the same magic has written with --save."
+            f"{type(record).__name__}. Name a file that the same magic has written with --save."
         )
-    return earlier(found, str(arguments.against), anyway=arguments.anyway)
+    return earlier(record, str(arguments.against), anyway=arguments.anyway)
 
 
 def finish(
@@ -73,10 +73,10 @@ def finish(
     namespace: dict[str, Any],
     earlier: Earlier | None,
 ) -> _Kept | None:
-    """Bind, save and show `record`, as the options want it; what the magic evaluates to. It is in the history.
+    """Bind, save and show `record`, which is in the history, as the options say; return the value of the magic.
 
     Raises:
-        NotComparable: it is from another environment than the earlier one.
+        NotComparable: the record is from a different environment than the earlier one.
     """
     if arguments.v:
         namespace[arguments.v] = record
@@ -98,7 +98,7 @@ def finish_early(
     namespace: dict[str, Any],
     record: Record,
 ) -> None:
-    """Keep, bind, save and show what was taken before the code raised."""
+    """Keep, bind, save and show the record of what was measured before the code raised."""
     _deliver(shell, arguments, keep(record), namespace)
 
 

@@ -1,4 +1,4 @@
-"""Statements that leave the code of a magic before its end: it cannot run several times then."""
+"""Find statements that leave the code of a magic before its end, which can then not run several times."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _LOOPS = ast.For, ast.AsyncFor, ast.While
 
 
 def leaving(body: Sequence[ast.AST]) -> str | None:
-    """The keyword by which code may leave what is around it; ``None`` if it always comes to its end.
+    """Return the keyword with which code may leave its surroundings; ``None`` if it always reaches its end.
 
     >>> leaving(ast.parse("for x in xs: break").body), leaving(ast.parse("if x: break").body)
     (None, 'break')

@@ -1,7 +1,7 @@
-"""What IPython makes of a magic, and what we make of it: the calls that stand for one in a cell.
+"""Recognize the calls that stand for a magic in a cell.
 
 A line magic is ``get_ipython().run_line_magic('jaxtime', …)`` once IPython has transformed the text. A *marker* is a
-call of ``run_cell_magic`` with ``...`` for the cell: what it is about follows.
+call of ``run_cell_magic`` with ``...`` for the cell; it applies to the code after it.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ Parsers = Mapping[str, argparse.ArgumentParser]
 
 
 def marker(magic: str, text: str) -> str:
-    """The text of a marker for `magic` with the options in `text`."""
+    """Return the text of a marker for `magic` with the options in `text`."""
     return f"get_ipython().run_cell_magic({magic!r}, {text!r}, ...)"
 
 
 def read_marker(node: ast.stmt, parsers: Parsers) -> tuple[str, str] | None:
-    """The magic and the options of a marker, ``None`` for any other statement."""
+    """Return the magic and the options of a marker; ``None`` for any other statement."""
     call = magic_call(node.value, "run_cell_magic", parsers) if isinstance(node, ast.Expr) else None
     if call is None or len(call.args) != 3:
         return None
@@ -33,7 +33,7 @@ def read_marker(node: ast.stmt, parsers: Parsers) -> tuple[str, str] | None:
 
 @dataclass(frozen=True, slots=True)
 class LineCall:
-    """A statement that is IPython's call of one of our magics."""
+    """A statement that is IPython's call of one of jaxmagic's line magics."""
 
     magic: str
     text: str
@@ -43,18 +43,18 @@ class LineCall:
 
 
 def line_call(node: ast.AST, parsers: Parsers) -> LineCall | None:
-    """`node` if it is a statement that calls one of our line magics, or assigns its value."""
+    """Read a statement that calls one of jaxmagic's line magics, or assigns its value; ``None`` for any other."""
     if not isinstance(node, (ast.Expr, ast.Assign)):
         return None
-    found = magic_call(node.value, "run_line_magic", parsers)
-    if found is None or not isinstance(found.args[1], ast.Constant) or type(found.args[1].value) is not str:
+    call = magic_call(node.value, "run_line_magic", parsers)
+    if call is None or not isinstance(call.args[1], ast.Constant) or type(call.args[1].value) is not str:
         return None
     targets = node.targets if isinstance(node, ast.Assign) else []
-    return LineCall(found.args[0].value, found.args[1].value, targets, found, found.args[1])  # type: ignore[attr-defined]
+    return LineCall(call.args[0].value, call.args[1].value, targets, call, call.args[1])  # type: ignore[attr-defined]
 
 
 def magic_call(value: ast.expr, method: str, parsers: Parsers) -> ast.Call | None:
-    """`value` if it is ``get_ipython().method('one of ours', …)``."""
+    """Return `value` if it is ``get_ipython().method('jaxtime', …)`` with one of jaxmagic's magics."""
     if (
         isinstance(value, ast.Call)
         and isinstance(value.func, ast.Attribute)
@@ -71,7 +71,7 @@ def magic_call(value: ast.expr, method: str, parsers: Parsers) -> ast.Call | Non
 
 
 def imported(module: str, name: str) -> ast.expr:
-    """``__import__('module', fromlist=['name']).name``: it takes no name of the user's."""
+    """Return ``__import__('module', fromlist=['name']).name``, which binds no name in the user's namespace."""
     names = ast.List([ast.Constant(name)], ast.Load())
     call = ast.Call(ast.Name("__import__", ast.Load()), [ast.Constant(module)], [ast.keyword("fromlist", names)])
     return ast.Attribute(call, name, ast.Load())

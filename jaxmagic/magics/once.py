@@ -1,9 +1,9 @@
-"""A report is shown once, also where ``-o`` makes the record the value that its cell displays.
+"""Show a report only once, even if ``-o`` makes the record the value that its cell displays.
 
-With ``-o`` a magic still shows its report, in the user's style, because the record may be assigned or silenced by
+With ``-o`` a magic still shows its report, in the user's style, because the record may be assigned or silenced with
 ``;``. If the cell displays the record as well, IPython's display hook stores it as ``Out[n]`` and shows nothing more.
 
-Only the value of the magic itself is treated so. A record that the user displays, by ``r`` or by ``display(r)``, is
+This applies only to the value of the magic itself. A record that the user displays, with ``r`` or ``display(r)``, is
 shown again.
 """
 
@@ -24,14 +24,14 @@ _shown: object | None = None
 
 
 def shown_already(record: Any) -> Any:
-    """Note that the display hook gets `record` next, and need not show it; the record comes back."""
+    """Remember that the display hook gets `record` next and need not show it; return the record."""
     global _shown
     _shown = record
     return record
 
 
 def forget_shown(*_: object) -> None:
-    """Forget the record; called when a cell has run, because a final ``;`` keeps the display hook from it."""
+    """Forget the record; called when a cell has run, since with a final ``;`` the display hook never gets it."""
     shown_already(None)
 
 
@@ -41,7 +41,7 @@ def is_displayed(interactivity: str, *, last: bool, assigned: bool) -> bool:
     Args:
         interactivity: the shell's ``ast_node_interactivity``.
         last: whether it is the last statement of the cell.
-        assigned: whether it is an assignment, and no expression.
+        assigned: whether it is an assignment rather than an expression.
 
     >>> is_displayed("last_expr", last=True, assigned=False), is_displayed("last_expr", last=True, assigned=True)
     (True, False)
@@ -52,7 +52,7 @@ def is_displayed(interactivity: str, *, last: bool, assigned: bool) -> bool:
 
 
 class OnceRewriter(ast.NodeTransformer):
-    """Passes the value of a magic that is *called* through :func:`shown_already`, where the cell displays it.
+    """Passes the value of a *called* magic through :func:`shown_already` if the cell displays it.
 
     Args:
         parsers: the magics and their parsers.
@@ -64,18 +64,19 @@ class OnceRewriter(ast.NodeTransformer):
         self._interactivity = interactivity
 
     def visit(self, node: ast.AST) -> ast.AST:
-        """Called by IPython with the whole cell."""
+        """Rewrite a whole cell; called by IPython."""
         if not isinstance(node, ast.Module):
             return node
-        for index, each in enumerate(node.body, 1):
-            if isinstance(each, (ast.Expr, ast.Assign)) and self._gives_what_it_shows(each.value):
-                last, assigned = index == len(node.body), isinstance(each, ast.Assign)
+        for index, statement in enumerate(node.body, 1):
+            if isinstance(statement, (ast.Expr, ast.Assign)) and self._shows_and_returns(statement.value):
+                last, assigned = index == len(node.body), isinstance(statement, ast.Assign)
                 if is_displayed(self._interactivity(), last=last, assigned=assigned):
-                    each.value = ast.copy_location(_pass_on(each.value), each.value)
+                    call = ast.Call(imported(__name__, "shown_already"), [statement.value], [])
+                    statement.value = ast.copy_location(call, statement.value)
         return node
 
-    def _gives_what_it_shows(self, value: ast.expr) -> bool:
-        """Tell whether `value` calls one of our magics with ``-o`` and without ``-q``."""
+    def _shows_and_returns(self, value: ast.expr) -> bool:
+        """Tell whether `value` calls one of jaxmagic's magics with ``-o`` and without ``-q``."""
         methods = "run_line_magic", "run_cell_magic"
         call = next(filter(None, (magic_call(value, method, self._parsers) for method in methods)), None)
         if call is None or not isinstance(call.args[1], ast.Constant):
@@ -84,21 +85,17 @@ class OnceRewriter(ast.NodeTransformer):
         try:
             given = options.parse(options.split(str(call.args[1].value), parser)[0], parser)
         except (UsageError, ValueError):
-            return False  # the magic itself says what is wrong
+            return False  # the magic itself reports the error
         return bool(given.o and not given.q)
-
-
-def _pass_on(value: ast.expr) -> ast.expr:
-    return ast.Call(imported(__name__, "shown_already"), [value], [])
 
 
 _METHOD = "compute_format_data"
 
 
 class DisplayOnce:
-    """Lets a shell's display hook store a record that has been shown already, and not show it again.
+    """Lets a shell's display hook store a record that was already shown, without showing it again.
 
-    A terminal has printed ``Out[n]:`` by then, so a short text follows it there.
+    In a terminal, ``Out[n]:`` has been printed by then, so a short text follows.
     """
 
     def __init__(self, shell: InteractiveShell) -> None:
@@ -109,11 +106,11 @@ class DisplayOnce:
         self._ours = self._format_once
 
     def attach(self) -> None:
-        """Replace the method by which the hook turns a value into text and HTML."""
+        """Replace the method with which the hook turns a value into text and HTML."""
         setattr(self._hook, _METHOD, self._ours)
 
     def detach(self) -> None:
-        """Put the method back, unless somebody else has replaced it since."""
+        """Restore the method, unless other code has replaced it since."""
         if vars(self._hook).get(_METHOD) is self._ours:
             delattr(self._hook, _METHOD)
             if self._before is not None:

@@ -1,8 +1,8 @@
-"""Options first, then code, verbatim.
+"""Parse the options of a magic, and leave the code after them verbatim.
 
-IPython's own ``%time`` splits the line into words and puts it together again, so that ``f'{n}  {n}'`` loses a
-space. Here only the leading options are read; the rest is the statement as it was typed. What counts as an option
-is what the parser knows: ``-x[0, 0]`` is a statement. ``--`` ends the options.
+IPython's own ``%time`` splits the line into words and joins them again, so that ``f'{n}  {n}'`` loses a space. Here
+only the leading options are parsed, and the rest is the statement as it was typed. Only options that the parser knows
+count: ``-x[0, 0]`` is a statement. ``--`` ends the options.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ _VALUE = re.compile(r"""\s*("[^"]*"|'[^']*'|\S+)""")
 _QUOTED = re.compile(r"""("[^"]*"|'[^']*')(?=\s|$)""")
 _WORD = re.compile(r"""\s*("[^"]*"|'[^']*'|[^\s'"]+)(?=\s|$)""")
 
-#: How files of heap profiles are called, by pprof and by JAX's manual.
+#: Suffixes of heap profile files, as pprof and JAX's documentation use them.
 PPROF_ENDINGS = (".pb.gz", ".pprof", ".prof")
 
 
 def split(text: str, parser: argparse.ArgumentParser) -> tuple[list[str], str]:
-    """The leading options of `text` as words, and the rest of it, untouched.
+    """Split `text` into its leading options, as words, and the unchanged rest.
 
     Raises:
-        UsageError: a word that looks like a long option is none.
+        UsageError: a word looks like a long option, but there is no such option.
     """
     known: dict[str, argparse.Action] = parser._option_string_actions
     words: list[str] = []
@@ -53,17 +53,17 @@ def split(text: str, parser: argparse.ArgumentParser) -> tuple[list[str], str]:
 
 
 def parse(words: list[str], parser: argparse.ArgumentParser) -> argparse.Namespace:
-    """The values of the options in `words`.
+    """Return the values of the options in `words`.
 
     Raises:
-        UsageError: a value is missing or wrong.
+        UsageError: a value is missing or invalid.
     """
     return _parse(parser, *words)
 
 
 @functools.lru_cache(maxsize=32)
 def _parse(parser: argparse.ArgumentParser, *words: str) -> argparse.Namespace:
-    # The same options are parsed where a cell is rewritten, and again where it runs.
+    # The same options are parsed when a cell is rewritten, and again when it runs.
     return parser.parse_args(words)
 
 
@@ -91,38 +91,38 @@ def _long_option(text: str, start: int, word: str, known: dict[str, argparse.Act
 def _short_options(
     text: str, start: int, word: str, known: dict[str, argparse.Action], words: list[str]
 ) -> int | None:
-    """``-q``, ``-qo``, ``-v NAME``, ``-vNAME``; anything else is code."""
-    found: list[str] = []
+    """Read ``-q``, ``-qo``, ``-v NAME`` or ``-vNAME``; anything else is code."""
+    flags: list[str] = []
     for position, letter in enumerate(word[1:], 1):
         action = known.get(f"-{letter}")
         if action is None:
             return None
         if action.nargs == 0:
-            found.append(f"-{letter}")
+            flags.append(f"-{letter}")
             continue
         end = start + len(word)
         if rest := word[position + 1 :]:
             if not _fits(action, rest) and _is_code(text[start:]):
                 return None  # -n0 + 1
-            words += [*found, f"-{letter}", rest]
+            words += [*flags, f"-{letter}", rest]
             return end
         given = _value(text, end, action)
-        words += [*found, f"-{letter}", *([_unquoted(given[1])] if given else [])]
+        words += [*flags, f"-{letter}", *([_unquoted(given[1])] if given else [])]
         return given.end() if given else end
-    words += found
+    words += flags
     return start + len(word)
 
 
 def _value(text: str, at: int, action: argparse.Action) -> re.Match[str] | None:
-    """The value of an option: a word, or two where the option takes them only together, as in ``50 ms``."""
+    """Match the value of an option: one word, or two if the option takes them only together, as in ``50 ms``."""
     one, two = _VALUE.match(text, at), _TWO_WORDS.match(text, at)
     return two if one and two and not _fits(action, one[1]) and _fits(action, two[1]) else one
 
 
 def _file(text: str, at: int, action: argparse.Action) -> re.Match[str] | None:
-    """The value of an option that can do without: a word that is a file by its ending, and so no code."""
-    found = _WORD.match(text, at)
-    return found if found and _unquoted(found[1]).endswith(PPROF_ENDINGS) else None
+    """Match the optional value of an option: a word that is a file name by its suffix, and so not code."""
+    word = _WORD.match(text, at)
+    return word if word and _unquoted(word[1]).endswith(PPROF_ENDINGS) else None
 
 
 def _fits(action: argparse.Action, value: str) -> bool:
@@ -151,11 +151,11 @@ _OF_THE_SESSION = frozenset({"In", "Out", "get_ipython", "exit", "quit"})
 
 
 def variable(text: str) -> str:
-    """The type of an option that names a variable."""
+    """Parse an option that names a variable."""
     if not text.isidentifier() or keyword.iskeyword(text):
-        raise argparse.ArgumentTypeError(f"expected a variable's name, got {text!r}. Write for example -v t")
+        raise argparse.ArgumentTypeError(f"expected a variable name, got {text!r}; for example -v t")
     if text.startswith("__") or text in _OF_THE_SESSION:
-        raise argparse.ArgumentTypeError(f"{text} belongs to Python or IPython. Write another name, for example -v t")
+        raise argparse.ArgumentTypeError(f"{text} belongs to Python or IPython. Choose another name, such as -v t")
     return unicodedata.normalize("NFKC", text)  # as Python does with every name
 
 
@@ -164,7 +164,7 @@ _NANOSECONDS = {"ns": 1, "us": 10**3, "µs": 10**3, "μs": 10**3, "ms": 10**6, "
 
 
 def duration_ns(text: str) -> int:
-    """The type of an option that is a duration: a number with its unit, in nanoseconds.
+    """Parse an option that is a duration, a number with its unit; return nanoseconds.
 
     >>> duration_ns("50ms"), duration_ns("1.5 s")
     (50000000, 1500000000)
@@ -172,7 +172,7 @@ def duration_ns(text: str) -> int:
     found = _DURATION.match(text.strip())
     if not found:
         raise argparse.ArgumentTypeError(
-            f"expected a time with its unit (ns, us, ms, s, min), got {text!r}. Write for example 50ms"
+            f"expected a time with a unit (ns, us, ms, s, min), got {text!r}; for example 50ms"
         )
     time_ns = round(float(found[1]) * _NANOSECONDS[found[2]])
     if time_ns == 0:
@@ -181,26 +181,26 @@ def duration_ns(text: str) -> int:
 
 
 def only_comment(text: str) -> bool:
-    """Tell whether nothing is left to run in `text`."""
+    """Tell whether `text` has no code."""
     return not text.strip() or text.lstrip().startswith("#")
 
 
 def file(text: str) -> str:
-    """The type of an option that names a file."""
+    """Parse an option that names a file."""
     if not text.strip():
-        raise argparse.ArgumentTypeError(f"expected a file's name, got {text!r}. Write for example =heap.pb.gz")
+        raise argparse.ArgumentTypeError(f"expected a file name, got {text!r}; for example =heap.pb.gz")
     return text
 
 
 def positive_int(text: str) -> int:
-    """The type of an option that is a number of things."""
+    """Parse an option that is a count."""
     if not re.fullmatch(r"\d+", text) or int(text) == 0:
-        raise argparse.ArgumentTypeError(f"expected a whole number from 1 on, got {text!r}")
+        raise argparse.ArgumentTypeError(f"expected a positive integer, got {text!r}")
     return int(text)
 
 
 def modes(text: str) -> tuple[str, ...]:
-    """The type of an option that names what of a function is called.
+    """Parse an option that lists the modes in which a function is called.
 
     >>> modes("forward,grad")
     ('forward', 'grad')
@@ -209,7 +209,7 @@ def modes(text: str) -> tuple[str, ...]:
 
 
 def work(text: str) -> tuple[str, str]:
-    """The type of an option that says how much a call does: of what, and the code that says how many.
+    """Parse an option for the work per call; return its kind, and the code that computes the amount.
 
     >>> work("items=n * n"), work("flops")
     (('items', 'n * n'), ('flops', ''))
@@ -217,13 +217,11 @@ def work(text: str) -> tuple[str, str]:
     kind, _, amount = (each.strip() for each in text.partition("="))
     if (kind in ("items", "bytes") and amount) or text.strip() == "flops":
         return kind, amount
-    raise argparse.ArgumentTypeError(
-        f"expected items=N, bytes=N or flops, got {text!r}. Write for example items=len(x)"
-    )
+    raise argparse.ArgumentTypeError(f"expected items=N, bytes=N or flops, got {text!r}; for example items=len(x)")
 
 
 def share(text: str) -> float:
-    """The type of an option that is a share, plain or in per cent.
+    """Parse an option that is a fraction, as a number or in per cent.
 
     >>> share("0.01"), share("5%")
     (0.01, 0.05)
@@ -231,5 +229,5 @@ def share(text: str) -> float:
     found = re.fullmatch(r"(\d+(?:\.\d*)?|\.\d+)\s*(%?)", text.strip())
     value = float(found[1]) / (100 if found[2] else 1) if found else 0.0
     if not 0 < value < 1:
-        raise argparse.ArgumentTypeError(f"expected a share between 0 and 1, got {text!r}. Write for example 1%")
+        raise argparse.ArgumentTypeError(f"expected a fraction between 0 and 1, got {text!r}; for example 1%")
     return value

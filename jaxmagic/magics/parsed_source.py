@@ -1,4 +1,4 @@
-"""Source that a magic was given, as a syntax tree with lines that IPython can show."""
+"""Parse the source that a magic was given, and keep its lines for IPython's tracebacks."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from IPython.core.interactiveshell import InteractiveShell
 
 
 class Tree(ast.Module):
-    """A syntax tree that knows under which name IPython keeps its source."""
+    """A syntax tree with the file name under which IPython keeps its source."""
 
     filename: str
 
 
 def parse(shell: InteractiveShell, magic: str, code: str, *, is_line: bool) -> Tree:
-    """`code`, transformed as IPython transforms a cell, and kept for tracebacks.
+    """Parse `code`, transformed as IPython transforms a cell, and keep it for tracebacks.
 
     Raises:
-        UsageError: it begins with an option that `magic` does not have, and is no Python.
+        UsageError: the code begins with an option that `magic` does not have, and is not valid Python.
         SyntaxError: at the user's line.
     """
     transformed = shell.transform_cell(code)
@@ -27,10 +27,10 @@ def parse(shell: InteractiveShell, magic: str, code: str, *, is_line: bool) -> T
     try:
         tree = ast.parse(transformed, filename)
     except SyntaxError:
-        found = re.match(r"-\w\s", code)
-        if is_line and found:
+        option = re.match(r"-\w\s", code)
+        if is_line and option:
             raise UsageError(
-                f"%{magic} has no option {found[0].strip()}, and as code this is no Python. See %{magic}?"
+                f"%{magic} has no option {option[0].strip()}, and this is not valid Python code. See %{magic}?"
             ) from None
         raise
     tree = shell.transform_ast(tree)
@@ -39,24 +39,17 @@ def parse(shell: InteractiveShell, magic: str, code: str, *, is_line: bool) -> T
 
 
 def ends_in_semicolon(statement: str) -> bool:
-    """Tell whether the last token of `statement` is a semicolon, comments aside: then its value is not displayed."""
+    """Tell whether the last token of `statement`, except comments, is a semicolon, so that no value is displayed."""
     import io
     import tokenize
 
     if ";" not in statement:
         return False
-    last = ""
+    last, layout = "", {"COMMENT", "NL", "NEWLINE", "ENDMARKER", "INDENT", "DEDENT"}
     try:
         for token in tokenize.generate_tokens(io.StringIO(statement).readline):
-            if token.type not in (
-                tokenize.COMMENT,
-                tokenize.NL,
-                tokenize.NEWLINE,
-                tokenize.ENDMARKER,
-                tokenize.INDENT,
-                tokenize.DEDENT,
-            ):
+            if tokenize.tok_name[token.type] not in layout:
                 last = token.string
-    except (tokenize.TokenError, SyntaxError, IndentationError):
+    except (tokenize.TokenError, SyntaxError):
         return False
     return last == ";"

@@ -1,4 +1,4 @@
-"""Declares what a block needs of that which measures it."""
+"""Declare the interface between a block and the recorder that measures it."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from ..session.record import Record
 
 
 class Timed(Protocol):
-    """How long a block took, as far as the options of a magic ask."""
+    """The timing of a block, as far as the options of a magic need it."""
 
     @property
     def wall_ns(self) -> int:
-        """From the beginning of the code to the end of its work."""
+        """The time from the beginning of the code to the end of its work."""
 
     @property
     def compilations(self) -> tuple[Any, ...]:
@@ -23,11 +23,11 @@ class Timed(Protocol):
 
     @property
     def heard_all(self) -> bool:
-        """Whether that is all."""
+        """Whether no compilation was missed."""
 
 
 class Recorder(Protocol):
-    """What measures a block: a stopwatch, or more than that. Its methods are those of the stopwatch."""
+    """A recorder that measures a block. Its methods are those of the stopwatch."""
 
     result: Any
     dropped: Any
@@ -38,38 +38,38 @@ class Recorder(Protocol):
 
     @property
     def timing(self) -> Timed:
-        """How long it took."""
+        """The timing of the block."""
 
     @property
     def record(self) -> Record:
-        """What there is to show."""
+        """The record, to be shown."""
 
     def start(self) -> None:
-        """Begin."""
+        """Begin to measure."""
 
     def returned(self, value: Any = None) -> int:
-        """The code has returned."""
+        """Note that the code has returned. See ``Stopwatch.returned``."""
 
     def stop(self, *, error: BaseException | None = None, code: str | None = None) -> object:
-        """Wait, and make the record."""
+        """Wait for the work, and make the record."""
 
     def cancel(self) -> None:
         """End without a record."""
 
 
 class RepeatedRecorder(Recorder, Protocol):
-    """What measures a block that runs several times."""
+    """A recorder that measures a block that runs several times."""
 
     @property
     def timings(self) -> Sequence[Timed]:
         """The timings of all runs that have ended."""
 
     def runs(self) -> Iterator[None]:
-        """The code runs between one of these and the next."""
+        """Yield once before each run."""
 
 
 def silenced(shell: InteractiveShell) -> bool:
-    """Tell whether the cell ends in a semicolon, and its value is not displayed."""
+    """Tell whether the cell ends in a semicolon, so that its value is not displayed."""
     try:
         return bool(shell.displayhook.quiet())
     except Exception:

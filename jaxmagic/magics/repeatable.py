@@ -1,6 +1,6 @@
-"""A statement as a function that can be called again and again, as ``%timeit`` makes one.
+"""Turn a statement into a function that can be called repeatedly, as ``%timeit`` does.
 
-Setup, what runs before every sample, and the statement become three functions, one inside the other::
+The setup becomes a function, with functions for the code before every sample and for each statement inside it::
 
     def setup(<parameters>):
         <setup>
@@ -8,7 +8,8 @@ Setup, what runs before every sample, and the statement become three functions, 
         def body0(): <statement>; return its value
         return each, body0
 
-So assignments are local, names that the setup makes are seen by all, and tracebacks point at the user's own lines.
+So assignments are local, all functions see the names that the setup binds, and tracebacks point at the user's own
+lines.
 """
 
 from __future__ import annotations
@@ -22,16 +23,16 @@ from IPython.core.error import UsageError
 
 Statements = list[ast.stmt]
 
-#: Names of the functions that are made, which must not hide the user's.
+#: Names of the generated functions, which must not hide the user's.
 _SETUP, _EACH = "__jaxmagic_setup__", "__jaxmagic_each__"
 
 
 class Repeatable(NamedTuple):
-    """What :class:`~jaxmagic.benchmarking.capture.runner.Runner` wants.
+    """The functions for :class:`~jaxmagic.benchmarking.capture.runner.Runner`.
 
     Attributes:
-        bodies: each runs one of the statements and returns its value.
-        each: runs before every sample; ``None`` where there is nothing to run.
+        bodies: one function per statement, which runs it and returns its value.
+        each: the function that runs before every sample, if any.
     """
 
     bodies: tuple[Callable[[], Any], ...]
@@ -47,25 +48,25 @@ def compile_setup(
     filename: str,
     parameters: Sequence[str] = (),
 ) -> Callable[..., Repeatable]:
-    """A function that runs the setup, and makes functions of the statements and of what runs before every sample.
+    """Return a function that runs the setup, and returns functions of the statements and the code before samples.
 
     Args:
-        statements: to be repeated, each by itself.
-        setup: runs once in each call of the function that is returned.
-        each: runs before every sample.
-        namespace: the globals of all. Nothing is put into it.
-        filename: under which IPython knows the source.
-        parameters: names whose values that function is given, for the setup and all statements to see.
+        statements: the statements to be repeated, each by itself.
+        setup: the code that runs once in each call of the returned function.
+        each: the code that runs before every sample.
+        namespace: the globals of all code, to which nothing is added.
+        filename: the name under which IPython keeps the source.
+        parameters: the parameters of the returned function, which the setup and all statements see.
 
     Raises:
-        UsageError: a statement awaits, which a function that is not asynchronous cannot.
+        UsageError: a statement awaits, which is not possible in a function that is not asynchronous.
     """
     shared = {*_names(setup), *_names(each), *parameters}
     names = [f"__jaxmagic_body{number}__" for number in range(len(statements))]
     bodies = []
     for name, body in zip(names, statements, strict=True):
         own = _names(body)
-        # A name that is assigned here and read before, as in ``y = f(y)``, begins with the value that it has outside.
+        # A name that is read before it is assigned, as in ``y = f(y)``, begins with the value that it has outside.
         begin = [each for each in sorted(own - shared) if each in namespace]
         bodies.append(_function(name, _returning(body), begin, shared & own))
     before = _function(_EACH, each, [], _names(each))
@@ -87,7 +88,7 @@ def compile_setup(
 
 
 def called_without_arguments(statement: Statements, namespace: Mapping[str, Any]) -> Any:
-    """The function that the statement is a call of, if it is ``f()`` and nothing else."""
+    """Return ``f`` if the statement is ``f()`` and nothing else."""
     if len(statement) == 1 and isinstance(statement[0], ast.Expr):
         call = statement[0].value
         if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and not call.args and not call.keywords:
@@ -98,7 +99,7 @@ def called_without_arguments(statement: Statements, namespace: Mapping[str, Any]
 def _function(
     name: str, body: Statements, begin: Sequence[str], outside: set[str], *, parameters: Sequence[str] = ()
 ) -> ast.FunctionDef:
-    """``def name(x=x, …): nonlocal …; body``, without a place: lines are those of the user's statements only."""
+    """Return ``def name(x=x, …): nonlocal …; body`` without a location; only the user's statements have one."""
     arguments = ast.arguments(
         posonlyargs=[],
         args=[ast.arg(each) for each in (*parameters, *begin)],
@@ -111,7 +112,7 @@ def _function(
 
 
 def _returning(body: Statements) -> Statements:
-    """The same statements, returning the value of the last one if it has any."""
+    """Return the same statements, with the value of the last one returned if it has any."""
     *others, last = body
     if isinstance(last, ast.Expr):
         return [*others, ast.copy_location(ast.Return(last.value), last)]
@@ -122,20 +123,20 @@ def _returning(body: Statements) -> Statements:
 
 
 def _names(body: Statements) -> set[str]:
-    """The names that these statements assign, import, define or delete, as Python's compiler finds them."""
+    """Return the names that statements assign, import, define or delete, according to Python's compiler."""
     if not body:
         return set()
     tree = ast.Module([_function("f", body, [], set())], [])
     ast.fix_missing_locations(tree)
     try:
-        compile(ast.Module(body, []), "", "exec")  # return and yield are at home in a function only
+        compile(ast.Module(body, []), "", "exec")  # return and yield are allowed only in a function
         module = compile(tree, "", "exec")
     except SyntaxError as error:
         word = next((each for each in ("await", "async", "yield", "return") if each in str(error)), None)
         if word is None:
             raise
         raise UsageError(
-            f"{word} cannot be repeated: it would be that of a function of ours. "
+            f"{word} cannot be repeated: the statement runs inside a function of jaxmagic's. "
             + ("Time one run with %jaxtime." if word in ("await", "async") else "Put it into a function of your own.")
         ) from None
     function = next(each for each in module.co_consts if isinstance(each, CodeType))

@@ -1,18 +1,18 @@
-"""How a magic gets into the cell instead of around it.
+"""Rewrite a cell so that a magic is a ``with`` block in it, instead of running the code itself.
 
-``%time`` runs its statement as a program of its own, and everything that people miss in it follows from that:
-no source in tracebacks, no ``await``, lost assignments in functions. Here IPython runs the cell itself, and the
-magic is a ``with`` block in it. Three steps, each the smallest that does its work:
+``%time`` runs its statement as a separate program. Its limitations follow from that: no source in tracebacks, no
+``await``, lost assignments in functions. Here IPython runs the cell itself, and the magic is a ``with`` block in it.
+There are three steps:
 
-1. :func:`~jaxmagic.magics.text_transforms.cell_to_marker`, on the text: ``%%jaxtime`` becomes a marker line of the
-   same height, so that every line of the cell keeps its number.
-2. :func:`~jaxmagic.magics.text_transforms.line_in_sight`, on the text: line magics stay the call that IPython made of
-   them, ``get_ipython().run_line_magic('jaxtime', …)``, which works even where step 3 is not applied. But IPython
-   looks in the text for ``await``, and finds one in front of ``%jaxtime await f()``.
-3. :class:`BlockRewriter`, on the syntax tree: a marker with what follows it, or such a call, becomes a block.
+1. :func:`~jaxmagic.magics.text_transforms.cell_to_marker`, on the text: ``%%jaxtime`` becomes a one-line marker, so
+   that every line of the cell keeps its number.
+2. :func:`~jaxmagic.magics.text_transforms.line_in_sight`, on the text: line magics remain the call that IPython makes
+   of them, ``get_ipython().run_line_magic('jaxtime', …)``, which works even without step 3. But IPython searches the
+   text for ``await``, so one is written in front of ``%jaxtime await f()``.
+3. :class:`BlockRewriter`, on the syntax tree: a marker with the code after it, or such a call, becomes a block.
 
-A marker is a call of ``run_cell_magic`` with ``...`` for the cell: what it is about follows. Where step 3 does not
-come (inside ``%%prun``), it runs, and says so: nothing goes unmeasured in silence.
+A marker is a call of ``run_cell_magic`` with ``...`` for the cell; it applies to the code after it. Without step 3
+(inside ``%%prun``), the marker runs and raises an error, so that the code does not silently go unmeasured.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _numbers = count(1)
 
 
 class BlockRewriter(ast.NodeTransformer):
-    """Turns our magics in a cell's syntax tree into ``with`` blocks, wherever they stand.
+    """Turns jaxmagic's magics in a cell's syntax tree into ``with`` blocks, wherever they are.
 
     Args:
         parsers: the magics and their parsers.
@@ -58,22 +58,22 @@ class BlockRewriter(ast.NodeTransformer):
         self._interactivity = interactivity
 
     def visit(self, node: ast.AST) -> ast.AST:
-        """Called by IPython with the whole cell. Anything but ``InputRejected`` would unregister it."""
+        """Rewrite a whole cell; called by IPython, which unregisters this on any exception but ``InputRejected``."""
         try:
             if isinstance(node, ast.Module):
                 bind_in_functions(node, {**self._parsers, **self._called})
                 node.body = self._statements(node.body, outermost=True)
-            return node  # new nodes without a place get that of their statement, by IPython
+            return node  # IPython gives new nodes without a location that of their statement
         except Exception as error:
             if isinstance(error, RecursionError) and not self._is_for_us(node):
                 return node
             raise InputRejected(
-                f"jaxmagic could not put its magic into this cell ({type(error).__name__}: {error}). "
-                "The cell was not run. %unload_ext jaxmagic runs it without."
+                f"jaxmagic could not rewrite its magic in this cell ({type(error).__name__}: {error}). "
+                "The cell was not run. To run it without jaxmagic, use %unload_ext jaxmagic."
             ) from error
 
     def _is_for_us(self, tree: ast.AST) -> bool:
-        """Tell whether there is any magic of ours: a cell nested deeper than Python's stack runs if there is none."""
+        """Tell whether a cell has any of jaxmagic's magics; if not, it runs even if nested too deep to rewrite."""
         methods = "run_line_magic", "run_cell_magic"
         return any(
             isinstance(node, ast.Call) and any(magic_call(node, method, self._parsers) for method in methods)
@@ -87,11 +87,11 @@ class BlockRewriter(ast.NodeTransformer):
             node = body[index]
             index += 1
             if marker := read_marker(node, self._parsers):
-                follows = self._follows(body, index, node)
-                index += len(follows)
+                measured = self._measured(body, index, node)
+                index += len(measured)
                 magic, text = marker
                 displayable = outermost and self._is_displayable(index == len(body))
-                out += self._from_marker(node, magic, text, self._statements(follows), displayable)
+                out += self._from_marker(node, magic, text, self._statements(measured), displayable)
             elif call := line_call(node, self._parsers):
                 out += self._from_call(node, call, outermost and self._is_displayable(index == len(body)))
             else:
@@ -103,7 +103,7 @@ class BlockRewriter(ast.NodeTransformer):
         return is_last or self._interactivity() == "all"
 
     def _inside(self, node: ast.stmt) -> ast.stmt:
-        """The bodies of a compound statement; expressions cannot hold a magic."""
+        """Rewrite the bodies of a compound statement; expressions cannot contain a magic."""
         for field in ("body", "orelse", "finalbody"):
             inner = getattr(node, field, None)
             if isinstance(inner, list):
@@ -116,8 +116,8 @@ class BlockRewriter(ast.NodeTransformer):
         return node
 
     @staticmethod
-    def _follows(body: Sequence[ast.stmt], index: int, marker: ast.stmt) -> Sequence[ast.stmt]:
-        """Return what a marker is about: the rest of its line, or else the rest of the cell."""
+    def _measured(body: Sequence[ast.stmt], index: int, marker: ast.stmt) -> Sequence[ast.stmt]:
+        """Return the code that a marker applies to: the rest of its line, or else the rest of the cell."""
         end = index
         while end < len(body) and body[end].lineno == marker.lineno:
             end += 1
@@ -130,8 +130,8 @@ class BlockRewriter(ast.NodeTransformer):
         body = [each for each in body if each not in future]
         parser = self._parsers[magic]
         if getattr(options.parse(options.split(text, parser)[0], parser), "before", False) and body:
-            return [*future, node]  # the magic itself is called, and says that it runs nothing
-        if not body:  # comments alone: the magic itself is called, and says that there is nothing to run
+            return [*future, node]  # the magic itself is called, and reports that it runs no code
+        if not body:  # only comments: the magic itself is called, and reports that there is nothing to run
             call = magic_call(node.value, "run_cell_magic", self._parsers)  # type: ignore[attr-defined]
             call.args[2] = ast.copy_location(ast.Constant("\n"), call.args[2])  # type: ignore[union-attr]
             return [*future, node]
@@ -144,7 +144,7 @@ class BlockRewriter(ast.NodeTransformer):
             arguments = options.parse(words, parser)
             body = [] if getattr(arguments, "before", False) else self._parse(statement)
         except (UsageError, SyntaxError, ValueError):
-            return [node]  # the magic itself is called, and says what is wrong
+            return [node]  # the magic itself is called, and reports the error
         if not body:
             return [node]
         given = call.text[: len(call.text) - len(statement)]
@@ -171,11 +171,11 @@ class BlockRewriter(ast.NodeTransformer):
         *,
         silent: bool = False,
     ) -> list[ast.stmt]:
-        """``with open_block(…) as block: body``, and after it what becomes of the value."""
+        """Return ``with open_block(…) as block: body``, and after it the statements that take its value."""
         several = magics()[magic].magic.several
         if several and (keyword := leaving(body)):
             return [ast.copy_location(_refuse(magic, keyword), node)]
-        name = f"__jaxmagic_{next(_numbers)}__"  # enumerations make members of names that are no such
+        name = f"__jaxmagic_{next(_numbers)}__"  # a dunder name does not become a member of an enumeration
         arguments = options.parse(options.split(text, self._parsers[magic])[0], self._parsers[magic])
         first, end = body[0], body[-1]
         place = (first.lineno, first.col_offset, end.end_lineno, end.end_col_offset)
@@ -194,7 +194,7 @@ class BlockRewriter(ast.NodeTransformer):
         return [ast.copy_location(each, node) for each in out]
 
     def _keep_values(self, name: str, body: list[ast.stmt], displayable: bool) -> int:
-        """Let the block have the value of its last statement; how many earlier ones are displayed later."""
+        """Give the block the value of its last statement; return how many earlier values are displayed later."""
         interactivity, kept = self._interactivity(), 0
         for index, each in enumerate(body[:-1]):
             if displayable and interactivity == "all" and isinstance(each, ast.Expr):
@@ -218,25 +218,25 @@ class BlockRewriter(ast.NodeTransformer):
 
 
 def _every_run(name: str, body: list[ast.stmt]) -> ast.stmt:
-    """``for block.run in block.runs(): body``: no name of the user's is taken for the number of the run."""
+    """Return ``for block.run in block.runs(): body``, which binds no name in the user's namespace."""
     run = ast.Attribute(ast.Name(name, ast.Load()), "run", ast.Store())
     return ast.copy_location(ast.For(run, _call(_attribute(name, "runs")), body, []), body[0])
 
 
 def _refuse(magic: str, keyword: str) -> ast.stmt:
-    """A statement that says why the code cannot run several times."""
+    """Return a statement that raises an error, because the code cannot run several times."""
     why = (
-        f"%{magic} runs its code several times, and {keyword} leaves it in the first run. Nothing was run. "
-        f"Write y = %{magic} f(x), and {'return y' if keyword == 'return' else keyword} behind it."
+        f"%{magic} runs its code several times, but {keyword} would leave it in the first run. Nothing was run. "
+        f"Write y = %{magic} f(x), and after it {'return y' if keyword == 'return' else keyword}."
     )
     return ast.Raise(_call(imported("IPython.core.error", "UsageError"), why), None)
 
 
 def _keep_dropped(name: str, statement: ast.stmt) -> ast.stmt:
-    """``f(x)`` to ``block.dropped = f(x)``, also in loops and branches: the block has the last one until it ends.
+    """Change ``f(x)`` to ``block.dropped = f(x)``, also in loops and branches; the block keeps the last value.
 
-    So it can wait for an array where otherwise only a fence would tell, and one over several devices tells little of
-    short work. What is thrown away inside functions stays thrown away.
+    So it can wait for an array instead of relying on a fence alone, which over several devices does not detect short
+    work. Values that are discarded inside functions stay discarded.
     """
     if isinstance(statement, ast.Expr) and not isinstance(statement.value, (ast.Constant, ast.Yield, ast.YieldFrom)):
         dropped = ast.Attribute(ast.Name(name, ast.Load()), "dropped", ast.Store())
@@ -248,31 +248,31 @@ def _keep_dropped(name: str, statement: ast.stmt) -> ast.stmt:
         if isinstance(inner, list):
             setattr(statement, field, [_keep_dropped(name, each) for each in inner])
     for field in ("handlers", "cases"):
-        for each in getattr(statement, field, ()):
-            each.body = [_keep_dropped(name, one) for one in each.body]
+        for inner in getattr(statement, field, ()):
+            inner.body = [_keep_dropped(name, each) for each in inner.body]
     return statement
 
 
 def _blocks(body: Sequence[ast.AST]) -> list[str]:
-    """The names of our blocks in the body of a class, to be deleted: they would be attributes of it."""
-    found: list[str] = []
-    for each in body:
-        if isinstance(each, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.expr)):
+    """Return the names of blocks in the body of a class, where they would become attributes."""
+    names: list[str] = []
+    for node in body:
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.expr)):
             continue
-        if isinstance(each, ast.With) and isinstance(name := each.items[0].optional_vars, ast.Name):
-            found += [name.id] if name.id.startswith("__jaxmagic_") else []
-        found += _blocks(list(ast.iter_child_nodes(each)))
-    return found
+        if isinstance(node, ast.With) and isinstance(name := node.items[0].optional_vars, ast.Name):
+            names += [name.id] if name.id.startswith("__jaxmagic_") else []
+        names += _blocks(list(ast.iter_child_nodes(node)))
+    return names
 
 
 def _delete(name: str) -> ast.stmt:
-    """``del name``, where it is there: a branch may not have been taken."""
+    """Return ``del name``, if the name exists; a branch may not have been taken."""
     handler = ast.ExceptHandler(None, None, [ast.Pass()])
     return ast.Try([ast.Delete([ast.Name(name, ast.Del())])], [handler], [], [])
 
 
 def _move(body: Sequence[ast.stmt], constant: ast.Constant, given: int) -> None:
-    """Give code that was a string in the cell the place of that string, so that tracebacks point into it."""
+    """Move code that was a string in the cell to the position of that string, so that tracebacks point into it."""
     for statement in body:
         for node in ast.walk(statement):
             if not hasattr(node, "lineno"):

@@ -1,6 +1,6 @@
-"""Magics that IPython has to see as text, not as a string: a cell below its magic, an ``await``, a syntax error.
+"""Show IPython the code of a magic as text, not as a string: a cell magic, an ``await``, a syntax error.
 
-Two transformers of text, one before IPython's own and one behind it.
+There are two text transformers, one before and one after IPython's own.
 """
 
 from __future__ import annotations
@@ -17,26 +17,27 @@ from .magic_calls import Parsers, line_call, marker
 
 
 def cell_to_marker(lines: list[str], parsers: Parsers) -> list[str]:
-    """``%%jaxtime -q`` as the first line becomes a marker; wrong options are left for the magic to complain of."""
-    found = re.match(r"%%(\w+)(?=\s|$)(.*)", lines[0]) if lines else None
-    if not found or found[1] not in parsers or lines[0].rstrip().endswith("?"):
+    """Replace ``%%jaxtime -q`` on the first line by a marker; wrong options are left to the magic to report."""
+    match = re.match(r"%%(\w+)(?=\s|$)(.*)", lines[0]) if lines else None
+    if not match or match[1] not in parsers or lines[0].rstrip().endswith("?"):
         return lines
+    magic, given = match[1], match[2]
     body = lines[1:]
     if not any(line.strip() for line in body):
         return lines
     try:
-        words, rest = options.split(found[2], parsers[found[1]])
-        options.parse(words, parsers[found[1]])
+        words, rest = options.split(given, parsers[magic])
+        options.parse(words, parsers[magic])
     except UsageError:
         return lines
     if not options.only_comment(rest):
         return lines
-    text = found[2][: len(found[2]) - len(rest)] if rest else found[2]
-    return [f"{marker(found[1], text.strip())}\n", *_nested_cell_magic(body, parsers)]
+    text = given[: len(given) - len(rest)]
+    return [f"{marker(magic, text.strip())}\n", *_nested_cell_magic(body, parsers)]
 
 
 def _nested_cell_magic(body: list[str], parsers: Parsers) -> list[str]:
-    """A cell magic below ours is one too: IPython looks for it in the first line only."""
+    """Transform a cell magic on the line after jaxmagic's; IPython looks for one on the first line only."""
     first = next(index for index, line in enumerate(body) if line.strip())
     if not body[first].startswith("%%"):
         return body
@@ -45,16 +46,16 @@ def _nested_cell_magic(body: list[str], parsers: Parsers) -> list[str]:
 
 
 def line_in_sight(lines: list[str], parsers: Parsers) -> list[str]:
-    """A line magic is a string by now; what IPython has to see of it as text comes into sight again.
+    """Write an ``await`` or a syntax error in a line magic, which is a string by now, as text again for IPython.
 
-    ``%jaxtime await f()`` is told to IPython as a cell that awaits, by a statement in front that does nothing; and a
-    statement with a syntax error becomes the statement alone, so that the error is reported as any other: at its
-    line, before anything runs.
+    In front of ``%jaxtime await f()`` comes a statement without effect that awaits, so that IPython runs the cell
+    asynchronously. A magic whose statement has a syntax error is replaced by the statement, so that the error is
+    reported like any other: at its line, before anything runs.
     """
     text = "".join(lines)
     if not any(_has_to_be_seen(call, parsers) for call in _CALL.finditer(text)):
         return lines
-    rewritten = [line.encode() for line in re.split(r"(?<=\n)", text)]  # as the parser counts: a form feed is no end
+    rewritten = [line.encode() for line in re.split(r"(?<=\n)", text)]  # to the parser, a form feed ends no line
     for node in ast.walk(ast.parse(text)):
         call = line_call(node, parsers)
         if call is None or call.node.lineno != call.node.end_lineno:
@@ -70,7 +71,7 @@ def line_in_sight(lines: list[str], parsers: Parsers) -> list[str]:
     return [line.decode() for line in rewritten]
 
 
-#: What IPython makes of a line magic. Searched for first: to parse a long cell takes longer than to run many.
+#: A line magic as IPython transforms it. This is searched first, because it is slow to parse a long cell.
 _CALL = re.compile(r"""get_ipython\(\)\.run_line_magic\('(\w+)', ('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")\)""")
 
 
@@ -82,7 +83,7 @@ def _has_to_be_seen(call: re.Match[str], parsers: Parsers) -> bool:
 
 
 def _is_broken(statement: str) -> bool:
-    """Tell whether this is no Python, and no magic or command either; ``-z x`` is left to be called an option."""
+    """Tell whether a statement is neither Python nor a magic or command; ``-z x`` is a wrong option instead."""
     for transform in (str, lambda text: TransformerManager().transform_cell(text)):
         try:
             ast.parse(transform(statement))
@@ -93,7 +94,7 @@ def _is_broken(statement: str) -> bool:
 
 
 def _awaits(statement: str) -> bool:
-    """Tell whether this needs an event loop, as IPython asks it of a cell."""
+    """Tell whether a statement needs an event loop, as IPython decides it for a cell."""
     if "await" not in statement and "async" not in statement:
         return False
     try:

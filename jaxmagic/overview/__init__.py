@@ -1,1 +1,1 @@
-"""A session at a glance."""
+"""An overview of a session."""

@@ -1,4 +1,4 @@
-"""The timings of a session as a reader looks for them: filtered, in an order, in parts."""
+"""Filter and sort the timings of a session."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from ..units import TIME_UNITS
 
 
 class Run(NamedTuple):
-    """A timing of the session: of ``%jaxtime`` and ``stopwatch()``, or the first call of something that was repeated.
+    """A timing of the session, from ``%jaxtime`` or ``stopwatch()``, or of the first call in a repeated measurement.
 
     Attributes:
-        number: of its record in the history.
-        name: its code in a line, with what it was if that was no timing.
+        number: the number of its record in the history.
+        name: its code on one line, or the name of the candidate; with a remark if it is a first call.
         timing: the timing.
     """
 
@@ -27,55 +27,55 @@ class Run(NamedTuple):
     timing: Timing
 
 
-#: In which order runs are listed.
+#: The orders in which runs can be listed.
 Order = Literal["newest first", "oldest first", "longest first", "most compiling first"]
 
 ORDERS: tuple[Order, ...] = ("newest first", "oldest first", "longest first", "most compiling first")
 
-#: What the bars are made of: everything, or one part.
+#: The parts that bars can show: all, or one of them.
 STAGES = ("all", "tracing", "lowering", "compilation", "cache retrieval", "host", "wait")
 
-#: What the bars are measured in.
+#: The units of the bars.
 UNITS = ("auto", *TIME_UNITS, "share")
 
 
 def runs(records: Sequence[Record]) -> list[Run]:
-    """All timings in records, oldest first."""
-    found = []
+    """Return all timings in `records`, oldest first."""
+    timings = []
     for number, record in enumerate(records):
         if isinstance(record, Timing):
-            found.append(Run(number, _in_a_line(record.code), record))
+            timings.append(Run(number, _in_a_line(record.code), record))
         elif isinstance(record, Benchmark):
-            found.append(Run(number, f"{_in_a_line(record.code)} (first call)", record.first_call))
+            timings.append(Run(number, f"{_in_a_line(record.code)} (first call)", record.first_call))
         elif isinstance(record, Comparison):
-            found += [Run(number, f"{each.label} (first call)", each.first_call) for each in record.candidates]
+            timings += [Run(number, f"{each.label} (first call)", each.first_call) for each in record.candidates]
         elif isinstance(record, Sweep):
             for point in record.points:
                 at = ", ".join(f"{name}={label}" for name, label in record.values(point).items())
                 candidates = point.comparison.candidates if point.comparison is not None else ()
-                found += [Run(number, f"{each.label} at {at} (first call)", each.first_call) for each in candidates]
-    return found
+                timings += [Run(number, f"{each.label} at {at} (first call)", each.first_call) for each in candidates]
+    return timings
 
 
-def functions(found: Sequence[Run]) -> list[str]:
-    """The names of everything that compiled in some runs, in the order of the alphabet."""
-    return sorted({each.function for run in found for each in run.timing.compilations})
+def functions(runs: Sequence[Run]) -> list[str]:
+    """Return the names of all functions that compiled in some runs, in alphabetical order."""
+    return sorted({each.function for run in runs for each in run.timing.compilations})
 
 
 def choose(
-    found: Sequence[Run], *, text: str = "", function: str | None = None, order: Order = "newest first"
+    runs: Sequence[Run], *, text: str = "", function: str | None = None, order: Order = "newest first"
 ) -> list[Run]:
-    """The runs that a reader wants to see.
+    """Filter and sort runs.
 
     Args:
-        found: oldest first.
-        text: has to be in the code.
-        function: has to have compiled.
-        order: of the runs.
+        runs: the runs, oldest first.
+        text: text that the code of a run has to contain.
+        function: a function that a run has to have compiled.
+        order: the order of the result.
     """
     kept = [
         run
-        for run in found
+        for run in runs
         if text.lower() in run.name.lower()
         and (function is None or any(each.function == function for each in run.timing.compilations))
     ]

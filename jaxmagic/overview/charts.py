@@ -1,4 +1,4 @@
-"""Pictures of a session."""
+"""Charts of a session."""
 
 from __future__ import annotations
 
@@ -12,30 +12,30 @@ from ..timing.analysis import parts
 from ..timing.record import Timing
 from .analysis import STAGES, Run, runs
 
-#: Runs of a session that fit below each other.
+#: At most this many runs are drawn below each other.
 _MOST_BARS = 12
 
 
-def runs_chart(found: Sequence[Run], *, stage: str = "all", function: str | None = None, unit: str = "auto") -> Bars:
-    """A bar for each run, stacked of its parts: of the wall time, or of what one function spent on compiling.
+def runs_chart(shown: Sequence[Run], *, stage: str = "all", function: str | None = None, unit: str = "auto") -> Bars:
+    """Draw a stacked bar for each run, with the parts of its wall time or the stages of one function's compilations.
 
     Args:
-        found: from top to bottom.
-        stage: one of the parts alone, or ``all``.
-        function: whose stages; those of the whole run if left out.
-        unit: of the axis: one of time, or ``share`` for parts of each run's wall time.
+        shown: the runs, from top to bottom.
+        stage: a single part to show, or ``all``.
+        function: a function whose stages are shown instead of the whole run.
+        unit: the unit of the axis: a unit of time, or ``share`` for shares of each run's wall time.
 
     Raises:
-        ValueError: there is none.
+        ValueError: there are no runs.
     """
-    if not found:
-        raise ValueError("there is no run to show. Choose less, or time something with %jaxtime")
+    if not shown:
+        raise ValueError("there are no runs to show. Widen the filters, or time something with %jaxtime")
     bars = []
-    for run in found:
+    for run in shown:
         parts = _parts(run.timing) if function is None else _stages(run.timing, function)
         whole = (run.timing.wall_ns or 1) if unit == "share" else 1
-        shown = tuple((name, size / whole) for name, size in parts if stage in ("all", name))
-        bars.append(Bar(name=f"[{run.number}] {run.name}", parts=shown))
+        drawn = tuple((name, size / whole) for name, size in parts if stage in ("all", name))
+        bars.append(Bar(name=f"[{run.number}] {run.name}", parts=drawn))
     longest = max(sum(size for _, size in bar.parts) for bar in bars)
     label = "time" if stage == "all" else stage
     if function is not None:
@@ -56,7 +56,7 @@ def _axis(label: str, longest: float, unit: str) -> Scale:
 
 
 def _parts(timing: Timing) -> list[tuple[str, float]]:
-    """The parts of the wall time; dispatch without compiling is the host's, so that the runs have the same parts."""
+    """Return the parts of the wall time; dispatch without compiling counts as host, so that all runs have it."""
     return [("host" if p.name == "dispatch" else p.name, float(p.time_ns)) for p in parts(timing)]
 
 
@@ -72,7 +72,7 @@ def _stages(timing: Timing, function: str) -> list[tuple[str, float]]:
 
 
 def last_runs(history: History) -> Bars:
-    """Draw the parts of the last timings, a bar each."""
+    """Draw the last timings, one bar each."""
     return runs_chart(runs(list(history))[-_MOST_BARS:])
 
 

@@ -1,4 +1,4 @@
-"""The session's timings to look through: which runs, which of their parts, and what one of them compiled."""
+"""The live view of a session's timings, with filters, and the report of a chosen run."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from ..session.record import Record
 from .analysis import ORDERS, STAGES, UNITS, Run, choose, functions, runs
 from .charts import runs_chart
 
-#: Runs that fit into one picture.
+#: At most this many runs are drawn.
 _MOST = 15
 
 _ALL = "all functions"
 
 
 class HistoryView(View):
-    """Controls over the runs of a session, their bars, and the report of the one that is chosen.
+    """Controls for the runs of a session, their bars, and the report of the chosen run.
 
     Args:
-        records: of the session, oldest first.
+        records: the records of the session, oldest first.
     """
 
     def __init__(self, records: Sequence[Record]) -> None:
@@ -55,14 +55,14 @@ class HistoryView(View):
         guard(self.refresh)(None)
 
     def refresh(self) -> None:
-        """Draw the runs that the controls ask for."""
+        """Draw the runs that the controls select."""
         function = None if self.function.value == _ALL else self.function.value
-        found = choose(self._runs, text=self.text.value, function=function, order=self.order.value)[:_MOST]
-        self.run.options = [(_name(each), each) for each in found]
-        show_chart(self.bars, runs_chart(found, stage=self.stage.value, function=function, unit=self.unit.value))
+        chosen = choose(self._runs, text=self.text.value, function=function, order=self.order.value)[:_MOST]
+        self.run.options = [(_name(each), each) for each in chosen]
+        show_chart(self.bars, runs_chart(chosen, stage=self.stage.value, function=function, unit=self.unit.value))
 
     def open_run(self) -> None:
-        """Show the report of the run that was chosen: its parts, what compiled, and why."""
+        """Show the report of the chosen run: its parts, and its compilations with their causes."""
         if self.run.value is None:
             self.report.outputs = ()
         else:

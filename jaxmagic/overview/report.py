@@ -12,12 +12,12 @@ from ..report.style import Style
 from ..session.history import History
 from .analysis import runs
 
-#: Records that are listed.
+#: At most this many records are listed.
 _MOST_RECORDS = 10
 
 
 def report(history: History, style: Style, explain: bool) -> Iterator[Block]:
-    """List the last records, a line each."""
+    """List the last records, one per line."""
     if not history:
         yield Lines(lines=("No records yet: run %jaxtime or jaxmagic.stopwatch().",))
         return

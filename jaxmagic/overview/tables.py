@@ -22,7 +22,7 @@ def _of(history: History, kind: type[_Kind]) -> list[_Kind]:
 
 
 def first(history: History) -> Table:
-    """The first of these kinds that it has: timings, benchmarks, profiles."""
+    """Return the timings of a history; if it has none, the benchmarks or else the profiles."""
     if not _of(history, Timing):
         if found := _of(history, Benchmark):
             return benchmarks(found)

@@ -12,26 +12,30 @@ if TYPE_CHECKING:
 
 
 def explore(record: object = None, *beside: object) -> VBox:
-    """A live view with ipywidgets: controls, and what they show.
+    """Open a live view of a record with ipywidgets.
 
-    Without an argument it is of the session's history: bars of all runs, which part of them, in which unit and order,
-    and the report of the run that is chosen. Of a comparison: the baseline, the metric, the statistic, which
-    candidates, and measuring again. Of a benchmark: the distribution, or the calls in their order. Of a sweep: its
-    points. Of a memory profile: the map of each program, by kind or by source line and in a unit of choice, alone or
-    beside that of another program or profile, to zoom into and with a cursor that lists what is needed at a step;
-    what was used while it ran; the arrays that are alive; and what arrays took after each cell of the session. Of
-    living arrays, as ``live()`` lists them: a treemap of them, and that of the cells. Of a profile: the device time
-    by scope or by call stack, the timeline, to zoom into and to search, and the roofline.
+    The view depends on the record:
+
+    - The session's history, without an argument: a bar for each run, by part, unit and order, and the report of the
+      chosen run.
+    - A comparison: the choice of baseline, metric, statistic and candidates; and measuring again.
+    - A benchmark: the distribution, or the calls in their order.
+    - A sweep: its points.
+    - A memory profile: the memory map of each program, by kind or by source line and in a unit of choice, alone or
+      beside the map of another program or profile, with zoom and a cursor that lists the buffers needed at a step;
+      memory used during the run; live arrays; and array memory after each cell of the session.
+    - Live arrays, as ``live()`` lists them: their treemap, and array memory after each cell.
+    - A profile: device time by scope or by call stack; the timeline, with zoom and search; and the roofline.
 
     Args:
-        record: what to look at; the history if left out.
+        record: the record to show; the history by default.
         beside: memory profiles or programs to compare a memory profile with.
 
     Returns:
-        The widget; a notebook shows it where it is the last value of a cell.
+        The widget; a notebook shows it if it is the last value of a cell.
 
     Raises:
-        TypeError: `record` is no record, or `beside` cannot be compared with it.
+        TypeError: `record` is not a record, or `beside` cannot be compared with it.
 
     >>> import jaxmagic
     >>> with jaxmagic.stopwatch():

@@ -1,1 +1,1 @@
-"""The progress of long measurements: a record, a bar and a line of words."""
+"""Show the progress of long measurements: a protocol, a bar and a line of text."""

@@ -1,8 +1,8 @@
-"""Shows how far a long measurement is, without disturbing what is measured.
+"""Show the progress of a long measurement without disturbing it.
 
 Nothing is shown in the first second. During a stage without samples, such as a first call, a thread shows the elapsed
-time once a second. While samples are taken there is no such thread: the code that takes them reports between two
-samples, and the line is drawn then, four times a second at most.
+time once a second. While samples are taken, there is no such thread: the sampling code reports between samples, and
+the line is drawn then, at most four times a second.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from .words import Stage, line
 
 _Item = TypeVar("_Item")
 
-#: Nothing is shown before, and nothing that is expected to end sooner than the rest after it.
+#: Progress is shown after this delay, and only if the measurement is expected to take at least this rest after it.
 _DELAY_S, _REST_S = 1.0, 0.5
 
 #: How often the line is drawn: between samples, and by the thread.
@@ -31,7 +31,7 @@ _BETWEEN_S, _TICK_S = 0.25, 1.0
 
 _NEVER_S = float("inf")
 
-#: A weak reference to the display of each thread that shows one: an interrupt may leave it here.
+#: The display of each thread, if any; a weak reference, because an interrupt may leave it here.
 _open = threading.local()
 
 
@@ -41,18 +41,18 @@ def _display_around() -> Display | None:
 
 
 def is_shown() -> bool:
-    """Tell whether this thread shows a progress already."""
+    """Tell whether this thread already shows progress."""
     return _display_around() is not None
 
 
 class Display:
-    """One line for all that a thread measures, the outermost measurement and those within it.
+    """The line for all measurements of a thread, the outermost one and those nested in it.
 
     Args:
-        clock: a monotonic clock in seconds, of what is shown and of nothing that is measured.
+        clock: a monotonic clock in seconds, used only for the display.
         make_line: opens the line on the screen.
-        prepare: imports what that takes.
-        wait: as of :class:`~jaxmagic.progress.ticker.Ticker`.
+        prepare: imports the modules that `make_line` needs.
+        wait: see :class:`~jaxmagic.progress.ticker.Ticker`.
     """
 
     def __init__(
@@ -73,19 +73,19 @@ class Display:
         self._line: Line | None = None
 
     def replace(self, old: Stage, new: Stage) -> Stage:
-        """Put `new` in the place of `old`, as a whole: the thread may be reading."""
+        """Replace `old` by `new` in a new list, since the thread may be reading the old one."""
         self.stages = [new if each is old else each for each in self.stages]
         return new
 
     def remove(self, stage: Stage) -> None:
-        """Go on with the stages around this one."""
+        """Remove a stage, and continue with the stages around it."""
         self.stages = [each for each in self.stages if each is not stage]
         if self.stages:
             self.follow()
 
     @uninterrupted
     def follow(self) -> None:
-        """Run the thread if all stages allow that; if not, end it and draw here."""
+        """Run the thread if all stages allow it; otherwise end it and draw here."""
         ticking = all(each.ticking for each in self.stages)
         if not ticking:
             self._stop_ticking()
@@ -93,7 +93,7 @@ class Display:
             return
         now_s = self.clock()
         if self._line is None and self._will_be_shown(now_s):
-            self._prepare()  # here, where no sample waits
+            self._prepare()  # at a time when no sample is delayed by it
         if not ticking:
             if now_s >= self.due_s:
                 self.draw()
@@ -102,11 +102,11 @@ class Display:
             self.ticker.start()
 
     def _will_be_shown(self, now_s: float) -> bool:
-        """Tell whether one of the stages is expected to go on for so long."""
+        """Tell whether one of the stages is expected to take long enough."""
         return any(now_s + (each.left_s(now_s) or 0) >= self._from_s + _REST_S for each in self.stages)
 
     def draw(self) -> None:
-        """Draw the line, if it is time; a screen that fails is left alone from then on."""
+        """Draw the line if it is due; after an error, nothing is drawn any more."""
         now_s = self.clock()
         self.due_s = max(now_s + _BETWEEN_S, self._from_s)
         text = line(self.stages, now_s)
@@ -123,15 +123,11 @@ class Display:
             self._give_up()
 
     def close(self) -> None:
-        """End the thread and remove the line, also where Ctrl-C comes meanwhile."""
+        """End the thread and remove the line, even if Ctrl-C comes at the same time."""
         try:
             self._stop_ticking()
         finally:
-            self.due_s = _NEVER_S
-            shown, self._line = self._line, None
-            if shown is not None:
-                with suppress(Exception):
-                    shown.close()
+            self._give_up()
 
     def _tick(self) -> float:
         self.draw()
@@ -140,9 +136,10 @@ class Display:
     def _stop_ticking(self) -> None:
         ticker, self.ticker = self.ticker, None
         if ticker is not None and not ticker.stop():
-            self._line, self.due_s = None, _NEVER_S  # it hangs there, and so would we
+            self._line, self.due_s = None, _NEVER_S  # the thread hangs in a write, and so would this one
 
     def _give_up(self) -> None:
+        """Remove the line, and draw nothing any more."""
         shown, self._line, self.due_s = self._line, None, _NEVER_S
         with suppress(Exception):
             if shown is not None:
@@ -150,7 +147,7 @@ class Display:
 
 
 class _Shown:
-    """The progress of one measurement on the display that it shares with those around it."""
+    """The progress of one measurement, on the display that it shares with the measurements around it."""
 
     def __init__(self, display: Display) -> None:
         self._display = display
@@ -168,7 +165,7 @@ class _Shown:
         display.follow()
 
     def leave(self) -> None:
-        """Take the stage off the display."""
+        """Remove the stage from the display."""
         self._display.remove(self._stage)
 
     def advance(self, done: float, total: float | None = None) -> None:
@@ -181,10 +178,10 @@ class _Shown:
 
 
 class shown_progress:
-    """A block whose progress is shown if it takes longer than a second; what it shows is gone behind it.
+    """Show the progress of a ``with`` block if it takes longer than a second, and remove it afterwards.
 
-    Within another such block it adds to the line of that one, or shows nothing while samples are taken there. Where
-    neither a terminal nor a notebook can show it, nothing is done.
+    A nested block adds to the line of the outer block, or shows nothing while samples are taken there. Without a
+    terminal or a notebook, nothing is shown.
 
     >>> with shown_progress() as progress:
     ...     progress.stage("rounds", expected_s=10.0, ticking=False)
@@ -192,7 +189,7 @@ class shown_progress:
     ...         progress.advance(number, 60)
 
     Args:
-        make: makes the display; by default one for the terminal or the notebook, if there is one.
+        make: makes the display; by default for the terminal or the notebook, if there is one.
     """
 
     def __init__(self, make: Callable[[], Display | None] | None = None) -> None:

@@ -1,8 +1,7 @@
-"""Shows that a long compilation is under way, while code runs once and is timed.
+"""Show that a long compilation is in progress, while code runs once and is timed.
 
-The code's own output comes between one compilation and the next, so the line exists only while JAX compiles and is
-removed before the compiled function runs. Nothing is shown in the first second of a compilation, and no thread exists
-as long as nothing compiles.
+The code may print between compilations, so the line exists only while JAX compiles, and is removed before the
+compiled function runs. Nothing is shown in the first second of a compilation. The first one starts the thread.
 """
 
 from __future__ import annotations
@@ -19,20 +18,20 @@ from .line import Line, can_be_shown, open_plain_line
 from .ticker import Ticker
 from .words import seconds, short
 
-#: A compilation that takes less is not shown, and the line is drawn again after as long.
+#: Shorter compilations are not shown, and the line is redrawn at this interval.
 _TICK_S = 1.0
 
-#: A drawing that takes longer hangs, and is left alone.
+#: If drawing takes longer than this, it hangs, and is not waited for.
 _LOCK_S = 2.0
 
 
 class _Compiling(NamedTuple):
-    """A compilation.
+    """A compilation in progress.
 
     Attributes:
-        function: its name.
+        function: the name of the compiled function.
         began_s: when it began.
-        goes_on: whether it still does: a function that was only lowered is not compiled.
+        goes_on: whether it is still in progress; a function that was only lowered is not compiled.
     """
 
     function: str
@@ -41,12 +40,12 @@ class _Compiling(NamedTuple):
 
 
 class CompilingLine:
-    """The line of the compilation that is under way in a measurement.
+    """The line for the compilation in progress during a measurement.
 
     Args:
         clock: a monotonic clock in seconds.
         make_line: opens the line on the screen.
-        wait: as in :class:`~jaxmagic.progress.ticker.Ticker`.
+        wait: see :class:`~jaxmagic.progress.ticker.Ticker`.
     """
 
     def __init__(
@@ -65,7 +64,7 @@ class CompilingLine:
         self._ticker: Ticker | None = None
 
     def began(self, function: str, goes_on: Callable[[], bool]) -> None:
-        """Note that `function` has been lowered and is compiled next, as long as `goes_on()`."""
+        """Note that `function` has been lowered; it is being compiled as long as `goes_on()` returns true."""
         self._compiling = _Compiling(function, self._clock(), goes_on)
         if self._ticker is None:
             self._ticker = Ticker(self._tick, _TICK_S, self._wait)
@@ -91,7 +90,7 @@ class CompilingLine:
             self.ended()
 
     def _tick(self) -> float:
-        """Draw or remove the line; a screen that fails is left alone from then on."""
+        """Draw or remove the line; after an error, nothing is drawn any more."""
         with self._lock:
             compiling = self._compiling
             if compiling is None or not compiling.goes_on():
@@ -117,5 +116,5 @@ class CompilingLine:
 
 
 def compiling_line() -> CompilingLine | None:
-    """A line for one measurement; ``None`` where nothing can be shown, or progress is shown already."""
+    """Return a line for one measurement; ``None`` if nothing can be shown, or progress is already shown."""
     return CompilingLine() if can_be_shown() and not is_shown() else None

@@ -1,4 +1,4 @@
-"""The line of a progress in a terminal or a notebook: drawn by tqdm, and gone afterwards."""
+"""Draw the progress line in a terminal or a notebook with tqdm, and remove it afterwards."""
 
 from __future__ import annotations
 
@@ -9,33 +9,33 @@ from typing import Any, Protocol
 
 
 class Line(Protocol):
-    """A line on the screen that can be drawn again, and removed."""
+    """A line on the screen that can be redrawn and removed."""
 
     def draw(self, text: str, share: float | None) -> None:
-        """Show `text`, and a bar that is filled to `share` where there is one."""
+        """Show `text`, and a bar filled to `share` unless it is ``None``."""
 
     def close(self) -> None:
-        """Remove it."""
+        """Remove the line."""
 
 
 def can_be_shown() -> bool:
-    """Tell whether there is a notebook, or a terminal behind stderr, and tqdm's ``TQDM_DISABLE`` is not set."""
+    """Tell whether this is a notebook or stderr is a terminal, and tqdm's ``TQDM_DISABLE`` is not set."""
     if os.environ.get("TQDM_DISABLE", "0") not in ("", "0"):
         return False
     try:
         return _in_kernel() or sys.stderr.isatty()
-    except Exception:  # closed, None, or somebody's own
+    except Exception:  # stderr is closed, None, or replaced
         return False
 
 
 def load() -> None:
-    """Import tqdm now: 8 ms in a terminal and 130 ms in a notebook, where that brings ipywidgets."""
+    """Import tqdm now; this takes 8 ms in a terminal, and 130 ms in a notebook, where it imports ipywidgets."""
     with suppress(Exception):
         _bar_class()
 
 
 def open_line() -> Line:
-    """A new line; nothing is drawn yet.
+    """Return a new line, not drawn yet.
 
     Raises:
         Exception: there is no tqdm, or it cannot draw here.
@@ -45,7 +45,7 @@ def open_line() -> Line:
 
 
 def open_plain_line() -> Line:
-    """A new line without a bar, for which a notebook imports nothing: another thread may be timed meanwhile.
+    """Return a new line without a bar, which needs no import in a notebook while another thread is being timed.
 
     Raises:
         Exception: it cannot be drawn here.
@@ -64,7 +64,7 @@ def _is_widget(bar: Any) -> bool:
 
 
 def _bar_class() -> Any:
-    """The class of tqdm for here, without the thread with which tqdm watches over bars that stand still."""
+    """Return the tqdm class for this environment, without tqdm's monitor thread for slow bars."""
     if _in_kernel():
         from tqdm.auto import tqdm as bar
     else:
@@ -81,18 +81,18 @@ class _TerminalLine:
     def draw(self, text: str, share: float | None) -> None:
         bar = self._bar
         bar.n, bar.desc = share or 0.0, text
-        # tqdm cuts a line to the width of the terminal only where it has a bar
+        # tqdm cuts a line to the width of the terminal only if it has a bar
         bar.bar_format = "{desc}{bar:0}" if share is None else "{bar:12} {desc}"
-        with bar.get_lock():  # refresh() keeps it where Ctrl-C comes meanwhile
+        with bar.get_lock():  # refresh() would not release it after Ctrl-C
             bar.display()
 
     def close(self) -> None:
-        self._bar.delay = 0  # or nothing is removed
+        self._bar.delay = 0  # otherwise nothing is removed
         self._bar.close()
 
 
 class _NotebookText:
-    """An output of the cell with one line of text, emptied at the end."""
+    """An output of the cell with one line of text, cleared at the end."""
 
     def __init__(self) -> None:
         self._handle: Any = None
@@ -113,7 +113,7 @@ class _NotebookText:
 
 
 class _NotebookLine:
-    """An output of the cell, emptied at the end: a saved notebook would show a widget that is gone."""
+    """An output of the cell with a widget, cleared at the end so that a saved notebook shows no closed widget."""
 
     def __init__(self, bar: Any) -> None:
         self._bar = bar(total=1.0, leave=False, bar_format="{bar} {desc}", display=False)
@@ -125,14 +125,14 @@ class _NotebookLine:
         self._bar.n, self._bar.desc = share or 0.0, text
         self._bar.display(check_delay=False)
         if self._handle is None:
-            # As data, because ipywidgets 7 shows a widget itself, without the identity that can be updated.
+            # As data, because ipywidgets 7 would display a widget without the display_id needed to update it.
             view = {"version_major": 2, "version_minor": 0, "model_id": self._bar.container.model_id}
             data = {"text/plain": text, "application/vnd.jupyter.widget-view+json": view}
             self._handle = display(data, raw=True, display_id=True)
 
     def close(self) -> None:
         try:
-            self._bar.n = 1.0  # less would look like a failure, and stay
+            self._bar.n = 1.0  # otherwise tqdm shows a failure, which would stay
             self._bar.close()
             for widget in (*self._bar.container.children, self._bar.container):
                 for part in (widget, widget.layout, getattr(widget, "style", None)):

@@ -1,4 +1,4 @@
-"""The progress that a long measurement reports; `capture` gets it as an argument, `render` shows it."""
+"""The protocols through which long measurements report progress; they take an implementation as an argument."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from typing import Protocol
 
 
 class Progress(Protocol):
-    """Takes reports of what runs now and how far it is.
+    """Receives reports of what is running and how far it is.
 
     Report between samples, never within a timed region. As long as nothing is shown, :meth:`advance` takes less than
-    a microsecond. A :meth:`stage` may start or end a thread, which takes about 0.1 ms.
+    a microsecond. :meth:`stage` may start or end a thread, which takes about 0.1 ms.
     """
 
     def stage(
@@ -19,21 +19,21 @@ class Progress(Protocol):
         """Begin the next stage.
 
         Args:
-            text: what runs now, in a few words: ``"jit: first call and compiling"``, ``"rounds"``. The count follows
-                it, as in ``rounds: 12 of about 60``.
-            total: how many steps the stage has, if that is known.
+            text: a few words for what is running: ``"jit: first call and compiling"``, ``"rounds"``. The count comes
+                after it, as in ``rounds: 12 of about 60``.
+            total: the number of steps of the stage, if it is known.
             ticking: whether a thread may wake once a second and show the elapsed time; ``False`` while samples are
-                taken. Then no thread of ours exists, and only :meth:`advance` draws.
-            expected_s: how many seconds the stage is expected to take, such as its budget. The time left counts from
-                it until `total` allows a better estimate.
+                taken. Then there is no such thread, and only :meth:`advance` draws.
+            expected_s: the expected duration of the stage in seconds, such as its budget. The time left is computed
+                from it until `total` allows a better estimate.
         """
 
     def advance(self, done: float, total: float | None = None) -> None:
-        """Report how many steps of the stage have ended.
+        """Report the number of steps of the stage that have ended.
 
         Args:
-            done: steps so far; a share of the stage where `total` is 1.
-            total: about how many there will be; it replaces an earlier estimate.
+            done: the steps so far; the completed share of the stage if `total` is 1.
+            total: the estimated number of steps; it replaces an earlier estimate.
         """
 
 
@@ -41,17 +41,17 @@ class CompileProgress(Protocol):
     """Shows the compilations of code that runs once and is timed, and nothing between them."""
 
     def began(self, function: str, goes_on: Callable[[], bool]) -> None:
-        """Report that `function` has been lowered; it is compiled as long as `goes_on()`, in any thread, says so."""
+        """Report that `function` was lowered; it is compiled as long as `goes_on()`, from any thread, is true."""
 
     def ended(self) -> None:
-        """Report that it has been compiled; what is shown is removed before this returns."""
+        """Report that the function has been compiled, and remove the display before returning."""
 
     def close(self) -> None:
-        """Remove what is shown, and end the thread that draws it."""
+        """Remove the display, and end the thread that draws it."""
 
 
 class _Silent:
-    """Reports to nobody."""
+    """Ignores all reports."""
 
     def stage(
         self, text: str, total: float | None = None, *, ticking: bool = True, expected_s: float | None = None
@@ -62,5 +62,5 @@ class _Silent:
         pass
 
 
-#: Shows nothing: the default wherever progress can be reported.
+#: Shows nothing; the default wherever progress can be reported.
 SILENT: Progress = _Silent()

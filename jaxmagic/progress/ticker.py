@@ -1,4 +1,4 @@
-"""A thread that draws now and then while one long call gives nobody else a chance to."""
+"""A thread that draws periodically while the calling thread is in one long call."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from contextlib import suppress
 
 from ..interrupts import uninterrupted
 
-#: A thread that has not ended after so long hangs in a write to the terminal, and is left alone.
+#: A thread that has not ended after this time hangs in a write to the terminal, and is no longer waited for.
 _JOIN_S = 2.0
 
 
 class Ticker:
-    """Calls a function again and again from :meth:`start` to :meth:`stop`.
+    """Calls a function repeatedly from :meth:`start` to :meth:`stop`.
 
     >>> ticker = Ticker(lambda: 1.0)
     >>> ticker.start()
@@ -21,9 +21,9 @@ class Ticker:
     True
 
     Args:
-        tick: draws, and returns after how many seconds it is to be called again.
-        first_s: when it is called for the first time.
-        wait: waits for so many seconds, and returns ``True`` as soon as the thread is to end.
+        tick: draws, and returns the seconds until it is to be called again.
+        first_s: the seconds until it is first called.
+        wait: waits for the given number of seconds, and returns ``True`` as soon as the thread has to end.
     """
 
     def __init__(
@@ -31,25 +31,25 @@ class Ticker:
     ) -> None:
         self._tick = tick
         self._first_s = first_s
-        self._gate = threading.Lock()  # cheaper to wait for than a threading.Event
+        self._gate = threading.Lock()  # waiting for it is cheaper than for a threading.Event
         self._gate.acquire()
         self._wait = wait or (lambda timeout_s: self._gate.acquire(timeout=timeout_s))
         self._thread = threading.Thread(target=self._run, name="jaxmagic progress", daemon=True)
 
     @uninterrupted
     def start(self) -> None:
-        """Start the thread; where there can be none, as in a browser, nothing ticks."""
+        """Start the thread; if there are no threads, as in a browser, nothing happens."""
         with suppress(RuntimeError):
             self._thread.start()
 
     @uninterrupted
     def stop(self) -> bool:
-        """End the thread and wait for it, also where Ctrl-C comes meanwhile.
+        """End the thread and wait for it, even if Ctrl-C comes at the same time.
 
         Returns:
-            Whether it has ended; if not, it hangs in a write, and nobody else should write there.
+            Whether it has ended; if not, it hangs in a write, and a write by another thread would hang too.
         """
-        with suppress(RuntimeError):  # called before
+        with suppress(RuntimeError):  # released by an earlier call
             self._gate.release()
         try:
             self._join()
@@ -63,7 +63,7 @@ class Ticker:
             self._thread.join(_JOIN_S)
 
     def _run(self) -> None:
-        with suppress(Exception):  # it would be printed, and nobody waits for it
+        with suppress(Exception):  # it would be printed by the interpreter
             pause_s = self._first_s
             while not self._wait(pause_s):
                 pause_s = self._tick()

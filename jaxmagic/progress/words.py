@@ -1,4 +1,4 @@
-"""One line of text that says what runs, how far it is and how long it takes."""
+"""Write the progress line: what is running, how far it is, and how long it takes."""
 
 from __future__ import annotations
 
@@ -9,23 +9,23 @@ from math import ceil
 from .. import units
 from ..terminal import printable
 
-#: In a terminal or a notebook, a longer name would push the numbers out of sight.
+#: The most letters of a name; a longer one would push the numbers out of sight.
 _LONGEST = 60
 
 
 @dataclass(slots=True)
 class Stage:
-    """One stage of a measurement: the words, the count and the clock readings.
+    """One stage of a measurement: its name, count and clock readings.
 
     Attributes:
-        text: what runs; nothing has begun where it is empty.
-        began_s: when it began.
-        done: steps that have ended.
-        reached_s: when the last of them had.
-        total: steps in all, if known.
+        text: what is running; empty before the first stage begins.
+        began_s: when the stage began.
+        done: the number of steps that have ended.
+        reached_s: when the last of these steps ended.
+        total: the number of all steps, if known.
         estimated: whether `total` is an estimate.
-        expected_s: how long the stage is expected to take, if known.
-        ticking: whether the elapsed time may be shown by a thread.
+        expected_s: the expected duration of the stage, if known.
+        ticking: whether a thread may show the elapsed time.
     """
 
     text: str = ""
@@ -39,12 +39,12 @@ class Stage:
 
     @property
     def share(self) -> float | None:
-        """The part of the stage that has ended, from 0 to 1; ``None`` if unknown."""
+        """The completed share of the stage, from 0 to 1; ``None`` if unknown."""
         done, total = self.done, self.total
         return None if not total else min(max(done / total, 0.0), 1.0)
 
     def left_s(self, now_s: float) -> float | None:
-        """Tell how long the stage will still take, if the steps to come are like those so far; ``None`` if unknown.
+        """Estimate the time left from the steps so far, or from the expected duration; ``None`` if unknown.
 
         >>> stage = Stage(text="rounds", began_s=0.0, done=10, reached_s=4.0, total=60)
         >>> stage.left_s(4.0), stage.left_s(5.0)
@@ -57,7 +57,7 @@ class Stage:
 
 
 def line(stages: Sequence[Stage], now_s: float) -> str:
-    """The line for nested stages, the outermost first; times are those of the outermost.
+    """Return the line for nested stages, outermost first; the times are for the outermost stage.
 
     >>> point = Stage(text="points", began_s=0.0, done=2, reached_s=11.0, total=8)
     >>> line([point, Stage(text="jit: rounds", began_s=11.0, done=12, total=60, estimated=True)], 12.0)
@@ -74,7 +74,7 @@ def line(stages: Sequence[Stage], now_s: float) -> str:
 
 
 def _what_runs(stage: Stage) -> str:
-    """The stage with its count.
+    """Return the name of a stage with its count.
 
     >>> _what_runs(Stage(text="calls", done=3)), _what_runs(Stage(text="reading", done=0.25, total=1))
     ('calls: 3', 'reading: 25 %')
@@ -89,11 +89,11 @@ def _what_runs(stage: Stage) -> str:
 
 
 def short(text: str) -> str:
-    """One line that leaves room for the numbers behind it."""
+    """Shorten text to one line that leaves room for the numbers after it."""
     words = printable(" ".join(text.split()))
     return words if len(words) <= _LONGEST else words[: _LONGEST - 3] + "..."
 
 
 def seconds(whole_s: int) -> str:
-    """Whole seconds, and minutes from one on."""
+    """Format whole seconds, as minutes from one minute on."""
     return units.time_short(whole_s * 10**9) if whole_s else "0 s"

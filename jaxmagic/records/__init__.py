@@ -1,1 +1,1 @@
-"""What all records share: facts, names, files. Nothing here sees JAX."""
+"""Code that all records share: facts, names, files. It does not use JAX."""

@@ -1,7 +1,7 @@
-"""Names the parts of an object as its users do, where an attribute is how a library has written it.
+"""Name the parts of an object as its users do, rather than as a library implements them.
 
-``state.mu`` of a named tuple and not ``state[1]``; ``frozen['w']`` and not ``frozen._dict['w']``; ``model.kernel``
-and not ``model.kernel._raw_value``. No code of a library runs for that: its classes are looked at.
+For example, this gives ``state.mu`` of a named tuple, not ``state[1]``; ``frozen['w']``, not ``frozen._dict['w']``;
+``model.kernel``, not ``model.kernel._raw_value``. Only classes are inspected; no code of a library runs.
 """
 
 from __future__ import annotations
@@ -10,10 +10,10 @@ from collections import namedtuple
 from collections.abc import Callable, Mapping
 from typing import Any
 
-#: How an object leads to another one: ``("attribute", "w")``, ``("item", 0)``, ``("closure", "w")``.
+#: A step from an object to one that it refers to: ``("attribute", "w")``, ``("item", 0)``, ``("closure", "w")``.
 Step = tuple[str, Any]
 
-#: JAX's classes of arrays, as the end of what ``type`` writes for them.
+#: JAX's classes of arrays, as the end of the class's ``repr``.
 _ARRAYS = (".ArrayImpl'>", ".PRNGKeyArray'>")
 
 #: The class of a named tuple's fields.
@@ -21,7 +21,7 @@ _FIELD: type = type(vars(namedtuple("_Example", ("field",)))["field"])
 
 
 def field_names(members: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return the fields of a named tuple in their order; none of another tuple.
+    """Return the fields of a named tuple in order; ``()`` for any other tuple.
 
     Args:
         members: all attributes of its class.
@@ -33,14 +33,14 @@ def field_names(members: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def step_to(name: str, value: Any, attributes: Mapping[str, Any], *, mapping: bool, sequence: bool) -> Step:
-    """Return how a user writes the step from an object of a library to its attribute.
+    """Return how a user writes the step from a library's object to its attribute.
 
     Args:
-        name: that of the attribute.
-        value: the attribute.
+        name: the name of the attribute.
+        value: the value of the attribute.
         attributes: all attributes of the object.
-        mapping: whether it is a mapping: then its only private dictionary has its items.
-        sequence: whether it has items: then an attribute named by a number is one, as in ``flax.nnx.List``.
+        mapping: whether the object is a mapping; its only private dictionary then has its items.
+        sequence: whether the object has items; an attribute named by a number is then one, as in ``flax.nnx.List``.
 
     >>> step_to("_dict", {"w": 1}, {"_dict": {"w": 1}, "_hash": None}, mapping=True, sequence=True)
     ('same', None)
@@ -58,7 +58,7 @@ def step_to(name: str, value: Any, attributes: Mapping[str, Any], *, mapping: bo
 
 
 def aliases(attributes: Mapping[str, Any]) -> frozenset[str]:
-    """Return the private names of what has another name, such as ``_fun`` beside ``__wrapped__``."""
+    """Return the private names of attributes that have another name too, such as ``_fun`` beside ``__wrapped__``."""
     private = [name for name in attributes if _is_private(name)]
     if not private:
         return frozenset()
@@ -71,12 +71,12 @@ def _is_private(name: str) -> bool:
 
 
 def _only(attributes: Mapping[str, Any], value: Any, kind: Callable[[Any], bool]) -> bool:
-    """Tell whether a value is of a kind, and no other attribute is."""
+    """Tell whether a value is the only attribute of its kind."""
     return kind(value) and sum(map(kind, list(attributes.values()))) == 1
 
 
 def _is_array(value: Any) -> bool:
-    """Tell whether it is one of JAX's, as far as its class tells; :func:`isinstance` would ask the object."""
+    """Tell whether a value is a JAX array, from its class alone; :func:`isinstance` would read its ``__class__``."""
     kind = type(value)
     module = type.__dict__["__dict__"].__get__(kind).get("__module__")
     return (

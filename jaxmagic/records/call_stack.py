@@ -1,4 +1,4 @@
-"""Calls on the stack of Python code."""
+"""Calls on the Python stack."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ import sysconfig
 from dataclasses import dataclass, field
 from pathlib import Path
 
-#: JAX, what is installed, Python's own library, and what libraries have generated: by the path, for the profile may
-#: come from another machine.
+#: JAX, installed packages, Python's own library, and code that libraries generated. These are recognized by path,
+#: because the profile may come from another machine.
 _NOT_THE_USERS = re.compile(
     r"/(site|dist)-packages/|/jax/_src/|/jaxlib/|/lib(64)?/python3\.\d+t?/|^<(frozen |@beartype\(|attrs generated )"
 )
 
-#: The same on this machine, where Python or jaxmagic lie in a place of their own.
+#: The folders of Python's library and of jaxmagic on this machine, which may be anywhere.
 _OUR_FOLDERS = tuple(
     f"{folder}/".replace("\\", "/") for folder in (sysconfig.get_path("stdlib"), Path(__file__).parents[1])
 )
@@ -25,13 +25,12 @@ class Frame:
 
     Attributes:
         function: the name of the function that was running, ``"<module>"`` at the top of a file or cell.
-        file: where it is written, as Python names the file.
+        file: the file in which it is defined, as Python names it.
         line: the line that was running; 0 if it is not known.
-        cell: whose code the file is, such as ``"cell 12"``; ``None`` if that is no cell, or not known. It makes no
-            difference whether two calls are the same: a cell that is run again is another one, with the same code.
+        cell: the cell whose code the file is, such as ``"cell 12"``; ``None`` if it is not a cell, or not known. It
+            is not compared: a cell that is run again has a new number and the same code.
         library: the name under which users know the function, if a library exports it, such as
-            ``"flax.linen.BatchNorm"``; ``None`` for other functions, or if that is not known. It makes no difference
-            either.
+            ``"flax.linen.BatchNorm"``; ``None`` for other functions, or if it is not known. It is not compared.
     """
 
     function: str
@@ -46,12 +45,12 @@ class Frame:
         return f"{self.cell or self.file}:{self.line}"
 
 
-#: Calls from the outermost to the innermost.
+#: The calls on a stack, from the outermost to the innermost.
 Stack = tuple[Frame, ...]
 
 
 def is_users(frame: Frame) -> bool:
-    """Tell whether a call is of code that the user wrote, as far as its path tells.
+    """Tell whether a call is in code that the user wrote, judging by its path.
 
     >>> is_users(Frame(function="step", file="/home/me/train.py", line=17))
     True
@@ -63,5 +62,5 @@ def is_users(frame: Frame) -> bool:
 
 
 def owner(stack: Stack) -> Frame | None:
-    """The innermost call of the user's own: the line to look at. ``None`` if there is none."""
+    """Return the innermost call in the user's own code, which is the line to look at; ``None`` if there is none."""
     return next((frame for frame in reversed(stack) if is_users(frame)), None)

@@ -1,7 +1,7 @@
-"""Where code stands, as people know it: the code of a cell in cell 12, and not in a file that nobody has.
+"""Name the location of code as people know it: ``cell 12`` instead of a file that does not exist.
 
-IPython gives the code of each cell the name of a file, such as ``/tmp/ipykernel_321/2735.py``. Which cell that is,
-only the session can tell, as long as it lasts: it is asked when a record is made, and the record keeps the answer.
+IPython gives the code of each cell a file name, such as ``/tmp/ipykernel_321/2735.py``. Only the running session
+knows which cell that is, so the cell is looked up when a record is made, and the record stores it.
 """
 
 from __future__ import annotations
@@ -10,31 +10,31 @@ import linecache
 import weakref
 from collections.abc import Callable
 
-#: From the name of a file to that of the cell whose code it is, ``"cell 12"``; ``None`` where it is no cell's.
+#: Maps a file name to the cell whose code it is, ``"cell 12"``; to ``None`` if it is not a cell.
 Naming = Callable[[str], "str | None"]
 
 _namings: list[weakref.ref[Naming]] = []
 
 
 def add_naming(naming: Naming) -> None:
-    """Ask `naming` from now on, as long as somebody holds it, before those that were there."""
+    """Consult `naming` from now on, before all others, for as long as something else refers to it."""
     remove_naming(naming)
     _namings.insert(0, weakref.ref(naming))
 
 
 def remove_naming(naming: Naming) -> None:
-    """Do not ask it any more; does nothing where nobody does."""
+    """Stop consulting `naming`, if it is consulted."""
     _namings[:] = [each for each in _namings if each() not in (naming, None)]
 
 
 def known_as(file: str) -> str:
-    """Return what people call it: the name of a cell, or the file itself.
+    """Return the name of the cell whose code a file is, or else the file itself.
 
     >>> known_as("train.py")
     'train.py'
     """
-    for each in _namings:
-        naming = each()
+    for reference in _namings:
+        naming = reference()
         name = None if naming is None else naming(file)
         if name is not None:
             return name
@@ -42,15 +42,15 @@ def known_as(file: str) -> str:
 
 
 def text_of(file: str) -> list[str]:
-    """The lines of a file; of a cell as people have typed it, with its magics. None where it cannot be read."""
-    for each in _namings:
-        text = getattr(each(), "text", lambda _: None)(file)
+    """Return the lines of a file, or of a cell as it was typed, with its magics; none if it cannot be read."""
+    for reference in _namings:
+        text = getattr(reference(), "text", lambda _: None)(file)
         if text is not None:
             return list(text)
     return [line.rstrip("\n") for line in linecache.getlines(file)]
 
 
 def place_known_as(place: str | None) -> str | None:
-    """The same of a place in a file, ``"/tmp/ipykernel_321/2735.py:3"``."""
+    """Return a location such as ``"/tmp/ipykernel_321/2735.py:3"`` with the name of the cell instead of the file."""
     file, colon, line = (place or "").rpartition(":")
     return f"{known_as(file)}:{line}" if colon else place

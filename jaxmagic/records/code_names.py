@@ -1,7 +1,7 @@
-"""Finds the qualified name of a library's function, for stacks that have the bare name only.
+"""Find the qualified name of a library's function, for stacks that have only the bare name.
 
-JAX's heap profile names ``__call__`` in ``flax/linen/linear.py``, line 263. The module's byte code, which Python has
-compiled when it imported the module, knows that this is ``Dense.__call__``. Nothing is imported and nothing runs.
+JAX's heap profile names ``__call__`` in ``flax/linen/linear.py``, line 263. According to the byte code that Python
+compiled when it imported the module, this is ``Dense.__call__``. Nothing is imported and nothing runs.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ def qualified_name(file: str, function: str, line: int) -> str | None:
     """Return the qualified name of a function in an installed library.
 
     Args:
-        file: where it is written.
-        function: its bare name, as code objects have it.
-        line: a line of it.
+        file: the file in which it is defined.
+        function: its bare name, as in ``co_name``.
+        line: a line of the function.
 
     Returns:
-        ``None`` where the file is not that of a module that is loaded here, or has no such function at this line.
+        The qualified name; ``None`` if no loaded module has this file, or it has no such function at this line.
 
     >>> import numpy.ma
     >>> line = numpy.ma.MaskedArray.mean.__code__.co_firstlineno
@@ -36,28 +36,28 @@ def qualified_name(file: str, function: str, line: int) -> str | None:
     module = library_module(file)
     if module is None or getattr(sys.modules.get(module), "__file__", None) != file:
         return None
-    found = [
+    around = [
         (first, name) for first, last, name in _functions(module, file).get(function, ()) if first <= line <= last
     ]
-    return max(found)[1] if found else None  # of functions of one name the innermost
+    return max(around)[1] if around else None  # the innermost of functions with the same name
 
 
 @lru_cache(maxsize=256)
 def _functions(module: str, file: str) -> dict[str, list[tuple[int, int, str]]]:
-    """By bare name, the first and the last line of each function of a file, and its qualified name."""
-    found: dict[str, list[tuple[int, int, str]]] = {}
+    """Return the first line, last line and qualified name of all functions in a file, by bare name."""
+    functions: dict[str, list[tuple[int, int, str]]] = {}
     try:
         code = SourceFileLoader(module, file).get_code(module)
-    except Exception:  # gone since it was imported, or of another version of Python
-        return found
+    except Exception:  # deleted since it was imported, or from a different version of Python
+        return functions
     for each in _within(code) if code is not None else ():
         last = max((line for _, _, line in each.co_lines() if line is not None), default=each.co_firstlineno)
-        found.setdefault(each.co_name, []).append((each.co_firstlineno, last, each.co_qualname))
-    return found
+        functions.setdefault(each.co_name, []).append((each.co_firstlineno, last, each.co_qualname))
+    return functions
 
 
 def _within(code: CodeType) -> Iterator[CodeType]:
-    """All code objects of a file, without recursion."""
+    """Yield all code objects of a file, without recursion."""
     waiting = [code]
     while waiting:
         code = waiting.pop()

@@ -1,4 +1,4 @@
-"""Under which versions, devices and settings a record is true."""
+"""The versions, devices and settings under which a record was measured."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import dataclass, fields
 
 from .exportable import Exportable
 
-#: What may differ without making times incomparable: the versions of what does not run the computation.
+#: Fields that may differ without making times incomparable, because they do not affect the computation.
 _MAY_DIFFER = frozenset({"jaxmagic", "ipython", "cache_directory"})
 
 
@@ -14,7 +14,7 @@ _MAY_DIFFER = frozenset({"jaxmagic", "ipython", "cache_directory"})
 class Environment(Exportable):
     """Versions, devices and settings at the end of a measurement.
 
-    What was not known is ``None``: the device fields where no backend had been started yet.
+    Unknown fields are ``None``, such as the device fields if no backend had been started yet.
 
     Attributes:
         jaxmagic: version of this package.
@@ -27,13 +27,13 @@ class Environment(Exportable):
         backend: JAX's default backend (``cpu``, ``gpu``, ``tpu``).
         device_kinds: the kinds of the default backend's devices, each once.
         device_count: devices of the default backend over all processes.
-        local_device_count: those of this process.
+        local_device_count: devices of the default backend in this process.
         process_count: JAX processes.
         x64: whether 64-bit types are enabled.
         matmul_precision: ``jax_default_matmul_precision``.
         xla_flags: the environment variable ``XLA_FLAGS``.
         cpu_async_dispatch: whether the CPU backend dispatches asynchronously.
-        cache_directory: of the persistent compilation cache.
+        cache_directory: directory of the persistent compilation cache.
     """
 
     jaxmagic: str
@@ -56,7 +56,7 @@ class Environment(Exportable):
 
 
 def differing(one: Environment, other: Environment) -> dict[str, tuple[object, object]]:
-    """The fields in which two environments differ, with both values, where that may change how long things take."""
+    """Return the fields in which two environments differ and that may affect times, with both values."""
     return {
         each.name: (getattr(one, each.name), getattr(other, each.name))
         for each in fields(Environment)

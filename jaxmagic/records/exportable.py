@@ -1,4 +1,4 @@
-"""What every record and its parts can be turned into without being shown: a dictionary, and a data frame."""
+"""Convert records and their parts to dictionaries and data frames."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class Exportable:
-    """Mixin of every record and of the parts that have a meaning of their own: a dictionary and a data frame."""
+    """Mixin with ``to_dict`` and ``to_frame``, for every record and for parts that have a meaning of their own."""
 
     __slots__ = ()
 
@@ -20,9 +20,9 @@ class Exportable:
     _derived: ClassVar[tuple[str, ...]] = ()
 
     def to_dict(self) -> dict[str, Any]:
-        """All stored fields and the main derived ones as plain dictionaries, tuples, numbers and strings.
+        """Return all stored fields and the main derived ones as plain dictionaries, tuples, numbers and strings.
 
-        A value of the user's code is left out, as it is in files.
+        Values of the user's code are left out, as they are in files.
 
         >>> import jaxmagic
         >>> with jaxmagic.stopwatch() as t:
@@ -34,10 +34,10 @@ class Exportable:
         return {name: plain(getattr(self, name)) for name in self._derived} | stored
 
     def to_frame(self, of: str | None = None) -> DataFrame:
-        """A tidy pandas frame, the unit in each column's name; what was not measured is ``<NA>``.
+        """Return a tidy pandas frame, with units in the column names; values that were not measured are ``<NA>``.
 
         Args:
-            of: what a row is. For a :class:`~jaxmagic.Timing` ``"timings"`` or ``"compilations"``, for a
+            of: the kind of rows. For a :class:`~jaxmagic.Timing` ``"timings"`` or ``"compilations"``, for a
                 :class:`~jaxmagic.Benchmark` ``"samples"``, ``"benchmarks"`` or ``"compilations"``, for the
                 :class:`~jaxmagic.History` ``"timings"``, ``"benchmarks"``, ``"profiles"`` or ``"compilations"``
                 (if left out, the first of these kinds that it has), for a :class:`~jaxmagic.MemoryProfile`
@@ -66,7 +66,7 @@ class Exportable:
 
 
 def plain(value: Any) -> Any:
-    """`value` with every record in it as a dictionary of its stored fields."""
+    """Return `value` with every record in it as a dictionary of its stored fields."""
     if is_dataclass(value) and not isinstance(value, type):
         stored = (each.name for each in fields(value) if each.metadata.get("saved", True))
         return {name: plain(getattr(value, name)) for name in stored}

@@ -1,7 +1,7 @@
-"""Reads and writes the files that the user names.
+"""Read and write the files that the user names.
 
-A file is written whole or not at all: the new content is written beside it and takes its place by a rename. Symbolic
-links are followed, hard links keep pointing to one file, and a device, a pipe or a socket is refused.
+A file is written whole or not at all: the new content goes to a temporary file beside it, which is then renamed.
+Symbolic links are followed, hard links keep pointing to one file, and a device, a pipe or a socket is refused.
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ from typing import IO, Any, NamedTuple
 from ..errors import RecordError
 from ..interrupts import begins, ends, interruptible, uninterrupted
 
-#: How the files end that the JAX profiler writes.
+#: The suffix of the files that the JAX profiler writes.
 RECORDING = ".xplane.pb"
 
 #: The largest file that is read.
 _MOST_BYTES = 4 * 2**30
 
-#: So many characters of a file's name are in that of its temporary one, which may have 255 bytes.
+#: The most characters of a file's name that are used for its temporary file, whose name is limited to 255 bytes.
 _MOST_OF_A_NAME = 50
 
-#: How long another process may keep a list locked.
+#: How long to wait for another process to unlock a list.
 _LOCK_S = 30.0
 
 _KINDS = {
@@ -46,7 +46,7 @@ def read(path: Path, most_bytes: int = _MOST_BYTES) -> bytes:
     """Read a regular file.
 
     Raises:
-        OSError: it cannot be read, is no regular file, or is larger than `most_bytes`.
+        OSError: the file cannot be read, is not a regular file, or is larger than `most_bytes`.
     """
     with open(path, "rb", opener=_open_at_once) as file:
         status = os.fstat(file.fileno())
@@ -58,7 +58,7 @@ def read(path: Path, most_bytes: int = _MOST_BYTES) -> bytes:
 
 
 def _open_at_once(path: str, flags: int) -> int:
-    """Open a file without waiting for somebody to write into it, as a pipe would."""
+    """Open a file without blocking, as opening a pipe does until another process writes to it."""
     return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
 
 
@@ -66,9 +66,9 @@ class RecordingFile(NamedTuple):
     """A file that the JAX profiler wrote.
 
     Attributes:
-        host: the name of its host; empty where it is the only one.
+        host: the name of its host; empty if there is only one file.
         data: its content.
-        path: where it is.
+        path: its path.
     """
 
     host: str
@@ -77,17 +77,17 @@ class RecordingFile(NamedTuple):
 
 
 def recordings(path: Path) -> list[RecordingFile]:
-    """The recordings of the JAX profiler in a file, or anywhere below a folder; of several runs the newest.
+    """Read the traces of the JAX profiler in a file, or those of the newest run anywhere below a folder.
 
     Raises:
         FileNotFoundError: there is none.
-        OSError: a recording cannot be read, or is no regular file.
+        OSError: a trace cannot be read, or is not a regular file.
     """
     if not path.exists():
         raise FileNotFoundError(ENOENT, os.strerror(ENOENT), str(path))
     files = sorted(path.rglob(f"*{RECORDING}")) if path.is_dir() else [path]
     if not files:
-        raise FileNotFoundError(ENOENT, f"no file that ends in {RECORDING} lies below", str(path))
+        raise FileNotFoundError(ENOENT, f"no file with the suffix {RECORDING} below", str(path))
     newest = max((each.parent for each in files), key=lambda folder: (folder.stat().st_mtime, folder))
     files = [each for each in files if each.parent == newest]
     return [
@@ -97,10 +97,10 @@ def recordings(path: Path) -> list[RecordingFile]:
 
 @uninterrupted
 def copy_folder(source: Path, into: Path) -> Path:
-    """Copy a folder into another one, whole or not at all; where it is now. A name that is taken gets a number.
+    """Copy a folder into another one, whole or not at all, and return its path. If the name exists, add a number.
 
     Raises:
-        OSError: it cannot be written.
+        OSError: the copy cannot be written.
     """
     with tempfile.TemporaryDirectory(prefix=".", suffix=".tmp", dir=into, ignore_cleanup_errors=True) as temporary:
         copied = interruptible(shutil.copytree)(source, Path(temporary) / source.name)
@@ -110,7 +110,7 @@ def copy_folder(source: Path, into: Path) -> Path:
                 continue
             try:
                 return copied.rename(target)
-            except OSError as error:  # another process has taken the name meanwhile
+            except OSError as error:  # another process has created it in the meantime
                 if error.errno not in (EEXIST, ENOTEMPTY):
                     raise
     raise AssertionError
@@ -118,11 +118,11 @@ def copy_folder(source: Path, into: Path) -> Path:
 
 @uninterrupted
 def append_entry(path: Path, entry: Mapping[str, Any]) -> None:
-    """Add an entry to the list in a JSON file, which begins as an empty one; several processes may do so at once.
+    """Add an entry to the list in a JSON file, created if missing; several processes may do so at once.
 
     Raises:
-        RecordError: the file is there, and is no list.
-        OSError: it cannot be read or written, or another process keeps it locked.
+        RecordError: the file exists and is not a list.
+        OSError: the file cannot be read or written, or another process keeps it locked.
     """
     from filelock import FileLock
 
@@ -138,7 +138,7 @@ def append_entry(path: Path, entry: Mapping[str, Any]) -> None:
 
 
 def write(data: bytes, path: str | os.PathLike[str]) -> Path:
-    """Write `data` to `path` as they are; a file that is there is replaced, whole or not at all.
+    """Write `data` to `path`; an existing file is replaced, whole or not at all.
 
     Raises:
         OSError: the file cannot be written.
@@ -150,10 +150,10 @@ def write(data: bytes, path: str | os.PathLike[str]) -> Path:
 
 
 def target_of(path: str | os.PathLike[str]) -> Path:
-    """The path of a file that is to be written, as far as can be told beforehand.
+    """Check that a file can be written, as far as that is known beforehand, and return its path.
 
     Raises:
-        OSError: it is a folder or no regular file, or its folder is missing or cannot be written into.
+        OSError: it is a folder or not a regular file, or its folder is missing or not writable.
     """
     target = Path(path)
     folder = target.parent
@@ -163,17 +163,17 @@ def target_of(path: str | os.PathLike[str]) -> Path:
         raise IsADirectoryError(EISDIR, "This is a folder; name a file in it", str(target))
     real = _regular(target)
     if not real.parent.is_dir():
-        raise FileNotFoundError(ENOENT, "The link leads to a folder that is not there", str(target))
+        raise FileNotFoundError(ENOENT, "The link points into a folder that does not exist", str(target))
     if not os.access(real.parent, os.W_OK):
-        raise PermissionError(EACCES, "Nothing can be written into this folder", str(real.parent))
+        raise PermissionError(EACCES, "This folder is not writable", str(real.parent))
     return target
 
 
 class replacing:
-    """A block with a file to write into, which becomes the one at `target` when the block has ended without an error.
+    """Open a file for writing in a ``with`` block; it replaces `target` when the block ends without an error.
 
     Raises:
-        OSError: it cannot be written, or `target` is no regular file.
+        OSError: the file cannot be written, or `target` is not a regular file.
     """
 
     _temporary: str | None = None
@@ -206,7 +206,7 @@ class replacing:
         assert self._temporary is not None
         self._file.close()
         if _is_linked(self._real):
-            _overwrite(self._real, self._temporary)  # a rename would part it from its other names
+            _overwrite(self._real, self._temporary)  # a rename would separate it from its other hard links
         else:
             _take_permissions(self._temporary, self._real)
             os.replace(self._temporary, self._real)
@@ -214,7 +214,7 @@ class replacing:
     @ends
     def _cancel(self) -> None:
         if self._file is not None:
-            with suppress(OSError):  # a full disk, once more
+            with suppress(OSError):  # a full disk, again
                 self._file.close()
         if self._temporary is not None:
             with suppress(FileNotFoundError):
@@ -222,7 +222,7 @@ class replacing:
 
 
 def _entries_of(path: Path) -> list[Any]:
-    """The list in a JSON file; an empty one where there is no file."""
+    """Return the list in a JSON file; an empty list if there is no file."""
     if not path.exists():
         return []
     try:
@@ -235,10 +235,10 @@ def _entries_of(path: Path) -> list[Any]:
 
 
 def _regular(target: Path) -> Path:
-    """The file that `target` leads to, through all links; it need not be there yet.
+    """Return the file that `target` leads to through all links; it need not exist yet.
 
     Raises:
-        OSError: it is something else than a regular file.
+        OSError: it exists and is not a regular file.
     """
     real = Path(os.path.realpath(target))
     if real.is_symlink():
@@ -258,10 +258,10 @@ def _is_linked(path: Path) -> bool:
 
 
 def _overwrite(target: Path, source: str) -> None:
-    """Write the content of `source` over that of `target`, once the disk has promised the room for it.
+    """Overwrite the content of `target` with that of `source`, after reserving the disk space for it.
 
     Raises:
-        OSError: there is no room, and `target` is as it was.
+        OSError: there is not enough space, and `target` is unchanged.
     """
     with open(target, "r+b") as file, open(source, "rb") as new:
         before, after = os.fstat(file.fileno()).st_size, os.fstat(new.fileno()).st_size
@@ -276,7 +276,7 @@ def _overwrite(target: Path, source: str) -> None:
 
 
 def _take_permissions(temporary: str, target: Path) -> None:
-    """A new file gets what the user's umask says, a replaced one keeps what it had."""
+    """Give a new file the permissions of the user's umask, and a replaced file its old permissions."""
     try:
         mode = target.stat().st_mode & 0o777
     except FileNotFoundError:
@@ -287,6 +287,6 @@ def _take_permissions(temporary: str, target: Path) -> None:
 
 
 def short(value: object) -> str:
-    """A value of a JSON document, for an error message."""
+    """Shorten a value of a JSON document for an error message."""
     text = json.dumps(value, ensure_ascii=False)
     return text if len(text) <= 60 else text[:57] + "…"

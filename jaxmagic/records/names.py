@@ -1,4 +1,4 @@
-"""Long names in little room: cut at their end or, where that tells them apart, in the middle."""
+"""Shorten long names at their end or, if that would make them ambiguous, in the middle."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-#: What tells two long names apart: the number of a line, or of an operation.
+#: The number of a line or of an operation, which often distinguishes long names.
 _NUMBER = re.compile(r"[.:]\d+$")
 
 
 def shortened(names: Sequence[str], most: int) -> tuple[str, ...]:
-    """Cut the long ones among `names` to `most` letters, so that each can still be told from all others.
+    """Cut long names to `most` letters, so that each can still be distinguished from all others.
 
-    The end is left out, but for the number of a line or an operation. Where that would make two names alike, the
-    middle is left out; where they differ in the middle alone, there are two gaps. A name is longer than `most` only
-    if neither helps. Short names stay as they are, and equal names stay equal.
+    The end is cut, except for the number of a line or an operation. If that would make two names alike, the middle is
+    cut; if names differ only in the middle, there are two gaps. A name is longer than `most` only if neither helps.
+    Short names are unchanged, and equal names stay equal.
 
     >>> shortened(["update_cross_section_jacobian", "update_cross_section_jax", "step", "a_loss_of_the_model"], 16)
     ('update_c…acobian', 'update_c…ion_jax', 'step', 'a_loss_of_the_m…')
@@ -25,12 +25,12 @@ def shortened(names: Sequence[str], most: int) -> tuple[str, ...]:
     long = list(dict.fromkeys(name for name in names if len(name) > most))
     taken = set(names)
     cuts = {name: _cut(name, [other for other in long if other != name], taken, most) for name in long}
-    uses = Counter(cuts.values())  # of a name with … in it, the cut may be that of another one
+    uses = Counter(cuts.values())  # a name with … in it may be cut to the same text as another name
     return tuple(cuts[name] if uses[cuts.get(name, "")] == 1 else name for name in names)
 
 
 def _cut(name: str, others: Sequence[str], taken: set[str], most: int) -> str:
-    """The first way to cut `name` that no other name could have been cut to."""
+    """Return the first cut of `name` that no other name could have been cut to."""
     places = [_common(name, other) for other in others]
     least_tails = _least_tails(name, others, places)
     return next(text for text in _ways(name, others, places, least_tails, most) if text not in taken or text == name)
@@ -39,9 +39,9 @@ def _cut(name: str, others: Sequence[str], taken: set[str], most: int) -> str:
 def _ways(
     name: str, others: Sequence[str], places: Sequence[int], least_tails: Sequence[int], most: int
 ) -> Iterator[str]:
-    """Tell how `name` may be cut, the best way first.
+    """Yield the cuts of `name`, the best one first.
 
-    The end, a gap in the middle, two, one anywhere, a longer name.
+    They are: without the end, with a gap in the middle, with two gaps, with a gap anywhere, and longer ones.
     """
     number = _NUMBER.search(name)
     end = number[0] if number and len(number[0]) <= most // 2 else ""
@@ -66,7 +66,7 @@ def _ways(
 
 
 def _least_tails(name: str, others: Sequence[str], places: Sequence[int]) -> list[int]:
-    """For each number of letters before a gap, how many have to stand behind it so that no other name fits."""
+    """Return, for each number of letters before a gap, how many must come after it so that no other name fits."""
     alike = [
         (place, _common(name[::-1], other[::-1]), len(other)) for place, other in zip(places, others, strict=True)
     ]
@@ -77,7 +77,7 @@ def _least_tails(name: str, others: Sequence[str], places: Sequence[int]) -> lis
 
 
 def _with_two_gaps(name: str, others: Sequence[str], places: Sequence[int], letters: int) -> Iterator[str]:
-    """A beginning, an end, and between two gaps a piece from where the name begins to differ from another one."""
+    """Yield cuts with two gaps, and between them a piece from where the name begins to differ from another one."""
     outer = letters // 3
     inner = letters - 2 * outer
     for place in dict.fromkeys(places):
@@ -93,9 +93,9 @@ def _fits(first: str, piece: str, last: str, other: str) -> bool:
 
 
 def _common(one: str, other: str) -> int:
-    """Tell how many letters two names have in common from the beginning."""
+    """Count the letters that two names have in common from the beginning."""
     low, high = 0, min(len(one), len(other))
-    while low < high:  # a search by halves: comparing slices is quick, going through letters is not
+    while low < high:  # a binary search, because comparing slices is faster than comparing letter by letter
         middle = (low + high + 1) // 2
         low, high = (middle, high) if one[low:middle] == other[low:middle] else (low, middle - 1)
     return low

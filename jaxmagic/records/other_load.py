@@ -1,4 +1,4 @@
-"""What went on beside samples and makes them less than they seem, of a benchmark as of a comparison."""
+"""Findings about the load of other processes during a benchmark or a comparison."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from .. import units
 from .environment import Environment
 from .finding import Finding
 
-#: The share of the machine's processors, and their number, above which the load of other processes is reported. The
-#: number decides from eight processors on: XLA divides an operation among all CPUs and waits for the slowest part, so
-#: that a few busy ones delay the whole, however many there are. Two leave room for the services of a large machine.
+#: The share of the machine's processors, and their number, above which the load of other processes is reported. From
+#: eight processors on, the number decides: XLA divides an operation among all CPUs and waits for the slowest part, so
+#: a few busy CPUs delay the whole, however many there are. Two leave room for the services of a large machine.
 _LOAD_SHARE = 0.25
 _LOAD_COUNT = 2.0
 
@@ -19,8 +19,8 @@ def is_loaded(other_load: float | None, processors: int) -> bool:
     """Tell whether other processes keep more than a quarter of the processors, or more than two of them, busy.
 
     Args:
-        other_load: how many processors, on average; ``None`` if unknown.
-        processors: how many the machine has.
+        other_load: the average number of processors kept busy; ``None`` if unknown.
+        processors: the number of processors of the machine.
 
     >>> is_loaded(0.4, 2), is_loaded(0.6, 2), is_loaded(1.9, 64), is_loaded(3.1, 64), is_loaded(None, 64)
     (False, True, False, True, False)
@@ -29,7 +29,7 @@ def is_loaded(other_load: float | None, processors: int) -> bool:
 
 
 def loaded(other_load: float | None, environment: Environment) -> Iterator[Finding]:
-    """Other processes that kept so many processors busy."""
+    """Yield a finding if other processes kept many processors busy."""
     processors = environment.cpu_count or 1
     if other_load is not None and is_loaded(other_load, processors):
         yield Finding(

@@ -1,4 +1,4 @@
-"""How a line of source is called in short, where a table or a picture has no room for a path."""
+"""Shorten the location of a source line for tables and charts, which have no room for a path."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from os.path import basename
 
 
 def short_source(source: str) -> str:
-    """File and line without the folder; cells have none.
+    """Return file and line without the folder; cells have no folder.
 
     >>> short_source("/home/me/train.py:12"), short_source("cell 7:12")
     ('train.py:12', 'cell 7:12')

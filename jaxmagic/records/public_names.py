@@ -1,8 +1,8 @@
-"""Finds the name under which a library exports a function, such as ``flax.linen.BatchNorm``.
+"""Find the name under which a library exports a function, such as ``flax.linen.BatchNorm``.
 
-The calls of an operation name the file and the function, ``flax/linen/normalization.py`` and ``BatchNorm.__call__``.
-Users know the shortest name. Nothing is imported for that and no code of the library runs: only the namespaces of
-modules that are loaded are looked at.
+The call stack of an operation has the file and the function, ``flax/linen/normalization.py`` and
+``BatchNorm.__call__``. Users know the shortest name. Only the namespaces of loaded modules are inspected: nothing is
+imported, and no code of the library runs.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from types import ModuleType
 
 from .inside import library_module, steps_of
 
-#: So many classes are named that may be the one that the user has called.
+#: At most this many classes are named as candidates for the one that the user called.
 _MOST_HEIRS = 2
 
 
@@ -22,11 +22,11 @@ def public_name(file: str, function: str) -> str | None:
     """Return the name under which users know a function of an installed library.
 
     Args:
-        file: where it is written.
-        function: its qualified name, as Python has it.
+        file: the file in which it is defined.
+        function: its qualified name, as in ``__qualname__``.
 
     Returns:
-        ``None`` where the file is not that of a module that is loaded here, or no public module has the function.
+        The public name; ``None`` if no loaded module has this file, or no public module has the function.
 
     >>> import numpy.ma
     >>> public_name(numpy.ma.core.__file__, "MaskedArray.mean"), public_name(numpy.ma.core.__file__, "_recursive_or")
@@ -38,14 +38,14 @@ def public_name(file: str, function: str) -> str | None:
 
 @lru_cache(maxsize=4096)
 def _public_name(file: str, function: str, loaded: int) -> str | None:
-    """The same, looked for again when modules have been loaded: `loaded` is how many there are."""
+    """Find the public name; `loaded`, the number of loaded modules, renews the cache when it changes."""
     module = library_module(file)
     names = {} if module is None else _names_in(module)
     first, _, method = function.partition(".")
     if module is None or first not in names or names.get("__file__") != file:
         return None
     value = names[first]
-    if isinstance(value, type) and issubclass(value, type):  # users call a class that it has made
+    if isinstance(value, type) and issubclass(value, type):  # a metaclass: users call its classes
         return None
     if first.startswith("_"):
         return _name_of_heirs(module, value, method) if isinstance(value, type) else None
@@ -54,7 +54,7 @@ def _public_name(file: str, function: str, loaded: int) -> str | None:
 
 
 def _name_of_heirs(module: str, private: type, method: str) -> str | None:
-    """Name the public classes of the package that have this method from a private one, unless there are many."""
+    """Name the public classes of the package that inherit a method from a private class, unless there are many."""
     package, name = module.partition(".")[0], method.partition(".")[0]
     heirs = [each for each in _below(private) if each.__module__.partition(".")[0] == package]
     same = [each for each in heirs if _inherited(each, name) is _inherited(private, name) is not None]
@@ -64,7 +64,7 @@ def _name_of_heirs(module: str, private: type, method: str) -> str | None:
 
 
 def _below(private: type) -> Iterator[type]:
-    """Its subclasses and theirs, as far as they are public."""
+    """Yield all public classes derived from a private one."""
     heirs: list[type] = type.__subclasses__(private)
     for each in heirs:
         if not each.__name__.startswith("_"):
@@ -73,17 +73,17 @@ def _below(private: type) -> Iterator[type]:
 
 
 def _inherited(owner: type, name: str) -> object:
-    """A method as the class or the first of its bases has it; nothing of it runs."""
+    """Return a method of a class or of the first of its bases that has it, without running any code."""
     return next((vars(each)[name] for each in type.mro(owner) if name in vars(each)), None)
 
 
 def _exported_by(module: str, name: str, value: object) -> str | None:
-    """The outermost public module above the one that defines it; else any other of the package that has it."""
+    """Return the outermost public parent of a module that has the value, or else another module of the package."""
     parts = module.split(".")
     above = (".".join(parts[:count]) for count in range(1, len(parts) + 1))
-    found = next((each for each in above if _has(each, name, value)), None)
-    if found is not None:
-        return found
+    home = next((each for each in above if _has(each, name, value)), None)
+    if home is not None:
+        return home
     others = [each for each in list(sys.modules) if each.startswith(f"{parts[0]}.") and _has(each, name, value)]
     return min(others, key=lambda each: (each.count("."), each), default=None)
 
@@ -94,6 +94,6 @@ def _has(module: str, name: str, value: object) -> bool:
 
 
 def _names_in(module: str) -> Mapping[str, object]:
-    """Return what a module has, read so that one that loads when it is used is not loaded."""
-    found = sys.modules.get(module)
-    return object.__getattribute__(found, "__dict__") if isinstance(found, ModuleType) else {}
+    """Return the namespace of a module, without triggering the import of a lazy module."""
+    loaded = sys.modules.get(module)
+    return object.__getattribute__(loaded, "__dict__") if isinstance(loaded, ModuleType) else {}

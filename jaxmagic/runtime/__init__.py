@@ -1,1 +1,1 @@
-"""JAX and the machine, whatever is measured."""
+"""Access to JAX and the machine, independent of what is measured."""

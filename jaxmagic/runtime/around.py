@@ -1,8 +1,8 @@
-"""What an object is and has, read around the code of its class: no property, no metaclass, no ``__getattr__`` runs.
+"""Read objects without running the code of their class: no property, no metaclass, no ``__getattr__``.
 
-``isinstance`` asks an object for its ``__class__``, ``kind.__mro__`` and ``kind.__name__`` ask a metaclass, and so do
-``kind in (int, float)`` and a class in a hashed tuple. Whoever looks at objects of the user's without being asked to
-reads them with the functions of this file.
+``isinstance`` reads an object's ``__class__``, which may be a property. ``kind.__mro__``, ``kind.__name__``, ``kind
+in (int, float)`` and hashing a tuple with a class in it run code of the metaclass. Code that inspects the user's
+objects unasked uses the functions of this file instead.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from contextlib import suppress
 from types import FunctionType
 from typing import Any
 
-#: What ``__dict__`` is in a class whose objects have attributes; anything else of that name is the user's.
+#: The types of ``__dict__`` in a class whose objects have attributes; any other ``__dict__`` is the user's own.
 _HOLDERS = types.GetSetDescriptorType, types.MemberDescriptorType
 
 
 def is_a(value: object, kind: type | tuple[type, ...]) -> bool:
-    """Tell whether `value` is of a kind, whatever it answers to ``__class__``. `kind` is no abstract class.
+    """Tell whether `value` is an instance of `kind`, whatever its ``__class__`` says; not for abstract classes.
 
     >>> is_a(True, int), is_a(1, (str, list))
     (True, False)
@@ -27,7 +27,7 @@ def is_a(value: object, kind: type | tuple[type, ...]) -> bool:
 
 
 def is_exactly(value: object, *kinds: type) -> bool:
-    """Tell whether `value` is of one of these classes, and of none derived; no ``__eq__`` of a metaclass runs.
+    """Tell whether the class of `value` is one of `kinds`, and not derived from it; no metaclass's ``__eq__`` runs.
 
     >>> is_exactly(1, bool, int), is_exactly(True, int)
     (True, False)
@@ -37,7 +37,7 @@ def is_exactly(value: object, *kinds: type) -> bool:
 
 
 def inherits(kind: type, *bases: type) -> bool:
-    """Tell whether one of `bases` is among the classes that `kind` was derived from; an abstract class is not asked.
+    """Tell whether `kind` is derived from one of `bases`; the hooks of abstract classes do not run.
 
     >>> from collections.abc import Hashable
     >>> inherits(bool, int), inherits(int, Hashable)
@@ -56,9 +56,9 @@ def of_type(name: str, kind: type) -> Any:
 
 
 def members(kind: type) -> Mapping[str, Any]:
-    """Return what a class defines itself."""
-    found: Mapping[str, Any] = of_type("__dict__", kind)
-    return found
+    """Return the members that a class itself defines."""
+    own: Mapping[str, Any] = of_type("__dict__", kind)
+    return own
 
 
 def classes(value: object) -> list[Mapping[str, Any]]:
@@ -67,20 +67,20 @@ def classes(value: object) -> list[Mapping[str, Any]]:
 
 
 def attributes(value: object) -> dict[str, Any] | None:
-    """Return the attributes of an object; ``None`` if its class keeps none.
+    """Return the attributes of an object; ``None`` if its class has no ``__dict__``.
 
     >>> attributes(RuntimeError()), attributes(1)
     ({}, None)
     """
-    found = (each["__dict__"] for each in classes(value) if "__dict__" in each)
-    held = next((each.__get__(value) for each in found if type(each) in _HOLDERS), None)
+    holders = (own["__dict__"] for own in classes(value) if "__dict__" in own)
+    held = next((each.__get__(value) for each in holders if type(each) in _HOLDERS), None)
     return held if type(held) is dict else None
 
 
 def attribute(value: object, name: str) -> Any:
-    """Return what is stored under a name in an object or in its class; ``None`` if there is nothing.
+    """Return the value stored under a name in an object or in its class; ``None`` if there is none.
 
-    A property or another descriptor is returned and not asked.
+    A property or any other descriptor is returned as it is, not evaluated.
     """
     held = attributes(value)
     if held is not None and name in held:
@@ -89,15 +89,15 @@ def attribute(value: object, name: str) -> Any:
 
 
 def member(kind: type, name: str) -> Any:
-    """Return what a class or the first of its bases has stored under a name; ``None`` for nothing."""
-    found = (members(each) for each in of_type("__mro__", kind))
-    return next((each[name] for each in found if name in each), None)
+    """Return the member with a name of a class or the first of its bases that has it; ``None`` if there is none."""
+    owners = (members(each) for each in of_type("__mro__", kind))
+    return next((own[name] for own in owners if name in own), None)
 
 
 def enclosed(function: FunctionType) -> dict[str, Any]:
-    """Return what a function closes over, by name."""
-    found = {}
+    """Return the closure variables of a function, by name."""
+    values = {}
     for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
         with suppress(ValueError):  # an empty cell
-            found[name] = cell.cell_contents
-    return found
+            values[name] = cell.cell_contents
+    return values

@@ -1,4 +1,4 @@
-"""The only place where a clock is read."""
+"""The only module that reads a clock."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ from io import FileIO
 from itertools import pairwise
 from typing import NamedTuple
 
-#: A monotonic clock in nanoseconds. Passed as an argument wherever a test wants another one.
+#: A monotonic clock in nanoseconds; passed as an argument wherever tests replace it.
 Clock = Callable[[], int]
 
 #: The clock of every duration: monotonic, unlike ``time.time()``, which ``%time`` uses and which can step.
 now_ns: Clock = time.perf_counter_ns
 
-#: Processor time of the calling thread: what it has taken itself, however long it was kept waiting.
+#: The CPU time of the calling thread, which excludes the time it waited for a processor.
 thread_cpu_ns: Clock = time.thread_time_ns
 
 
 def kept_waiting_ns() -> int | None:
-    """Tell how long the calling thread has been ready to run while other threads had the processors.
+    """Return how long the calling thread has been ready to run while other threads had the processors.
 
-    Linux alone tells.
+    Only Linux reports this; ``None`` elsewhere.
     """
     try:
         with FileIO("/proc/thread-self/schedstat") as file:
@@ -34,7 +34,7 @@ def kept_waiting_ns() -> int | None:
 
 
 class CpuTime(NamedTuple):
-    """Processor time of the process so far, all its threads together."""
+    """CPU time of the process so far, summed over all its threads."""
 
     user_ns: int
     system_ns: int
@@ -43,7 +43,7 @@ class CpuTime(NamedTuple):
 if sys.platform == "win32":
 
     def cpu_time() -> CpuTime:
-        """User and system time of this process."""
+        """Return the user and system time of this process."""
         times = os.times()
         return CpuTime(round(times.user * 1e9), round(times.system * 1e9))
 
@@ -51,17 +51,17 @@ else:
     from resource import RUSAGE_SELF, getrusage
 
     def cpu_time() -> CpuTime:
-        """User and system time of this process, in steps of a microsecond."""
+        """Return the user and system time of this process, in steps of a microsecond."""
         usage = getrusage(RUSAGE_SELF)
         return CpuTime(round(usage.ru_utime * 1e9), round(usage.ru_stime * 1e9))
 
 
 def timestamp() -> str:
-    """The time of day, ISO 8601 with milliseconds and the time zone. For reading, never for a difference."""
+    """Return the time of day, in ISO 8601 with milliseconds and time zone; for people, never for differences."""
     return datetime.now().astimezone().isoformat(timespec="milliseconds")
 
 
 def resolution(clock: Clock) -> int:
-    """The smallest step that the clock makes, reading it included."""
+    """Return the smallest step of a clock, including the time to read it."""
     readings = [clock() for _ in range(50)]
     return min((later - earlier for earlier, later in pairwise(readings) if later > earlier), default=1)

@@ -1,4 +1,4 @@
-"""Copies of our own between the host and devices: the user's ``jax.transfer_guard`` is not meant for them."""
+"""Copy between host and devices regardless of the user's ``jax.transfer_guard``, which is not meant for jaxmagic."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _T = TypeVar("_T")
 
 @uninterrupted
 def unguarded(copy: Callable[..., _T], *arguments: Any) -> _T:
-    """Call what copies arrays. Ctrl-C interrupts the copy, and not the end of the permission.
+    """Call a function that copies arrays. Ctrl-C can interrupt the copy, but not the restoring of the guard.
 
     >>> import numpy as np
     >>> unguarded(np.asarray, 1.5)

@@ -13,7 +13,7 @@ from . import private_api
 
 
 def probe() -> Environment:
-    """The environment now. Starts no backend: where none has been started, the device fields are ``None``."""
+    """Return the current environment without starting a backend; if none was started, device fields are ``None``."""
     import jax
 
     fixed = _fixed()
@@ -52,7 +52,7 @@ class _Fixed(NamedTuple):
 
 @functools.cache
 def _fixed() -> _Fixed:
-    """Return what cannot change while the process lives, and takes time to find out."""
+    """Return the fields that cannot change within a process and are slow to find out."""
     import jaxlib
 
     from ..version import __version__

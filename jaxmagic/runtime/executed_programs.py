@@ -1,4 +1,4 @@
-"""Notices which programs run, and of what they were made: from JAX's insides, where it tells."""
+"""Observe which programs run, and what they were made from, through JAX's internals."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ import numpy as np
 from ..interrupts import begins, ends
 from .private_api import backends_started
 
-#: Equations of a trace in which constants are looked for, some 10 ms.
+#: The most equations of a jaxpr that are searched for constants, which takes about 10 ms.
 _MOST_EQUATIONS = 10_000
 
 
 def executables() -> list[Any]:
-    """The programs that are loaded on the default backend; ``[]`` where there is none, or this JAX does not tell."""
+    """Return the programs loaded on the default backend; ``[]`` if no backend has started, or unknown on this JAX."""
     if backends_started() is False:
         return []
     try:
@@ -32,12 +32,12 @@ def executables() -> list[Any]:
 
 
 class Origin(NamedTuple):
-    """What a program was made of.
+    """The source of a program.
 
     Attributes:
         function: the Python function; ``None`` if it is not known.
-        jaxpr: its trace.
-        lifted: constants that JAX hands over as arguments, by the number of the parameter.
+        jaxpr: its jaxpr.
+        lifted: the constants that JAX passes as arguments, by the number of the parameter.
     """
 
     function: Any
@@ -46,17 +46,17 @@ class Origin(NamedTuple):
 
 
 def observe_executions(notice: Callable[[Any, Callable[[], Origin | None]], None]) -> Callable[[], None] | None:
-    """Call `notice` with each program that is run, at least at its first run from now on.
+    """Call `notice` with each program that runs, at least at its first run from now on.
 
-    Its second argument tells what the program was made of, as long as `notice` has not returned.
+    The second argument of `notice` returns the origin of the program, and can be called until `notice` returns.
 
-    A jitted function that has run before is run by C++ code that tells nobody. So what that remembers is forgotten
-    here: the next call of each function comes by the Python code that runs a program. That knows it already, traced
-    and compiled, and so it is remembered again. The jitted functions that eager ``jax.vmap`` and ``jax.grad`` call,
-    such as ``jnp.sin``, live for one call each; what they remember is in caches of their own.
+    JAX runs a jitted function that has run before in C++, where it cannot be observed. So the C++ caches are cleared
+    here, and the next call of each function takes the Python path, which finds the traced and compiled program and
+    fills the C++ cache again. The jitted functions that eager ``jax.vmap`` and ``jax.grad`` call, such as
+    ``jnp.sin``, exist for one call each; their compiled calls are in caches of their own.
 
     Returns:
-        What ends it; ``None`` where this JAX cannot be watched.
+        A function that ends the observation; ``None`` if this JAX cannot be observed.
     """
     try:
         from jax._src.interpreters import pxla
@@ -81,7 +81,7 @@ def observe_executions(notice: Callable[[Any, Callable[[], Origin | None]], None
     def undo() -> None:
         nonlocal over
         over = noticed.over = True  # type: ignore[attr-defined]
-        while getattr(kind.__call__, "over", False):  # somebody else may have put theirs on top: they take ours away
+        while getattr(kind.__call__, "over", False):  # if another wrapper is on top of this one, it has to remove it
             kind.__call__ = kind.__call__.__wrapped__
 
     noticed.over = False  # type: ignore[attr-defined]
@@ -97,16 +97,16 @@ def observe_executions(notice: Callable[[Any, Callable[[], Origin | None]], None
 
 
 def _shared_call_caches() -> list[Any]:
-    """The caches in which compiled calls outlive the function objects that were called; none on another JAX."""
+    """Return the caches in which compiled calls outlive the called function objects, if this JAX has them."""
     from jax._src import pjit
 
     names = ("_cpp_pjit_cache_fun_only", "_cpp_pjit_cache_explicit_attributes")
-    found = (getattr(pjit, name, None) for name in names)
-    return [each for each in found if hasattr(each, "clear")]
+    caches = (getattr(pjit, name, None) for name in names)
+    return [each for each in caches if hasattr(each, "clear")]
 
 
 def _origin(frame: FrameType, run: Any) -> Origin | None:
-    """Return how the program was made that is run in this frame; ``None`` where it was compiled ahead of time."""
+    """Return the origin of the program that runs in this frame; ``None`` if it was compiled ahead of time."""
     if frame.f_code.co_name != "_pjit_call_impl_python":
         return None
     local = frame.f_locals
@@ -119,7 +119,7 @@ def _origin(frame: FrameType, run: Any) -> Origin | None:
 
 
 def origin_of(jitted: Any, traced: Any, lowered: Any) -> Origin:
-    """The same of a function that was traced and lowered, and not run."""
+    """Return the origin of a program that was traced and lowered, but not run."""
     lifted: dict[int, Any] = {}
     with suppress(AttributeError, KeyError):
         lifted = _lifted(lowered._lowering, lowered._lowering.compile_args["kept_var_idx"])
@@ -127,44 +127,44 @@ def origin_of(jitted: Any, traced: Any, lowered: Any) -> Origin:
 
 
 def _lifted(computation: Any, kept: Collection[int]) -> dict[int, Any]:
-    """Constants that stand in front of the arguments; what nothing needs is no parameter."""
+    """Return the constants passed before the arguments, by parameter; unused arguments are no parameters."""
     constants = getattr(computation, "const_args", None) or ()
     return {parameter: constants[place] for parameter, place in enumerate(sorted(kept)) if place < len(constants)}
 
 
 def constants(jaxpr: Any) -> Iterator[Any]:
-    """All constants of a trace and of those inside of it: beside it, or simplified ones in its equations."""
+    """Yield all constants of a jaxpr and the jaxprs inside it: its ``consts``, and literals in its equations."""
     from jax._src import core
 
-    kinds = (core.Jaxpr, getattr(core, "ClosedJaxpr", core.Jaxpr))  # on 0.12 they are one
+    kinds = (core.Jaxpr, getattr(core, "ClosedJaxpr", core.Jaxpr))  # one class on 0.12
     left = _MOST_EQUATIONS
     pending, met = [jaxpr], set()
     while pending:
-        each = pending.pop()
-        if id(each) in met:
+        current = pending.pop()
+        if id(current) in met:
             continue
-        met.add(id(each))
-        yield from getattr(each, "consts", ())
-        for equation in getattr(each, "jaxpr", each).eqns[:left]:
+        met.add(id(current))
+        yield from getattr(current, "consts", ())
+        for equation in getattr(current, "jaxpr", current).eqns[:left]:
             left -= 1
             yield from (operand.val for operand in equation.invars if type(operand) is core.Literal)
             for parameter in equation.params.values():
                 inner = parameter if type(parameter) in (tuple, list) else (parameter,)
-                # Not isinstance(): an object of the user's would be asked for its class.
-                pending += [one for one in inner if issubclass(type(one), kinds)]
+                # Not isinstance(), which would read __class__ of the user's objects.
+                pending += [each for each in inner if issubclass(type(each), kinds)]
 
 
 def numpy_of(constant: Any) -> Any:
-    """The user's NumPy array, where JAX has put one of its own around it; any other constant is returned as it is."""
+    """Return the user's NumPy array inside JAX's wrapper; any other constant is returned as it is."""
     if type(constant).__name__ != "TypedNdArray":
         return constant
-    return constant.base if isinstance(constant, np.ndarray) else constant.val  # on 0.8 it is no NumPy array itself
+    return constant.base if isinstance(constant, np.ndarray) else constant.val  # on 0.8 it is not a NumPy array
 
 
 def host_copy(array: Any) -> Any:
-    """The numbers of a JAX array where they are at hand; ``None`` where they would have to be fetched from a device.
+    """Return the values of a JAX array if they are on the host; ``None`` if a device would have to send them.
 
-    A clone is asked, so that the array itself keeps no copy; up to 0.10 to clone a deleted one crashes.
+    A clone is read, so that the array itself caches no copy. Up to JAX 0.10, cloning a deleted array crashes.
     """
     if array.is_deleted():
         return None
@@ -176,12 +176,12 @@ def host_copy(array: Any) -> Any:
 
 @dataclass
 class ObservedPrograms:
-    """The programs of a window.
+    """The programs that ran and compiled during an observation.
 
     Attributes:
-        ran: those that ran at least once; ``None`` where this JAX does not tell.
-        compiled: those that were compiled.
-        captured: what is known of how programs that ran were made, by the address of the program.
+        ran: the programs that ran at least once; ``None`` if this JAX cannot be observed.
+        compiled: the programs that were compiled.
+        captured: the descriptions of programs that ran, by the address of the program.
     """
 
     ran: list[Any] | None = field(default_factory=list)
@@ -190,13 +190,13 @@ class ObservedPrograms:
 
 
 class watch:
-    """A block in which the programs are noticed that run and that are compiled.
+    """Observe which programs run and which are compiled in a ``with`` block.
 
-    The first call of every function takes some 0.1 to 0.7 ms longer than it would, and 1 ms more for each thousand
-    equations of its trace.
+    The first call of every function takes about 0.1 to 0.7 ms longer, and 1 ms more per thousand equations of its
+    jaxpr.
 
     Args:
-        describe: tells of how a program was made what shall be kept, when it runs for the first time.
+        describe: returns what to keep about a program, given its origin, when it first runs.
     """
 
     _undo: Callable[[], None] | None = None
@@ -206,27 +206,27 @@ class watch:
 
     @begins("_cancel")
     def __enter__(self) -> ObservedPrograms:
-        # The objects and not their addresses: none can take the place of one that died.
+        # Keep the objects, not their addresses, which could be reused.
         self._before = executables()
-        self._watched = watched = ObservedPrograms()
+        self._observed = observed = ObservedPrograms()
         seen: set[int] = set()
 
         def note(program: Any, origin: Callable[[], Origin | None]) -> None:
-            if id(program) not in seen and watched.ran is not None:
+            if id(program) not in seen and observed.ran is not None:
                 seen.add(id(program))
-                watched.ran.append(program)
-                watched.captured[id(program)] = self._describe(origin())
+                observed.ran.append(program)
+                observed.captured[id(program)] = self._describe(origin())
 
         self._undo = observe_executions(note)
         if self._undo is None:
-            watched.ran = None
-        return watched
+            observed.ran = None
+        return observed
 
     @ends
     def __exit__(self, *_: object) -> None:
         self._cancel()
         known = set(map(id, self._before))
-        self._watched.compiled = [each for each in executables() if id(each) not in known]
+        self._observed.compiled = [each for each in executables() if id(each) not in known]
 
     @ends
     def _cancel(self) -> None:

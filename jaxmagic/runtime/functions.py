@@ -1,4 +1,4 @@
-"""What can be known of a function before it is called again and again."""
+"""Inspect a function before it is called repeatedly."""
 
 from __future__ import annotations
 
@@ -9,25 +9,25 @@ from . import executed_programs
 
 
 def name_of(fn: object) -> str:
-    """Return what people call it.
+    """Return a function's name, as people call it.
 
     >>> name_of(len)
     'len'
     """
-    for each in (fn, getattr(fn, "func", None)):  # functools.partial keeps it there
-        name = getattr(each, "__qualname__", None) or getattr(each, "__name__", None)
+    for named in (fn, getattr(fn, "func", None)):  # the function of a functools.partial
+        name = getattr(named, "__qualname__", None) or getattr(named, "__name__", None)
         if isinstance(name, str):
             return name
     return type(fn).__name__
 
 
 def is_jitted(fn: object) -> bool:
-    """Tell whether `fn` is what :func:`jax.jit` returns: something that can be traced and lowered."""
+    """Tell whether `fn` is a jitted function, which can be traced and lowered."""
     return callable(fn) and hasattr(fn, "lower") and hasattr(fn, "trace")
 
 
 def is_folded(fn: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> bool:
-    """Tell whether a jitted function gets no array, so that XLA may compute the result while compiling."""
+    """Tell whether a jitted function gets no array, so that XLA may constant-fold its result."""
     import jax
 
     if not is_jitted(fn):
@@ -42,10 +42,7 @@ def is_folded(fn: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> bool:
 
 
 def compiled_for(fn: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> tuple[Any, executed_programs.Origin]:
-    """The loaded program of a function for these arguments, compiled if it was not, and what it was made of.
-
-    It is not run.
-    """
+    """Return the program of a function for these arguments, compiled if necessary but not run, and its origin."""
     import jax
 
     jitted = fn if is_jitted(fn) else jax.jit(fn)

@@ -1,4 +1,4 @@
-"""Python's garbage collector: held back while many objects are made that all stay, or listened to."""
+"""Pause Python's garbage collector while many objects are made that all stay, or time its collections."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .clock import Clock
 
 
 class held_back:
-    """A block without a collection; afterwards it is as it was. Each would go through all that JAX has for nothing.
+    """Pause garbage collection in a ``with`` block; each collection would traverse all of JAX's objects for nothing.
 
     >>> with held_back():
     ...     gc.isenabled()
@@ -31,10 +31,10 @@ class held_back:
 
 
 class Collections:
-    """A block whose collections in this thread are timed.
+    """Time the garbage collections of this thread in a ``with`` block.
 
     Attributes:
-        spent_ns: how long they took.
+        spent_ns: the total time of the collections.
     """
 
     __slots__ = ("__weakref__", "_clock", "_noting", "_started_ns", "_thread", "spent_ns")

@@ -1,4 +1,4 @@
-"""Checks the numbers that a verb was given."""
+"""Check the numbers that a verb was given."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from typing import Any
 
 
 def nanoseconds(budget_s: float) -> int:
-    """A budget in seconds, at least a nanosecond."""
+    """Convert a budget in seconds to nanoseconds, at least one."""
     return max(round(positive("budget_s", budget_s) * 1e9), 1)
 
 
 def positive(name: str, value: float) -> float:
-    """`value`, if it is a positive number."""
+    """Return `value` if it is a positive number."""
     number = _number(value)
     if not 0 < number < inf:
         raise ValueError(f"{name}: expected a positive number, got {value!r}")
@@ -20,31 +20,31 @@ def positive(name: str, value: float) -> float:
 
 
 def not_negative(name: str, value: float) -> float:
-    """`value`, if it is zero or a positive number."""
+    """Return `value` if it is zero or a positive number."""
     number = _number(value)
     if not 0 <= number < inf:
-        raise ValueError(f"{name}: expected a number from 0 on, got {value!r}")
+        raise ValueError(f"{name}: expected a number of at least 0, got {value!r}")
     return number
 
 
 def share(name: str, value: float) -> float:
-    """`value`, if it is a share of something: an interval that reaches as far as its median says nothing."""
+    """Return `value` if it is a fraction between 0 and 1; a relative interval as wide as its median says nothing."""
     number = _number(value)
     if not 0 < number < 1:
-        raise ValueError(f"{name}: expected a share between 0 and 1, got {value!r}. Write for example {name}=0.01")
+        raise ValueError(f"{name}: expected a fraction between 0 and 1, got {value!r}; for example {name}=0.01")
     return number
 
 
 def whole(name: str, value: int, least: int = 1) -> int:
-    """`value`, if it is a whole number from `least` on."""
+    """Return `value` if it is an integer of at least `least`."""
     if type(value) is not int or value < least:
-        raise ValueError(f"{name}: expected a whole number from {least} on, got {value!r}")
+        raise ValueError(f"{name}: expected an integer of at least {least}, got {value!r}")
     return value
 
 
 def _number(value: Any) -> float:
-    """`value` as a number; not one, if it is something else: a truth value, or text."""
-    if isinstance(value, bool) or not hasattr(value, "__float__"):  # NumPy has numbers of its own
+    """Return `value` as a float; NaN if it is not a number, such as a truth value or text."""
+    if isinstance(value, bool) or not hasattr(value, "__float__"):  # NumPy's numbers have __float__ as well
         return nan
     try:
         return float(value)

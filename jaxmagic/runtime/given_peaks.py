@@ -9,8 +9,8 @@ class Given(NamedTuple):
     """Peak rates set by the user; ``None`` leaves a rate to the data sheet or to a measurement.
 
     Attributes:
-        flops: floating-point operations in a second.
-        bytes: bytes of its memory in a second.
+        flops: peak FLOP/s.
+        bytes: peak memory bandwidth, in bytes/s.
     """
 
     flops: float | None = None

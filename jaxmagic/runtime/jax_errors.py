@@ -1,4 +1,4 @@
-"""Tells from the words of JAX's errors what happened: memory ran out, or an array had been deleted."""
+"""Recognize JAX's errors by their text: memory ran out, or an array had been deleted."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from ..errors import message_of
 
 
 def ran_out_of_memory(error: BaseException) -> bool:
-    """Tell whether an exception says that a device or the host has no memory left: XLA has only words for that."""
+    """Tell whether a device or the host ran out of memory; XLA has no exception type for that."""
     return isinstance(error, MemoryError) or "RESOURCE_EXHAUSTED" in message_of(error)
 
 
 def met_a_deleted_array(error: BaseException) -> bool:
-    """Tell whether an exception says that an array was donated or deleted: JAX has no type for that, only words."""
+    """Tell whether an array had been donated or deleted; JAX has no exception type for that."""
     words = r"(array|buffer) has been deleted|deleted or donated buffer"
     return re.search(words, message_of(error), re.I) is not None

@@ -1,13 +1,13 @@
-"""Is there a JAX, and is it one that we know how to measure?"""
+"""Check that JAX is installed, in a version that jaxmagic can measure."""
 
 from __future__ import annotations
 
 from ..errors import JaxNotAvailable
 
-#: The oldest JAX whose events and logs the measuring code reads.
+#: The oldest JAX whose events and logs jaxmagic can read.
 OLDEST = (0, 7, 2)
 
-#: The oldest JAX that keeps the line of each call to a nested jitted function. 0.8.2 does not.
+#: The oldest JAX known to report source lines correctly inside nested jitted functions; 0.8.2 does not.
 _KEEPS_LINES = (0, 10)
 
 
@@ -30,9 +30,10 @@ def require_jax() -> None:
         ) from error
     if jax.__version_info__ < OLDEST:
         raise JaxNotAvailable(
-            f"jaxmagic needs JAX {oldest} or newer, got {jax.__version__}. It does not upgrade it for you, because "
-            "that would separate JAX from the plugin of its accelerator. Upgrade both together: "
-            f'pip install -U "jax[cuda12]>={oldest}", or whatever JAX was installed with; on a CPU "jax>={oldest}".'
+            f"jaxmagic needs JAX {oldest} or newer, got {jax.__version__}. It does not upgrade JAX for you, because "
+            "JAX and its accelerator plugin have to match. Upgrade both together: "
+            f'pip install -U "jax[cuda12]>={oldest}", or the extra that JAX was installed with; on a CPU '
+            f'"jax>={oldest}".'
         )
 
 
@@ -44,13 +45,13 @@ def keeps_lines() -> bool:
 
 
 def about_lines() -> list[str]:
-    """Return what a reader of source lines must know on this JAX, a sentence each."""
+    """Return caveats about source lines on this JAX, one sentence each."""
     import jax
 
     if jax.__version_info__ >= _KEEPS_LINES:
         return []
     return [
-        "JAX before 0.10 may give what runs in a function that is jitted itself, such as jnp.sort, the line of an "
-        "earlier call with the same shapes, perhaps of another program. The body of a vmapped while_loop has the "
-        "line of its call."
+        "JAX before 0.10 may attribute operations inside functions that are themselves jitted, such as jnp.sort, to "
+        "the line of an earlier call with the same shapes, perhaps in a different program. The body of a vmapped "
+        "while_loop is attributed to the line of its call."
     ]

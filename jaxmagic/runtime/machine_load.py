@@ -1,4 +1,4 @@
-"""How busy the machine is with other things."""
+"""Measure how busy other processes keep the machine."""
 
 from __future__ import annotations
 
@@ -6,18 +6,18 @@ import os
 
 from .clock import cpu_time, now_ns
 
-#: The system counts in steps of 10 ms for each processor: over less than this, one step too many is 5 % of one.
+#: The system counts in steps of 10 ms per processor: over this time, an error of one step is 5 % of a processor.
 _SHORTEST_S = 0.2
 
 
 class Load:
-    """Processors that other processes keep busy, from when this was made."""
+    """The number of processors that other processes keep busy, since this object was created."""
 
     def __init__(self) -> None:
         self._before = self._read()
 
     def of_others(self) -> float | None:
-        """Their number, on average; ``None`` where the operating system does not tell, and for too short a time."""
+        """Return the average number; ``None`` if the operating system does not report it or the time is too short."""
         after = self._read()
         if self._before is None or after is None:
             return None
@@ -28,7 +28,7 @@ class Load:
 
     @staticmethod
     def _read() -> tuple[float, float, float] | None:
-        """Time, processor time of all processes, and that of this one, in seconds."""
+        """Return the time, the CPU time of all processes, and the CPU time of this process, in seconds."""
         try:
             import psutil
 

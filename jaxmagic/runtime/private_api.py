@@ -1,8 +1,8 @@
-"""What leans on JAX's insides, each with what happens when it is gone.
+"""Functions that depend on JAX's internals, each with a fallback.
 
-JAX's public API says that a function compiled and how long it took, and not whether any backend has been started or
-which settings a trace depends on. Where the shape of those insides has changed, each function says ``None``, "not
-available on this JAX", or falls back on the public API. Programs that ran are in ``executed_programs.py``.
+JAX's public API reports that a function compiled and how long it took, but not whether any backend has been started
+or which settings a trace depends on. If JAX's internals have changed, each function returns ``None`` for "not
+available on this JAX", or falls back to the public API. ``executed_programs.py`` observes programs that run.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from typing import Any, Literal, NamedTuple
 
 from .around import enclosed, is_a, is_exactly
 
-#: The loggers to which ``jax_explain_cache_misses`` writes: on 0.10 and newer, and on 0.8.
+#: The loggers to which ``jax_explain_cache_misses`` writes, on 0.10 and newer and on 0.8.
 MISS_LOGGERS = ("jax._src.interpreters.partial_eval", "jax._src.pjit")
 
-#: Loggers that the same flag makes louder, and how what they say then begins: it is noise that we made.
+#: Loggers that the same flag makes more verbose, and the beginnings of the messages that they then write.
 CACHE_LOGGERS = ("jax._src.compiler", "jax._src.compilation_cache")
 CACHE_NOISE = ("PERSISTENT COMPILATION CACHE MISS", "Not writing persistent cache entry", "Writing ")
 
-#: Settings that a traced function depends on; of others JAX's explanation tells.
+#: Settings that a traced function depends on; JAX's explanation covers others.
 _SETTINGS = (
     "jax_enable_x64",
     "jax_default_matmul_precision",
@@ -36,7 +36,7 @@ _SETTINGS = (
 
 
 def backends_started() -> bool | None:
-    """Tell whether any backend has been started; asking must not start one."""
+    """Tell whether any backend has been started, without starting one."""
     try:
         from jax._src import xla_bridge
 
@@ -46,10 +46,10 @@ def backends_started() -> bool | None:
 
 
 def local_devices() -> tuple[Any, ...]:
-    """The devices of this process on every backend that has been started; only the default one's if unknown.
+    """Return the devices of this process on every started backend; if unknown, on the default backend.
 
-    Not through :mod:`jax.extend.backend`: on JAX 0.12 its import brings Pallas, which adds to the state that every
-    traced function is filed under, so that each function that had been compiled is traced once more.
+    This does not use :mod:`jax.extend.backend`: on JAX 0.12, its import loads Pallas, which changes the key of JAX's
+    tracing cache, so that every compiled function would be traced again.
     """
     import jax
 
@@ -63,7 +63,7 @@ def local_devices() -> tuple[Any, ...]:
 
 
 def not_written_to_cache() -> AbstractContextManager[Any]:
-    """Keep what this thread compiles in here out of the user's persistent cache."""
+    """Keep what this thread compiles inside the context out of the user's persistent cache."""
     try:
         from jax._src import config
 
@@ -73,35 +73,35 @@ def not_written_to_cache() -> AbstractContextManager[Any]:
 
 
 class _Harmless:
-    """JAX's function that explains a miss; what is raised in it does not surface in the user's own call of JAX."""
+    """Wraps JAX's function that explains a miss, so that its exceptions do not surface in the user's call of JAX."""
 
     def __init__(self, function: Callable[..., Any]) -> None:
         self.function = function
 
     def __call__(self, *args: Any) -> Any:
         try:
-            found = self.function(*args)
+            explanation = self.function(*args)
         except Exception:
-            found = None
-        return found or (4, 0, "cache miss explanation unavailable")  # JAX's own words for what it cannot tell
+            explanation = None
+        return explanation or (4, 0, "cache miss explanation unavailable")  # JAX's own text in that case
 
 
 def guard_explanations() -> None:
-    """Let JAX's explanations fail without harm: they run ``__eq__`` and ``__repr__`` of static arguments.
+    """Make errors in JAX's explanations harmless; they run ``__eq__`` and ``__repr__`` of static arguments.
 
-    JAX 0.8 also asserts that something differs, which does not hold for a static argument that was written to.
+    JAX 0.8 also asserts that something differs, which is not the case if a static argument was mutated.
     """
     place = _explaining_place()
     if place is not None and not isinstance(function := getattr(*place), _Harmless):
         if is_exactly(function, FunctionType):
-            # JAX 0.8 takes the innermost line outside its own files for the one that calls.
+            # JAX 0.8 takes the innermost line outside its own files for the calling line.
             call: Any = _Harmless.__call__
             call.__code__ = call.__code__.replace(co_filename=function.__code__.co_filename)
         setattr(*place, _Harmless(function))
 
 
 def release_explanations() -> None:
-    """Give JAX its own function back."""
+    """Restore JAX's own function."""
     place = _explaining_place()
     if place is not None and isinstance(function := getattr(*place), _Harmless):
         setattr(*place, function.function)
@@ -109,7 +109,7 @@ def release_explanations() -> None:
 
 @functools.cache
 def _explaining_place() -> tuple[Any, str] | None:
-    """The holder and the name of the function that compares the keys of JAX's tracing cache; ``None`` if unknown."""
+    """Return owner and name of the function that compares keys of JAX's tracing cache; ``None`` if unknown."""
     try:
         from jax._src.interpreters import partial_eval
 
@@ -124,7 +124,7 @@ def _explaining_place() -> tuple[Any, str] | None:
 
 
 def static_arguments(jitted: Any) -> dict[str, Any]:
-    """Find which arguments of a jitted function are static, as :func:`jax.jit` is told of them; ``{}`` if unknown."""
+    """Return the static arguments of a jitted function, as options of :func:`jax.jit`; ``{}`` if unknown."""
     try:
         info = jitted._jit_info
         return {"static_argnums": info.static_argnums, "static_argnames": info.static_argnames}
@@ -133,11 +133,11 @@ def static_arguments(jitted: Any) -> dict[str, Any]:
 
 
 def pytree_registration(kind: type) -> tuple[Any, ...] | None:
-    """Give the arguments that register a pytree class once more; ``None`` if it is none, or this JAX does not tell.
+    """Return the registration of a pytree class; ``None`` if it is not registered, or unknown on this JAX.
 
     Returns:
-        the names of the data and the metadata fields of a dataclass, which JAX flattens without Python, or the two
-        functions of any other class.
+        The names of the data and metadata fields of a dataclass, which JAX flattens without Python; the functions
+        that flatten and unflatten any other class.
     """
     try:
         from jax._src import tree_util
@@ -158,10 +158,10 @@ class WaitPoint(NamedTuple):
     """A function in which JAX waits for arrays.
 
     Attributes:
-        owner: the class or module that it is an attribute of.
-        name: of that attribute.
+        owner: the class or module that the function is an attribute of.
+        name: the name of that attribute.
         original: the function, or a property.
-        is_ready: whether its first argument has nothing to be waited for; ``None`` where it does nothing but wait.
+        is_ready: whether its first argument needs no waiting; ``None`` if the function does nothing but wait.
     """
 
     owner: Any
@@ -170,15 +170,15 @@ class WaitPoint(NamedTuple):
     is_ready: Callable[[Any], bool] | None
 
 
-#: Where JAX waits for an array to read it. ``_value`` is behind ``float(y)``, ``print(y)``, :func:`jax.device_get`
-#: and, for what lies on an accelerator, ``np.asarray(y)``. The CPU's arrays NumPy reads itself, by ``__buffer__``.
+#: Methods that wait for an array to read it. ``float(y)``, ``print(y)``, :func:`jax.device_get` and, on accelerators,
+#: ``np.asarray(y)`` use ``_value``. NumPy reads arrays on the CPU itself, through ``__buffer__``.
 _READS_ONE = ("_value", "item", "__dlpack__", "__buffer__")
 
 
 def wait_points() -> list[WaitPoint]:
-    """The functions in which the calling thread waits for arrays, as far as this JAX and this Python have them.
+    """Return the functions in which the calling thread waits for arrays, as far as this JAX and Python have them.
 
-    Before Python 3.12 nobody is told of ``__buffer__``.
+    Before Python 3.12, reads through ``__buffer__`` cannot be observed.
     """
     points = []
     with suppress(ImportError, AttributeError, KeyError):
@@ -200,11 +200,11 @@ def wait_points() -> list[WaitPoint]:
 
 
 def _is_ready(array: Any) -> bool:
-    return array.is_deleted() or array.is_ready()  # JAX 0.10 crashes where a deleted one is asked for more
+    return array.is_deleted() or array.is_ready()  # on JAX 0.10, is_ready() of a deleted array crashes
 
 
 def profiler_running() -> bool:
-    """Tell whether JAX knows of a recording that was started and not stopped; asking starts no backend."""
+    """Tell whether a JAX profile was started and not stopped, without starting a backend."""
     try:
         from jax._src import profiler
 
@@ -215,10 +215,10 @@ def profiler_running() -> bool:
 
 
 def release_profiler() -> None:
-    """Let the profiler be started again after it could not write what it had recorded.
+    """Let the profiler be started again after it failed to write its trace.
 
-    ``jax.profiler.stop_trace()`` of JAX 0.10 and older forgets its session only when that is written. Does nothing on
-    a JAX that keeps it elsewhere.
+    ``jax.profiler.stop_trace()`` of JAX 0.10 and older ends its session only after the trace is written. This does
+    nothing on a JAX that keeps the session elsewhere.
     """
     with suppress(Exception):
         from jax._src import profiler
@@ -229,9 +229,9 @@ def release_profiler() -> None:
 
 
 def unregister_listener(kind: Literal["event_time_span", "event", "event_duration"], listener: object) -> None:
-    """Take a listener of :mod:`jax.monitoring` away; on JAX 0.8.0 the calls are private.
+    """Unregister a listener of :mod:`jax.monitoring`; on JAX 0.8.0, the functions for that are private.
 
-    One that is gone already (``jax.monitoring.clear_event_listeners()``) is no error.
+    It is no error if the listener is not registered (after ``jax.monitoring.clear_event_listeners()``).
     """
     from jax import monitoring
 
@@ -248,7 +248,7 @@ def unregister_listener(kind: Literal["event_time_span", "event", "event_duratio
 def is_registered(listener: object) -> bool | None:
     """Tell whether JAX still calls this time span listener.
 
-    ``jax.monitoring.clear_event_listeners()`` takes all away.
+    ``jax.monitoring.clear_event_listeners()`` removes all listeners.
     """
     try:
         from jax._src import monitoring
@@ -259,9 +259,9 @@ def is_registered(listener: object) -> bool | None:
 
 
 def is_registered_internal(file: str) -> bool:
-    """Tell whether JAX leaves calls in this file out of tracebacks, because its library has asked for that.
+    """Tell whether JAX hides calls in this file from tracebacks, because its library has registered it.
 
-    ``False`` where JAX does not tell.
+    ``False`` if unknown on this JAX.
     """
     try:
         from jax._src import source_info_util, traceback_util
@@ -282,25 +282,25 @@ def cpu_async_dispatch() -> bool | None:
 
 
 def settings_now() -> dict[str, str]:
-    """The settings that programs depend on and that people change, in words."""
+    """Return the settings that programs depend on and that users change, in words."""
     import jax
 
-    found = {}
+    settings = {}
     for name in _SETTINGS:
         value = getattr(jax.config, name, None)
-        found[name] = str(getattr(value, "value", value))  # of an enumeration the word that it was set with
+        settings[name] = str(getattr(value, "value", value))  # an enumeration's value is the word it was set with
     with suppress(ImportError, AttributeError):
         from jax._src import mesh
 
         meshes = jax.sharding.get_abstract_mesh(), mesh.thread_resources.env.physical_mesh  # of set_mesh(), of "with"
-        found["mesh"] = next((str(dict(each.shape)) for each in meshes if not each.empty), "none")
-        concrete = getattr(mesh, "get_concrete_mesh", lambda: meshes[1])()  # which alone has devices
-        found["mesh"] += device_order(concrete) or device_order(meshes[1])
-    return found
+        settings["mesh"] = next((str(dict(each.shape)) for each in meshes if not each.empty), "none")
+        concrete = getattr(mesh, "get_concrete_mesh", lambda: meshes[1])()  # the abstract mesh has no devices
+        settings["mesh"] += device_order(concrete) or device_order(meshes[1])
+    return settings
 
 
 def trace_context() -> int | None:
-    """A number that is another one under another configuration or mesh."""
+    """Return a number that identifies the current configuration and mesh."""
     try:
         from jax._src import config
 
@@ -310,7 +310,7 @@ def trace_context() -> int | None:
 
 
 def device_order(value: Any) -> str:
-    """Return the devices of a mesh, or of a sharding's, where they are not the first ones in their own order."""
+    """Describe the devices of a mesh, or of a sharding's mesh, unless they are the first devices in order."""
     import jax
 
     mesh = value.mesh if is_a(value, jax.sharding.NamedSharding) else value

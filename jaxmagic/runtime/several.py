@@ -1,4 +1,4 @@
-"""Programs that run on devices of several JAX processes: each process has to call them equally often."""
+"""Handle programs that run on devices of several JAX processes, which all have to call them equally often."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from ..errors import NotMeasured
 from . import private_api
 from .executed_programs import ObservedPrograms, watch
 
-#: How many devices a program runs on, in the first line of its text; a number that is missing is one.
+#: The factors of a program's device count, in the first line of its text; a missing factor is 1.
 _COUNTS = re.compile(r"\b(?:num_partitions|replica_count)=(\d+)")
 
 
 def are_several() -> bool:
-    """Tell whether this is one of several JAX processes; no backend is started to find out."""
+    """Tell whether this is one of several JAX processes, without starting a backend."""
     if not private_api.backends_started():
         return False
     import jax
@@ -27,17 +27,17 @@ def are_several() -> bool:
 
 @contextmanager
 def noticing() -> Iterator[Callable[[], bool]]:
-    """Give a function that says, behind the block, whether a program in it ran on devices of other processes."""
+    """Yield a function that tells, after the block, whether a program in it ran on devices of other processes."""
     if not are_several():
         yield lambda: False
         return
-    with watch() as watched:
-        yield lambda: spans(watched)
+    with watch() as observed:
+        yield lambda: spans(observed)
 
 
-def spans(watched: ObservedPrograms) -> bool:
-    """Tell whether one of these programs ran on devices of other processes, or may have, where JAX does not tell."""
-    return are_several() and (watched.ran is None or any(map(_spans, watched.ran)))
+def spans(observed: ObservedPrograms) -> bool:
+    """Tell whether a program ran on devices of other processes, or may have, if this JAX cannot be observed."""
+    return are_several() and (observed.ran is None or any(map(_spans, observed.ran)))
 
 
 def _spans(program: Any) -> bool:
@@ -46,18 +46,18 @@ def _spans(program: Any) -> bool:
 
 
 def refuse_to_count(elsewhere: bool, *, counted: bool = False) -> None:
-    """Refuse to choose how often code is called that runs on devices of several processes.
+    """Refuse to choose the number of calls of code that runs on devices of several processes.
 
     Args:
-        elsewhere: whether it does.
-        counted: whether the user has said how often.
+        elsewhere: whether the code runs on devices of several processes.
+        counted: whether the user has given the number of calls.
 
     Raises:
         NotMeasured: each process would choose by its own clock.
     """
     if elsewhere and not counted:
         raise NotMeasured(
-            "This runs on devices of several JAX processes. Each of them would choose by its own clock how often to "
-            "call it, and those that go on would wait for the others for ever. Say how often, the same in each of "
-            "them: %jaxtimeit -n 1 -r 20, or time one call with %jaxtime or jaxmagic.stopwatch()."
+            "This runs on devices of several JAX processes. Each process would choose the number of calls by its own "
+            "clock, and one with more calls would wait for the others forever. Give the same number in each process, "
+            "as in %jaxtimeit -n 1 -r 20, or time one call with %jaxtime or jaxmagic.stopwatch()."
         )

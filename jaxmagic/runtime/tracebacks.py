@@ -1,4 +1,4 @@
-"""An error of the user's code shows the user's lines, and none of jaxmagic's between them."""
+"""Remove jaxmagic's own calls from the tracebacks of errors in the user's code."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ _OURS = f"{Path(__file__).parents[1]}{os.sep}"
 
 
 def of_the_user(function: Callable[_P, _R]) -> Callable[_P, _R]:
-    """Run `function` and drop the calls of this package from the traceback of what the user's code raises in it.
+    """Run `function`, and drop this package's calls from the traceback of errors that the user's code raises in it.
 
-    The same goes for the errors of this package, which say what to write. Another error that is raised in its lines
-    keeps them: it may be a fault of ours.
+    The same applies to the package's own exception types, which say what to write. Any other error raised in the
+    package's code keeps its traceback, since it may be a bug of jaxmagic's.
 
     >>> import traceback
     >>> @of_the_user
@@ -55,10 +55,10 @@ def without_ours(error: BaseException) -> TracebackType | None:
     if calls and _is_ours(calls[-1]) and not isinstance(error, JaxMagicError):
         return calls[0]
     rest = None
-    for each in reversed(calls):
-        if not _is_ours(each):
-            each.tb_next = rest
-            rest = each
+    for call in reversed(calls):
+        if not _is_ours(call):
+            call.tb_next = rest
+            rest = call
     return rest
 
 

@@ -1,4 +1,4 @@
-"""The records of a session, in order, and no more of them than fit."""
+"""The history of a session: its records in order, limited in number and size."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ from ..report.displayable import Displayable
 if TYPE_CHECKING:
     from .record import Record
 
-#: Records that a session keeps. One is a few kilobytes; a loop of ``%jaxtime`` must not fill the memory.
+#: The most records that a session keeps. A record takes a few kilobytes; a loop of ``%jaxtime`` must not fill memory.
 CAPACITY = 1000
 
 
-#: Arrays, samples, buffers and call stacks that the records of ``%jaxmem`` list, all together. Beyond that the oldest
-#: records keep a few arrays each; the newest ones keep all, because the next look is compared with them.
+#: The most arrays, samples, buffers and call stacks in all records of ``%jaxmem`` together. Beyond that, the oldest
+#: records keep a few arrays each; the newest ones keep all, because the next record is compared with them.
 MOST_ENTRIES, _WHOLE = 30_000, 3
 
 
 class History(Displayable):
     """The session's records, oldest first: indexable, bounded, and without any array.
 
-    Of records of memory all but the newest three list 30,000 arrays, samples, buffers and call stacks together:
-    beyond that the oldest keep the largest nine arrays each and the sum of the others, and a note says so.
+    All memory records but the newest three list at most 30,000 arrays, samples, buffers and call stacks together.
+    Beyond that, the oldest records keep only their nine largest arrays and the sum of the others, and a note says so.
 
     >>> history = History(capacity=2)
     >>> len(history)
@@ -39,7 +39,7 @@ class History(Displayable):
 
     @classmethod
     def of_records(cls, records: Iterable[Record]) -> Self:
-        """Make a history of records, oldest first, that has room for all of them."""
+        """Make a history with room for all `records`, oldest first."""
         found = tuple(records)
         history = cls(capacity=max(CAPACITY, len(found)))
         for each in found:
@@ -47,14 +47,14 @@ class History(Displayable):
         return history
 
     def append(self, record: Record) -> None:
-        """Add the newest record; the oldest is dropped when there is no more room."""
+        """Add the newest record, and drop the oldest one if there is no more room."""
         self._records.append(record)
         self._entries.append(record._entries)
         if self._entries[-1]:
             self._thin_out()
 
     def _thin_out(self) -> None:
-        """Shorten the oldest records of memory, as many of them as it takes."""
+        """Shorten as many of the oldest memory records as necessary."""
         earlier = [at for at, entries in enumerate(self._entries) if entries][:-_WHOLE]
         listed = sum(self._entries[at] for at in earlier)
         for at in earlier:
@@ -65,7 +65,7 @@ class History(Displayable):
             self._entries[at] = fewer._entries
 
     def replace_last(self, record: Record) -> None:
-        """Put `record` in the place of the newest one."""
+        """Replace the newest record with `record`."""
         self._records[-1] = record
         self._entries[-1] = record._entries
 
@@ -98,7 +98,7 @@ class History(Displayable):
     __hash__ = None  # type: ignore[assignment]  # it changes
 
     def to_dict(self) -> dict[str, Any]:
-        """All records, each with its kind, as plain dictionaries, tuples, numbers and strings.
+        """Return all records, each with its kind, as plain dictionaries, tuples, numbers and strings.
 
         >>> History().to_dict()
         {'records': ()}

@@ -1,4 +1,4 @@
-"""What every measurement leaves behind."""
+"""The base class of all records."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ class Record(Displayable):
 
     @property
     def _entries(self) -> int:
-        """Number of arrays, samples, buffers and call stacks that it lists, where these may be very many."""
+        """The number of listed arrays, samples, buffers and call stacks, in records where it may be large."""
         return 0
 
     def _shortened(self) -> Self:
@@ -22,10 +22,10 @@ class Record(Displayable):
         return self
 
     def without_values(self) -> Self:
-        """Return the record without values of the user's code and functions, so that it keeps no array alive."""
+        """Return the record without functions and values of the user's code, so that it keeps no array alive."""
         return self
 
     @property
     def compilations(self) -> tuple[Any, ...]:
-        """All compilations meanwhile."""
+        """All compilations during the measurement."""
         return ()

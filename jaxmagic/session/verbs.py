@@ -1,4 +1,4 @@
-"""The records of a session: every verb leaves its own here."""
+"""Keep the records of a session; every verb adds its own."""
 
 from __future__ import annotations
 
@@ -13,33 +13,33 @@ from .record import Record
 
 _history = History()
 
-#: What was noted behind the last thousand cells.
+#: Memory notes of the last thousand cells.
 _cells: deque[Any] = deque(maxlen=1000)
 
 _Kept = TypeVar("_Kept", bound=Record)
 
 
 def keep(record: _Kept) -> _Kept:
-    """Put `record` into the session's history, there without its values, and give it back."""
+    """Add `record` to the session's history, without its values, and return it."""
     _history.append(record.without_values())
     return record
 
 
 @uninterrupted
 def take_and_keep(take: Callable[[], _Kept]) -> _Kept:
-    """Take a record and put it into the history; no interrupt comes in between and loses it."""
+    """Take a record and add it to the history; no interrupt can come in between and lose it."""
     return keep(take())
 
 
 def replace_last(record: Record) -> None:
-    """Put `record` in the place of the newest one, which it is with something added."""
+    """Replace the newest record with `record`, which is the same with something added."""
     _history.replace_last(record.without_values())
 
 
 def history() -> History:
-    """The session's records, oldest first: of every magic, of ``stopwatch()`` and of ``benchmark()``.
+    """Return the session's records, oldest first: those of magics, of ``stopwatch()`` and of ``benchmark()``.
 
-    Bounded to the last thousand, and without any array.
+    The history has at most a thousand records, and none of them holds an array.
 
     >>> import jaxmagic
     >>> with jaxmagic.stopwatch():
@@ -51,7 +51,7 @@ def history() -> History:
 
 
 def last() -> Record:
-    """The newest record of the session.
+    """Return the newest record of the session.
 
     Raises:
         NotMeasured: nothing has been measured yet.
@@ -68,10 +68,10 @@ def last() -> Record:
 
 
 def keep_cell(noted: Any) -> None:
-    """Keep what was noted behind a cell, of the last thousand cells."""
+    """Keep the memory note of a cell; the last thousand are kept."""
     _cells.append(noted)
 
 
 def cells() -> tuple[Any, ...]:
-    """Return what was noted behind each cell in which the extension was loaded, the last thousand of them."""
+    """Return the memory notes of the last thousand cells that ran while the extension was loaded."""
     return tuple(_cells)

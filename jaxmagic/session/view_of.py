@@ -1,4 +1,4 @@
-"""Asks the subject of a record for its live view."""
+"""Make the live view of a record."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from .record import Record
 
 
 def view_of(record: object, *beside: object) -> Any:
-    """Make the live view of a record; one that has none is shown as a session of one record.
+    """Make the live view of a record; a record without one is shown as a session of one record.
 
     Raises:
-        TypeError: it is no record, or the others cannot be put beside it.
+        TypeError: `record` is not a record, or cannot be compared with `beside`.
     """
     view: Callable[..., Any] | None = of_record(type(record), "live_view", "VIEWS")
     if view is not None and (not beside or "beside" in signature(view).parameters):

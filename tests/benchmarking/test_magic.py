@@ -142,11 +142,11 @@ def test_magics_and_commands_inside_are_transformed(session: Any) -> None:
 @pytest.mark.parametrize(
     ("cell", "message"),
     [
-        ("%jaxtimeit", "nothing to run. Write the statement behind it"),
+        ("%jaxtimeit", "nothing to run. Write the statement after it"),
         ("%jaxtimeit # comment", "nothing to run"),
-        ("%jaxtimeit --rtol 5 f(x)", "a share between 0 and 1"),
-        ("%jaxtimeit --budget 1 f(x)", "a time with its unit"),
-        ("%jaxtimeit -n 0 f(x)", "from 1 on"),
+        ("%jaxtimeit --rtol 5 f(x)", "a fraction between 0 and 1"),
+        ("%jaxtimeit --budget 1 f(x)", "a time with a unit"),
+        ("%jaxtimeit -n 0 f(x)", "positive integer"),
         ("%jaxtimeit -z f(x)", "no option -z"),
         ("%jaxtimeit --bugdet 1s f(x)", "Did you mean --budget"),
         ("%jaxtimeit await f(x)", "await cannot be repeated"),

@@ -143,7 +143,7 @@ def test_a_timing_is_a_bar_of_parts_that_add_up(timing: Any, compilation: Any) -
 
 def test_the_history_is_a_bar_for_each_of_its_last_timings(timing: Any, benchmark: Benchmark) -> None:
     history = History()
-    with pytest.raises(ValueError, match="there is no run to show"):
+    with pytest.raises(ValueError, match="there are no runs to show"):
         chart_of(history)
     for number in range(15):
         history.append(timing(code=f"f({number})"))

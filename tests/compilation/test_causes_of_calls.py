@@ -1,4 +1,4 @@
-"""Why real calls compiled: the function, the argument and the difference that their author would name."""
+"""Causes of real calls name the function, the argument and the difference as their author would."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def compiled(call: Callable[[], Any]) -> tuple[Compilation, ...]:
 
 
 def cause(call: Callable[[], Any]) -> Cause:
-    """Of the one user function that it compiles."""
+    """Return the cause of the one user function that `call` compiles."""
     (one,) = (each for each in compiled(call) if not each.eager)
     return one.cause
 
@@ -49,7 +49,7 @@ def test_a_partial_of_one_that_is_made_anew(x: Any) -> None:
     assert cause(lambda: jax.jit(partial(jnp.arctan2, x))(x)).kind == "first call"
 
 
-# --- functions made anew ------------------------------------------------------------------------------------------
+# --- re-created functions -----------------------------------------------------------------------------------------
 
 
 def test_a_lambda_made_anew_as_a_static_argument(x: Any) -> None:
@@ -61,7 +61,7 @@ def test_a_lambda_made_anew_as_a_static_argument(x: Any) -> None:
     call()
     found = [cause(call), cause(call)][1]
     assert (found.kind, found.argument) == ("static value", "act")
-    assert found.reason.startswith("static argument act is the same function made anew: <lambda> (test_causes_of_")
+    assert found.reason.startswith("static argument act is the same function, re-created: <lambda> (test_causes_of_")
     assert "0x" not in found.reason
     assert found.remedy == "define the function once, outside, and pass the same object as act in every call"
 
@@ -70,7 +70,7 @@ def test_another_function_as_a_static_argument_is_a_program_of_its_own(x: Any) -
     f = jax.jit(lambda x, act: act(x), static_argnames="act")
     cause(lambda: f(x, jnp.tanh))
     found = cause(lambda: f(x, jax.nn.relu))
-    assert found.reason.startswith("static argument act is another function: relu (")
+    assert found.reason.startswith("static argument act is a different function: relu (")
     assert found.remedy is None
 
 
@@ -98,7 +98,7 @@ def test_a_callable_object_without_a_name_has_the_one_of_its_class(x: Any) -> No
     assert cause(lambda: f(y)).kind == "shape"
     assert cause(lambda: jax.jit(Scaled(2))(x)).kind == "new function"
     other = cause(lambda: jax.jit(Scaled(3))(x))
-    assert other.reason == "the same source was compiled before, with another self.factor: 3 now, 2 before"
+    assert other.reason == "the same source was compiled before, with a different self.factor: 3 now, 2 before"
 
 
 def test_a_bound_method_is_made_anew_whenever_it_is_asked_for(x: Any) -> None:
@@ -117,7 +117,7 @@ def test_the_body_of_an_eager_loop_that_is_made_anew(x: Any) -> None:
     call()
     found = next(each.cause for each in [*compiled(call), *compiled(call)][1:] if each.function == "scan")
     assert found.kind == "new function"
-    assert found.reason.startswith("the function that scan was given is the same one made anew: ")
+    assert found.reason.startswith("the function passed to scan is the same one, re-created: ")
 
 
 def test_loops_with_other_bodies_are_not_one_made_anew(x: Any) -> None:
@@ -142,7 +142,7 @@ def test_an_eager_operation_on_another_shape_has_it_as_its_cause() -> None:
     assert (first.eager, first.cause.kind, first.cause.remedy) == (True, "eager", None)  # jit would compile as well
     (second,) = compiled(lambda: jnp.cos(other))
     assert second.eager
-    assert second.cause.reason == "argument x has another shape: f32[12] now, f32[11] before"
+    assert second.cause.reason == "argument x has a different shape: f32[12] now, f32[11] before"
 
 
 def test_an_eager_operation_on_another_dtype_has_it_as_its_cause() -> None:
@@ -154,7 +154,7 @@ def test_an_eager_operation_on_another_dtype_has_it_as_its_cause() -> None:
 def test_a_primitive_with_another_shape_has_it_as_its_cause() -> None:
     compiled(lambda: jnp.full((3, 31), 2.0))
     found = [each.cause for each in compiled(lambda: jnp.full((3, 32), 2.0)) if each.cause.kind == "shape"]
-    assert [each.reason for each in found] == ["the result has another shape: (3, 32) now, (3, 31) before"]
+    assert [each.reason for each in found] == ["the result has a different shape: (3, 32) now, (3, 31) before"]
     assert found[0].remedy is None
 
 
@@ -209,7 +209,7 @@ def test_a_weakly_typed_array_is_no_python_number() -> None:
     cause(lambda: f(strong))
     assert (
         cause(lambda: f(weak)).reason
-        == "argument x is another kind of f32[3]: a weakly typed array now, an array before"
+        == "argument x is a different kind of f32[3]: a weakly typed array now, an array before"
     )
     scalar = jnp.float32(2)
     cause(lambda: f(scalar))
@@ -222,7 +222,7 @@ def test_shapes_are_compared_with_the_closest(order: tuple[int, int]) -> None:
     earlier, now = (jnp.ones((5, 65)), jnp.ones((8, 65))), jnp.ones((8, 33))
     for place in order:
         cause(lambda place=place: f(earlier[place]))
-    assert cause(lambda: f(now)).reason == "argument batch has another shape: f32[8,33] now, f32[8,65] before"
+    assert cause(lambda: f(now)).reason == "argument batch has a different shape: f32[8,33] now, f32[8,65] before"
 
 
 def test_x64_is_told_before_the_dtype_that_follows_from_it() -> None:
@@ -232,7 +232,7 @@ def test_x64_is_told_before_the_dtype_that_follows_from_it() -> None:
         found = cause(lambda: f(array))
     assert (found.kind, found.argument) == ("context", "jax_enable_x64")
     assert found.reason == (
-        "the setting jax_enable_x64 has another value: True now, False before; and other differences at x"
+        "the setting jax_enable_x64 has a different value: True now, False before; and other differences at x"
     )
 
 
@@ -244,13 +244,13 @@ def test_another_mesh_is_told_whatever_setting_was_used_meanwhile(x: Any) -> Non
         assert cause(lambda: f(x)).argument == "jax_default_matmul_precision"
     with jax.set_mesh(mesh) if hasattr(jax, "set_mesh") else mesh:
         found = [each.cause for each in compiled(lambda: f(x))]
-    assert [each.reason for each in found] in ([], ["the mesh is another one: {'d': 1} now, none before"])
+    assert [each.reason for each in found] in ([], ["the mesh differs: {'d': 1} now, none before"])
 
 
 def test_a_list_where_a_tuple_was(x: Any) -> None:
     f = jax.jit(lambda tree: tree[0] + tree[1])
     cause(lambda: f((x, x)))
-    assert cause(lambda: f([x, x])).reason == "argument tree is nested in another way: list now, tuple before"
+    assert cause(lambda: f([x, x])).reason == "argument tree has a different pytree structure: list now, tuple before"
 
 
 def test_keys_of_another_kind_are_to_be_made_in_the_same_way() -> None:
@@ -277,16 +277,18 @@ def test_a_function_under_vmap_has_its_own_causes(x: Any) -> None:
     f, other = jax.jit(lambda x: x * 2.25), jnp.ones((5, 9))
     first = cause(lambda: jax.vmap(f)(x))
     assert (first.kind, first.remedy) == ("transformation", None)  # jax.jit(jax.vmap(f)) compiles as well
-    assert first.reason == "a part of jax.vmap, around <lambda>"
-    assert cause(lambda: jax.vmap(f)(other)).reason == "argument x has another shape: f32[5,9] now, f32[8,8] before"
+    assert first.reason == "part of jax.vmap, around <lambda>"
+    assert (
+        cause(lambda: jax.vmap(f)(other)).reason == "argument x has a different shape: f32[5,9] now, f32[8,8] before"
+    )
 
 
 def test_both_passes_of_a_gradient_are_one_program_in_jit(x: Any) -> None:
     f = jax.jit(lambda x: x * 2.5)
     found = [each.cause for each in compiled(lambda: jax.grad(lambda x: f(x).sum())(x)) if not each.eager]
     assert [each.reason for each in found] == [
-        "a part of the forward pass of jax.grad or jax.vjp, around <lambda>",
-        "a part of the backward pass of jax.grad or jax.vjp, around <lambda>",
+        "part of the forward pass of jax.grad or jax.vjp, around <lambda>",
+        "part of the backward pass of jax.grad or jax.vjp, around <lambda>",
     ]
     assert all(each.remedy and each.remedy.startswith("jit the whole") for each in found)
 
@@ -301,7 +303,7 @@ def test_pmap_has_the_name_and_the_arguments_of_its_function() -> None:
     assert (first.function, first.cause.reason) == ("scaled", "first call, as far as calls were measured")
     assert first.location is not None
     assert "test_causes_of_calls.py" in first.location
-    assert second.cause.reason == "argument batch has another shape: f32[1,6] now, f32[1,4] before"
+    assert second.cause.reason == "argument batch has a different shape: f32[1,6] now, f32[1,4] before"
 
 
 def test_what_is_only_traced_says_so(x: Any) -> None:
@@ -321,9 +323,9 @@ def test_the_report_tells_eager_operations_by_their_causes() -> None:
     with jaxmagic.stopwatch() as watch:
         watch.result = jnp.tan(other), jnp.array(array)
     shape, transfer = words.about_compilations(watch.timing, 0, 0, 3)
-    assert shape.startswith("1 eager operation compiled for another shape, ")
+    assert shape.startswith("1 eager operation compiled for a different shape, ")
     assert shape.endswith(
-        "(tan: argument x has another shape: f32[22] now, f32[21] before): "
+        "(tan: argument x has a different shape: f32[22] now, f32[21] before): "
         "pad to a few fixed shapes, or expect one compilation per shape."
     )
-    assert transfer.startswith("1 eager operation compiled to make or move arrays, ")
+    assert transfer.startswith("1 eager operation compiled to create or move arrays, ")

@@ -1,4 +1,4 @@
-"""Static arguments are told as their classes tell them apart: by value, by identity, or by the class."""
+"""Static arguments are compared as their classes compare them: by value, by identity, or by class."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def compiled(call: Callable[[], Any]) -> list[Cause]:
 
 
 def second(first: Any, then: Any) -> list[Cause]:
-    """Why a call with another static value compiled, if it did."""
+    """Return the causes why a call with a second static value compiled, if it did."""
     x = jnp.ones(3)
     f = jax.jit(lambda x, value: x + 1, static_argnums=1)  # by keyword JAX 0.8 leaves the class out
     compiled(lambda: f(x, first))
@@ -87,7 +87,7 @@ class Own(Plain):
 )
 def test_a_value_is_told_as_it_is_written(first: Any, then: Any, before: str, now: str) -> None:
     (found,) = second(first, then)
-    assert found.reason == f"static argument value has another value: {now} now, {before} before"
+    assert found.reason == f"static argument value has a different value: {now} now, {before} before"
     assert found.remedy is None
 
 
@@ -107,9 +107,9 @@ def test_equal_values_are_one_program(pair: tuple[Any, Any]) -> None:
 
 def test_nan_is_equal_to_no_other() -> None:
     (found,) = second(float("nan"), float("nan"))
-    assert found.reason == "static argument value is nan, and nan is equal to no other nan"
+    assert found.reason == "static argument value is nan, and nan does not equal nan"
     (found,) = second((1, float("nan")), (1, float("nan")))
-    assert found.reason == "static argument value is (1, nan), and nan is equal to no other nan"
+    assert found.reason == "static argument value is (1, nan), and nan does not equal nan"
     assert found.remedy == "pass the same object in every call, such as math.nan"
 
 
@@ -125,22 +125,32 @@ def test_nan_is_equal_to_no_other() -> None:
 )
 def test_a_class_made_anew_is_another_one(make: Callable[[], Any], name: str) -> None:
     (found,) = second(make(), make())
-    assert found.reason == f"static argument value is {name} of another class of the same name"
-    assert found.remedy == "define the class once, outside what runs again"
+    assert found.reason == f"static argument value is {name} of a different class with the same name"
+    assert found.remedy == "define the class once, outside the code that runs again"
 
 
 @pytest.mark.parametrize(
     ("first", "then", "reason", "remedy"),
     [
-        (2, 2, "holds the same: Plain compares by identity", "pass the same object again, or give its class __eq__"),
+        (
+            2,
+            2,
+            "with the same content: Plain compares by identity",
+            "pass the same object again, or give its class __eq__",
+        ),
         (
             2,
             3,
-            "with another value.rate: 3 now, 2 before",
+            "with a different value.rate: 3 now, 2 before",
             "pass one object in every call, and pass value.rate as an a",
         ),
-        ("a", "b", "with another value.rate: 'b' now, 'a' before", None),
-        (len, [].append, "another object: Plain compares by identity", "where they are equal, pass the same object"),
+        ("a", "b", "with a different value.rate: 'b' now, 'a' before", None),
+        (
+            len,
+            [].append,
+            "a different object: Plain compares by identity",
+            "if they are equal, pass the same object",
+        ),
     ],
 )
 def test_objects_that_compare_by_identity(first: Any, then: Any, reason: str, remedy: str | None) -> None:
@@ -151,8 +161,8 @@ def test_objects_that_compare_by_identity(first: Any, then: Any, reason: str, re
 
 def test_a_class_with_its_own_equality_is_told_by_what_it_holds() -> None:
     (found,) = second(Own(1), Own(2))
-    assert found.reason.endswith("have another value: Own with another value.rate: 2 now, 1 before") or (
-        found.kind == "static value" and found.reason.endswith("Own with another value.rate: 2 now, 1 before")
+    assert found.reason.endswith("have a different value: Own with a different value.rate: 2 now, 1 before") or (
+        found.kind == "static value" and found.reason.endswith("Own with a different value.rate: 2 now, 1 before")
     )
     assert found.remedy is None
 
@@ -167,7 +177,7 @@ def test_a_container_of_a_class_made_anew(depth: int) -> None:
     f = jax.jit(lambda tree: jax.tree.leaves(tree)[0] + 1)
     compiled(lambda: f(make()))
     (found,) = compiled(lambda: f(make()))
-    assert (found.kind, found.reason) == ("pytree", "argument tree is of another class of the same name: Two")
+    assert (found.kind, found.reason) == ("pytree", "argument tree is of a different class with the same name: Two")
 
 
 def test_a_function_that_closes_over_another_value() -> None:
@@ -175,7 +185,7 @@ def test_a_function_that_closes_over_another_value() -> None:
         return lambda x: x * rate
 
     (found,) = second(make(2.0), make(3.0))
-    assert found.reason.endswith(", with another rate: 3.0 now, 2.0 before")
+    assert found.reason.endswith(", with a different rate: 3.0 now, 2.0 before")
     assert found.remedy is not None
     assert found.remedy.startswith("define the function once, and pass rate as an argument of it and of the jitted")
     (found,) = second(make("a"), make("b"))
@@ -193,12 +203,12 @@ class Layer:
 @pytest.mark.parametrize(
     ("one", "other", "reason"),
     [
-        (lambda w: Layer(w, "a"), lambda w: Layer(w, "b"), "static field tree.name has another value: 'b' now"),
+        (lambda w: Layer(w, "a"), lambda w: Layer(w, "b"), "static field tree.name has a different value: 'b' now"),
         (lambda w: {"l": [Layer(w, "a")]}, lambda w: {"l": [Layer(w, "b")]}, "static field tree['l'][0].name has"),
         (lambda w: Layer(w, "a", lambda x: x + 1), lambda w: Layer(w, "a", lambda x: x + 1),
-         "static field tree.act is the same function made anew: <lambda> ("),
+         "static field tree.act is the same function, re-created: <lambda> ("),
         (lambda w: Layer(w, "a", (Plain(1),)), lambda w: Layer(w, "a", (Plain(1),)),
-         "static field tree.act holds the same, made anew, in objects that compare by identity: (Plain,)"),
+         "static field tree.act has the same content in new objects, which compare by identity: (Plain,)"),
     ],
 )  # fmt: skip
 def test_static_fields_of_a_pytree_are_told(one: Any, other: Any, reason: str) -> None:
@@ -213,7 +223,8 @@ def test_static_fields_of_a_pytree_are_told(one: Any, other: Any, reason: str) -
 def test_what_is_too_long_is_told_by_what_differs_in_it() -> None:
     (found,) = second(Settings(1, note="x"), Settings(layers=(*range(900), 7)))  # type: ignore[arg-type]
     assert found.reason == (
-        "static argument value has another value: Settings with another value.layers: a tuple of 901 now, 1 before"
+        "static argument value has a different value: "
+        "Settings with a different value.layers: a tuple of 901 now, 1 before"
     )
     (found,) = second(tuple(range(990)), (*range(989), 0))
-    assert found.reason.startswith("static argument value has another value: ")
+    assert found.reason.startswith("static argument value has a different value: ")

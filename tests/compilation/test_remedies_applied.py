@@ -1,4 +1,4 @@
-"""Each remedy is applied: what it is given for compiles without it, and does not with it."""
+"""Each remedy is applied: the code compiles again without it, and does not with it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ COMPILED = "/jax/core/compile/backend_compile_duration"
 
 
 def compilations(call: Callable[[], Any]) -> int:
-    """How many programs JAX itself says it compiles."""
+    """Count the programs that JAX itself reports to compile."""
     heard: list[str] = []
 
     def listen(event: str, *_: Any, **__: Any) -> None:
@@ -117,7 +117,7 @@ def static_function() -> Scene:
 
 
 class Settings:
-    """Equal to no other."""
+    """An object that compares by identity."""
 
 
 class Comparable:

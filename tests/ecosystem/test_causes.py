@@ -41,7 +41,7 @@ def test_arguments_have_their_own_names(step: Any) -> None:
     assert first.location is not None
     assert "test_causes.py" in first.location
     assert compiled(lambda: step(model, other)).cause.reason == (
-        "argument batch has another shape: f32[5,3] now, f32[4,3] before"
+        "argument batch has a different shape: f32[5,3] now, f32[4,3] before"
     )
     assert compiled(lambda: step(wide, other)).cause.argument == "model.layers[0].weight"
 
@@ -50,11 +50,13 @@ def test_what_is_no_array_is_static(step: Any) -> None:
     model, x, scale = mlp(4), jnp.ones((4, 3)), jnp.float32(2)
     compiled(lambda: step(model, x))
     number = compiled(lambda: step(model, x, scale=2.0)).cause
-    assert number.reason == "static argument scale has another value: 2.0 now, 1.0 before"
+    assert number.reason == "static argument scale has a different value: 2.0 now, 1.0 before"
     assert number.remedy is not None
     assert "pass it as an array" in number.remedy
     array = compiled(lambda: step(model, x, scale=scale)).cause
-    assert array.reason.startswith("argument scale is of another kind: an array f32[] now, the static value ")
+    assert array.reason.startswith(
+        "argument scale is a different kind of value: an array f32[] now, the static value "
+    )
 
 
 def test_a_function_made_anew_within_a_module() -> None:
@@ -68,7 +70,7 @@ def test_a_function_made_anew_within_a_module() -> None:
     apply = eqx.filter_jit(lambda net, x: net(x))
     x = jnp.ones((3, 3))
     causes = [compiled(lambda: apply(Net(x, lambda y: y + 1), x)).cause for _ in range(2)]
-    assert causes[1].reason.startswith("static field net.act is the same function made anew: <lambda> (")
+    assert causes[1].reason.startswith("static field net.act is the same function, re-created: <lambda> (")
 
 
 def test_a_module_that_is_called_is_its_class() -> None:
@@ -115,7 +117,7 @@ def test_another_linen_module_is_told_by_its_fields() -> None:
 
     key = jax.random.key(0)
     compiled(lambda: make(4)(key))
-    assert compiled(lambda: make(4)(key)).cause.reason.endswith("as another function object")
+    assert compiled(lambda: make(4)(key)).cause.reason.endswith("as a different function object")
     assert compiled(lambda: make(5)(key)).cause.reason.endswith("with another module.features: 5 now, 4 before")
     assert compiled(lambda: make(6)(key)).cause.remedy is None
 

@@ -1,4 +1,4 @@
-"""What fails, or interrupts, after the measurement costs neither the record nor the value."""
+"""Errors and interrupts after the measurement cost neither the record nor the value."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Code of a cell is said to be in that cell: what Jupyter and IPython call its file is no name for people."""
+"""Code of a cell is located by the cell, and not by the file name that Jupyter or IPython gives it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ LONG = "w = jnp.arange(10_000.0).reshape(100, 100)\ng = jax.jit(lambda x:\n    x
 
 @pytest.fixture(autouse=True)
 def no_other_shell(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of another test, that nobody has collected yet."""
+    """Remove namings of other tests that have not been garbage-collected yet."""
     monkeypatch.setattr(sources, "_namings", [])
 
 
@@ -28,7 +28,7 @@ def file_of(session: Any, name: str) -> str:
 
 
 def number(session: Any) -> int:
-    """Of the cell that has run last."""
+    """Return the number of the cell that ran last."""
     return int(session.shell.execution_count) - 1
 
 

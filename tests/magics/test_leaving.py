@@ -1,4 +1,4 @@
-"""Which code leaves what is around it."""
+"""Statements that leave the code around them are found."""
 
 from __future__ import annotations
 

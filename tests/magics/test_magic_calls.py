@@ -1,4 +1,4 @@
-"""The calls that stand for a magic in a cell are told from all others."""
+"""The calls that stand for a magic in a cell are distinguished from all others."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""With ``-o`` a report is shown once, whatever becomes of the record."""
+"""With ``-o``, a report is shown once, however the record is used."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ CELLS = [
 
 
 def reports(session: Any, capsys: pytest.CaptureFixture[str], cell: str) -> tuple[int, str]:
-    """How many reports a cell publishes, and what the display hook prints behind its prompt."""
+    """Return the number of reports that a cell publishes, and the text after the display hook's prompt."""
     session.published.clear()
     capsys.readouterr()
     session.run(cell)

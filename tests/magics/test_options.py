@@ -1,4 +1,4 @@
-"""Options first, then code, verbatim."""
+"""Options come first, then the code, verbatim."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ def test_code_behind_an_option_without_its_file_is_untouched(code: str) -> None:
 @pytest.mark.parametrize("text", ["--pprof= f(x)", "--pprof='' f(x)"])
 def test_a_file_without_a_name_says_what_to_write(text: str) -> None:
     parser = declared("jaxmem").parser
-    with pytest.raises(UsageError, match="--pprof: expected a file's name, got ''. Write for example"):
+    with pytest.raises(UsageError, match="--pprof: expected a file name, got ''; for example"):
         options.parse(options.split(text, parser)[0], parser)
 
 
@@ -134,10 +134,10 @@ def test_an_unknown_long_option_that_resembles_none_lists_all() -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("--max-time soon f(x)", "expected a time with its unit .*, got 'soon'. Write for example 50ms"),
+        ("--max-time soon f(x)", "expected a time with a unit .*, got 'soon'; for example 50ms"),
         ("--max-time", "--max-time: expected one argument"),
-        ("-v 3x f(x)", "expected a variable's name, got '3x'"),
-        ("-v class f(x)", "expected a variable's name"),
+        ("-v 3x f(x)", "expected a variable name, got '3x'"),
+        ("-v class f(x)", "expected a variable name"),
         ("-v __builtins__ f(x)", "__builtins__ belongs to Python or IPython"),
         ("-v Out f(x)", "Out belongs to Python or IPython"),
         ("--quiet=3 f(x)", "no option --quiet"),

@@ -1,4 +1,4 @@
-"""The step on the syntax tree that puts a magic into its cell."""
+"""The syntax tree transformation that rewrites a magic in its cell."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The two steps on the text of a cell, before and behind IPython's own."""
+"""The two text transformations of a cell, before and after IPython's own."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An error of the user's code shows the user's code, and none of jaxmagic's lines."""
+"""Tracebacks of errors in the user's code show none of jaxmagic's lines."""
 
 from __future__ import annotations
 

@@ -227,7 +227,7 @@ def test_a_failed_expectation_shows_its_report_once(session: Any) -> None:
     assert str(error).count("Arrays: ") == 1
     assert session.published == []
     error = session.run("%jaxmem --expect-no-compile jax.jit(lambda x: x + 131)(x)", fails=AssertionError)
-    assert str(error).startswith("expected no compilation; found 1 program compiled.")
+    assert str(error).startswith("expected no compilation, got 1 compiled program.")
     assert session.run("%jaxmem --expect-no-compile --max-time 10min f(x)").shape == (8, 8)
 
 
@@ -240,12 +240,12 @@ def test_the_next_cell_runs_where_an_error_is_not_to_be_raised(session: Any) -> 
 @pytest.mark.parametrize(
     ("cell", "message"),
     [
-        ("%jaxmem", "%jaxmem has nothing to run. Write the statement behind it: %jaxmem f\\(x\\)"),
+        ("%jaxmem", "%jaxmem has nothing to run. Write the statement after it: %jaxmem f\\(x\\)"),
         ("%jaxmem # a comment", "only a comment"),
         ("%%jaxmem f(x)\n1", "expected options only, got 'f\\(x\\)'"),
-        ("%jaxmem --top 0 f(x)", "argument --top: expected a whole number from 1 on, got '0'"),
+        ("%jaxmem --top 0 f(x)", "argument --top: expected a positive integer, got '0'"),
         ("%jaxmem --top", "--top"),
-        ("%jaxmem --interval soon f(x)", "argument --interval: expected a time with its unit"),
+        ("%jaxmem --interval soon f(x)", "argument --interval: expected a time with a unit"),
         ("%jaxmem --interval 0ms f(x)", "argument --interval: expected a time above 0, got '0ms'"),
         ("%jaxmem --nomap f(x)", "there is no option --nomap. Did you mean --no-map"),
         ("%jaxmem -z f(x)", "no option -z"),
@@ -254,7 +254,7 @@ def test_the_next_cell_runs_where_an_error_is_not_to_be_raised(session: Any) -> 
             "--before: expected no code after it. Put the code on",
         ),
         ("%jaxmem --before --pprof", "--before: expected no option that needs a run, got --pprof"),
-        ("%jaxmem --pprof= f(x)", "argument --pprof: expected a file's name, got ''"),
+        ("%jaxmem --pprof= f(x)", "argument --pprof: expected a file name, got ''"),
         ("%%jaxmem --pprof heap.bin\n1", "expected options only, got 'heap.bin'"),
         ("%%jaxmem --before\nnever = 1", "--before: expected no code after it"),
         ("if True:\n    %jaxmem --before f(x)", "--before: expected no code after it"),

@@ -1,4 +1,4 @@
-"""The timings of a session, filtered and in an order."""
+"""The timings of a session are filtered and sorted."""
 
 from __future__ import annotations
 

@@ -54,7 +54,7 @@ def test_runs_are_chosen_by_code_function_and_order(timing: Any, compilation: An
     view.order.value = "oldest first"
     assert [each.split("  ")[1] for each in names(view)] == ["f(x)", "step(x)", "init()"]
     view.text.value = "nothing"
-    assert "there is no run to show" in shown(view.bars)
+    assert "there are no runs to show" in shown(view.bars)
     assert names(view) == []
 
 

@@ -1,4 +1,4 @@
-"""Progress on a fabricated clock and line: what is shown, from when, and that nothing is left."""
+"""Progress on a fabricated clock and line: what is shown, when, and that it is removed."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from jaxmagic.progress.record import SILENT
 
 
 class Screen:
-    """A clock, and the line that is drawn by it."""
+    """A clock, and the line that is drawn at its times."""
 
     def __init__(self) -> None:
         self.now_s = 100.0

@@ -1,4 +1,4 @@
-"""The progress that nobody watches."""
+"""The progress that is not shown."""
 
 from __future__ import annotations
 

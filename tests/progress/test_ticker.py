@@ -1,4 +1,4 @@
-"""A thread that ticks until it is stopped, and then is gone."""
+"""A thread ticks until it is stopped, and then ends."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Files are known by the name that a session gives them, as long as the session lasts."""
+"""Files have the names that a session gives them, as long as the session lasts."""
 
 from __future__ import annotations
 

@@ -38,9 +38,9 @@ def test_a_folder_is_not_replaced_by_a_file(write: Any, tmp_path: Any) -> None:
 
 
 def test_a_folder_that_nothing_can_be_written_into_is_named(write: Any, tmp_path: Any, monkeypatch: Any) -> None:
-    # As root, everything can be written into.
+    # To root, every folder is writable.
     monkeypatch.setattr(os, "access", lambda path, mode: (str(path), mode) != (str(tmp_path), os.W_OK))
-    with pytest.raises(PermissionError, match="Nothing can be written into this folder") as caught:
+    with pytest.raises(PermissionError, match="This folder is not writable") as caught:
         write(tmp_path / "file")
     assert caught.value.filename == str(tmp_path)
 

@@ -1,4 +1,4 @@
-"""Which library function a line called: on fabricated calls, as JAX tells them of real libraries."""
+"""The library function that a line called is found, on fabricated call stacks like those of real libraries."""
 
 from __future__ import annotations
 

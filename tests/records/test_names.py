@@ -1,4 +1,4 @@
-"""Names that are cut: never too much to tell them apart, and no more than there is room for."""
+"""Names are cut to the room there is, but stay distinguishable."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from jaxmagic.records.names import shortened
 
-#: Names that have much in common, as those of programs, operations and files have.
+#: Names that have much in common, like the names of programs, operations and files.
 PARTS = st.sampled_from(["update_", "cross_section_", "jax", "jacobian", "f", "a", "12", ".", "…", " ", "aa"])
 NAME = st.lists(PARTS, max_size=12).map("".join) | st.text(max_size=40) | st.text(alphabet="p…q", max_size=9)
 NAMES = st.lists(NAME, max_size=12)

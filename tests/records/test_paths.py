@@ -1,4 +1,4 @@
-"""Where a line of source is, in few letters."""
+"""Locations of source lines are shortened."""
 
 from __future__ import annotations
 

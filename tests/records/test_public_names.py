@@ -1,4 +1,4 @@
-"""Under which name a library exports a function: one that is made for the test, and what JAX tells of its calls."""
+"""The name under which a library exports a function is found, for a library made for the test and its JAX calls."""
 
 from __future__ import annotations
 

@@ -41,13 +41,13 @@ def test_a_warm_call(timing: Any) -> None:
 def test_a_recompilation_with_its_cause_and_remedy(timing: Any, compilation: Any) -> None:
     cause = Cause(
         kind="shape",
-        reason="argument x has another shape: f32[4,4] now, f32[8,8] before",
+        reason="argument x has a different shape: f32[4,4] now, f32[8,8] before",
         remedy="pad to a few fixed shapes, or expect one compilation a shape",
     )
     assert to_text(timing(compilation(cause=cause))) == golden("""
         Wall time: 182 ms   compile 171 ms (94 %)   host 0.90 ms   wait 10.1 ms
           f   trace 3.70 ms   lower 8.30 ms   XLA 159 ms
-            argument x has another shape: f32[4,4] now, f32[8,8] before
+            argument x has a different shape: f32[4,4] now, f32[8,8] before
             → pad to a few fixed shapes, or expect one compilation a shape
         CPU times: user 210 ms, sys: 12.0 ms, total: 222 ms
     """)

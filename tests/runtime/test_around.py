@@ -1,4 +1,4 @@
-"""Searches read objects around the code of their classes: each hook of the hostile object here notes that it ran."""
+"""Objects are read without running the code of their classes; each hook of the hostile object records that it ran."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def _hook(name: str) -> Any:
     return hook
 
 
-#: Everything that Python calls on an object by itself, and what libraries ask for.
+#: The methods that Python itself calls on an object, and those that libraries call.
 _ASKED = (
     *("__getattr__", "__getattribute__", "__eq__", "__ne__", "__hash__", "__repr__", "__str__", "__format__"),
     *("__bool__", "__len__", "__iter__", "__getitem__", "__contains__", "__dir__", "__sizeof__", "__index__"),
@@ -97,7 +97,7 @@ def _partial(made: Any) -> Any:
     return kind(lambda x: x, made)
 
 
-#: What is done with objects of the user's, without their knowledge.
+#: The functions that inspect the user's objects unasked.
 SEARCHES: dict[str, Callable[[Any], object]] = {
     "is_array": is_array,
     "find_arrays": find_arrays,
@@ -149,7 +149,7 @@ def test_a_measurement_runs_no_code_of_its_result(make: Callable[[], Any]) -> No
 
 
 def test_the_call_of_a_jitted_function_beside_it_is_told() -> None:
-    """Where a compilation is explained, what the function closes over is looked at."""
+    """Explaining a compilation inspects the closure of the function."""
     made = hostile()
 
     @jax.jit

@@ -1,4 +1,4 @@
-"""Under which versions, devices and settings a record is true."""
+"""The versions, devices and settings under which a record was measured."""
 
 from __future__ import annotations
 

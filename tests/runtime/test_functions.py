@@ -1,4 +1,4 @@
-"""What is known of a function before it is called."""
+"""Functions are inspected before they are called."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The collector is left as it was found."""
+"""The garbage collector's state is restored."""
 
 from __future__ import annotations
 

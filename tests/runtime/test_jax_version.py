@@ -24,7 +24,7 @@ def test_a_jax_that_is_missing_says_how_to_install_it(monkeypatch: Any) -> None:
 def test_a_jax_that_is_too_old_says_which_and_what_to_do_also_where_it_was_imported_before(monkeypatch: Any) -> None:
     monkeypatch.setattr(jax, "__version_info__", (0, 7, 1))
     monkeypatch.setattr(jax, "__version__", "0.7.1")
-    with pytest.raises(JaxNotAvailable, match="needs JAX 0.7.2 or newer, got 0.7.1. It does not upgrade it"):
+    with pytest.raises(JaxNotAvailable, match="needs JAX 0.7.2 or newer, got 0.7.1. It does not upgrade JAX"):
         require_jax()
 
 

@@ -1,4 +1,4 @@
-"""How busy others keep the machine."""
+"""The load of other processes on the machine is measured."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Times = namedtuple("Times", "user nice system idle iowait guest guest_nice", def
 
 @pytest.fixture
 def machine(monkeypatch: Any) -> Any:
-    """A machine whose readings a test makes up: seconds of the clock, of all processors, and of this process."""
+    """A machine with readings from the test: seconds of the clock, of all processors, and of this process."""
 
     def reads(*readings: tuple[float, Times, float]) -> None:
         moments = [iter(each) for each in zip(*readings, strict=True)]

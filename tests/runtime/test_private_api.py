@@ -1,4 +1,4 @@
-"""What leans on JAX's insides works on this JAX, and says "not available" where the insides have changed."""
+"""Functions that depend on JAX's internals work on this JAX, and return ``None`` if the internals have changed."""
 
 from __future__ import annotations
 

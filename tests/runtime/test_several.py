@@ -1,4 +1,4 @@
-"""Two real JAX processes: measurements of what runs on both of them end together, or are refused."""
+"""Measurements of programs that run on two real JAX processes end together, or are refused."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from jaxmagic.runtime.executed_programs import ObservedPrograms
 
 PROGRAM = Path(__file__).parents[1] / "two_processes.py"
 
-#: A process that waits for the other one waits for ever.
+#: A process that waits for the other one may wait forever.
 LIMIT_S = 300
 
 

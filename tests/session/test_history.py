@@ -1,4 +1,4 @@
-"""The session's records: in order, bounded, indexable."""
+"""The session's records are ordered, bounded and indexable."""
 
 from __future__ import annotations
 

@@ -326,7 +326,7 @@ def test_fetch_is_a_line_of_its_own(session: Any) -> None:
 def test_expect_no_compile_fails_with_the_report(session: Any) -> None:
     assert session.run("%jaxtime --expect-no-compile f(x).shape") == (8, 8)
     error = session.run("%jaxtime --expect-no-compile jax.jit(lambda x: x + 47)(x)", fails=AssertionError)
-    assert "expected no compilation; found 1 program compiled" in str(error)
+    assert "expected no compilation, got 1 compiled program" in str(error)
     assert "first call" in str(error)
 
 
@@ -356,13 +356,13 @@ def test_explain_adds_five_lines(session: Any) -> None:
 @pytest.mark.parametrize(
     ("cell", "message"),
     [
-        ("%jaxtime", "nothing to run. Write the statement behind it"),
+        ("%jaxtime", "nothing to run. Write the statement after it"),
         ("%jaxtime -q", "nothing to run"),
         ("%%jaxtime\n", "empty"),
         ("%%jaxtime -q f(x)\n1", "expected options only, got 'f\\(x\\)'"),
         ("%jaxtime --bogus f(x)", "no option --bogus"),
         ("%%jaxtime --bogus\nf(x)", "no option --bogus"),
-        ("%jaxtime --max-time soon f(x)", "a time with its unit"),
+        ("%jaxtime --max-time soon f(x)", "a time with a unit"),
         ("%jaxtime -z f(x)", "no option -z"),
     ],
 )

@@ -70,9 +70,11 @@ def compile_candidates(
                 folded=function is not None and is_folded(function, (), {}),
                 like=candidate.like,
                 work=work,
-                call=call if is_one_call(candidate.expression) else None,
+                call=call if is_one_call(measured) else None,
             )
-            for candidate, body, function, work, call in zip(candidates, bodies, functions, works, calls, strict=True)
+            for candidate, measured, body, function, work, call in zip(
+                candidates, timed, bodies, functions, works, calls, strict=True
+            )
         }
 
     return make

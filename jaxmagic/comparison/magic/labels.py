@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import keyword
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from IPython.core.error import UsageError
@@ -145,7 +145,7 @@ def called(each: Labelled) -> Statements:
     If it calls more than one function, it is all of it that is called, without arguments.
     """
     call = each.expression
-    if isinstance(call, ast.Call) and sum(isinstance(node, ast.Call) for node in ast.walk(call)) == 1:
+    if isinstance(call, ast.Call) and not any(isinstance(node, ast.Call) for node in _operands(each)):
         kwargs = ast.Dict(
             [None if each.arg is None else ast.Constant(each.arg) for each in call.keywords],
             [each.value for each in call.keywords],
@@ -156,11 +156,17 @@ def called(each: Labelled) -> Statements:
     return [ast.copy_location(ast.Expr(ast.Tuple(parts, ast.Load())), call)]
 
 
-def is_one_call(expression: ast.expr) -> bool:
+def is_one_call(each: Labelled) -> bool:
     """Tell whether an expression calls one function and does nothing else, such as ``model.loss(params, x, n=3)``."""
-    if not isinstance(expression, ast.Call):
-        return False
-    return all(isinstance(node, _READS) for node in ast.walk(expression) if node is not expression)
+    return isinstance(each.expression, ast.Call) and all(isinstance(node, _READS) for node in _operands(each))
+
+
+def _operands(each: Labelled) -> Iterator[ast.AST]:
+    """Walk the arguments of a call, and its function unless that is a derivative, which is made once."""
+    call = each.expression
+    assert isinstance(call, ast.Call)
+    for part in (*call.args, *call.keywords, *([call.func] if each.mode == "forward" else [])):
+        yield from ast.walk(part)
 
 
 #: Syntax that names objects and puts them together.

@@ -1,1 +1,1 @@
-"""Finds the cause of each compilation, and what would avoid it."""
+"""Find the cause of each compilation, and what would avoid it."""

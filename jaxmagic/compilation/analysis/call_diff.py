@@ -1,7 +1,7 @@
-"""What differs between a call and earlier calls of the same function?
+"""Compare a call with earlier calls of the same function.
 
 JAX compares a call with its "closest" earlier one by rules of its own, and names arguments by their place in the
-nested tuple of positions and keywords. Where both calls were seen, this says it in the function's own names.
+nested tuple of positions and keywords. Where both calls were observed, the function's own parameter names are used.
 """
 
 from __future__ import annotations
@@ -16,33 +16,33 @@ from ..record.events import Call, Held, Leaf
 from .remedies import difference, parameter_difference, setting_difference, type_difference, without_sharding
 from .static_values import other_function, remade_body, remade_function, shown, static_difference
 
-#: The number of a container's class, which tells two of one name apart.
+#: The number of a container's class, which distinguishes two classes of the same name.
 _CLASS = re.compile(r" \(class \w+\)")
 _CLASS_NAME = re.compile(r"(\w+) \(class (\w+)\)")
 
-_ONE_CLASS = "define the class once, outside what runs again"
+_ONE_CLASS = "define the class once, outside the code that runs again"
 
 
 def differences(now: Call, before: Call) -> list[Cause]:
-    """List what differs between two calls of the same function object: one cause for each difference.
+    """List what differs between two calls of the same function object, as one cause per difference.
 
-    A setting comes first: an argument may have another type because of it. So may one that ``jax.jit`` was told to be
-    static in only one of them: it is not compared.
+    Options and settings come first: an argument may have a different type because of them. An argument that is static
+    in only one of the calls is not compared.
     """
-    told = options_differences(now, before)
-    apart = _static_names(now) ^ _static_names(before) if told else set()
-    now, before = _without(now, apart), _without(before, apart)
-    statics = _statics(now, before)
-    # Where a static argument has another value, it does not matter that its default was left out.
-    passed = [] if statics else _passed(now, before)
-    nesting = [*_arrays_or_statics(now, before), *_nesting(now, before)]
-    return [*told, *_settings(now, before), *passed, *nesting, *statics, *_types(now, before)]
+    options = options_differences(now, before)
+    static_once = _static_names(now) ^ _static_names(before) if options else set()
+    now, before = _without(now, static_once), _without(before, static_once)
+    static_args = _static_args(now, before)
+    # Where a static argument has a different value, it does not matter that its default was left out.
+    signature = [] if static_args else _signature(now, before)
+    structure = [*_arrays_or_static(now, before), *_structure(now, before)]
+    return [*options, *_settings(now, before), *signature, *structure, *static_args, *_types(now, before)]
 
 
 def options_differences(now: Call, before: Call) -> list[Cause]:
-    """List the options of ``jax.jit`` that differ: programs are compiled for each set of them."""
+    """List the options of ``jax.jit`` that differ; each set of options has programs of its own."""
     return [
-        difference("options", f"jitted with other {name.replace('_', ' ')}", name, value, before.options[name])
+        difference("options", f"jitted with different {name.replace('_', ' ')}", name, value, before.options[name])
         for name, value in now.options.items()
         if name in before.options and before.options[name] != value
     ]
@@ -53,12 +53,12 @@ def _static_names(call: Call) -> set[str]:
 
 
 def _without(call: Call, names: Collection[str]) -> Call:
-    """The call without some of its arguments."""
+    """Return the call without some of its arguments."""
     if not names:
         return call
     leaves = {path: leaf for path, leaf in call.leaves.items() if _root(path) not in names}
-    statics = {path: value for path, value in call.statics.items() if _root(path) not in names}
-    return replace(call, leaves=leaves, statics=statics, names=tuple(n for n in call.names if n not in names))
+    static_args = {path: value for path, value in call.static_args.items() if _root(path) not in names}
+    return replace(call, leaves=leaves, static_args=static_args, names=tuple(n for n in call.names if n not in names))
 
 
 def _root(path: str) -> str:
@@ -67,34 +67,34 @@ def _root(path: str) -> str:
 
 
 def most_alike(call: Call, earlier: Sequence[Call]) -> Call | None:
-    """The earlier call that is nearest, in its arguments and its configuration; the newest of several.
+    """Return the earlier call with the fewest differences in arguments and configuration; the latest of several.
 
     Args:
-        call: with its arguments.
-        earlier: calls of the same function object, oldest first.
+        call: a call, with its arguments.
+        earlier: earlier calls of the same function object, oldest first.
     """
-    if call.passed is None:
+    if call.call_signature is None:
         return None
-    found = [each for each in reversed(earlier) if each.passed is not None]
-    return min(found, key=lambda each: _distance(call, each), default=None)
+    comparable = [each for each in reversed(earlier) if each.call_signature is not None]
+    return min(comparable, key=lambda each: _distance(call, each), default=None)
 
 
 def _distance(now: Call, before: Call) -> int:
-    """In how many things two calls differ: each dimension is one, a dtype is one, and so is a leaf too many."""
+    """Count the differences between two calls: each dimension, dtype and additional leaf is one."""
     ours, theirs = now.leaves, before.leaves
     return (
         (now.context != before.context)
         + len(_settings(now, before))
         + len(options_differences(now, before))
-        + (now.passed != before.passed)
-        + len(_statics(now, before))
+        + (now.call_signature != before.call_signature)
+        + len(_static_args(now, before))
         + len(ours.keys() ^ theirs.keys())
         + sum(_aspects(leaf, theirs[path]) for path, leaf in ours.items() if path in theirs)
     )
 
 
 def _aspects(now: Leaf, before: Leaf) -> int:
-    """Tell how many of dtype, weakness and dimensions differ; another rank counts more than all of them."""
+    """Count how many of dtype, weak type and dimensions differ; a different rank counts more than all of them."""
     dtype, _, shape = without_sharding(now.type).partition("[")
     other_dtype, _, other_shape = without_sharding(before.type).partition("[")
     ours, theirs = shape.split(","), other_shape.split(",")
@@ -104,93 +104,96 @@ def _aspects(now: Leaf, before: Leaf) -> int:
 
 
 def placement_difference(call: Call, earlier: Sequence[Call]) -> Cause | None:
-    """The argument that lies elsewhere than in the newest earlier call of the same types."""
+    """Find the argument that is placed elsewhere than in the latest earlier call with the same types."""
     for before in reversed(earlier):
-        if before.passed is None or differences(call, before):
+        if before.call_signature is None or differences(call, before):
             continue
         for path, leaf in call.leaves.items():
             old = before.leaves.get(path)
             if old and leaf.placement and old.placement and leaf.placement != old.placement:
-                what = f"argument {path} lies elsewhere"
+                what = f"argument {path} has a different placement"
                 return difference("placement", what, path, leaf.placement, old.placement)
     return None
 
 
-def _passed(now: Call, before: Call) -> list[Cause]:
-    if now.passed == before.passed:
+def _signature(now: Call, before: Call) -> list[Cause]:
+    if now.call_signature == before.call_signature:
         return []
     here, there = _in_words(now), _in_words(before)
-    return [difference("pytree", "the arguments are passed in another way", None, here, there)]
+    return [difference("pytree", "the arguments are passed differently", None, here, there)]
 
 
 def _in_words(call: Call) -> str:
-    by_position, by_keyword = call.passed or (0, ())
+    by_position, by_keyword = call.call_signature or (0, ())
     parts = [f"{by_position} by position"] if by_position or not by_keyword else []
     return ", ".join(parts + [f"{name}=…" for name in by_keyword])
 
 
-def _nesting(now: Call, before: Call) -> list[Cause]:
-    """Arguments that hold other leaves; those that are passed in only one of the calls are told already."""
-    theirs, ours = _by_argument(before), _by_argument(now)
+def _structure(now: Call, before: Call) -> list[Cause]:
+    """List arguments whose leaves differ; an argument of only one of the calls is a difference in their signature."""
+    leaves_now, leaves_before = _by_argument(now), _by_argument(before)
     causes = []
     for argument in now.names:
-        mine, other = ours.get(argument, set()), theirs.get(argument, set())
         if argument not in before.names:
             continue
-        if mine == other:
-            causes += _other_containers(argument, now, before)
+        ours, theirs = leaves_now.get(argument, set()), leaves_before.get(argument, set())
+        if ours == theirs:
+            causes += _containers(argument, now, before)
             continue
-        here, there = sorted(mine - other), sorted(other - mine)
-        what = f"argument {argument} is nested in another way"
-        causes.append(difference("pytree", what, argument, _listed(here, mine), _listed(there, other)))
+        here, there = sorted(ours - theirs), sorted(theirs - ours)
+        what = f"argument {argument} has a different pytree structure"
+        causes.append(difference("pytree", what, argument, _listed(here, ours), _listed(there, theirs)))
     return causes
 
 
-def _other_containers(argument: str, now: Call, before: Call) -> list[Cause]:
-    """A list where a tuple was: their elements have the same paths."""
+def _containers(argument: str, now: Call, before: Call) -> list[Cause]:
+    """Compare containers whose elements have the same paths, such as a list and a tuple."""
     here, there = now.containers.get(argument), before.containers.get(argument)
     if here is None or there is None or here == there:
         return []
     text, other = _CLASS.sub("", here), _CLASS.sub("", there)
     if text == other:
         kinds = [name for (name, number), (_, old) in _pairs(here, there) if number != old]
-        what = f"argument {argument} is of another class of the same name: {kinds[0]}"
+        what = f"argument {argument} is of a different class with the same name: {kinds[0]}"
         return [Cause(kind="pytree", reason=what, remedy=_ONE_CLASS, argument=argument, now=text, before=other)]
     kind, other_kind = text.partition("[")[0], other.partition("[")[0]
     values = (kind, other_kind) if kind != other_kind else (text, other)
-    return [difference("pytree", f"argument {argument} is nested in another way", argument, *values)]
+    return [difference("pytree", f"argument {argument} has a different pytree structure", argument, *values)]
 
 
 def _pairs(here: str, there: str) -> Iterator[tuple[tuple[str, str], tuple[str, str]]]:
-    """The classes of two equally nested containers, side by side, with their numbers."""
+    """Pair the classes of two equally nested containers, with their numbers."""
     return zip(_CLASS_NAME.findall(here), _CLASS_NAME.findall(there), strict=True)
 
 
-def _arrays_or_statics(now: Call, before: Call) -> list[Cause]:
-    """Arguments that a library holds static unless they are arrays, and that were the other one before."""
+def _arrays_or_static(now: Call, before: Call) -> list[Cause]:
+    """List arguments that were an array in one call and static in the other.
+
+    Libraries such as Equinox treat every argument that is not an array as static.
+    """
     causes = []
-    for name in (*now.leaves, *now.statics):
+    for name in (*now.leaves, *now.static_args):
         values = [
             f"an array {call.leaves[name].type}"
             if name in call.leaves
-            else f"the static value {shown(call.statics[name])}"
+            else f"the static value {shown(call.static_args[name])}"
             for call in (now, before)
-            if name in call.leaves or name in call.statics
+            if name in call.leaves or name in call.static_args
         ]
         if len(values) == 2 and (name in now.leaves) != (name in before.leaves):
-            causes.append(difference("weak type", f"argument {name} is of another kind", name, *values))
+            causes.append(difference("weak type", f"argument {name} is a different kind of value", name, *values))
     return causes
 
 
 def _by_argument(call: Call) -> dict[str, set[str]]:
-    found: dict[str, set[str]] = {}
-    for path in (*call.leaves, *(call.statics if call.wrapped else ())):
-        found.setdefault(_root(path), set()).add(path)
-    return found
+    paths: dict[str, set[str]] = {}
+    for path in (*call.leaves, *(call.static_args if call.wrapped else ())):
+        paths.setdefault(_root(path), set()).add(path)
+    return paths
 
 
 def _listed(paths: Sequence[str], all_paths: Collection[str]) -> str:
-    """Return what only one of two arguments holds, in words."""
+    """Describe the leaves that only one of two arguments has."""
     if not paths:
         return "nothing else" if all_paths else "nothing"
     if len(all_paths) == 1 and re.fullmatch(r"\w+", paths[0]):
@@ -207,13 +210,16 @@ def _settings(now: Call, before: Call) -> list[Cause]:
     ]
 
 
-def _statics(now: Call, before: Call) -> list[Cause]:
-    names = [name for name in now.statics if name in before.statics and before.statics[name] != now.statics[name]]
-    return [_static(name, now, before) for name in names]
+def _static_args(now: Call, before: Call) -> list[Cause]:
+    return [
+        _static_arg(name, now, before)
+        for name, value in now.static_args.items()
+        if before.static_args.get(name, value) != value
+    ]
 
 
-def _static(name: str, now: Call, before: Call) -> Cause:
-    value, other = now.statics[name], before.statics[name]
+def _static_arg(name: str, now: Call, before: Call) -> Cause:
+    value, other = now.static_args[name], before.static_args[name]
     if name in now.static_functions and name in before.static_functions:
         source, place = now.static_functions[name]
         other_source, other_place = before.static_functions[name]

@@ -1,7 +1,7 @@
-"""Why did it compile? From the call, earlier calls and JAX's explanation to one line of cause and one of remedy.
+"""Explain why a function compiled, in one line of cause and one line of remedy.
 
-Three witnesses are heard: the call as it stood on the stack, earlier calls of the same function that were measured
-in this session, and the explanation that JAX logs. What none of them says is ``unknown``; nothing is guessed.
+There are three sources: the call on the stack, earlier calls of the same function that were measured in this session,
+and the explanation that JAX logs. A cause that none of them reveals is ``unknown``; nothing is guessed.
 """
 
 from __future__ import annotations
@@ -19,19 +19,19 @@ from .operations import operation_cause
 from .remedies import cause, combined
 from .static_values import own_equality, shown
 
-#: Functions of a session that are remembered, and calls of each.
+#: The functions that are remembered in a session, and the calls of each.
 _MOST_FUNCTIONS = 1000
 _MOST_CALLS = 8
 
 
 @dataclass(slots=True)
 class Memory:
-    """Earlier calls of a session, without their data: what a new call is compared with.
+    """The earlier calls of a session, without their data, with which new calls are compared.
 
     Attributes:
         calls: the last calls of each function object and each eager operation that compiled something, oldest first.
-        sources: the last calls of each name and source, of whichever function object.
-        call_sites: which function JAX saw last on a line.
+        sources: the last calls of each function name and source, over all its function objects.
+        call_sites: the function that JAX last saw called, by line.
     """
 
     calls: dict[Hashable, list[Call]] = field(default_factory=dict)
@@ -39,16 +39,16 @@ class Memory:
     call_sites: dict[str, tuple[str, int | None]] = field(default_factory=dict)
 
     def recall(self, call: Call) -> list[Call]:
-        """Calls of the same function object, under the same transformation; or of the same eager operation."""
+        """Return the calls of the same eager operation, or of the same function under the same transformation."""
         return self.calls.get(_key(call), [])
 
     def of_source(self, call: Call) -> list[Call]:
-        """Calls of functions that have the same name and source, whichever objects they are."""
+        """Return the calls of all function objects with the same name and source."""
         return self.sources.get((call.name, call.source_id), [])
 
     def remember(self, call: Call) -> None:
-        """Add a call; what was not used for the longest time is forgotten when there is too much."""
-        if call.passed is not None and (call.internal or call.function_id is not None):
+        """Add a call; when there are too many, those not used for the longest time are forgotten."""
+        if call.call_signature is not None and (call.internal or call.function_id is not None):
             calls = self.calls.pop(_key(call), [])
             self.calls[_key(call)] = [*calls, call][-_MOST_CALLS:]
         if call.source_id is not None and not call.internal:
@@ -60,7 +60,7 @@ class Memory:
 
 
 def _key(call: Call) -> Hashable:
-    """Primitives that are run by themselves have a function object for each set of parameters, and one name."""
+    """Identify eager operations by name, since each set of parameters has a function object of its own."""
     if call.internal:
         return "operation", call.name, call.transformation
     return call.function_id, call.transformation
@@ -75,15 +75,15 @@ def find_cause(call: Call | None, miss: Miss | None, *, traced: bool, memory: Me
     """Find why a function or an eager operation compiled.
 
     Args:
-        call: the call that led to it, where it could be seen.
-        miss: JAX's explanation, where there was one.
+        call: the call that led to the compilation, if it was found on the stack.
+        miss: JAX's explanation, if it gave one.
         traced: whether the function was traced; if not, JAX knew its types already.
-        memory: earlier calls; this one is added.
+        memory: earlier calls, to which `call` is added.
     """
-    found = _find(call, "" if miss is None else miss.text, traced, memory)
+    why = _find(call, "" if miss is None else miss.text, traced, memory)
     if call is not None:
         memory.remember(call)
-    return found
+    return why
 
 
 def _find(call: Call | None, text: str, traced: bool, memory: Memory) -> Cause:
@@ -107,38 +107,38 @@ def _of_call(call: Call, earlier: Sequence[Call], text: str, memory: Memory) -> 
     setting = jax_explanations.context(text)
     named = setting is not None and setting.now is not None
     if setting is not None and alike is not None and call.settings.get(setting.argument or "") is not None:
-        named = False  # JAX compared with another call: what differs from the nearest one is known
-    seen = [each.argument for each in differing if each.kind == "context"]
-    if setting is not None and named and not seen and (alike is None or alike.context != call.context):
+        named = False  # JAX compared with a different call, and the settings of the nearest one are known
+    known = any(each.kind == "context" for each in differing)
+    if setting is not None and named and not known and (alike is None or alike.context != call.context):
         return combined([setting, *differing])
     if differing:
         return combined(differing)
     if alike is not None and jax_explanations.never_seen(text):
-        return Cause(kind="first call", reason="compiled before, but gone from JAX's caches (jax.clear_caches()?)")
+        return Cause(kind="first call", reason="compiled before, but no longer in JAX's caches (jax.clear_caches()?)")
     if call.wrapped:
         return _of_wrapped(call, text, earlier, memory)
     explained = _from_explanation(text, call, memory)
     if alike is not None and (explained is None or explained.kind == "static value"):
-        explained = _own_equality(call, alike, told_by_jax=explained is not None) or explained
+        explained = _own_equality(call, alike, reported_by_jax=explained is not None) or explained
     if explained:
         return explained
     return _unknown(call) if text or earlier else _not_explained(call, memory)
 
 
-def _own_equality(call: Call, alike: Call, *, told_by_jax: bool) -> Cause | None:
-    """Two calls that differ in nothing, except that a class of the user's may tell two static values apart."""
-    for name, text in call.statics.items():
-        if name in alike.statics:
+def _own_equality(call: Call, alike: Call, *, reported_by_jax: bool) -> Cause | None:
+    """Explain calls with no other difference than a static value whose class has an ``__eq__`` of its own."""
+    for name, text in call.static_args.items():
+        if name in alike.static_args:
             held, before = (each.static_contents.get(name, {}) for each in (call, alike))
-            if found := own_equality(name, text, held, before, told_by_jax=told_by_jax):
-                return found
+            if why := own_equality(name, text, held, before, reported_by_jax=reported_by_jax):
+                return why
     return None
 
 
 def _new_function(call: Call, memory: Memory) -> Cause | None:
-    """Another function object of a source that was compiled before, and what else differs from its calls.
+    """Explain a new function object of a source that was compiled before, and what else differs from its calls.
 
-    To make the function once avoids a compilation only where it was called like this before, with the same options.
+    Defining the function once avoids a compilation only if it was called like this before, with the same options.
     """
     earlier = memory.of_source(call)
     if not earlier:
@@ -146,39 +146,39 @@ def _new_function(call: Call, memory: Memory) -> Cause | None:
     fewest = min(len(changes(call.held, each.held)) for each in earlier)
     nearest = [each for each in earlier if len(changes(call.held, each.held)) == fewest]
     alike = most_alike(call, [each for each in nearest if each.transformation == call.transformation])
-    found = new_function(call.held, (alike or nearest[-1]).held)
+    remade = new_function(call.held, (alike or nearest[-1]).held)
     differing = [] if alike is None else differences(call, alike)
     options = [each for each in differing if each.kind == "options"]
-    return combined([*options, found, *(each for each in differing if each not in options)])
+    return combined([*options, remade, *(each for each in differing if each not in options)])
 
 
 def _of_wrapped(call: Call, text: str, earlier: Sequence[Call], memory: Memory) -> Cause:
-    """JAX's explanation is about the library's function, which many of the user's may share."""
+    """Explain a call through a library's own jitted function, which many of the user's functions may share."""
     if earlier:
         return _unknown(call)
     return _not_explained(call, memory, never_seen=jax_explanations.never_seen(text))
 
 
 def _not_explained(call: Call, memory: Memory, *, never_seen: bool = False) -> Cause:
-    """The first measured call of a function of which JAX says nothing, as of its own in ``jax.jit(jnp.sum)``."""
-    if found := _new_function(call, memory):
-        return found
-    if call.function_id is None or call.passed is None:  # its calls are not remembered: there may have been others
+    """Explain the first measured call of a function without JAX's help; ``jax.jit(jnp.sum)`` is never explained."""
+    if why := _new_function(call, memory):
+        return why
+    if call.function_id is None or call.call_signature is None:  # its calls are not remembered
         return _unknown(call)
     known = "" if never_seen else ", as far as calls were measured"
     return Cause(kind="first call", reason=f"first call{known}")
 
 
 def _of_transformed(call: Call, earlier: Sequence[Call], text: str, memory: Memory) -> Cause:
-    """A part of a transformation is compared with earlier ones under the same transformation."""
+    """Compare part of a transformation with earlier calls under the same transformation."""
     alike = most_alike(call, earlier)
     if alike is not None and (differing := differences(call, alike)):
         return combined(differing)
     if jax_explanations.never_seen(text):
-        _never_seen(text, call, memory)  # the next call from there is to be told from this one
+        _never_seen(text, call, memory)  # so that the next call from the same line is compared with this one
     if call.transformation:
-        return cause("transformation", f"a part of {call.transformation}, around {call.name}")
-    return cause("transformation", f"a part of a transformation, such as jax.grad or jax.vmap, around {call.name}")
+        return cause("transformation", f"part of {call.transformation}, around {call.name}")
+    return cause("transformation", f"part of a transformation, such as jax.grad or jax.vmap, around {call.name}")
 
 
 def _from_explanation(text: str, call: Call | None, memory: Memory) -> Cause | None:
@@ -192,32 +192,32 @@ def _never_seen(text: str, call: Call | None, memory: Memory) -> Cause:
     here = ("", None) if call is None else (call.name, call.source_id)
     seen_here = memory.call_sites.pop(site, None)
     memory.call_sites[site] = here
-    if call is not None and (found := _new_function(call, memory)):
-        return found
-    # JAX's hint is about the line of the call: two different functions called from it get the hint as well.
+    if call is not None and (why := _new_function(call, memory)):
+        return why
+    # JAX gives the hint for the line of the call, even if two different functions are called from it.
     if jax_explanations.hints_at_new_function(text) and seen_here in (None, here):
-        reason = "a new function object, called from a line that called one before"
-        advice = "define and jit the function once, if it is the same and closes over the same"
+        reason = "a new function object, called from the same line as an earlier one"
+        advice = "define and jit the function once, if it is the same function with the same closure"
         return Cause(kind="new function", reason=reason, remedy=advice)
     return Cause(kind="first call", reason="first call")
 
 
 def _placement(call: Call, earlier: Sequence[Call]) -> Cause:
-    """JAX did not trace, so it knew types, statics and nesting: what differs may be where the arguments lie."""
-    if found := placement_difference(call, earlier):
-        return found
+    """Explain a compilation without tracing: JAX knew types, static arguments and pytrees; placement may differ."""
+    if why := placement_difference(call, earlier):
+        return why
     alike = most_alike(call, earlier)
-    told = [] if alike is None else differences(call, alike)
-    if told and all(each.kind in ("options", "context") for each in told):
-        return combined(told)
+    differing = [] if alike is None else differences(call, alike)
+    if differing and all(each.kind in ("options", "context") for each in differing):
+        return combined(differing)
     where = next((leaf.placement for leaf in call.leaves.values() if leaf.placement), None)
     return Cause(
         kind="unknown",
-        reason="traced before with the same types: compiled by itself for the first time, or for another "
-        + f"device, sharding, commitment or options of jax.jit than earlier{f' (now {where})' if where else ''}",
+        reason="traced before with the same types: compiled on its own for the first time, or with a different "
+        + f"device, sharding, commitment or jax.jit options than before{f' (now {where})' if where else ''}",
     )
 
 
 def _unknown(call: Call | None = None) -> Cause:
-    statics = "" if call is None else ", ".join(f"{name}={shown(value)}" for name, value in call.statics.items())
-    return Cause(kind="unknown", reason="JAX gave no reason" + (f"; static arguments: {statics}" if statics else ""))
+    values = "" if call is None else ", ".join(f"{name}={shown(each)}" for name, each in call.static_args.items())
+    return Cause(kind="unknown", reason="JAX gave no reason" + (f"; static arguments: {values}" if values else ""))

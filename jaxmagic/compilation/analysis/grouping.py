@@ -1,4 +1,4 @@
-"""From spans and explanations to compilations: which stages belong together, and why it happened."""
+"""Group spans and explanations into compilations, each with its stages and its cause."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .causes import Memory, find_cause
 from .self_times import self_times
 from .waits import Interval, touching
 
-#: Spans report their length by another clock than ours: an inner one may seem to begin this much too early.
+#: JAX measures the length of a span with a different clock, so an inner span may seem to begin this much too early.
 _JITTER_NS = 2_000
 
 
@@ -26,18 +26,18 @@ def group(
     threads: Collection[int],
     waits: Sequence[Interval] = (),
 ) -> tuple[Compilation, ...]:
-    """The compilations of a window, in the order in which they ended.
+    """Return the compilations of a window, in the order in which they ended.
 
     Args:
         spans: stages as JAX reported them, in the order of their ends.
         misses: JAX's explanations, in the order in which they were logged.
         memory: earlier calls of the session, to compare with; this window's calls are added to it.
         start_ns: the start of the window.
-        end_ns: its end, when the code had returned.
+        end_ns: the end of the window, when the code had returned.
         main_thread: the thread that ran the measured code.
-        threads: the threads that belong to the measured code; compilations of others are listed with the
+        threads: the threads that belong to the measured code; compilations in other threads are listed with the
             name of their thread and their full times.
-        waits: when the measured code itself waited for results: in no stage.
+        waits: when the measured code itself waited for results; this time counts for no stage.
     """
     own = self_times(spans, start_ns, end_ns, main_thread=main_thread, threads=threads, waits=touching(waits, spans))
     unclaimed = list(misses)
@@ -53,7 +53,7 @@ def group(
         miss = _claim(unclaimed, spans, members, last)
         try:
             cause = find_cause(call, miss, traced=traced, memory=memory)
-        except Exception as error:  # a cause that cannot be found must not cost the times
+        except Exception as error:  # the times are valid without a cause
             cause = Cause(kind="unknown", reason=f"the cause could not be found out ({type(error).__name__})")
         compilations.append(
             Compilation(
@@ -77,23 +77,23 @@ def group(
 
 
 def _programs(spans: Sequence[Span]) -> dict[int, list[int]]:
-    """The spans of each program, under the one that ends it.
+    """Return the spans of each program, by the index of its last span.
 
-    In a thread the stages of one program follow each other: tracing, lowering, compilation. A function that is
-    traced inside another's tracing or lowering belongs to that one. A trace whose next stage never comes
-    (``jax.eval_shape``) is a program of its own, without the last stage.
+    In a thread, the stages of a program follow each other: tracing, lowering, compilation. A function that is
+    traced while another one is traced or lowered belongs to the outer program. A trace without a next stage
+    (``jax.eval_shape``) is a program of its own.
     """
     owner = list(range(len(spans)))
-    waiting: dict[int, list[int]] = {}  # by thread: spans that no later span has taken yet, in order
+    waiting: dict[int, list[int]] = {}  # by thread: spans that belong to no later span yet, in order
     for index, span in enumerate(spans):
         stack = waiting.setdefault(span.thread, [])
         while stack and spans[stack[-1]].start_ns >= span.start_ns - _JITTER_NS:
-            owner[stack.pop()] = index  # it lies inside this one
+            owner[stack.pop()] = index  # it lies inside this span
         if span.stage != "tracing":
             for position in range(len(stack) - 1, -1, -1):
                 earlier = spans[stack[position]]
                 if earlier.function == span.function and earlier.stage != span.stage:
-                    owner[stack.pop(position)] = index  # it is the stage before this one
+                    owner[stack.pop(position)] = index  # it is the previous stage of the same program
                     break
         if span.stage in ("tracing", "lowering"):
             stack.append(index)
@@ -106,15 +106,15 @@ def _programs(spans: Sequence[Span]) -> dict[int, list[int]]:
 
 
 def _call(spans: Sequence[Span], members: Sequence[int], last: int) -> Call | None:
-    """The call that all of this was for: seen from any stage that bears the function's name."""
+    """Return the call that led to a program, as observed in any stage with the function's name."""
     calls = [spans[i].call for i in members if spans[i].function == spans[last].function]
     return next((call for call in reversed(calls) if call is not None), None)
 
 
 def _claim(unclaimed: list[Miss], spans: Sequence[Span], members: Sequence[int], last: int) -> Miss | None:
-    """The explanation of this compilation; those of functions traced inside it are used up with it."""
-    found = None
-    # JAX traces what a transformation evaluates without saying for how long.
+    """Take the explanation of this compilation, and drop those of functions traced inside it."""
+    claimed = None
+    # JAX reports no tracing span for functions that a transformation evaluates.
     untraced = all(spans[index].stage != "tracing" for index in members)
     latest_ns = max(spans[index].end_ns for index in members) + _JITTER_NS
     for index in members:
@@ -125,9 +125,9 @@ def _claim(unclaimed: list[Miss], spans: Sequence[Span], members: Sequence[int],
             if miss.thread == span.thread and miss.at_ns <= latest_ns and _is_about(miss, span.function):
                 unclaimed.remove(miss)
                 if span.function == spans[last].function:
-                    found = miss
+                    claimed = miss
                 break
-    return found
+    return claimed
 
 
 def _is_about(miss: Miss, function: str) -> bool:
@@ -138,7 +138,7 @@ def _is_about(miss: Miss, function: str) -> bool:
 
 
 def costliest(functions: Sequence[Compilation], most: int) -> tuple[tuple[Compilation, ...], tuple[Compilation, ...]]:
-    """Split `functions` into the `most` that took longest and the rest, both in the order in which they came."""
+    """Split `functions` into the `most` that took longest and the rest, each in their original order."""
     by_cost = sorted(range(len(functions)), key=lambda index: -functions[index].total_ns)
     first = set(by_cost[:most])
     return (
@@ -148,5 +148,5 @@ def costliest(functions: Sequence[Compilation], most: int) -> tuple[tuple[Compil
 
 
 def total_ns(compilations: Iterable[Compilation]) -> int:
-    """All stages of all of them."""
+    """Add up all stages of all compilations."""
     return sum(each.total_ns for each in compilations)

@@ -1,4 +1,4 @@
-"""JAX's own explanation of why it traced again, in the layouts of 0.8 and of 0.10 to 0.12, as a cause."""
+"""Parse JAX's own explanations of why it traced again, in the layouts of 0.8 and of 0.10 to 0.12."""
 
 from __future__ import annotations
 
@@ -12,25 +12,25 @@ from .static_values import static_difference
 
 
 def read(text: str, call: Call | None) -> Cause | None:
-    """The cause that `text` states, ``None`` where it states none; `call` has the names of the arguments."""
+    """Return the cause that `text` states, if any, with the argument names of `call`."""
     for reader in (_types, _static, _pytree, _argument_count, context):
-        if found := reader(text, call):
-            return found
+        if stated := reader(text, call):
+            return stated
     return None
 
 
 def never_seen(text: str) -> bool:
-    """Tell whether JAX says that it has not seen the function object."""
+    """Tell whether JAX says that the function object is new to it."""
     return "never seen function" in text
 
 
 def call_site(text: str) -> str:
-    """The line of the call: ``cell.py:3:5 (<module>)``."""
+    """Return the line of the call, such as ``cell.py:3:5 (<module>)``."""
     return text.partition("TRACING CACHE MISS at ")[2].partition("\n")[0].split(" costing ")[0].rstrip(":")
 
 
 def hints_at_new_function(text: str) -> bool:
-    """Tell whether JAX has seen another function called from the same line."""
+    """Tell whether JAX has seen a different function called from the same line."""
     return "on the same line" in text
 
 
@@ -40,13 +40,13 @@ _DIFFERENCE = re.compile(r"\* at (?P<path>.+?), now (?P<now>.+?) and before (?P<
 def _types(text: str, call: Call | None) -> Cause | None:
     if "different input types" not in text:
         return None
-    # JAX 0.8 compares with several earlier calls where they are equally close: the first is enough.
+    # JAX 0.8 compares with all earlier calls that are equally close; the first is enough.
     closest = text.partition("different input types")[2].partition("* key with ")[0]
-    found = [
+    differing = [
         type_difference(_argument(each["path"], call), each["now"], each["before"])
         for each in _DIFFERENCE.finditer(closest)
     ]
-    return combined(found) if found else None
+    return combined(differing) if differing else None
 
 
 _STATIC_KWARGS = re.compile(r"different value of static kwargs:\s+now \{(?P<now>.*)\} and before \{(?P<before>.*)\}")
@@ -68,19 +68,19 @@ def _static(text: str, call: Call | None) -> Cause | None:
                 return static_difference(name, now[name], before[name])
         return difference(
             "pytree",
-            "static arguments passed by position or by keyword in another way",
+            "static arguments are passed differently, by position or by keyword",
             None,
             f"by keyword {{{found['now']}}}",
             f"{{{found['before']}}}",
         )
     if found := _STATIC_ARGS.search(text):
-        names = list(call.statics) if call else []
+        names = list(call.static_args) if call else []
         return static_difference(names[0] if len(names) == 1 else None, found["now"], found["before"])
     return None
 
 
 def _pairs(text: str) -> list[tuple[str, str]]:
-    """``n: 2, mode: 'fast'`` as pairs; a comma inside a value stays with it."""
+    """Split ``n: 2, mode: 'fast'`` into pairs; a comma inside a value does not separate."""
     parts = re.split(r"(?:^|, )(?=\w+: )", text)
     return [(name, value) for part in parts if part for name, _, value in [part.partition(": ")]]
 
@@ -90,28 +90,28 @@ def _pytree(text: str, call: Call | None) -> Cause | None:
         return None
     found = _DIFFERENCE.search(text)
     if found is None:
-        return cause("pytree", "the arguments are nested in another way")
+        return cause("pytree", "the arguments have a different pytree structure")
     path = found["path"].removeprefix("input path ")
     before, _, explanation = found["before"].partition(", so ")
     now, before = (_short_node(node) for node in (found["now"], before))
     if path in ("[0]", "args"):
-        return difference("pytree", "another number of positional arguments", None, now, before)
+        return difference("pytree", "a different number of positional arguments", None, now, before)
     if path in ("[1]", "kwargs"):
-        return difference("pytree", "other keyword arguments", None, now, before)
+        return difference("pytree", "different keyword arguments", None, now, before)
     argument = _argument(path, call)
-    stated = difference("pytree", f"argument {argument} is nested in another way", argument, now, before)
+    stated = difference("pytree", f"argument {argument} has a different pytree structure", argument, now, before)
     keys = re.search(r"symmetric difference of key sets (\{.*?\})", explanation)
     return replace(stated, reason=f"{stated.reason}; keys in only one of them: {keys[1]}") if keys else stated
 
 
 def _short_node(node: str) -> str:
-    """``<class 'dict'> with 2 children`` to ``dict with 2 children``."""
+    """Shorten ``<class 'dict'> with 2 children`` to ``dict with 2 children``."""
     node = re.sub(r"<class '(?:[\w.]*\.)?(\w+)'>", r"\1", node)
-    return re.sub(r"\b0 child\b", "0 children", node)  # as JAX has it
+    return re.sub(r"\b0 child\b", "0 children", node)  # JAX writes "0 child"
 
 
 def _argument(path: str, call: Call | None) -> str:
-    """``[0][1]['w']``, a path into ``(args, kwargs)``, or ``args[1]['w']``, in the function's own names."""
+    """Translate ``[0][1]['w']``, a path into ``(args, kwargs)``, or ``args[1]['w']``, to the function's own names."""
     found = re.match(r"(?:\[0\]|args)\[(\d+)\](.*)", path)
     if found:
         position = int(found[1])
@@ -127,13 +127,11 @@ def _argument_count(text: str, call: Call | None) -> Cause | None:
     )
     if not found:
         return None
-    return difference(
-        "pytree", "passed by position or by keyword in another way", None, found["now"], found["before"]
-    )
+    return difference("pytree", "passed differently, by position or by keyword", None, found["now"], found["before"])
 
 
 def context(text: str, call: Call | None = None) -> Cause | None:
-    """Another configuration or mesh, with its name and values where JAX gives them."""
+    """Return the difference in configuration or mesh, with its name and values where JAX gives them."""
     if "tracing context" not in text.lower():
         return None
     found = re.search(r"\* (?P<name>\S+) differs: now (?P<now>.*) and before (?P<before>.*)", text)
@@ -142,5 +140,7 @@ def context(text: str, call: Call | None = None) -> Cause | None:
         return setting_difference(name, now, before)
     found = re.search(r"\[\d+\]: now (?P<now>.*?) and before (?P<before>[^\n,]*)", text)
     if found:
-        return difference("context", "a setting or the mesh has another value", None, found["now"], found["before"])
-    return cause("context", "another configuration or mesh, and JAX does not say which")
+        return difference(
+            "context", "a setting or the mesh has a different value", None, found["now"], found["before"]
+        )
+    return cause("context", "a different configuration or mesh; JAX does not say which")

@@ -1,4 +1,4 @@
-"""Why did an operation outside of ``jit`` compile? For its types or parameters, for a transfer, or while tracing."""
+"""Explain why an operation outside ``jit`` compiled: types or parameters, a transfer, or tracing."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from ..record.events import Call
 from .call_diff import differences, most_alike, placement_difference
 from .remedies import cause, combined
 
-#: Operations that bring a value from the host to a device, if they get one of the host's.
+#: Operations that copy their operand to a device, if it is on the host.
 _FROM_HOST = ("stage", "convert_element_type", "copy", "copy_p")
 
-#: Parameters of operations that are sizes or types: with another value it is still the same use of the operation.
+#: Parameters that are sizes or types; calls that differ only in these are the same use of an operation.
 _SIZES = ("shape", "new_sizes", "slice_sizes", "start_indices", "limit_indices", "dtype", "new_dtype")
 
 #: Functions of JAX that move arrays between devices.
@@ -24,14 +24,14 @@ def operation_cause(call: Call, earlier: Sequence[Call]) -> Cause:
     """Find why an eager operation compiled.
 
     Args:
-        call: with its operands.
+        call: the operation, with its operands.
         earlier: earlier calls of the same operation, oldest first.
     """
     if call.while_tracing:
         during = f"while {call.outer} was traced" if call.outer else "while a function was traced"
         return Cause(kind="while tracing", reason=f"run {during}")
     if call.name in _BETWEEN_DEVICES:
-        return Cause(kind="transfer", reason="JAX divided or moved an array between devices")
+        return Cause(kind="transfer", reason="JAX split an array over devices or moved it between them")
     if (
         call.name in _FROM_HOST
         and call.leaves
@@ -45,16 +45,16 @@ def operation_cause(call: Call, earlier: Sequence[Call]) -> Cause:
 
 
 def _same_use(now: Call, before: Call) -> bool:
-    """Tell whether two calls differ in sizes and types only: else they have no more than the operation in common."""
+    """Tell whether two calls differ in sizes and types only; if not, they have only the operation in common."""
     same_names = (
-        now.passed == before.passed
+        now.call_signature == before.call_signature
         and now.leaves.keys() == before.leaves.keys()
-        and now.statics.keys() == before.statics.keys()
+        and now.static_args.keys() == before.static_args.keys()
     )
     if not same_names or _sources(now) != _sources(before):
         return False
     types = [(leaf.type, before.leaves[path].type) for path, leaf in now.leaves.items()]
-    values = [(name, value, before.statics[name]) for name, value in now.statics.items()]
+    values = [(name, value, before.static_args[name]) for name, value in now.static_args.items()]
     return all(_dimensions(one) == _dimensions(other) for one, other in types) and all(
         one == other or (name in _SIZES and one.count(",") == other.count(","))
         for name, one, other in values
@@ -67,7 +67,7 @@ def _sources(call: Call) -> dict[str, int]:
 
 
 def _dimensions(type_: str) -> int:
-    """Tell how many dimensions a type such as ``float32[3,4]`` has."""
+    """Count the dimensions of a type such as ``float32[3,4]``."""
     return 0 if type_.endswith("[]") else 1 + type_.count(",")
 
 

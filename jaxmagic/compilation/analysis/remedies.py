@@ -1,7 +1,7 @@
-"""From a difference between two calls to a cause in words, with what would have avoided the compilation.
+"""Describe a difference between two calls, and what would have avoided the compilation.
 
-A remedy is given only where it would have avoided it. There is none where every value, size or source is a program of
-its own, whatever one does.
+A remedy is given only where it would have avoided the compilation. Where every value, size or source needs a program
+of its own, there is none.
 """
 
 from __future__ import annotations
@@ -12,31 +12,31 @@ from dataclasses import replace
 
 from ..record.compilation import Cause, CauseKind
 
-#: The longest that is shown of a value or type: a static argument may print as a page.
+#: The most characters shown of a value or type; a static argument may print as a page.
 _LONGEST = 60
 
 _REMEDIES: dict[CauseKind, str] = {
     "shape": "pad to a few fixed shapes, or expect one compilation per shape",
     "dtype": "pass the same dtype in every call, with .astype()",
     "weak type": "pass an array in every call, with jnp.asarray(value, dtype)",
-    "static value": "every value of a static argument is a program of its own; where no shape, no axis and "
-    "no if depends on it, pass it as an array of one dtype",
+    "static value": "every value of a static argument needs a program of its own; if no shape, axis or Python if "
+    "depends on it, pass it as an array of one dtype",
     "pytree": "pass the same arguments, containers and keys in every call",
     "new function": "define and jit the function once, outside the loop or the cell that runs again",
-    "options": "call one jitted function, with the same options of jax.jit, in every place",
+    "options": "call one jitted function, with the same options of jax.jit, everywhere",
     "placement": "place the arguments once, with jax.device_put(x, sharding)",
     "context": "set configuration and mesh once, before the first call",
-    "transformation": "jit the whole, from outside: jax.jit(jax.grad(f)), jax.jit(jax.value_and_grad(f))",
+    "transformation": "jit the whole transformation: jax.jit(jax.grad(f)), jax.jit(jax.value_and_grad(f))",
     "eager": "wrap the computation in jax.jit",
     "transfer": "use jax.device_put(array), which compiles nothing",
 }
 
-_KEYS = "make all keys in the same way, with jax.random.key(seed, impl=...)"
+_KEYS = "create all keys in the same way, with jax.random.key(seed, impl=...)"
 
-#: Kinds for which what surrounds a compilation decides about the remedy: ``compilation/analysis/advice.py`` adds it.
+#: Kinds whose remedy depends on the other compilations; ``compilation/analysis/advice.py`` adds it.
 _LATER: tuple[CauseKind, ...] = ("transformation", "eager")
 
-#: Where a difference is that belongs to no argument.
+#: Names for differences that belong to no argument.
 _PLACES: dict[CauseKind, str] = {"new function": "the function object", "pytree": "how the arguments are passed"}
 
 _TYPE = re.compile(
@@ -46,17 +46,17 @@ _TYPE = re.compile(
 
 
 def remedy(kind: CauseKind) -> str | None:
-    """Return what would avoid another compilation of this kind."""
+    """Return the remedy for a kind of cause, if the kind has one."""
     return _REMEDIES.get(kind)
 
 
 def cause(kind: CauseKind, reason: str) -> Cause:
-    """A cause with the remedy for its kind, where the kind alone decides about it."""
+    """Return a cause, with a remedy if its kind alone determines one."""
     return Cause(kind=kind, reason=reason, remedy=None if kind in _LATER else remedy(kind))
 
 
 def difference(kind: CauseKind, what: str, argument: str | None, now: str, before: str) -> Cause:
-    """A cause that is a difference to an earlier call."""
+    """Return a cause that is a difference from an earlier call."""
     now, before = _shortened(now, before)
     return Cause(
         kind=kind,
@@ -69,24 +69,24 @@ def difference(kind: CauseKind, what: str, argument: str | None, now: str, befor
 
 
 def setting_difference(name: str, now: str, before: str) -> Cause:
-    """Another value of a setting, or another mesh."""
-    what = "the mesh is another one" if "mesh" in name else f"the setting {name} has another value"
+    """Describe a different value of a setting, or a different mesh."""
+    what = "the mesh differs" if "mesh" in name else f"the setting {name} has a different value"
     return difference("context", what, name, now, before)
 
 
 def without_sharding(type_: str) -> str:
-    """``f32[2@d,4]``, as explicit sharding has it, to ``f32[2,4]``."""
+    """Reduce ``f32[2@d,4]``, as explicit sharding writes it, to ``f32[2,4]``."""
     return re.sub(r"@(\([^)]*\)|\w+)", "", type_)
 
 
 def parameter_difference(operation: str, name: str, now: str, before: str) -> Cause:
-    """Another parameter of an eager operation, which every program has as a constant."""
+    """Describe a different parameter of an eager operation; parameters are constants of its program."""
     kind: CauseKind = "static value"
-    what = f"parameter {name} of {operation} has another value"
+    what = f"parameter {name} of {operation} has a different value"
     if name in ("shape", "new_sizes", "slice_sizes"):
-        kind, what = "shape", "the result has another shape"
+        kind, what = "shape", "the result has a different shape"
     elif name in ("dtype", "new_dtype"):
-        kind, what = "dtype", "the result has another dtype"
+        kind, what = "dtype", "the result has a different dtype"
     now, before = (re.sub(r"\bu?int\d+\((-?\d+)\)", r"\1", each) for each in (now, before))
     return replace(difference(kind, what, name, now, before), remedy=None)
 
@@ -97,14 +97,14 @@ def type_difference(
     """Return what differs between two types as JAX writes them: ``f32[8,8]``, ``i32[]({}){weak_type=True}``.
 
     Args:
-        argument: of which argument.
+        argument: the name of the argument.
         now_text: its type in this call.
-        before_text: and before.
-        numbers: whether it was one of Python's numbers, now and before; ``None`` if that is not known.
+        before_text: its type in the earlier call.
+        numbers: whether it was a Python number, now and before; ``None`` if that is not known.
     """
     now, before = _TYPE.match(without_sharding(now_text)), _TYPE.match(without_sharding(before_text))
     if now is None or before is None:
-        found = difference("dtype", f"argument {argument} has another type", argument, now_text, before_text)
+        found = difference("dtype", f"argument {argument} has a different type", argument, now_text, before_text)
         return replace(found, remedy=None)
     is_number, was_number = (None, None) if numbers is None else numbers
     now_words, before_words = (f"{each['dtype']}[{each['shape']}]" for each in (now, before))
@@ -114,14 +114,14 @@ def type_difference(
         if before["weak"] == "True":
             before_words += f" ({_weak(was_number)})"
         and_dtype = " and dtype" if now["dtype"] != before["dtype"] else ""
-        what = f"argument {argument} has another shape{and_dtype}"
+        what = f"argument {argument} has a different shape{and_dtype}"
         found = difference("shape", what, argument, now_words, before_words)
         return replace(found, remedy=_shape_remedy(now, before))
     if now["dtype"] == before["dtype"] and now["memory"] != before["memory"]:
         memories = (f"{each['memory'] or 'device'} memory" for each in (now, before))
-        return difference("placement", f"argument {argument} lies elsewhere", argument, *memories)
+        return difference("placement", f"argument {argument} has a different placement", argument, *memories)
     if now["dtype"] != before["dtype"]:
-        found = difference("dtype", f"argument {argument} has another dtype", argument, now_words, before_words)
+        found = difference("dtype", f"argument {argument} has a different dtype", argument, now_words, before_words)
         if now["dtype"].startswith("key<"):
             return replace(found, remedy=_KEYS)
         number = "True" in (now["weak"], before["weak"]) or is_number or was_number  # which has no .astype()
@@ -129,13 +129,13 @@ def type_difference(
     if now["weak"] != before["weak"]:
         return difference(
             "weak type",
-            f"argument {argument} is another kind of {now_words}",
+            f"argument {argument} is a different kind of {now_words}",
             argument,
             _weak(is_number) if now["weak"] == "True" else "an array",
             _weak(was_number) if before["weak"] == "True" else "an array",
         )
     texts = (re.sub(r"\{weak_type=\w+\}$", "", each) for each in (now_text, before_text))
-    return difference("placement", f"argument {argument} is sharded in another way", argument, *texts)
+    return difference("placement", f"argument {argument} has a different sharding", argument, *texts)
 
 
 def _weak(number: bool | None) -> str:
@@ -145,7 +145,7 @@ def _weak(number: bool | None) -> str:
 
 
 def _shape_remedy(now: re.Match[str], before: re.Match[str]) -> str | None:
-    """Padding makes sizes equal, not numbers of dimensions."""
+    """Return the remedy for a different shape; padding equalizes sizes, but not ranks."""
     if now["dtype"].startswith("key<") != before["dtype"].startswith("key<"):
         return _KEYS
     ranks = [0 if not each["shape"] else each["shape"].count(",") + 1 for each in (now, before)]
@@ -157,9 +157,9 @@ def _shape_remedy(now: re.Match[str], before: re.Match[str]) -> str | None:
 
 
 def combined(causes: Sequence[Cause]) -> Cause:
-    """Several differences as one cause: the first in full, the others by name, and all of their remedies.
+    """Combine differences into one cause: the first in full, the others by name, and all their remedies.
 
-    One remedy would not have avoided the compilation, and where one difference has none, all others would not either.
+    One remedy alone would not have avoided the compilation. If one difference has no remedy, the others do not help.
     """
     first, *others = causes
     if not others:
@@ -171,13 +171,13 @@ def combined(causes: Sequence[Cause]) -> Cause:
     return replace(first, reason=f"{first.reason}; and other differences at {names}", remedy=advice)
 
 
-def _follows(one: Cause, first: Cause) -> bool:
-    """Tell whether a dtype differs because the first difference is the setting that allows it."""
-    return first.argument == "jax_enable_x64" and one.kind == "dtype"
+def _follows(cause: Cause, first: Cause) -> bool:
+    """Tell whether a dtype differs because the first difference is ``jax_enable_x64``."""
+    return first.argument == "jax_enable_x64" and cause.kind == "dtype"
 
 
 def _shortened(now: str, before: str) -> tuple[str, str]:
-    """Both texts, cut so that what is shown differs if they do."""
+    """Cut both texts so that the shown parts differ if the texts do."""
     same = next((i for i, (a, b) in enumerate(zip(now, before, strict=False)) if a != b), min(len(now), len(before)))
     start = 0 if same < _LONGEST - 20 else same - 20
     return _cut(now, start), _cut(before, start)

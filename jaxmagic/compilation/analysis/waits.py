@@ -1,4 +1,4 @@
-"""How much of a dispatch was waiting: what the measured code itself waited for, without what compiled meanwhile."""
+"""Measure how long the measured code itself waited for results during dispatch, outside any compilation."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ def own_waits_ns(
     main_thread: int,
     threads: Collection[int],
 ) -> int:
-    """The time in `waits` that belongs to no compilation, in nanoseconds.
+    """Return how much time of `waits` belongs to no compilation, in nanoseconds.
 
     Args:
-        waits: of the thread that runs the measured code, in order and apart from each other.
+        waits: waits of the thread that runs the measured code, in order and without overlap.
         spans: stages of compilations, in any order.
         start_ns: the start of the window.
-        end_ns: its end.
+        end_ns: the end of the window.
         main_thread: the thread that ran the measured code.
         threads: the threads whose spans count.
 
@@ -44,7 +44,7 @@ def _within_ns(waits: Sequence[Interval], start_ns: int, end_ns: int) -> int:
 
 
 def touching(waits: Sequence[Interval], spans: Sequence[Span]) -> list[Interval]:
-    """The waits that share a moment with a span: of a loop with many thousand, a few."""
+    """Return the waits that overlap a span; in a loop with many thousand waits, a few do."""
     if not spans:
         return []
     first, last = min(each.start_ns for each in spans), max(each.end_ns for each in spans)

@@ -1,4 +1,4 @@
-"""Read what an object is compared by and what a class of the user's holds, without running any code of theirs."""
+"""Read the attributes of objects and classes, and how they compare, without running any of the user's code."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from typing import Any
 from ...records.call_stack import Frame, is_users
 from ...runtime.around import attributes, classes, inherits, is_a, is_exactly, member, members, of_type
 
-#: A class with more methods is compared by so many of them.
+#: At most this many methods of a class are compared.
 _MOST_METHODS = 50
 
 _POINTER_BYTES = struct.calcsize("P")
 
 
 def attributes_of(value: Any) -> dict[str, Any] | None:
-    """Return the attributes and slots of an object; ``None`` where they cannot be read.
+    """Return the attributes and slots of an object; ``None`` if they cannot be read.
 
     >>> class Model:
     ...     def __init__(self): self.rate = 0.5
@@ -29,20 +29,20 @@ def attributes_of(value: Any) -> dict[str, Any] | None:
     """
     held = attributes(value)
     readable = held is not None
-    found = {name: each for name, each in (held or {}).items() if is_exactly(name, str)}
-    for each in classes(value):
-        if "__slots__" not in each:
+    values = {name: each for name, each in (held or {}).items() if is_exactly(name, str)}
+    for own in classes(value):
+        if "__slots__" not in own:
             continue
         readable = True
-        for name, slot in each.items():
+        for name, slot in own.items():
             if is_exactly(slot, MemberDescriptorType):
                 with suppress(AttributeError):  # it is not set
-                    found.setdefault(name, slot.__get__(value))
-    return found if readable else None
+                    values.setdefault(name, slot.__get__(value))
+    return values if readable else None
 
 
 def compared_fields(value: Any) -> dict[str, Any] | None:
-    """Return what a named tuple or a dataclass is compared by; ``None`` if its class compares in a way of its own.
+    """Return the compared fields of a named tuple or a dataclass; ``None`` if its class has an ``__eq__`` of its own.
 
     >>> from dataclasses import dataclass, field
     >>> @dataclass
@@ -67,7 +67,7 @@ def compared_fields(value: Any) -> dict[str, Any] | None:
 
 
 def holds_more(kind: type) -> bool:
-    """Say whether objects of a class hold something beside attributes and slots, which only C code can read.
+    """Tell whether objects of a class hold data beside attributes and slots, which only C code can read.
 
     >>> holds_more(type("Model", (), {})), holds_more(type("Rate", (float,), {}))
     (False, True)
@@ -84,7 +84,7 @@ def holds_more(kind: type) -> bool:
 
 
 def is_users_class(kind: type) -> bool:
-    """Say whether a class is the user's own, and neither Python's nor an installed package's.
+    """Tell whether a class is the user's own, and neither Python's nor an installed package's.
 
     >>> import fractions
     >>> is_users_class(type("Own", (), {"__module__": "__main__"})), is_users_class(fractions.Fraction)
@@ -101,7 +101,7 @@ def is_users_class(kind: type) -> bool:
 
 
 def is_written(kind: type) -> bool:
-    """Say whether a class is made by a statement, which may run again, and is none of Python's own types.
+    """Tell whether a class is created by a statement, which may run again, and is not one of Python's built-in types.
 
     >>> is_written(dict), is_written(type("Own", (), {"__module__": "__main__"}))
     (False, True)
@@ -110,19 +110,19 @@ def is_written(kind: type) -> bool:
 
 
 def is_users_file(file: str) -> bool:
-    """Say whether the user has written the code of a file."""
+    """Tell whether the code of a file is the user's own."""
     return is_users(Frame(function="", file=file, line=0))
 
 
 def methods_of(kind: type) -> list[FunctionType]:
-    """Return the methods and properties of a class that the user has written, inherited ones as well."""
+    """Return the methods and properties of a class that the user has written, including inherited ones."""
     written = [each for base in of_type("__mro__", kind) if is_users_class(base) for each in members(base).values()]
     inside = (_function_of(each) for each in written)
     return [each for each in inside if type(each) is FunctionType][:_MOST_METHODS]
 
 
 def _function_of(value: Any) -> Any:
-    """The function of a method, a property or what was decorated with ``jax.jit``."""
+    """Return the function of a method, a property, or an object that ``jax.jit`` returned."""
     kind = type(value)
     if kind is FunctionType:
         return value
@@ -132,21 +132,21 @@ def _function_of(value: Any) -> Any:
 
 
 def class_values(kind: type) -> dict[str, Any]:
-    """Return what the user's classes of an object hold that is no code, such as ``rate = 0.5``.
+    """Return the values that a user's class and its bases define beside methods, such as ``rate = 0.5``.
 
     >>> class_values(type("Model", (), {"__module__": "__main__", "rate": 0.5, "step": lambda self: 1}))
     {'rate': 0.5}
     """
-    found: dict[str, Any] = {}
-    for each in of_type("__mro__", kind):
-        for name, value in members(each).items() if is_users_class(each) else ():
+    values: dict[str, Any] = {}
+    for base in of_type("__mro__", kind):
+        for name, value in members(base).items() if is_users_class(base) else ():
             if name.startswith("__") or member(type(value), "__get__") is not None or name == "_abc_impl":
                 continue
-            found.setdefault(name, value)
-    return found
+            values.setdefault(name, value)
+    return values
 
 
 def name_of_class(kind: type) -> str:
-    """Return the name that a class bears, without the function that it was made in."""
+    """Return the name of a class, without the function that it was defined in."""
     name = of_type("__qualname__", kind)
     return name.rpartition("<locals>.")[2] if type(name) is str else "?"

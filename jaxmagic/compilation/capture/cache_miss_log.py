@@ -1,10 +1,9 @@
-"""JAX's own explanations of why it traces again, caught on their way to the log.
+"""Intercept JAX's own explanations of why it traces again on their way to the log.
 
 ``jax_explain_cache_misses`` makes JAX log a paragraph for every miss of its tracing cache. It is switched on
-for the measuring thread only, through the context manager that JAX has for it, and the paragraphs are taken out
-of the log by a filter: the user's handlers and propagation are not touched, a level that is too high to let them
-pass is lowered for the while, and nobody sees text that was not asked for. Where the user had switched the
-explanations on already, they go on being printed.
+for the measuring thread only, with JAX's own context manager, and a filter takes the paragraphs out of the log. The
+user's handlers and propagation are not touched, and a logger's level that is too high to let the paragraphs pass is
+lowered for the duration. If the user had already switched the explanations on, they are still printed.
 """
 
 from __future__ import annotations
@@ -22,10 +21,10 @@ _MARK = "TRACING CACHE MISS"
 
 
 class MissLog(logging.Filter):
-    """Hands each explanation to `report`, from :meth:`begin` until as many calls of :meth:`end`.
+    """Pass each explanation to `report`, between :meth:`begin` and :meth:`end`.
 
-    Calls nest, also where two measurements overlap without nesting (two tasks of one event loop): the first
-    one in a thread switches the explanations on, the last one off.
+    Measurements may nest, or overlap without nesting (two tasks of one event loop): the first one in a thread
+    switches the explanations on, and the last one switches them off.
     """
 
     def __init__(self, report: Callable[[str], None]) -> None:
@@ -36,7 +35,7 @@ class MissLog(logging.Filter):
         self._levels: dict[str, int] = {}
 
     def begin(self) -> int:
-        """Begin to listen, in this thread; returns the token that :meth:`end` wants."""
+        """Begin to listen in this thread, and return the token for :meth:`end`."""
         import jax
 
         thread = threading.get_ident()
@@ -52,7 +51,7 @@ class MissLog(logging.Filter):
             flag = jax.explain_cache_misses(True)
             flag.__enter__()
         except BaseException:
-            self._detach_unless_heard()
+            self._detach_if_unused()
             raise
         self._open[thread] = 1, flag, ours
         return thread
@@ -60,8 +59,8 @@ class MissLog(logging.Filter):
     def end(self, thread: int) -> None:
         """Undo one :meth:`begin`.
 
-        The flag is the thread's own and cannot be reset from another one. There it is left until that thread begins
-        again or has something explained.
+        The flag belongs to its thread and cannot be reset from another one. Called from another thread, this leaves
+        the flag until its own thread begins again or gets something explained.
         """
         if thread not in self._open:
             return
@@ -76,10 +75,10 @@ class MissLog(logging.Filter):
             elif thread in sys._current_frames():
                 self._left[thread] = 0, flag, ours
         finally:
-            self._detach_unless_heard()
+            self._detach_if_unused()
 
     def filter(self, record: logging.LogRecord) -> bool:
-        """Called by the logger: take what is ours, let everything else pass."""
+        """Take our own explanations and let everything else pass; called by the logger."""
         try:
             thread = threading.get_ident()
             entry = self._open.get(thread) or self.reset_left()
@@ -97,14 +96,14 @@ class MissLog(logging.Filter):
             return True
 
     def reset_left(self) -> tuple[int, AbstractContextManager[None], bool] | None:
-        """Reset the flag of this thread where another thread has ended what set it."""
+        """Reset the flag of this thread if another thread ended the measurement that set it."""
         entry = self._left.pop(threading.get_ident(), None)
         if entry is not None:
             entry[1].__exit__(None, None, None)
-            self._detach_unless_heard()
+            self._detach_if_unused()
         return entry
 
-    def _detach_unless_heard(self) -> None:
+    def _detach_if_unused(self) -> None:
         if not self._open and not self._left:
             self._detach()
 
@@ -128,4 +127,4 @@ class MissLog(logging.Filter):
 
 @functools.cache
 def _loggers(names: tuple[str, ...]) -> tuple[logging.Logger, ...]:
-    return tuple(logging.getLogger(name) for name in names)  # takes a lock for each
+    return tuple(logging.getLogger(name) for name in names)  # getLogger takes a lock each time

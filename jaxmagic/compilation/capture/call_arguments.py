@@ -1,7 +1,7 @@
-"""The arguments of a call, in words and without their data: types, places, static values.
+"""Describe the arguments of a call without their data: types, placements, static values.
 
-A call is described inside the user's own call of JAX, while it compiles. So as little as possible of the user's
-is run here: a registered pytree is flattened once more, but no ``__repr__``, ``__eq__`` or ``__hash__`` is called.
+This happens inside the user's own call of JAX, while it compiles, so as little of the user's code as possible runs: a
+registered pytree is flattened once more, but no ``__repr__``, ``__eq__`` or ``__hash__`` is called.
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ from .function_identity import defined_at, function_id, source_id
 from .pytrees import static_fields
 from .static_values import static_words
 
-#: Leaves of an argument list that are remembered for one call.
+#: At most this many leaves are recorded for one call.
 _MOST_LEAVES = 250
 
 #: A function in words.
 _FUNCTION = re.compile(r"[\w.<>]+ \(object 0x\w+\)")
 
-#: Words that tell all of a value, with no object in it; of others it is taken down what they hold.
+#: Words that describe a value completely; for other values, their contents are recorded as well.
 _COMPLETE = re.compile(r"(?!.*(0x|\ba \w|…)).{0,60}", re.DOTALL)
 
-#: In the place of the default of a parameter that has none.
+#: The default of a parameter that has none.
 _NONE = inspect.Parameter.empty
 
 
@@ -40,42 +40,42 @@ class Described(NamedTuple):
 
     Attributes:
         leaves: its arrays and numbers, by path (``x``, ``params['w']``).
-        statics: its static arguments by name, in words.
-        static_functions: those that are functions: what they were made from, and where that is defined.
-        static_contents: what each of them holds.
-        containers: of each argument that has any, by name.
-        passed: how many were passed by position, and the names of those passed by keyword.
-        names: of the arguments that were passed, also of those without leaves.
+        static_args: its static arguments by name, in words.
+        static_functions: the static arguments that are functions: a number for their source, and where it is defined.
+        static_contents: the values that each static argument holds.
+        containers: the container types of each argument that has any, by name.
+        call_signature: the number of arguments passed by position, and the names of those passed by keyword.
+        names: the names of all arguments that were passed, including those without leaves.
     """
 
     leaves: Mapping[str, Leaf]
-    statics: Mapping[str, str]
+    static_args: Mapping[str, str]
     static_functions: Mapping[str, tuple[int, str]]
     static_contents: Mapping[str, Mapping[str, Held]]
     containers: Mapping[str, str]
-    passed: tuple[int, tuple[str, ...]]
+    call_signature: tuple[int, tuple[str, ...]]
     names: tuple[str, ...]
 
 
 def describe(
     function: Any, args: Any, kwargs: Any, static: Collection[str], *, arrays_only: bool = False
 ) -> Described:
-    """The arguments by the names of the function's own parameters, where its signature can be read.
+    """Describe arguments by the names of the function's own parameters, if its signature can be read.
 
     Args:
-        function: whose parameters name them.
-        args: by position.
-        kwargs: by keyword.
-        static: names of those that are static.
-        arrays_only: whether each leaf that is no array is static, too.
+        function: the function whose parameters name the arguments.
+        args: the arguments by position.
+        kwargs: the arguments by keyword.
+        static: the names of the static arguments.
+        arrays_only: whether each leaf that is not an array is static, too.
     """
     import jax
 
-    passed = len(args), tuple(sorted(kwargs))
+    call_signature = len(args), tuple(sorted(kwargs))
     try:
         binding = inspect.signature(function).bind(*args, **kwargs)
         bound = binding.arguments
-        for name in static:  # one that is left out has its default as value
+        for name in static:  # a static argument that is left out has its default value
             default = binding.signature.parameters[name].default if name in binding.signature.parameters else _NONE
             if name not in bound and default is not _NONE:
                 bound[name] = default
@@ -108,23 +108,23 @@ def describe(
         for name, each in given.items()
         if not _COMPLETE.fullmatch(words[name])
     }
-    return Described(leaves, words, functions, held, containers, passed, tuple(bound))
+    return Described(leaves, words, functions, held, containers, call_signature, tuple(bound))
 
 
 def _containers(structure: Any, depth: int = 0) -> str:
-    """The types of nested containers, without their keys: ``"dict[list[*], *]"``."""
+    """Return the types of nested containers, without their keys: ``"dict[list[*], *]"``."""
     data, children = structure.node_data(), structure.children()
     if data is None:
         return "None" if structure.num_leaves == 0 else "*"
     shown = "…" if depth > 3 else ", ".join(_containers(each, depth + 1) for each in children[:8])
     kind = data[0]
-    # A class that was made anew is another one for JAX, whatever its name.
-    made = f" (class {function_id(kind)})" if is_written(kind) else ""
-    return f"{name_of_class(kind)}{made}[{shown}]"
+    # To JAX, a re-created class is a different one, whatever its name.
+    number = f" (class {function_id(kind)})" if is_written(kind) else ""
+    return f"{name_of_class(kind)}{number}[{shown}]"
 
 
 def _functions(values: Mapping[str, Any], words: Mapping[str, str]) -> dict[str, tuple[int, str]]:
-    """The sources of those that are functions, and where these are defined."""
+    """Return the sources of the values that are functions, and where they are defined."""
     functions = {name: each for name, each in values.items() if _FUNCTION.fullmatch(words[name])}
     sources = {name: source_id(each) for name, each in functions.items()}
     return {name: (source, defined_at(functions[name])) for name, source in sources.items() if source is not None}
@@ -155,7 +155,7 @@ def _leaf(leaf: Any) -> Leaf:
 
 
 def _placement(array: Any) -> str:
-    """Find where an array lies, in the words of its sharding."""
+    """Describe the sharding of an array, and whether it is committed."""
     import jax
 
     sharding = array.sharding

@@ -1,8 +1,8 @@
-"""Listening to JAX while it traces, lowers and compiles.
+"""Listen to JAX while it traces, lowers and compiles.
 
-One set of listeners serves every measurement that is under way: the first one registers it, the last one takes
-it away. The listeners are JAX's public ones (:mod:`jax.monitoring`); they are process-wide and run inside the
-user's own call of JAX, so none of them ever raises and none does more than note what was said.
+One set of listeners serves all measurements in progress: the first one registers it, and the last one removes it. The
+listeners use the public :mod:`jax.monitoring`. They are process-wide and run inside the user's own call of JAX, so
+they never raise and do nothing but record events.
 """
 
 from __future__ import annotations
@@ -39,20 +39,20 @@ _CACHE_HIT = "/jax/compilation_cache/cache_hits"
 _CACHE_SAVED = "/jax/compilation_cache/compile_time_saved_sec"
 
 
-#: Calls that were heard in this session: what the next compilation is compared with.
+#: The calls observed in this session, with which new compilations are compared.
 _memory = Memory()
 
 
 class CompileLog:
-    """What JAX compiled between :meth:`start` and :meth:`stop`, in any thread.
+    """Record what JAX compiles between :meth:`start` and :meth:`stop`, in any thread.
 
     Args:
-        progress: shows what the thread compiles that has started the log.
+        progress: shows what the thread that started the log is compiling.
 
     Attributes:
         spans: the stages, in the order in which they ended.
         misses: JAX's explanations.
-        complete: whether JAX could be listened to until the end.
+        complete: whether the listeners stayed registered until the end.
     """
 
     def __init__(self, progress: CompileProgress | None = None) -> None:
@@ -69,8 +69,8 @@ class CompileLog:
         self._thread = threading.get_ident()
         self._token = _listeners.add(self)
 
-    def hear(self, span: Span) -> None:
-        """Note a stage that has ended, and show the one that begins with it."""
+    def add_span(self, span: Span) -> None:
+        """Record a stage that has ended, and show the stage that begins now."""
         self.spans.append(span)
         if self._progress is None or span.thread != self._thread:
             return
@@ -89,16 +89,16 @@ class CompileLog:
         threads_before: Collection[int | None],
         waits: Sequence[tuple[int, int]] = (),
     ) -> tuple[Compilation, ...]:
-        """Return what was heard between two clock readings, put together to programs and explained.
+        """Return the compilations between two clock readings, with their causes.
 
         Args:
             start_ns: when the measured code began.
-            end_ns: and when it had returned.
-            thread: the one that ran it.
-            threads_before: those that there were before: what they compiled is somebody else's.
-            waits: when the code itself waited for results, in order and apart from each other.
+            end_ns: when the measured code had returned.
+            thread: the thread that ran it.
+            threads_before: the threads that existed before; their compilations do not belong to the measured code.
+            waits: when the code itself waited for results, in order and without overlap.
         """
-        found = group(
+        compilations = group(
             self.spans,
             self.misses,
             _memory,
@@ -108,7 +108,7 @@ class CompileLog:
             threads=self._threads(thread, threads_before),
             waits=waits,
         )
-        return tuple(replace(each, location=place_known_as(each.location)) for each in found)
+        return tuple(replace(each, location=place_known_as(each.location)) for each in compilations)
 
     def waited_ns(
         self,
@@ -119,23 +119,23 @@ class CompileLog:
         thread: int,
         threads_before: Collection[int | None],
     ) -> int:
-        """Tell how much of `waits` was in no compilation; the arguments are those of :meth:`compilations`."""
+        """Return how much of `waits` was outside any compilation; takes the arguments of :meth:`compilations`."""
         threads = self._threads(thread, threads_before)
         return own_waits_ns(waits, self.spans, start_ns, end_ns, main_thread=thread, threads=threads)
 
     def busy_ns(self, start_ns: int, end_ns: int) -> int:
-        """For how long some stage was under way between two clock readings, in any thread."""
+        """Return for how long any thread was in some stage between two clock readings."""
         return sum(
             self_times(self.spans, start_ns, end_ns, main_thread=0, threads={each.thread for each in self.spans})
         )
 
     def _threads(self, thread: int, before: Collection[int | None]) -> set[int]:
-        """The threads that belong to the measured code: its own, and those that were born inside of it."""
+        """Return the threads that belong to the measured code: its own, and those that it started."""
         return {span.thread for span in self.spans} - set(before) | {thread}
 
     @ends
     def stop(self) -> None:
-        """Listen no longer. A second call does nothing."""
+        """Stop listening. A second call does nothing."""
         if self._token is None:
             return
         token, self._token = self._token, None
@@ -147,7 +147,7 @@ class CompileLog:
                 self._progress.close()
 
     def abandon(self) -> None:
-        """Listen no longer, for a measurement that nobody holds any more: called amid any line, in any thread."""
+        """Stop listening for a measurement that was garbage-collected, which may happen on any line and thread."""
         if self._token is not None:
             token, self._token = self._token, None
             _listeners.abandon(self, token)
@@ -156,12 +156,12 @@ class CompileLog:
 
 
 def reset_here() -> None:
-    """Switch JAX's explanations off in this thread, where another thread has ended what switched them on."""
+    """Switch JAX's explanations off in this thread if another thread ended the measurement that switched them on."""
     _listeners.reset_here()
 
 
 class unheard:
-    """A block: what this thread compiles in it is ours, and must not appear among the user's compilations."""
+    """Keep what this thread compiles inside the ``with`` block out of the user's compilations."""
 
     @begins("__exit__")
     def __enter__(self) -> None:
@@ -174,7 +174,7 @@ class unheard:
 
 
 class _Listeners:
-    """The one set of listeners, and the measurements that it serves."""
+    """The set of listeners, and the measurements that it serves."""
 
     def __init__(self) -> None:
         self.muted: set[int] = set()
@@ -207,7 +207,7 @@ class _Listeners:
             self._remove_abandoned()
 
     def abandon(self, log: CompileLog, token: int) -> None:
-        """Remove at once, or with the next one where a line of ours is at it: that may be this very thread's."""
+        """Remove `log` now, or with the next removal if the lock is held, perhaps by this very thread."""
         self._abandoned.append((log, token))
         if self._lock.acquire(blocking=False):
             try:
@@ -216,7 +216,7 @@ class _Listeners:
                 self._lock.release()
 
     def reset_here(self) -> None:
-        """For this thread, behind its cells."""
+        """Reset the flag of this thread; called when a cell has run."""
         self._miss_log.reset_left()
 
     def _remove_abandoned(self) -> None:
@@ -258,7 +258,7 @@ class _Listeners:
             span = Span(
                 stage="cache retrieval" if cache == "hit" else stage,
                 function=function,
-                # Their clock is time.time(), which can step; the end is now, and only the length is theirs.
+                # JAX uses time.time(), which can step: take only the length from it, and let the span end now.
                 start_ns=ended_ns - max(round((end - start) * 1e9), 0),
                 end_ns=ended_ns,
                 thread=thread,
@@ -268,7 +268,7 @@ class _Listeners:
                 call=_find_call(sys._getframe(1), function, arguments=stage == "compilation"),
             )
             for log in self._logs:
-                log.hear(span)
+                log.add_span(span)
 
     def _on_event(self, event: str, **_: Any) -> None:
         if event == _CACHE_ASKED:
@@ -290,7 +290,7 @@ class _Listeners:
 
 
 def _find_call(frame: FrameType, function: str, *, arguments: bool) -> Call | None:
-    """The call that led to a span; where JAX's insides have changed it is unknown, and the span still counts."""
+    """Find the call that led to a span; if JAX's internals have changed, it is unknown, and the span still counts."""
     try:
         return jit_calls.find_call(frame, function, arguments=arguments)
     except Exception:
@@ -298,14 +298,14 @@ def _find_call(frame: FrameType, function: str, *, arguments: bool) -> Call | No
 
 
 def _plain_name(name: object) -> str:
-    """``jit(f)`` to ``f``: JAX decorates the name from lowering on."""
+    """Reduce ``jit(f)`` to ``f``; JAX decorates the name from lowering on."""
     text = str(name) if name else "?"
     head, bracket, rest = text.partition("(")
     return rest[:-1] if bracket and rest.endswith(")") and head in ("jit", "pmap") else text
 
 
 def _cache_in_use() -> bool:
-    """Tell whether there is a persistent cache to ask; JAX reports the request even where there is none."""
+    """Tell whether there is a persistent cache; JAX reports the request even if there is none."""
     import jax
 
     return bool(jax.config.jax_compilation_cache_dir and jax.config.jax_enable_compilation_cache)

@@ -1,8 +1,8 @@
-"""Take down what a function or a static argument holds, so that two of one source can be compared.
+"""Record the values that a function or a static argument holds, so that two with the same source can be compared.
 
-A function that is made anew does the same only if it closes over the same: arrays are compared by which object they
-are and small ones of NumPy by content, plain values by content, objects by their attributes. No code of the user's
-runs for that, and no value is kept.
+A re-created function does the same only if it closes over the same values. Arrays are compared by identity and small
+NumPy arrays by content, plain values by content, objects by their attributes. None of the user's code runs for
+that, and no value is kept.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ from .attributes import (
 from .function_identity import call_of, code_content, defined_at, function_id, inner, name_of, of_partial
 from .static_values import placements
 
-#: Values that are taken down for one function and for one static argument, and how deep they may lie.
+#: The most values recorded for a function and for a static argument, and the deepest nesting.
 _MOST, _MOST_STATIC, _DEEPEST = 100, 500, 12
 
-#: NumPy's arrays up to this size are compared by content: somebody may have written to them.
+#: NumPy arrays up to this size are compared by content, because they are mutable.
 _MOST_BYTES = 64 * 1024
 
-#: The longest that is kept of a value in words.
+#: The most characters kept of a value in words.
 _LONGEST = 60
 
 _NUMBERS = (bool, int, float, complex)
@@ -46,42 +46,42 @@ _TEXTS = (str, bytes, type(None), type(...), range)
 
 
 def contents(function: Any) -> dict[str, Held]:
-    """Return what a function closes over, takes by default and names as a global, by path.
+    """Return the closure, default and global values that a function uses, by path.
 
     >>> def make(rate, name):
     ...     return lambda x: x * rate if name else x
     >>> {path: each.words for path, each in contents(make(0.5, "a")).items()}
     {'name': "'a'", 'rate': '0.5'}
     """
-    return _taken(lambda walk: walk.layers(function), _MOST)
+    return _collected(lambda walk: walk.layers(function), _MOST)
 
 
 def contents_of(value: Any, name: str) -> dict[str, Held]:
-    """Return what a value is and holds, under its name."""
-    return _taken(lambda walk: walk.value(name, value), _MOST_STATIC)
+    """Return a value and the values that it holds, by path from `name`."""
+    return _collected(lambda walk: walk.value(name, value), _MOST_STATIC)
 
 
-def _taken(way: Callable[[_Walk], None], most: int) -> dict[str, Held]:
-    """Return what is found on a way; where it leads into what cannot be read, nobody may take that for equal."""
+def _collected(start: Callable[[_Walk], None], most: int) -> dict[str, Held]:
+    """Return the values that a walk finds; values that cannot be read never count as equal."""
     walk = _Walk(most)
     try:
-        way(walk)
+        start(walk)
     except Exception:
-        walk.found[CUT] = Held("unknown", CUT, None)
-    return walk.found
+        walk.held[CUT] = Held("unknown", CUT, None)
+    return walk.held
 
 
 class _Walk:
-    """One way through what a function holds: every object once, and not more than can be compared quickly."""
+    """A walk through the values that a function holds, which visits each object once, and a limited number."""
 
     def __init__(self, most: int) -> None:
         self._most = most
-        self.found: dict[str, Held] = {}
+        self.held: dict[str, Held] = {}
         self._met: set[int] = set()
         self._globals: Any = None
 
     def layers(self, function: Any) -> None:
-        """Take down a function with the ones that it was made around."""
+        """Record a function and the functions that it wraps."""
         layers = [function]
         while len(layers) < _DEEPEST and (further := inner(layers[-1])) is not None:
             layers.append(further)
@@ -98,15 +98,15 @@ class _Walk:
                 self._object("self", each, 1, is_users_class(type(each)))
 
     def value(self, path: str, value: Any, depth: int = 0, *, ours: bool = True) -> None:
-        """Take down one value and what it holds; numbers of a library's own are no arguments of anybody's."""
-        if path in self.found or len(self.found) > self._most:
+        """Record a value and the values that it holds; `ours` is false inside a library's own objects."""
+        if path in self.held or len(self.held) > self._most:
             return
-        if depth > _DEEPEST or len(self.found) == self._most:
-            self.found[path if len(self.found) < self._most else CUT] = Held("unknown", CUT, None)
+        if depth > _DEEPEST or len(self.held) == self._most:
+            self.held[path if len(self.held) < self._most else CUT] = Held("unknown", CUT, None)
             return
         leaf = _leaf(value, ours)
         if leaf is not None:
-            self.found[path] = leaf
+            self.held[path] = leaf
             return
         if id(value) in self._met:
             return
@@ -116,17 +116,17 @@ class _Walk:
     def _inside(self, path: str, value: Any, depth: int, ours: bool) -> None:
         kind = type(value)
         if kind is FunctionType:
-            self.found[path] = _function(value)
+            self.held[path] = _function(value)
             self._surroundings(f"{path}.", value, depth, ours=ours and is_users_file(value.__code__.co_filename))
         elif inherits(kind, functools.partial):
-            self.found[path] = Held("object", "a partial", _token("partial"))
+            self.held[path] = Held("object", "a partial", _token("partial"))
             self.value(f"{path}.func", of_partial("func", value), depth, ours=ours)
             self._partial(f"{path}.", value, depth)
         elif kind is MethodType:
-            self.found[path] = _function(value.__func__)
+            self.held[path] = _function(value.__func__)
             self.value(f"{path}.self", value.__self__, depth, ours=ours)
         elif inherits(kind, type):
-            self.found[path] = Held("value", name_of_class(value), _token(*_class(value)))
+            self.held[path] = Held("value", name_of_class(value), _token(*_class(value)))
             for name, each in class_values(value).items():
                 self.value(f"{path}.{name}", each, depth, ours=ours)
         elif inherits(kind, dict):
@@ -136,7 +136,7 @@ class _Walk:
             names = member(kind, "_fields")
             elements = list(tuple.__iter__(value))
             if names is None and len(elements) == 2 and type(elements[0]) is str and elements[0].isidentifier():
-                names = ("name", elements[0])  # a pair in the place of an attribute
+                names = ("name", elements[0])  # a pair that stands for an attribute
             steps = [f".{name}" for name in names] if names else [f"[{i}]" for i in range(len(elements))]
             self._container(
                 path, value, [(path + s, one) for s, one in zip(steps, elements, strict=False)], depth, ours
@@ -145,7 +145,7 @@ class _Walk:
             elements = list(list.__iter__(value))
             self._container(path, value, [(f"{path}[{i}]", one) for i, one in enumerate(elements)], depth, ours)
         elif not is_users_class(kind) and (further := inner(value)) is not None:  # jax.jit, jax.custom_jvp
-            self.found[path] = Held("function", _words(name_of(value)), _token(name_of_class(kind)))
+            self.held[path] = Held("function", _words(name_of(value)), _token(name_of_class(kind)))
             self.value(f"{path}.__wrapped__", further, depth, ours=ours)
         else:
             self._object(path, value, depth, ours)
@@ -153,7 +153,7 @@ class _Walk:
     def _container(self, path: str, value: Any, items: list[tuple[str, Any]], depth: int, ours: bool) -> None:
         keys = [each.removeprefix(path) for each, _ in items]
         name = name_of_class(type(value))
-        self.found[path] = Held("object", f"a {name} of {len(items)}", _token(name, *keys))
+        self.held[path] = Held("object", f"a {name} of {len(items)}", _token(name, *keys))
         for where, each in items:
             self.value(where, each, depth, ours=ours)
 
@@ -161,14 +161,14 @@ class _Walk:
         kind = type(value)
         attributes = compared_fields(value) or attributes_of(value)
         if attributes is None or holds_more(kind):
-            self.found[path] = Held("unknown", f"a {name_of_class(kind)}", None)
+            self.held[path] = Held("unknown", f"a {name_of_class(kind)}", None)
             return
         shown = {
             name: each
             for name, each in (class_values(kind) | attributes).items()
             if name == "__wrapped__" or not name.startswith("__")
         }
-        self.found[path] = Held("object", f"a {name_of_class(kind)}", _token(*_class(kind), *sorted(shown)))
+        self.held[path] = Held("object", f"a {name_of_class(kind)}", _token(*_class(kind), *sorted(shown)))
         for name, each in shown.items():
             self.value(f"{path}.{name}", each, depth, ours=ours and (is_users_class(kind) or not is_written(kind)))
 
@@ -179,7 +179,7 @@ class _Walk:
             self.value(path + name, each, depth)
 
     def _surroundings(self, path: str, function: FunctionType, depth: int, *, ours: bool) -> None:
-        """Return what a function finds around itself; of a library's, its plain values belong to what it is."""
+        """Record the values from a function's closure, and for the user's functions the defaults and globals."""
         for name, each in enclosed(function).items():
             self.value(path + name, each, depth, ours=ours)
         code = function.__code__
@@ -201,17 +201,17 @@ class _Walk:
 
 
 def globals_named(code: CodeType) -> Iterator[str]:
-    """Give the names that code reads as globals, also in the functions within it."""
-    for each in dis.get_instructions(code):
-        if each.opname in ("LOAD_GLOBAL", "LOAD_NAME"):
-            yield str(each.argval)
+    """Yield the names that code reads as globals, including those in nested functions."""
+    for instruction in dis.get_instructions(code):
+        if instruction.opname in ("LOAD_GLOBAL", "LOAD_NAME"):
+            yield str(instruction.argval)
     for constant in code.co_consts:
         if isinstance(constant, CodeType):
             yield from globals_named(constant)
 
 
 def _leaf(value: Any, ours: bool) -> Held | None:
-    """A value that holds nothing else; ``None`` for any other."""
+    """Describe a value that holds no other values; ``None`` for any other."""
     import jax
 
     kind = type(value)
@@ -219,7 +219,7 @@ def _leaf(value: Any, ours: bool) -> Held | None:
         number = np.generic.item(value) if inherits(kind, np.generic) else value
         shown: HeldKind = "number" if ours else "value"
         return Held(shown, _words(repr(number)), _token(kind, repr(number)), _token(kind))
-    if kind is object:  # a mark that holds nothing
+    if kind is object:  # a sentinel
         return Held("value", "an object", _token(kind))
     if is_exactly(value, *_TEXTS) or inherits(kind, np.dtype, np.generic):
         return Held("value", _words(repr(value)), _token(kind, repr(value)))
@@ -246,7 +246,7 @@ def _leaf(value: Any, ours: bool) -> Held | None:
 def _array(value: Any) -> Held:
     import jax
 
-    if is_users_class(type(value)):  # whose own code could tell its shape
+    if is_users_class(type(value)):  # reading its shape would run the user's code
         return Held("array", name_of_class(type(value)), _identity(value))
     try:
         kind = jax.typeof(value)
@@ -259,7 +259,7 @@ def _array(value: Any) -> Held:
 
 
 def _class(kind: type) -> list[object]:
-    """The name of a class, and the code of its methods as far as the user has written them."""
+    """Return the name of a class, and the code of the methods that the user has written."""
     return [name_of_class(kind), *(code_content(each.__code__) for each in methods_of(kind))]
 
 
@@ -275,7 +275,7 @@ def _identity(value: Any) -> int | None:
 
 
 def _key(key: Any) -> str:
-    """The key of a dictionary in words."""
+    """Describe the key of a dictionary."""
     if is_exactly(key, *_NUMBERS, *_TEXTS):
         return _words(repr(key))
     return _words(name_of(key) or f"a {name_of_class(type(key))}")

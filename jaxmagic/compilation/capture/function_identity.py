@@ -1,4 +1,4 @@
-"""Tell whether two function objects are one, or were made from the same source, without running any of their code."""
+"""Identify function objects and the source that they were made from, without running any of their code."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ from typing import Any
 from ...runtime.around import attribute, enclosed, is_a, is_exactly, member, of_type
 from .attributes import is_users_file, name_of_class
 
-#: Every function object that was seen, by its address, with a number that no other one gets.
+#: Every function object that was seen, by its address, with a number that no other object gets.
 _functions: dict[int, tuple[weakref.ref[Any], int]] = {}
 _numbers = itertools.count(1)
 
 #: Files that stand for cells and for text that was executed.
 _CELL = re.compile(r"^<|ipykernel_\d+[/\\]")
 
-#: How many functions within functions are compared.
+#: How many nested wrappers are followed.
 _DEEPEST = 20
 
-#: Values that are compared by what they are; of all others only the type is.
+#: Types whose values are compared; of all other values, only the type is.
 _PLAIN = (bool, int, float, complex, str, bytes, type(None))
 
 
 def function_id(function: Any) -> int | None:
-    """A number for this very object; unlike its address, none that a later object could have."""
+    """Return a number for this very object; unlike an address, it is never reused."""
     address = id(function)
     known = _functions.get(address)
     if known is not None and known[0]() is function:
@@ -48,41 +48,43 @@ def _forget(address: int, dead: weakref.ref[Any]) -> None:
 
 
 def source_id(function: Any) -> int | None:
-    """Equal for two functions made from the same source in one file or in cells; ``None`` if it has none in Python.
+    """Return a number for a function's source, in a file or in any cell; ``None`` if it is not written in Python.
 
-    What a function closes over is no part of it: ``compilation/capture/contents.py`` compares that. A callable object
-    is its class's ``__call__``, and what a library makes of a function includes the library's plain values.
+    It does not depend on the closure, which ``compilation/capture/contents.py`` compares. The source of a callable
+    object is its class's ``__call__``. For a function that a library returns, plain values of its closure count too.
     """
     found = list(_layers(function))
     return hash(tuple(found)) if found and found[-1] is not None else None
 
 
 def name_of(function: Any) -> str | None:
-    """The name that a function or a callable object bears, read without running its code; ``None`` if it has none."""
-    for name in ("__qualname__", "__name__"):
+    """Return the name of a function or a callable object without running its code; ``None`` if it has none."""
+    for attribute_name in ("__qualname__", "__name__"):
         if is_exactly(function, FunctionType):
-            found = getattr(function, name)
+            name = getattr(function, attribute_name)
+        elif is_a(function, type):
+            name = of_type(attribute_name, function)
         else:
-            found = of_type(name, function) if is_a(function, type) else attribute(function, name)
-        if is_exactly(found, str):
-            return str(found)
+            name = attribute(function, attribute_name)
+        if is_exactly(name, str):
+            return str(name)
     return None
 
 
 def defined_at(function: Any) -> str:
-    """``"train.py:12"``; ``""`` for what is not written in Python."""
+    """Return where a function is defined, such as ``"train.py:12"``; ``""`` if it is not written in Python."""
     code = code_of(innermost(function))
     return "" if code is None else f"{os.path.basename(code.co_filename)}:{code.co_firstlineno}"
 
 
 def code_of(function: Any) -> CodeType | None:
-    """The code of a function, or of a callable object's class; ``None`` for what is not written in Python."""
+    """Return the code of a function, or of a callable object's class; ``None`` if it is not written in Python."""
     called = function if is_exactly(function, FunctionType) else call_of(function)
     return called.__code__ if is_exactly(called, FunctionType) else None
 
 
 def innermost(function: Any) -> Any:
-    """The function inside of partials, methods and wrappers."""
+    """Return the function inside all partials, methods and wrappers."""
     for _ in range(_DEEPEST):
         further = inner(function)
         if further is None:
@@ -92,12 +94,12 @@ def innermost(function: Any) -> Any:
 
 
 def _layers(function: Any) -> Iterator[object]:
-    """Return what `function` consists of, from outside; the last one is ``None`` if something cannot be compared."""
+    """Yield the content of each wrapper of `function`, from outside; the last is ``None`` if it is not in Python."""
     for _ in range(_DEEPEST):
         if is_exactly(function, FunctionType):
             yield code_content(function.__code__)
             if not is_users_file(function.__code__.co_filename):
-                # jax.vmap and jax.grad return the same code: what it closes over tells them apart.
+                # jax.vmap and jax.grad return functions with the same code, which differ in their closures.
                 yield from map(_plain, enclosed(function).values())
         elif is_a(function, functools.partial):
             yield len(of_partial("args", function)), tuple(of_partial("keywords", function))
@@ -115,7 +117,7 @@ def _layers(function: Any) -> Iterator[object]:
 
 
 def inner(function: Any) -> Any:
-    """The function inside of a partial, a method or a wrapper; ``None`` if there is none."""
+    """Return the function inside a partial, a method or a wrapper; ``None`` if there is none."""
     if is_exactly(function, MethodType):
         return function.__func__
     if is_a(function, functools.partial):
@@ -127,21 +129,21 @@ def inner(function: Any) -> Any:
 
 
 def of_partial(name: str, function: Any) -> Any:
-    """The arguments, keywords or function of a partial, also where a class derived from it has a property instead."""
+    """Return the ``args``, ``keywords`` or ``func`` of a partial, even if a derived class overrides them."""
     return vars(functools.partial)[name].__get__(function)
 
 
 def call_of(value: Any) -> Any:
-    """The ``__call__`` of an object's class."""
+    """Return the ``__call__`` of an object's class."""
     return member(type(value), "__call__")
 
 
 def code_content(code: CodeType) -> object:
-    """Return what makes it this code, on whichever line of its file.
+    """Return the content of some code, independent of its line in the file.
 
-    Its own hash leaves the instructions out on 3.11.
+    The hash of a code object would not do: on 3.11 it leaves out the instructions.
     """
-    # An edited cell has another file name and is still the place where the function was defined before.
+    # An edited cell has a new file name, but counts as the same file.
     file = "" if _CELL.search(code.co_filename) else code.co_filename
     constants = tuple(
         code_content(each) if isinstance(each, CodeType) else (type(each), each) for each in code.co_consts
@@ -150,10 +152,10 @@ def code_content(code: CodeType) -> object:
 
 
 def _plain(value: Any) -> object:
-    """A value if it is plain, the code of a function, and else a type."""
+    """Return a plain value itself, the code of a function, or else the type of the value."""
     if is_exactly(value, FunctionType):
         return code_content(value.__code__)
     if is_exactly(value, tuple):
         return tuple(_plain(each) for each in value[:100])
-    # A class in what is hashed would run the __hash__ of its metaclass.
+    # To hash the class itself would run the __hash__ of its metaclass.
     return (type(value), value) if is_exactly(value, *_PLAIN) else ("of the class", function_id(type(value)))

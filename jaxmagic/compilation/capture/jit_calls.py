@@ -1,4 +1,4 @@
-"""Finds the ``jit`` call on the stack that made JAX compile."""
+"""Find the ``jit`` call on the stack that made JAX compile."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ from .jit_parameters import (
 )
 from .wrappers import UserCall, wrapped_by_library
 
-#: What JAX jits in the place of a function that is given to ``jax.pmap``, by version.
+#: The functions that JAX jits in place of one that is given to ``jax.pmap``, by version.
 _PMAPPED = ("_fun", "call_wrapped")
 
 
-#: JAX's functions that evaluate a jitted function as a part of a transformation, by the beginnings of their names.
+#: JAX's functions that evaluate a jitted function as part of a transformation, by prefix.
 _TRANSFORMATIONS = (
     ("_pjit_batcher", "jax.vmap"),
     ("_pjit_linearize", "the forward pass of jax.grad or jax.vjp"),
@@ -40,17 +40,17 @@ _TRANSFORMATIONS = (
 )
 
 
-#: How far up the stack a compilation looks for the ``jit`` call that caused it.
+#: How many frames are searched for the ``jit`` call that caused a compilation.
 _DEEPEST = 400
 
 
 def find_call(frame: FrameType | None, name: str, *, arguments: bool = True) -> Call | None:
-    """The innermost ``jit`` call of `name` above `frame`, or ``None`` where there is none to be seen.
+    """Find the innermost ``jit`` call of `name` above `frame`, or ``None``.
 
     Args:
-        frame: where to begin.
-        name: the function that is compiled.
-        arguments: whether to describe the arguments, too; that takes longer, and once a program is enough.
+        frame: the frame to begin with.
+        name: the name of the function that is compiled.
+        arguments: whether to describe the arguments too, which takes longer and is needed once per program.
     """
     jaxpr: Any = None
     transformation = ""
@@ -65,12 +65,12 @@ def find_call(frame: FrameType | None, name: str, *, arguments: bool = True) -> 
             if code == "jit_trace":
                 return _from_jaxpr(jaxpr, name, transformation) or _traced_only(frame, name)
             if code == "cache_miss":
-                found = _from_call(frame, name, arguments)
-                if found is None:
-                    found = _from_jaxpr(jaxpr, name, transformation)
+                call = _from_call(frame, name, arguments)
+                if call is None:
+                    call = _from_jaxpr(jaxpr, name, transformation)
                 elif transformation:
-                    found = _under(transformation, found, _types(jaxpr))
-                return found if found is None or not found.internal else _with_outer(found, frame.f_back)
+                    call = _under(transformation, call, _types(jaxpr))
+                return call if call is None or not call.internal else _with_outer(call, frame.f_back)
             if code.startswith("_pjit_call_impl"):
                 jaxpr = frame.f_locals.get("jaxpr") if jaxpr is None else jaxpr
             elif word := _transformation(code):
@@ -83,24 +83,24 @@ def find_call(frame: FrameType | None, name: str, *, arguments: bool = True) -> 
 
 
 def _traced_only(frame: FrameType, name: str) -> Call:
-    """The call of ``.lower()``, ``.trace()`` or ``jax.eval_shape``, which runs nothing."""
+    """Describe a call of ``.lower()``, ``.trace()`` or ``jax.eval_shape``, which runs nothing."""
     _, location = split_source(getattr(_jit_info(frame), "fun_sourceinfo", None))
     return Call(name=name, location=location, ahead_of_time=True, while_tracing=True)
 
 
 def _jit_info(frame: FrameType) -> Any:
-    """Return what ``jax.jit`` was told, in one of the frames of a call."""
+    """Return JAX's record of the options of ``jax.jit``, from one of the frames of a call."""
     local = frame.f_locals
     return local.get("jit_info") or getattr(local.get("jit_func"), "_jit_info", None)
 
 
 def _transformation(code: str) -> str:
-    """Find which transformation evaluates a jitted function in a function of JAX's of this name."""
+    """Name the transformation that evaluates a jitted function in JAX's function of this name, or ``""``."""
     return next((word for beginning, word in _TRANSFORMATIONS if code.startswith(beginning)), "")
 
 
 def _types(jaxpr: Any) -> tuple[str, ...]:
-    """The types of a program's inputs; ``()`` if they are not known."""
+    """Return the types of a program's inputs; ``()`` if they are not known."""
     try:
         return tuple(each.str_short(short_dtypes=True) for each in jaxpr.in_avals)
     except (AttributeError, TypeError):
@@ -108,7 +108,7 @@ def _types(jaxpr: Any) -> tuple[str, ...]:
 
 
 def _under(transformation: str, call: Call, types: Sequence[str]) -> Call:
-    """The call with the types that its arguments have in the transformed program, if that has the same arguments."""
+    """Give a call the argument types of the transformed program, if both have the same number of arguments."""
     leaves = call.leaves
     if len(types) == len(leaves):
         leaves = {path: replace(leaf, type=type_) for (path, leaf), type_ in zip(leaves.items(), types, strict=True)}
@@ -116,7 +116,7 @@ def _under(transformation: str, call: Call, types: Sequence[str]) -> Call:
 
 
 def _with_outer(call: Call, frame: FrameType | None) -> Call:
-    """An operation of JAX's with the function that was being traced meanwhile, if one was."""
+    """Add to an eager operation the function that was being traced around it, if any."""
     tracing = False
     for _ in range(_DEEPEST):
         if frame is None:
@@ -132,7 +132,7 @@ def _with_outer(call: Call, frame: FrameType | None) -> Call:
 
 
 def is_compiling(thread: int) -> bool:
-    """Tell whether `thread` is inside of JAX's compiler; ``False`` where this JAX has none by that name."""
+    """Tell whether `thread` is inside ``jax._src.compiler``; ``False`` if this JAX has no such module."""
     frame = sys._current_frames().get(thread)
     for _ in range(_DEEPEST):
         if frame is None:
@@ -144,7 +144,7 @@ def is_compiling(thread: int) -> bool:
 
 
 def _from_jaxpr(jaxpr: Any, name: str, transformation: str) -> Call | None:
-    """A jitted function that is evaluated as a part of a transformation, such as the backward pass."""
+    """Describe a jitted function that is evaluated as part of a transformation, such as the backward pass."""
     found_name, location = split_source(getattr(debug_info(jaxpr), "func_src_info", None))
     if found_name != name:
         return None
@@ -187,13 +187,13 @@ def _from_call(frame: FrameType, name: str, arguments: bool) -> Call | None:
         source_id=None if internal else source_id(user.function),
         parameters=() if user.library else parameter_names(info),
         leaves=described.leaves,
-        statics=dict(described.statics) | parameters,
+        static_args=dict(described.static_args) | parameters,
         static_functions=dict(described.static_functions) | bodies,
         static_contents=described.static_contents,
         held={} if internal else contents(user.function),
         options={} if internal or user.library else jit_options(info),
         containers=described.containers,
-        passed=described.passed,
+        call_signature=described.call_signature,
         names=described.names,
         context=trace_context(),
         settings=settings_now(),
@@ -209,18 +209,18 @@ def _defined_at(function: Any) -> str | None:
 
 
 def _stored_name(function: Any) -> str | None:
-    """The ``__name__`` of a function, or the one that a callable object has stored; asks no code of the user's.
+    """Return the ``__name__`` of a function or a callable object, without running any of the user's code.
 
-    Of a partial it is that of its function, as for JAX.
+    A partial has the name of its function, as for JAX.
     """
     while is_a(function, functools.partial):
         function = of_partial("func", function)
-    found = function.__name__ if is_exactly(function, FunctionType) else attribute(function, "__name__")
-    return found if is_exactly(found, str) else None
+    name = function.__name__ if is_exactly(function, FunctionType) else attribute(function, "__name__")
+    return name if is_exactly(name, str) else None
 
 
 def _pmapped(frame: FrameType) -> UserCall | None:
-    """The call of the function that was given to ``jax.pmap``: JAX jits one of its own in its place."""
+    """Find the call of a function given to ``jax.pmap``, in whose place JAX jits a function of its own."""
     caller = frame.f_back
     while caller is not None and caller.f_code.co_name != "wrapped":
         if not str(caller.f_globals.get("__name__", "")).startswith("jax._src."):
@@ -228,10 +228,10 @@ def _pmapped(frame: FrameType) -> UserCall | None:
         caller = caller.f_back
     if caller is None:
         return None
-    found = enclosed(caller.f_locals["infer_params"])
-    function = found["f"] if "f" in found else found["wrapped_fun"].f  # up to 0.8, and since
+    closure = enclosed(caller.f_locals["infer_params"])
+    function = closure["f"] if "f" in closure else closure["wrapped_fun"].f  # up to JAX 0.8, and since
     parameters = tuple(inspect.signature(function).parameters)
-    static = {parameters[i] for i in found["static_broadcasted_tuple"] if -len(parameters) <= i < len(parameters)}
+    static = {parameters[i] for i in closure["static_broadcasted_tuple"] if -len(parameters) <= i < len(parameters)}
     return UserCall(function, caller.f_locals["args"], caller.f_locals["kwargs"], static, library=True)
 
 
@@ -240,16 +240,16 @@ def _is_pmap(function: Any) -> bool:
 
 
 def _jitted_by_jax(function: Any) -> bool:
-    """Tell whether it is what JAX defines an operation with: ``jnp.sin`` is a jitted function around it."""
+    """Tell whether a function defines one of JAX's operations, as the one that ``jnp.sin`` jits."""
     if not is_exactly(function, FunctionType):
         return False
     operation = getattr(sys.modules.get(function.__module__), function.__name__, None)
-    operation = getattr(operation, "_func", operation)  # jnp.negative is an object with the operation in it
+    operation = getattr(operation, "_func", operation)  # jnp.negative is an object that wraps the operation
     return getattr(operation, "__wrapped__", None) is function
 
 
 def _called_from_jax(frame: FrameType | None) -> bool:
-    """Tell whether the jitted function was called by JAX itself, and not by somebody who has jitted it."""
+    """Tell whether a jitted function was called by JAX itself, and not by code that has jitted it."""
     while frame is not None:
         module = str(frame.f_globals.get("__name__", ""))
         if not module.startswith(("jax._src.pjit", "jax._src.traceback_util", "jax._src.pmap")):

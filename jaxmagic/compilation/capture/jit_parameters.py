@@ -1,4 +1,4 @@
-"""Names and options of what was jitted, as JAX's own objects have them."""
+"""Read the names and options of jitted functions from JAX's own objects."""
 
 from __future__ import annotations
 
@@ -10,35 +10,35 @@ from typing import Any
 from ...runtime.around import enclosed
 from .static_values import static_words
 
-#: The types in the text of a traced function, which are told as those of its arguments.
+#: The types in the text of a jaxpr; differences between them are reported for the arguments.
 _TYPES = re.compile(r":[\w<>]+\[[^\]]*\]")
 
-#: Its equations, from which on that text would take more than some 40 ms.
+#: The number of equations from which on the text of a jaxpr takes more than about 40 ms.
 _LONG = 500
 
 
 def debug_info(jaxpr: Any) -> Any:
-    """Return what JAX keeps about a traced function for its own messages, if anything."""
+    """Return JAX's own debug info of a traced function, if there is any."""
     return getattr(getattr(jaxpr, "jaxpr", jaxpr), "debug_info", None)
 
 
 def jit_options(info: Any) -> dict[str, str]:
-    """Return what ``jax.jit`` was told, as far as programs differ by it; what is left out is as JAX has it."""
-    found = {
+    """Return the options of ``jax.jit`` that programs depend on, in words; ``"none"`` for the defaults."""
+    options = {
         "static arguments": ", ".join(sorted(static_names(info))),
         "donated arguments": ", ".join(sorted(_names(info, "donate"))),
     }
     for name in ("in_shardings", "out_shardings"):
         leaves = getattr(info, f"{name}_leaves", ())
-        told = [each for each in leaves if type(each).__name__ != "UnspecifiedValue"]
-        found[name] = ", ".join(map(str, leaves)) if told else ""
+        specified = any(type(each).__name__ != "UnspecifiedValue" for each in leaves)
+        options[name] = ", ".join(map(str, leaves)) if specified else ""
     for name in ("keep_unused", "device", "backend", "compiler_options_kvs"):
-        found[name.removesuffix("_kvs")] = str(getattr(info, name, None) or "")
-    return {name: value or "none" for name, value in found.items()}
+        options[name.removesuffix("_kvs")] = str(getattr(info, name, None) or "")
+    return {name: value or "none" for name, value in options.items()}
 
 
 def operation_parameters(function: Any) -> tuple[dict[str, str], dict[str, tuple[int, str]]]:
-    """The parameters of a primitive that is run by itself, and the sources of the functions that it was given."""
+    """Return the parameters of an eagerly run primitive, and the sources of the functions among them."""
     if not getattr(function, "_apply_primitive", False):
         return {}, {}
     try:
@@ -51,13 +51,13 @@ def operation_parameters(function: Any) -> tuple[dict[str, str], dict[str, tuple
         if sources and all(source is not None for source, _ in sources):
             words[name] = f"{sources[0][0]} (object {abs(hash(tuple(map(id, _as_tuple(value))))):#x})"
             places = {os.path.basename(place) for _, place in sources if place}
-            content = map(steps_of, _as_tuple(value))  # their lines may be the same
+            content = map(steps_of, _as_tuple(value))  # different functions may be defined on the same line
             functions[name] = hash((*sources, *content)), ", ".join(sorted(places))
     return words, functions
 
 
 def steps_of(traced: Any) -> str:
-    """Return what a traced function does, without types; of a long one its operations alone."""
+    """Return the text of a jaxpr without types; only the names of the primitives if it is long."""
     steps = getattr(traced, "jaxpr", traced).eqns
     if len(steps) > _LONG:
         return " ".join(each.primitive.name for each in steps)
@@ -69,7 +69,7 @@ def _as_tuple(value: Any) -> tuple[Any, ...]:
 
 
 def split_source(source: object) -> tuple[str | None, str | None]:
-    """``"f at /path/file.py:12"`` as JAX writes it, in two."""
+    """Split ``"f at /path/file.py:12"``, as JAX writes it, into name and location."""
     if not isinstance(source, str):
         return None, None
     name, _, location = source.partition(" at ")
@@ -89,17 +89,17 @@ def _jax_directory() -> str:
 
 
 def parameter_names(info: Any) -> tuple[str, ...]:
-    """Return the names of the parameters of what was jitted."""
+    """Return the parameter names of a jitted function."""
     return tuple(getattr(getattr(info, "fun_signature", None), "parameters", ()))
 
 
 def static_names(info: Any) -> frozenset[str]:
-    """Return the names of its static arguments."""
+    """Return the names of the static arguments of a jitted function."""
     return _names(info, "static")
 
 
 def _names(info: Any, what: str) -> frozenset[str]:
-    """The parameters that ``jax.jit`` was told to be static, or donated, by position or by name."""
+    """Return the parameters that were declared static (or donated) to ``jax.jit``, by position or by name."""
     names = set(getattr(info, f"{what}_argnames", None) or ())
     positions = set(getattr(info, f"{what}_argnums", None) or ())
     parameters = parameter_names(info)

@@ -1,4 +1,4 @@
-"""Find the static fields of pytrees: what JAX compares beside the arrays of a dataclass or a module."""
+"""Find the static fields of pytrees, which JAX compares in addition to the arrays of a dataclass or a module."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from typing import Any
 from ...runtime.around import is_a, members
 from .attributes import is_written
 
-#: Nodes that are looked at.
+#: At most this many nodes are visited.
 _MOST = 500
 
 
 def static_fields(structure: Any, name: str) -> dict[str, Any]:
-    """Return the values that the nodes of a pytree have beside their children, by path.
+    """Return the auxiliary data of the nodes of a pytree, by path.
 
     Args:
         structure: the ``PyTreeDef``.
-        name: of the argument.
+        name: the name of the argument.
 
     >>> import jax
     >>> from functools import partial
@@ -30,7 +30,7 @@ def static_fields(structure: Any, name: str) -> dict[str, Any]:
     >>> static_fields(jax.tree.structure({"a": Layer(1.0, "relu")}), "net")
     {"net['a'].activation": 'relu'}
     """
-    found: dict[str, Any] = {}
+    static: dict[str, Any] = {}
     pending = [(name, structure)]
     for _ in range(_MOST):
         if not pending:
@@ -43,21 +43,21 @@ def static_fields(structure: Any, name: str) -> dict[str, Any]:
         names = _field_names(kind)
         if names is not None:
             children = [f"{path}.{field}" for field in names[0]]
-            found |= {f"{path}.{field}": value for field, value in zip(names[1], aux, strict=False)}
+            static |= {f"{path}.{field}": value for field, value in zip(names[1], aux, strict=False)}
         else:
             children = list(_children(path, kind, aux, node.num_nodes))
             if is_written(kind) and aux is not None and not is_a(aux, type):
-                found[path] = aux
+                static[path] = aux
         pending += reversed(list(zip(children, node.children(), strict=False)))
-    return found
+    return static
 
 
 def _field_names(kind: type) -> tuple[tuple[str, ...], tuple[str, ...]] | None:
-    """The names of the data and of the static fields of a dataclass; ``None`` for another class."""
+    """Return the names of the data and static fields of a registered dataclass; ``None`` for any other class."""
     from ...runtime.private_api import pytree_registration  # which describes calls with this
 
-    found = pytree_registration(kind)
-    return found if found is not None and type(found[0]) is tuple else None
+    names = pytree_registration(kind)
+    return names if names is not None and type(names[0]) is tuple else None
 
 
 def _children(path: str, kind: type, aux: Any, count: int) -> Iterator[str]:

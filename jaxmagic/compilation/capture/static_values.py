@@ -1,8 +1,8 @@
-"""Put static arguments into words that are equal where the values are, without running any of the user's code.
+"""Describe static arguments in words that are equal if the values are, without running any of the user's code.
 
-A word in brackets tells apart what prints alike: ``(object 0x…)`` an object that is equal to itself alone, ``(class
-0x…)`` a value whose class has to be the same one, ``(value 0x…)`` one that is too long to be kept. They are read in
-``compilation/analysis/static_values.py``.
+A suffix distinguishes values that print alike: ``(object 0x…)`` for an object that compares by identity, ``(class
+0x…)`` for a value that equals only values of the same class, ``(value 0x…)`` for a value that is too long to keep.
+The suffixes are parsed in ``compilation/analysis/static_values.py``.
 """
 
 from __future__ import annotations
@@ -19,20 +19,20 @@ from ...runtime.private_api import device_order
 from .attributes import attributes_of, compared_fields, is_users_class, is_written, name_of_class
 from .function_identity import innermost, name_of
 
-#: The longest that is kept of one value: it is compared in full, and shown in part.
+#: The most characters kept of a value, which is compared in full (by hash) and shown in part.
 _MOST_CHARACTERS = 2000
 
-#: How deep a value is described, and so many of the values that it holds: some 10 µs each.
+#: The deepest nesting that is described, and the most values in it; each takes about 10 µs.
 _DEEPEST, _MOST = 5, 1000
 
 
 def static_words(values: Mapping[str, Any]) -> dict[str, str]:
-    """Return static values in words."""
+    """Describe static values in words."""
     return {name: in_words(value) for name, value in values.items()}
 
 
 def in_words(value: Any) -> str:
-    """Return one static value in words.
+    """Describe one static value in words.
 
     >>> in_words((1, "a")), in_words({1: 2}), in_words(range(3))
     ("(1, 'a')", 'a dict', 'range(0, 3)')
@@ -44,12 +44,12 @@ def in_words(value: Any) -> str:
 
 
 def _words(value: Any, depth: int, left: Iterator[int]) -> str:
-    """The words for a value, or ``…`` when none of those that are `left` is left for it."""
+    """Describe a value, or return ``…`` when the budget `left` is used up."""
     kind = type(value)
     if next(left, None) is None:
         return "…"
     if value is None or is_exactly(value, bool, int, float, complex, str, bytes, range, type(...)):
-        # Not a number is equal to nothing, but found again if it is the same object.
+        # NaN equals nothing, but a dictionary finds it again if it is the same object.
         number = not is_exactly(value, float, complex) or value == value
         return repr(value) if number else f"{value!r} (object {id(value):#x})"
     if (kind is tuple or kind is list) and depth < _DEEPEST:
@@ -66,9 +66,9 @@ def _words(value: Any, depth: int, left: Iterator[int]) -> str:
         name = (attributes_of(value) or {}).get("_name_")
         shown = f"{name_of_class(kind)}.{name}" if type(name) is str else f"a {name_of_class(kind)}"
         return f"{shown} (object {id(value):#x})"
-    if kind is BuiltinFunctionType:  # the same one for as long as its module lives
+    if kind is BuiltinFunctionType:  # the same object for as long as its module exists
         return f"{value.__qualname__} (object {id(value):#x})"
-    if kind is MethodType:  # made anew whenever it is asked for, and equal
+    if kind is MethodType:  # each access creates a new method object, equal to the others
         return f"{name_of(value.__func__)} (object {id(value.__self__):#x})"
     if depth < _DEEPEST and (fields := compared_fields(value)) is not None:
         shown = ", ".join(f"{name}={_words(each, depth + 1, left)}" for name, each in fields.items())
@@ -77,30 +77,30 @@ def _words(value: Any, depth: int, left: Iterator[int]) -> str:
         if inherits(kind, type) or (member(kind, "__call__") is not None and name_of(innermost(value)) is not None):
             return f"{name_of(innermost(value))} (object {id(value):#x})"
         return f"{name_of_class(kind)} object {id(value):#x}"
-    return f"a {name_of_class(kind)}{_class(kind, depth)}"  # two may be equal, and only their own code could tell
+    return f"a {name_of_class(kind)}{_class(kind, depth)}"  # only its own __eq__ could compare it
 
 
 def _class(kind: type, depth: int) -> str:
-    """Find which class it is, among those of its name. A tuple in a tuple is equal to one of another class."""
+    """Return the suffix that identifies a class; none for a nested tuple, which may equal one of another class."""
     if not is_written(kind) or (depth and inherits(kind, tuple)):
         return ""
     return f" (class {id(kind):#x})"
 
 
 def _is_jaxs(kind: type) -> bool:
-    """Tell whether its words come from JAX's own code: a mesh, a sharding, ``jnp.float32``."""
+    """Tell whether a class is JAX's own, so that its ``repr`` may run: a mesh, a sharding, ``jnp.float32``."""
     import jax
 
     return kind is type(jax.numpy.float32) or (inherits(kind, *placements()) and not is_users_class(kind))
 
 
 def placements() -> tuple[type, ...]:
-    """Return JAX's classes that say where arrays lie."""
+    """Return JAX's classes that describe the placement of arrays."""
     import jax
 
     return jax.sharding.Sharding, jax.sharding.Mesh, jax.sharding.PartitionSpec, jax.Device
 
 
 def _by_identity(kind: type) -> bool:
-    """Tell whether objects of this type are equal to no other."""
+    """Tell whether objects of this type compare by identity."""
     return member(kind, "__eq__") is members(object)["__eq__"]

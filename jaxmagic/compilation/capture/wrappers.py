@@ -1,8 +1,8 @@
 """Find the user's own function and arguments where a library jits a function of its own around them.
 
-``equinox.filter_jit`` splits the arguments into arrays and the rest, and hands both to a function that it keeps for
-all functions of one name. JAX knows only that one: its arguments are called ``dynamic_nodonate['rest'][17]``. The
-user's own are in the library's frame.
+``equinox.filter_jit`` splits the arguments into arrays and the rest, and passes both to a function that it keeps for
+all functions of one name. JAX knows only that function, whose arguments are called ``dynamic_nodonate['rest'][17]``.
+The user's own function and arguments are in the library's frame.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Collection, Mapping
 from types import FrameType, FunctionType
 from typing import Any, NamedTuple
 
-#: How far above JAX's own frames the library's is looked for.
+#: How many frames above JAX's own are searched for the library's frame.
 _DEEPEST = 12
 
 
@@ -20,13 +20,13 @@ class UserCall(NamedTuple):
     """A call as its author wrote it.
 
     Attributes:
-        function: what was given to ``jit``.
-        args: by position.
-        kwargs: and by keyword.
-        static: names of the arguments that are static.
-        name: of the function, if a library knows it.
-        library: whether a library stands between it and ``jax.jit``.
-        arrays_only: whether everything that is no array is static.
+        function: the function that was given to ``jit``.
+        args: the arguments by position.
+        kwargs: the arguments by keyword.
+        static: the names of the static arguments.
+        name: the name of the function, if a library knows it.
+        library: whether a library wraps the function before ``jax.jit`` does.
+        arrays_only: whether everything that is not an array is static.
     """
 
     function: Any
@@ -39,11 +39,11 @@ class UserCall(NamedTuple):
 
 
 def wrapped_by_library(frame: FrameType | None, *, with_function: bool) -> UserCall | None:
-    """The user's call behind `frame`, which called ``jax.jit``; ``None`` where no library is known to do so.
+    """Find the user's call behind `frame`, if a known library made the call of JAX.
 
     Args:
         frame: the caller of JAX.
-        with_function: whether the function itself is wanted, too, which takes longer, and not only its name.
+        with_function: whether to read the function itself, which takes longer than its name.
     """
     for _ in range(_DEEPEST):
         if frame is None:
@@ -65,7 +65,7 @@ def _from_equinox(frame: FrameType, with_function: bool) -> UserCall | None:
     except (KeyError, AttributeError):
         return None
     if with_function and not isinstance(function, FunctionType | functools.partial):
-        # A module is made anew whenever its arrays are, and its program is not: it is an argument of its method.
+        # A module is re-created with its arrays, but its program is not: treat it as an argument of its method.
         method, owner = getattr(function, "__func__", None), getattr(function, "__self__", None)
         if method is None:
             method, owner = getattr(type(function).__call__, "method", type(function).__call__), function

@@ -1,1 +1,1 @@
-"""Compilations, their causes, and what JAX said of them."""
+"""Compilations, their causes, and what JAX reported about them."""

@@ -10,27 +10,27 @@ from ...records.exportable import Exportable
 #: Why a function was compiled. The words for people are in :attr:`Cause.reason`.
 CauseKind = Literal[
     "first call",  # JAX had never seen the function
-    "shape",  # an argument has another shape
-    "dtype",  # … another element type
+    "shape",  # an argument has a different shape
+    "dtype",  # … a different element type
     "weak type",  # … a Python scalar where an array was, or the reverse
-    "static value",  # a static argument has another value
-    "pytree",  # the arguments are nested in another way
-    "new function",  # the same source, but a function object made anew
-    "options",  # jitted with other options: donated or static arguments, shardings
-    "placement",  # another device, sharding or commitment
-    "context",  # another configuration or mesh
-    "transformation",  # a part of jax.grad, jax.vmap, … applied from outside ``jit``
-    "eager",  # an operation outside ``jit``; one that was seen before has what differs as its cause
-    "transfer",  # a copy from the host, or from device to device, that is a program of its own
+    "static value",  # a static argument has a different value
+    "pytree",  # the arguments have a different pytree structure
+    "new function",  # the same source, but a new function object
+    "options",  # jitted with different options: donated or static arguments, shardings
+    "placement",  # a different device, sharding or commitment
+    "context",  # a different configuration or mesh
+    "transformation",  # part of jax.grad, jax.vmap, … applied from outside ``jit``
+    "eager",  # an operation outside ``jit``, unless it differs from an earlier call: then that is the cause
+    "transfer",  # a copy from the host, or between devices, that needs a program of its own
     "while tracing",  # an operation that ran while a function was traced
     "ahead of time",  # ``.lower().compile()`` was called
     "unknown",  # JAX gave no reason, and none could be derived
 ]
 
-#: The stages of a program, in the order in which it goes through them.
+#: The stages of a compilation, in order.
 Stage = Literal["tracing", "lowering", "compilation", "cache retrieval"]
 
-#: What the persistent compilation cache answered; ``None`` where it was not asked.
+#: The result of a lookup in the persistent compilation cache.
 CacheAnswer = Literal["hit", "miss"]
 
 CAUSE_KINDS: tuple[str, ...] = get_args(CauseKind)
@@ -38,7 +38,7 @@ CAUSE_KINDS: tuple[str, ...] = get_args(CauseKind)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cause(Exportable):
-    """Why a function was compiled, and what would spare it.
+    """The cause of a compilation, and what would avoid it.
 
     Attributes:
         kind: one of :data:`CAUSE_KINDS`.
@@ -61,24 +61,24 @@ class Cause(Exportable):
 class Compilation(Exportable):
     """One program that JAX traced, lowered and compiled, or fetched from its persistent cache.
 
-    The stages are *self* times: time that nested compilations took is theirs, not this one's, so that stages of
-    different compilations can be added up.
+    The stages are *self* times: they exclude nested compilations, so that stages of different compilations can be
+    added up.
 
     Attributes:
         function: the name of the function, as it was given to ``jax.jit``; or of the eager operation.
-        location: where it is defined, where JAX tells: ``"train.py:3"``, or of a notebook ``"cell 12:3"``.
+        location: where the function is defined, if JAX reports it: ``"train.py:3"``, in a notebook ``"cell 12:3"``.
         tracing_ns: Python to jaxpr.
         lowering_ns: jaxpr to StableHLO.
-        compilation_ns: StableHLO to an executable, by XLA. Zero when the persistent cache answered.
-        cache_retrieval_ns: asking the persistent cache and loading what it had.
-        cache: ``"hit"`` or ``"miss"`` of the persistent cache, ``None`` where it was not asked.
-        saved_ns: what a hit saved, by JAX's own estimate (it may be negative).
-        last_stage: how far it came: ``jax.eval_shape`` traces only.
+        compilation_ns: StableHLO to an executable, by XLA; zero on a hit in the persistent cache.
+        cache_retrieval_ns: the lookup in the persistent cache and the loading of its entry, on a hit.
+        cache: ``"hit"`` or ``"miss"`` in the persistent cache; ``None`` if it was not consulted.
+        saved_ns: the time that a hit saved, by JAX's own estimate (it may be negative).
+        last_stage: the last stage that was reached; ``jax.eval_shape`` only traces.
         cause: why it was compiled.
-        thread: the name of the thread that compiled it while the measured code ran beside it. The stages
-            are then in no part of the wall time. ``None`` for the measured code's own threads.
+        thread: the name of the thread that compiled it, if it is not one of the measured code's. The stages
+            are then no part of the wall time. ``None`` for the measured code's own threads.
         began_ns: when its first stage began, since the start of the clock; ``None`` if it is not known.
-        ended_ns: when its last stage ended. Between them there may have been other things as well.
+        ended_ns: when its last stage ended; its stages need not follow each other without a gap.
         eager: whether this was a single operation outside ``jit``.
     """
 
@@ -100,7 +100,7 @@ class Compilation(Exportable):
     eager: bool = False
 
     def __post_init__(self) -> None:
-        if self.cause.kind == "eager":  # in records of versions that had no such field
+        if self.cause.kind == "eager":  # records of earlier versions have no such field
             object.__setattr__(self, "eager", True)
         for name in ("tracing_ns", "lowering_ns", "compilation_ns", "cache_retrieval_ns"):
             if getattr(self, name) < 0:
@@ -108,10 +108,10 @@ class Compilation(Exportable):
 
     @property
     def total_ns(self) -> int:
-        """All stages together."""
+        """The sum of all stages."""
         return self.tracing_ns + self.lowering_ns + self.compilation_ns + self.cache_retrieval_ns
 
     @property
     def compiled(self) -> bool:
-        """True if there is an executable now: not after tracing or lowering alone."""
+        """Whether there is an executable, and not just a trace or a lowered program."""
         return self.last_stage in ("compilation", "cache retrieval")

@@ -1,4 +1,4 @@
-"""What JAX said while it compiled, before anybody has made sense of it."""
+"""JAX's compilation events as they were observed, before they are grouped and explained."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ class Leaf:
 
     Attributes:
         type: its element type and shape as JAX writes them, ``f32[8,8]``.
-        placement: where it lies, in the words of its sharding; ``None`` for what is no array yet.
-        weak: it has a weak type, as Python's numbers do.
-        traced: it is a tracer.
-        number: it is one of Python's numbers, and no array.
+        placement: its sharding, in words; ``None`` if it is not yet an array on a device.
+        weak: whether it has a weak type, as Python numbers do.
+        traced: whether it is a tracer.
+        number: whether it is a Python number rather than an array.
     """
 
     type: str
@@ -28,18 +28,18 @@ class Leaf:
     number: bool = False
 
 
-#: What can be done about a value that differs depends on this.
+#: The kinds of values that a function or a static argument holds; they determine the remedy if a value differs.
 HeldKind = Literal[
-    "number",  # an argument can take its place
-    "array",  # and of this one, too
+    "number",  # could be an argument
+    "array",  # could be an argument
     "function",
     "value",  # text, a class, a setting of a library's object
-    "object",  # an object or container: what it holds follows
-    "unknown",  # it cannot be compared
+    "object",  # an object or container; the values that it holds follow
+    "unknown",  # cannot be compared
 ]
 
 
-#: Stands for values that were not looked at.
+#: Stands for values that were not read.
 CUT = "…"
 
 
@@ -48,10 +48,10 @@ class Held:
     """One value that a function or a static argument holds, without its data.
 
     Attributes:
-        kind: what it is.
+        kind: the kind of value.
         words: the value in words, ``"2.0"``, or its type, ``"f32[8]"`` or ``"a Model"``.
-        token: equal for two values that are the same; ``None`` if that cannot be told.
-        form: equal for two numbers or arrays that one compiled program could take as its argument.
+        token: a number that is the same for equal values; ``None`` if they cannot be compared.
+        form: a number that is the same for numbers or arrays that one compiled program could take as its argument.
     """
 
     kind: HeldKind
@@ -67,28 +67,29 @@ class Call:
     Attributes:
         name: the function's name.
         location: ``file:line`` of its definition.
-        internal: it belongs to JAX itself: an eager operation.
-        wrapped: a library jits a function of its own around it, and JAX's explanation is about that one.
-        outer: the function that was being traced meanwhile; ``None`` if none was, or it has no name.
-        while_tracing: whether a function was being traced meanwhile; or `ahead_of_time`, this one, and not compiled.
-        function_id: a number for the function object; of no other object, however long ago it was.
-        source_id: equal for two function objects that were made from the same source.
+        internal: whether the function belongs to JAX itself, so that this is an eager operation.
+        wrapped: whether a library jits a function of its own around it, which JAX's explanation is then about.
+        outer: the function that was being traced at the time; ``None`` if there was none, or it has no name.
+        while_tracing: whether a function was being traced at the time; if `ahead_of_time`, whether this function was
+            traced only, and not compiled.
+        function_id: a number for the function object, never used for another object in this process.
+        source_id: a number that is the same for function objects made from the same source.
         parameters: the names of its parameters, in order.
         leaves: its array arguments by path (``x``, ``params['w']``).
-        statics: its static arguments by name, in words.
-        static_functions: those that are functions: what they were made from, and where that is defined.
-        static_contents: what each static argument holds, by path.
-        held: what the function closes over, takes by default or names as a global, by path (``w``, ``cfg.rate``).
-        options: what ``jax.jit`` was told, as far as programs differ by it, in words.
-        containers: the containers of each argument by name, as far as it has any: ``"dict[list[*], *]"``.
-        passed: how many arguments were passed by position, and the names of those passed by keyword; ``None``
-            where arguments were not looked at.
-        names: of the arguments that were passed, also of those that hold nothing.
-        context: a number that is another one under another configuration or mesh; ``None`` if unknown.
+        static_args: its static arguments by name, in words.
+        static_functions: the static arguments that are functions: a number for their source, and where it is defined.
+        static_contents: the values that each static argument holds, by path.
+        held: the closure, default and global values that the function uses, by path (``w``, ``cfg.rate``).
+        options: the options of ``jax.jit`` that programs depend on, in words.
+        containers: the container types of each argument that has any: ``"dict[list[*], *]"``.
+        call_signature: the number of arguments passed by position, and the names of those passed by keyword; ``None``
+            if the arguments were not read.
+        names: the names of all arguments that were passed, including those without leaves.
+        context: a number that identifies configuration and mesh; ``None`` if unknown.
         settings: the settings that programs depend on, by name.
-        transformed: it was evaluated as a part of ``jax.grad``, ``jax.vmap`` or the like.
-        transformation: of which one, in words: ``"jax.vmap"``; ``""`` if unknown.
-        ahead_of_time: it was reached through ``.lower()`` or ``.compile()``.
+        transformed: whether it was evaluated as part of a transformation such as ``jax.grad`` or ``jax.vmap``.
+        transformation: the transformation, in words: ``"jax.vmap"``; ``""`` if unknown.
+        ahead_of_time: whether it was reached through ``.lower()`` or ``.compile()``.
     """
 
     name: str
@@ -101,13 +102,13 @@ class Call:
     source_id: int | None = None
     parameters: tuple[str, ...] = ()
     leaves: Mapping[str, Leaf] = field(default_factory=dict)
-    statics: Mapping[str, str] = field(default_factory=dict)
+    static_args: Mapping[str, str] = field(default_factory=dict)
     static_functions: Mapping[str, tuple[int, str]] = field(default_factory=dict)
     static_contents: Mapping[str, Mapping[str, Held]] = field(default_factory=dict)
     held: Mapping[str, Held] = field(default_factory=dict)
     options: Mapping[str, str] = field(default_factory=dict)
     containers: Mapping[str, str] = field(default_factory=dict)
-    passed: tuple[int, tuple[str, ...]] | None = None
+    call_signature: tuple[int, tuple[str, ...]] | None = None
     names: tuple[str, ...] = ()
     context: int | None = None
     settings: Mapping[str, str] = field(default_factory=dict)
@@ -118,7 +119,7 @@ class Call:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Span:
-    """One stage of one compilation, as JAX reported it when it ended."""
+    """One stage of a compilation, as JAX reported it at its end."""
 
     stage: Stage
     function: str

@@ -235,7 +235,7 @@ def test_the_verb_measures_in_processes_and_checks_their_number(tmp_path: Path) 
     assert jaxmagic.load(record.save(tmp_path / "record.json")) == record
     assert jaxmagic.last() == record
     for wrong in (0, -1, 2.5, True):
-        with pytest.raises(ValueError, match="processes: expected a whole number from 1 on, got"):
+        with pytest.raises(ValueError, match="processes: expected an integer of at least 1, got"):
             jaxmagic.benchmark(abs, 1, processes=wrong)
 
 

@@ -53,6 +53,14 @@ def test_the_memory_is_that_of_a_call_of_one_jitted_function(session: Any) -> No
     assert record.candidate("once").memory.argument_bytes == 8 * 8 * 4
 
 
+def test_a_derivative_of_a_jitted_function_has_a_memory_of_its_own(session: Any) -> None:
+    cell = "import jax\nf = jax.jit(lambda x: (x @ x).sum())\none: f(x)\nother: f(x + 1)"
+    record = session.run(f"%%jaxcompare -oq -r 4 --check none --modes forward,grad\n{cell}")
+    known = {each.label: each.memory is not None for each in record.candidates}
+    assert known == {"one": True, "one grad": True, "other": False, "other grad": False}
+    assert record.candidate("one grad").memory.output_bytes == 8 * 8 * 4  # the gradient, and not the loss
+
+
 def test_r_is_the_number_of_rounds(session: Any) -> None:
     record = session.run("%%jaxcompare -oq -r 7\none: 1\ntwo: 1")
     assert record.stopped_by == "count"

@@ -1,4 +1,4 @@
-"""What differs between two calls that were seen, in the function's own names."""
+"""Differences between two observed calls, in the function's own names."""
 
 from __future__ import annotations
 
@@ -17,37 +17,40 @@ NUMBER = Leaf(type="f32[4]", placement=None, weak=True, number=True)
 def call(
     leaves: dict[str, Leaf] | None = None,
     *,
-    passed: tuple[int, tuple[str, ...]] | None = (1, ()),
+    call_signature: tuple[int, tuple[str, ...]] | None = (1, ()),
     empty: tuple[str, ...] = (),
-    **statics: str,
+    **static_args: str,
 ) -> Call:
     names = tuple(dict.fromkeys(re.split(r"[.\[]", path)[0] for path in leaves or {}))
-    return Call(name="f", leaves=leaves or {}, statics=statics, passed=passed, names=(*names, *empty))
+    return Call(
+        name="f", leaves=leaves or {}, static_args=static_args, call_signature=call_signature, names=(*names, *empty)
+    )
 
 
 @pytest.mark.parametrize(
     ("now", "before", "kind", "argument", "reason"),
     [
-        (call({"x": F32}), call({"x": F64}), "dtype", "x", "argument x has another dtype: f32[4] now, f64[4] before"),
+        (call({"x": F32}), call({"x": F64}), "dtype", "x",
+         "argument x has a different dtype: f32[4] now, f64[4] before"),
         (call({"x": I32}), call({"x": F64}), "shape", "x",
-         "argument x has another shape and dtype: i32[8] now, f64[4] before"),
+         "argument x has a different shape and dtype: i32[8] now, f64[4] before"),
         (call({"x": F32}), call({"x": WEAK}), "weak type", "x",
-         "argument x is another kind of f32[4]: an array now, a weakly typed array before"),
+         "argument x is a different kind of f32[4]: an array now, a weakly typed array before"),
         (call({"x": F32}), call({"x": NUMBER}), "weak type", "x",
-         "argument x is another kind of f32[4]: an array now, a Python number (weak type) before"),
-        (call(n="2"), call(n="1"), "static value", "n", "static argument n has another value: 2 now, 1 before"),
+         "argument x is a different kind of f32[4]: an array now, a Python number (weak type) before"),
+        (call(n="2"), call(n="1"), "static value", "n", "static argument n has a different value: 2 now, 1 before"),
         (call({"p['a']": F32, "p['b']": F32}), call({"p['a']": F32}), "pytree", "p",
-         "argument p is nested in another way: p['b'] now, nothing else before"),
+         "argument p has a different pytree structure: p['b'] now, nothing else before"),
         (call({"x": F32, "m": F32}), call({"x": F32}, empty=("m",)), "pytree", "m",
-         "argument m is nested in another way: a single leaf now, nothing before"),
+         "argument m has a different pytree structure: a single leaf now, nothing before"),
         (call({"p['a']": F32}), call({"p": F32}), "pytree", "p",
-         "argument p is nested in another way: p['a'] now, a single leaf before"),
+         "argument p has a different pytree structure: p['a'] now, a single leaf before"),
         (call({"x": F32}, empty=("m",)), call({"x": F32, "m": F32}), "pytree", "m",
-         "argument m is nested in another way: nothing now, a single leaf before"),
-        (call({"x": F32}, passed=(0, ("x",))), call({"x": F32}), "pytree", None,
-         "the arguments are passed in another way: x=… now, 1 by position before"),
-        (call({"x": F32, "y": F32}, passed=(1, ("y",))), call({"x": F32}), "pytree", None,
-         "the arguments are passed in another way: 1 by position, y=… now, 1 by position before"),
+         "argument m has a different pytree structure: nothing now, a single leaf before"),
+        (call({"x": F32}, call_signature=(0, ("x",))), call({"x": F32}), "pytree", None,
+         "the arguments are passed differently: x=… now, 1 by position before"),
+        (call({"x": F32, "y": F32}, call_signature=(1, ("y",))), call({"x": F32}), "pytree", None,
+         "the arguments are passed differently: 1 by position, y=… now, 1 by position before"),
     ],
 )  # fmt: skip
 def test_one_difference_is_one_cause(now: Call, before: Call, kind: str, argument: str | None, reason: str) -> None:
@@ -74,7 +77,7 @@ def test_a_call_alike_differs_in_nothing() -> None:
 
 
 def test_where_arguments_were_not_looked_at_nothing_is_known() -> None:
-    for now, earlier in ((call(), []), (call(passed=None), [call()]), (call(), [call(passed=None)])):
+    for now, earlier in ((call(), []), (call(call_signature=None), [call()]), (call(), [call(call_signature=None)])):
         assert most_alike(now, earlier) is None
 
 
@@ -85,20 +88,20 @@ def test_placement_is_compared_with_a_call_of_the_same_types() -> None:
     earlier = [at("f32[4]", "cpu:0"), at("f32[8]", "cpu:1")]
     cause = placement_difference(at("f32[4]", "cpu:1"), earlier)
     assert cause is not None
-    assert cause.reason == "argument x lies elsewhere: cpu:1 now, cpu:0 before"
+    assert cause.reason == "argument x has a different placement: cpu:1 now, cpu:0 before"
     assert placement_difference(at("f32[8]", "cpu:1"), earlier) is None
 
 
 @pytest.mark.parametrize(
     ("now", "earlier", "nearest"),
     [
-        # Another dtype alone is nearer than another shape and dtype, although the other call was the last one.
+        # A different dtype alone is nearer than a different shape and dtype, although that call was the last one.
         ({"x": "bf16[4]"}, [{"x": "f32[4]"}, {"x": "f32[8]"}], 0),
         ({"x": "f32[4]"}, [{"x": "f32[8]"}, {"x": "i32[]"}], 0),
         ({"p['a']": "f32[4]"}, [{"p['a']": "f32[4]", "p['b']": "f32[4]"}, {"p[0]": "f32[4]", "p[1]": "f32[4]"}], 0),
-        ({"x": "f32[4]"}, [{"x": "f32[8]"}, {"x": "f32[9]"}], 1),  # of equals the newest
+        ({"x": "f32[4]"}, [{"x": "f32[8]"}, {"x": "f32[9]"}], 1),  # the latest of equally near calls
         ({"x": "f32[8,33]"}, [{"x": "f32[8,65]"}, {"x": "f32[5,65]"}], 0),  # fewer dimensions differ
-        ({"x": "f32[8,33]"}, [{"x": "bf16[8,33]"}, {"x": "f32[33]"}, {"x": "f32[]"}], 0),  # another rank is far
+        ({"x": "f32[8,33]"}, [{"x": "bf16[8,33]"}, {"x": "f32[33]"}, {"x": "f32[]"}], 0),  # a different rank is far
     ],
 )
 def test_the_nearest_call_differs_in_the_fewest_things(
@@ -112,6 +115,6 @@ def test_the_nearest_call_differs_in_the_fewest_things(
 
 
 def test_a_static_argument_that_is_given_by_default_has_a_value() -> None:
-    before = call({"x": F32}, mode="'a'", passed=(1, ()))
-    (cause,) = differences(call({"x": F32}, mode="'b'", passed=(1, ("mode",))), before)
-    assert cause.reason == "static argument mode has another value: 'b' now, 'a' before"
+    before = call({"x": F32}, mode="'a'", call_signature=(1, ()))
+    (cause,) = differences(call({"x": F32}, mode="'b'", call_signature=(1, ("mode",))), before)
+    assert cause.reason == "static argument mode has a different value: 'b' now, 'a' before"

@@ -1,4 +1,4 @@
-"""Which of the three witnesses is believed: the call, earlier calls, JAX's explanation."""
+"""Which of the three sources decides about the cause: the call, earlier calls, or JAX's explanation."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def call(**changes: object) -> Call:
         "location": "cell.py:1",
         "function_id": 1,
         "source_id": 1,
-        "passed": (1, ()),
+        "call_signature": (1, ()),
         "names": ("x", "n"),
     }
     return Call(**(values | changes))  # type: ignore[arg-type]
@@ -43,24 +43,24 @@ def never_seen(hint: bool) -> str:
 
 
 def test_an_earlier_call_that_was_seen_is_believed_before_jaxs_closest() -> None:
-    cause = find(SHAPE, call(statics={"n": "2"}), call(statics={"n": "1"}))
+    cause = find(SHAPE, call(static_args={"n": "2"}), call(static_args={"n": "1"}))
     assert (cause.kind, cause.argument, cause.now, cause.before) == ("static value", "n", "2", "1")
 
 
 def test_without_an_earlier_call_jax_is_believed() -> None:
-    assert find(SHAPE, call(statics={"n": "2"})).argument == "y"
-    assert find(SHAPE, call(function_id=2), call(function_id=1, statics={"n": "1"})).argument == "y"
+    assert find(SHAPE, call(static_args={"n": "2"})).argument == "y"
+    assert find(SHAPE, call(function_id=2), call(function_id=1, static_args={"n": "1"})).argument == "y"
 
 
 def test_a_setting_that_jax_names_is_believed_first() -> None:
-    now, before = call(statics={"n": "2"}, context=2), call(statics={"n": "1"}, context=1)
+    now, before = call(static_args={"n": "2"}, context=2), call(static_args={"n": "1"}, context=1)
     cause = find(SETTING.format("jax_default_matmul_precision"), now, before)
     assert (cause.kind, cause.argument) == ("context", "jax_default_matmul_precision")
     assert cause.reason.endswith("and other differences at n")
 
 
 def test_a_setting_is_not_blamed_where_a_call_under_the_same_one_was_seen() -> None:
-    """JAX compares with the call that it saw last, which may have been under another setting."""
+    """JAX compares with the last call that it saw, which may have had a different setting."""
     wide, narrow = ({"x": Leaf(type=each, placement=None)} for each in ("f32[8]", "f32[3]"))
     before = call(leaves=wide, context=1), call(leaves=wide, context=2)
     cause = find(SETTING.format("jax_default_matmul_precision"), call(leaves=narrow, context=1), *before)
@@ -69,20 +69,20 @@ def test_a_setting_is_not_blamed_where_a_call_under_the_same_one_was_seen() -> N
 
 @pytest.mark.parametrize("text", [SETTING.format("jax_enable_x64"), UNAVAILABLE])
 def test_a_setting_is_told_before_the_float64_that_it_allows(text: str) -> None:
-    """Also where JAX does not name it, as on 0.8, and the calls do."""
+    """The setting is named from the calls if JAX does not name it, as on 0.8."""
     before = call(leaves={"x": F32}, context=1, settings={"jax_enable_x64": "False"})
     cause = find(text, call(leaves={"x": F64}, context=2, settings={"jax_enable_x64": "True"}), before)
     assert (cause.kind, cause.argument) == ("context", "jax_enable_x64")
     assert (
         cause.reason
-        == "the setting jax_enable_x64 has another value: True now, False before; and other differences at x"
+        == "the setting jax_enable_x64 has a different value: True now, False before; and other differences at x"
     )
     assert cause.remedy == "set configuration and mesh once, before the first call"  # which would have been enough
 
 
 def test_a_context_without_a_name_is_believed_last() -> None:
     unnamed = MISS.format("Tracing context doesn't match, e.g. due to config or context manager.")
-    assert find(unnamed, call(statics={"n": "2"}), call(statics={"n": "1"})).kind == "static value"
+    assert find(unnamed, call(static_args={"n": "2"}), call(static_args={"n": "1"})).kind == "static value"
     assert find(unnamed, call(), call()).kind == "context"
 
 
@@ -94,7 +94,7 @@ def test_what_nobody_explains_is_unknown_and_not_guessed() -> None:
 
 
 def test_static_values_are_named_where_nothing_is_known_of_earlier_ones() -> None:
-    cause = find(UNAVAILABLE, call(statics={"n": "2"}))
+    cause = find(UNAVAILABLE, call(static_args={"n": "2"}))
     assert cause.kind == "unknown"
     assert "static arguments: n=2" in cause.reason
 
@@ -110,7 +110,7 @@ def test_compiled_without_tracing_and_without_an_earlier_call_claims_no_placemen
     now = call(leaves={"x": Leaf(type="f32[8]", placement="cpu:0 (uncommitted)")})
     cause = find(None, now, traced=False)
     assert (cause.kind, cause.remedy) == ("unknown", None)
-    assert "by itself for the first time, or for another device" in cause.reason
+    assert "on its own for the first time, or with a different device" in cause.reason
 
 
 @pytest.mark.parametrize("text", [None, UNAVAILABLE, SHAPE])
@@ -142,7 +142,7 @@ def test_a_new_function_that_is_called_in_another_way_would_have_compiled_anyway
 def test_the_same_object_that_jax_has_forgotten_is_no_new_function() -> None:
     cause = find(never_seen(hint=True), call(), call())
     assert cause.kind == "first call"
-    assert "gone from JAX's caches" in cause.reason
+    assert "no longer in JAX's caches" in cause.reason
 
 
 def test_jaxs_hint_is_believed_where_nothing_is_known() -> None:

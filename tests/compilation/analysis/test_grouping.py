@@ -117,7 +117,7 @@ def test_explanations_go_to_the_function_they_are_about() -> None:
 
 
 def test_an_operation_of_jax_itself_is_eager() -> None:
-    call = Call(name="cos", location="jax/cos.py:1", internal=True, leaves={}, statics={})
+    call = Call(name="cos", location="jax/cos.py:1", internal=True, leaves={}, static_args={})
     (one,) = compilations(span("compilation", "cos", 0, 10_000, call=call))
     assert one.eager
     assert one.location is None

@@ -1,4 +1,4 @@
-"""What two functions of one source hold decides whether to define the function once would help."""
+"""Defining a function once helps only if the values that it holds are the same."""
 
 from __future__ import annotations
 
@@ -33,19 +33,22 @@ def test_a_value_without_a_token_is_never_the_same() -> None:
 @pytest.mark.parametrize(
     ("now", "before", "reason", "remedy"),
     [
-        ({"w": W1}, {"w": W1}, "before, as another function object", f"{ONCE}, outside the loop"),
-        ({"w": W2}, {"w": W1}, "with another array w: f32[8]", f"{ONCE}, and pass w as an argument"),
-        ({"w": held("array", "f16[8]", 3, F16)}, {"w": W1}, "with another w: f16[8] now, f32[8] before", None),
-        ({"k": TWO}, {"k": ONE}, "with another k: 2 now, 1 before", f"{ONCE}, and pass k as an argument, where no"),
-        ({"k": HALF}, {"k": ONE}, "another k: 0.5 now, 1 before", f"{ONCE}, and pass k as an array of one dtype"),
-        ({"k": TWO, "w": W2}, {"k": ONE, "w": W1}, "1 before; and another w", f"{ONCE}, and pass k, w as arguments"),
-        ({"m": held("value", "'a'", 1)}, {"m": held("value", "'b'", 2)}, "with another m: 'a' now, 'b' before", None),
+        ({"w": W1}, {"w": W1}, "before, as a different function object", f"{ONCE}, outside the loop"),
+        ({"w": W2}, {"w": W1}, "with a different array w: f32[8]", f"{ONCE}, and pass w as an argument"),
+        ({"w": held("array", "f16[8]", 3, F16)}, {"w": W1}, "with a different w: f16[8] now, f32[8] before", None),
+        ({"k": TWO}, {"k": ONE}, "with a different k: 2 now, 1 before", f"{ONCE}, and pass k as an argument, if"),
+        ({"k": HALF}, {"k": ONE}, "a different k: 0.5 now, 1 before", f"{ONCE}, and pass k as an array of one dtype"),
+        ({"k": TWO, "w": W2}, {"k": ONE, "w": W1}, "1 before; also different: w",
+         f"{ONCE}, and pass k, w as arguments"),
+        ({"m": held("value", "'a'", 1)}, {"m": held("value", "'b'", 2)},
+         "with a different m: 'a' now, 'b' before", None),
         ({"f": held("function", "g (a.py:1)", 1)}, {"f": held("function", "g (a.py:1)", 2)},
-         "with another function f: g (a.py:1)", None),
-        ({"k": TWO, "m": held("value", "'a'", 1)}, {"k": ONE, "m": held("value", "'b'", 2)}, "and another m", None),
+         "with a different function f: g (a.py:1)", None),
+        ({"k": TWO, "m": held("value", "'a'", 1)}, {"k": ONE, "m": held("value", "'b'", 2)},
+         "also different: m", None),
         ({"r": held("unknown", "a Generator", None)}, {"r": held("unknown", "a Generator", None)},
-         "with another r: a Generator, which cannot be compared", None),
-        ({"k": TWO}, {}, "with another k: 2 now", None),
+         "with a different r: a Generator, which cannot be compared", None),
+        ({"k": TWO}, {}, "with a different k: 2 now", None),
         ({CUT: held("unknown", CUT, None)}, {CUT: held("unknown", CUT, None)}, "more values than were compared",
          f"{ONCE}, if they are the same"),
     ],

@@ -1,4 +1,4 @@
-"""JAX's jax_explanations, in every layout that is supported, as one cause and one remedy."""
+"""JAX's explanations, in every supported layout, become one cause and one remedy."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def test_keys_that_only_one_pytree_has_are_named() -> None:
         )
     )
     assert cause.reason == (
-        "argument x is nested in another way: dict with 1 child now, dict with 0 children before; "
+        "argument x has a different pytree structure: dict with 1 child now, dict with 0 children before; "
         "keys in only one of them: {'b'}"
     )
 
@@ -109,11 +109,11 @@ def test_keys_that_only_one_pytree_has_are_named() -> None:
 @pytest.mark.parametrize(
     ("path", "reason"),
     [
-        ("input path [0]", "another number of positional arguments"),
-        ("args", "another number of positional arguments"),
-        ("input path [1]", "other keyword arguments"),
-        ("kwargs", "other keyword arguments"),
-        ("kwargs['n']", "argument n is nested in another way"),
+        ("input path [0]", "a different number of positional arguments"),
+        ("args", "a different number of positional arguments"),
+        ("input path [1]", "different keyword arguments"),
+        ("kwargs", "different keyword arguments"),
+        ("kwargs['n']", "argument n has a different pytree structure"),
     ],
 )
 def test_the_nest_of_all_arguments_is_no_argument(path: str, reason: str) -> None:
@@ -124,7 +124,7 @@ def test_the_nest_of_all_arguments_is_no_argument(path: str, reason: str) -> Non
 def test_one_argument_is_named_once_where_several_earlier_calls_are_equally_close() -> None:
     difference = "different input types:\n      types now: x: i32[4]\n        * at x, now i32[4] and before f32[{}]\n"
     cause = read(OLD.format(difference.format(4)) + "  * key with " + difference.format(8))
-    assert cause.reason == "argument x has another dtype: i32[4] now, f32[4] before"
+    assert cause.reason == "argument x has a different dtype: i32[4] now, f32[4] before"
 
 
 def test_a_context_without_a_name_is_said_to_have_none() -> None:

@@ -1,4 +1,4 @@
-"""Why eager operations compiled, from what was seen of them; and which advice depends on what else compiled."""
+"""Causes of eager operations, and the advice that depends on what else compiled."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from jaxmagic.compilation.record.events import Call, Leaf
 
 def call(name: str = "cos", type_: str = "f32[4]", placement: str | None = "cpu:0", **changes: Any) -> Call:
     leaves = {"x": Leaf(type=type_, placement=placement)}
-    return Call(name=name, internal=True, passed=(1, ()), names=("x",), leaves=leaves, **changes)
+    return Call(name=name, internal=True, call_signature=(1, ()), names=("x",), leaves=leaves, **changes)
 
 
 @pytest.mark.parametrize(
@@ -24,12 +24,12 @@ def call(name: str = "cos", type_: str = "f32[4]", placement: str | None = "cpu:
         (call(), [], "eager"),
         (call(), [call(type_="f32[5]")], "shape"),
         (call(), [call(type_="bf16[4]")], "dtype"),
-        (call(), [call(type_="f32[4,4]")], "eager"),  # another rank is another use of the operation
+        (call(), [call(type_="f32[4,4]")], "eager"),  # a different rank is a different use of the operation
         (call(), [call(type_="f32[]")], "eager"),
         (call(), [call(placement="cpu:1")], "placement"),
-        (call(statics={"shape": "(3,)"}), [call(statics={"shape": "(4,)"})], "shape"),
-        (call(statics={"new_dtype": "a"}), [call(statics={"new_dtype": "b"})], "dtype"),
-        (call(statics={"y": "3"}), [call(statics={"y": "2"})], "eager"),
+        (call(static_args={"shape": "(3,)"}), [call(static_args={"shape": "(4,)"})], "shape"),
+        (call(static_args={"new_dtype": "a"}), [call(static_args={"new_dtype": "b"})], "dtype"),
+        (call(static_args={"y": "3"}), [call(static_args={"y": "2"})], "eager"),
         (call("stage", placement=None), [], "transfer"),
         (call("stage", placement="cpu:0"), [], "eager"),
         (call("_multi_slice"), [], "transfer"),
@@ -42,12 +42,12 @@ def test_what_differs_is_the_cause(now: Call, earlier: list[Call], kind: str) ->
 
 def test_a_body_made_anew_is_told_and_another_body_is_another_use() -> None:
     def loop(value: str, source: int) -> Call:
-        return call("scan", statics={"jaxpr": value}, static_functions={"jaxpr": (source, "train.py:3")})
+        return call("scan", static_args={"jaxpr": value}, static_functions={"jaxpr": (source, "train.py:3")})
 
     anew = operation_cause(loop("body (object 0x1)", 1), [loop("body (object 0x2)", 1)])
     assert (anew.kind, anew.reason) == (
         "new function",
-        "the function that scan was given is the same one made anew: body (train.py:3)",
+        "the function passed to scan is the same one, re-created: body (train.py:3)",
     )
     assert operation_cause(loop("body (object 0x1)", 1), [loop("body (object 0x2)", 2)]).kind == "eager"
 
@@ -85,7 +85,7 @@ def test_what_another_thread_compiled_does_not_count(compilation: Callable[..., 
 
 def test_jit_around_a_gradient_is_advised_where_both_passes_compiled(compilation: Callable[..., Any]) -> None:
     def part(which: str) -> Any:
-        return compilation(cause=Cause(kind="transformation", reason=f"a part of {which}, around f"))
+        return compilation(cause=Cause(kind="transformation", reason=f"part of {which}, around f"))
 
     backward = "the backward pass of jax.grad or jax.vjp"
     assert all(each.cause.remedy for each in with_advice([part("the forward pass of jax.grad"), part(backward)]))

@@ -1,4 +1,4 @@
-"""Differences in words: what is shown is bounded, and every one has a remedy."""
+"""Differences in words: the shown text is bounded, and every difference has a remedy."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How much of a dispatch was waiting, to the nanosecond."""
+"""The waiting time within a dispatch, to the nanosecond."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ def span(start_ns: int, end_ns: int, thread: int = MAIN) -> Span:
         ([(10, 30)], [], 20),
         ([(10, 30), (50, 55)], [], 25),
         ([(-5, 5), (95, 200)], [], 10),  # clipped to the window
-        ([(20, 30)], [span(10, 40)], 10),  # a float() while tracing is no tracing
-        ([(10, 40)], [span(20, 30)], 20),  # what compiles inside of a wait is compiling
+        ([(20, 30)], [span(10, 40)], 10),  # a float() while tracing does not count as tracing
+        ([(10, 40)], [span(20, 30)], 20),  # a compilation inside a wait counts as compiling
         ([(10, 30)], [span(20, 40)], 10),
         ([(10, 30)], [span(40, 60)], 20),
         ([(10, 30)], [span(0, 90, HELPER)], 20),  # the main thread comes before its helpers

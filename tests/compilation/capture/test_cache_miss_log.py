@@ -1,4 +1,4 @@
-"""JAX's explanations are heard, and what is raised in them does not reach the code that is measured."""
+"""JAX's explanations are intercepted, and their exceptions do not reach the measured code."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from jaxmagic.runtime import private_api
 
 
 class Unprintable:
-    """A static argument that JAX's explanation asks for its words, and that has none."""
+    """A static argument whose ``__repr__``, called by JAX's explanation, raises."""
 
     def __init__(self, factor: int) -> None:
         self.factor = factor
@@ -32,7 +32,7 @@ class Unprintable:
 
 
 class Incomparable(Unprintable):
-    """One that compares only with its like."""
+    """A static argument whose ``__eq__`` raises unless the values are equal."""
 
     __hash__ = Unprintable.__hash__
 
@@ -62,7 +62,7 @@ def test_static_arguments_that_cannot_be_told_harm_nothing(kind: type[Unprintabl
     assert found == [2, 3]
     causes = [each.cause for each in watch.timing.compilations if each.function == "<lambda>"]
     assert len(causes) == 2
-    assert "by may have another value" in causes[1].reason
+    assert "by may have a different value" in causes[1].reason
     assert "by.factor: 3 now, 2 before" in causes[1].reason
 
 

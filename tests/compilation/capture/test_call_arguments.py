@@ -1,4 +1,4 @@
-"""The arguments of a call in words: their own names, no data, and none of the user's code is run."""
+"""Arguments are described by their own names, without data and without running the user's code."""
 
 from __future__ import annotations
 
@@ -51,14 +51,14 @@ class Loud:
     ],
 )
 def test_static_arguments_are_described_in_words(value: Any, words: str) -> None:
-    (text,) = describe(lambda n: n, (value,), {}, {"n"}).statics.values()
+    (text,) = describe(lambda n: n, (value,), {}, {"n"}).static_args.values()
     assert words in text
     assert len(text) <= 2000
 
 
 def test_static_arguments_are_described_without_running_them() -> None:
     loud = Loud()
-    assert describe(lambda n: n, (loud,), {}, {"n"}).statics["n"].startswith("a Loud (class 0x")
+    assert describe(lambda n: n, (loud,), {}, {"n"}).static_args["n"].startswith("a Loud (class 0x")
 
 
 def test_arguments_have_the_names_of_the_parameters() -> None:
@@ -70,8 +70,8 @@ def test_arguments_have_the_names_of_the_parameters() -> None:
         "p['b'][0]": ("f32[]", True),
         "p['b'][1]": ("bool[]", False),
     }
-    assert found.statics == {"n": "2"}
-    assert found.passed == (1, ("n", "p"))
+    assert found.static_args == {"n": "2"}
+    assert found.call_signature == (1, ("n", "p"))
     assert found.names == ("x", "p", "n")
 
 
@@ -96,5 +96,5 @@ def test_a_static_argument_that_was_left_out_has_its_default() -> None:
     def f(x: Any, mode: str = "a", *, other: Any) -> None: ...
 
     found = describe(f, (1.0,), {"other": 2}, {"mode", "other", "unknown"})
-    assert found.statics == {"mode": "'a'", "other": "2"}
-    assert found.passed == (1, ("other",))
+    assert found.static_args == {"mode": "'a'", "other": "2"}
+    assert found.call_signature == (1, ("other",))

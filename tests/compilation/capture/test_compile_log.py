@@ -1,4 +1,4 @@
-"""Listening to JAX: nothing raises into the user's call, and nothing of ours is heard."""
+"""Listening to JAX raises nothing into the user's call, and ignores jaxmagic's own compilations."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def test_stopping_twice_is_no_error() -> None:
 
 
 class Shown:
-    """A progress that notes what it is told."""
+    """A progress that records the reports it gets."""
 
     def __init__(self) -> None:
         self.told: list[Any] = []

@@ -1,4 +1,4 @@
-"""What functions and static arguments hold, taken down without running code of theirs."""
+"""Values that functions and static arguments hold are recorded without running their code."""
 
 from __future__ import annotations
 
