@@ -11,12 +11,13 @@ from typing import Any
 from ..interrupts import begins, ends
 from ..progress.bar import shown_progress
 from ..records.files import target_of, write
+from ..records.note import Note, note
 from ..runtime.functions import name_of
 from ..runtime.given import whole
 from ..runtime.given_peaks import Given, give_peaks
 from ..runtime.tracebacks import of_the_user
 from ..session.verbs import history
-from .capture.command_buffers import NOTE, without_command_buffers
+from .capture.command_buffers import without_command_buffers
 from .capture.logdir import LogDir
 from .capture.run import MOST_RECORDED_EVENTS, MOST_RECORDED_S, ProfileWatch
 from .record.profile import Profile
@@ -90,7 +91,7 @@ def profile(
     if most_events is not None:
         whole("most_events", most_events)
     called = fn if command_buffers else without_command_buffers(fn, *args, **kwargs)
-    notes = () if command_buffers else (NOTE,)
+    notes = () if command_buffers else (note("profiling.without_command_buffers"),)
     watch = profile_watch(
         runs=n,
         cold=cold,
@@ -149,7 +150,7 @@ def profile_watch(
     logdir: str | os.PathLike[str] | None = None,
     label: str | None = None,
     perfetto: str | os.PathLike[str] | None = None,
-    notes: tuple[str, ...] = (),
+    notes: tuple[Note, ...] = (),
     most_s: float | None = MOST_RECORDED_S,
     most_events: int | None = MOST_RECORDED_EVENTS,
 ) -> ProfileWatch:
@@ -166,11 +167,11 @@ def profile_watch(
     kept = None if logdir is None else LogDir(logdir, label)
     file = None if perfetto is None else target_of(perfetto)
 
-    def recorded(recording: Trace) -> list[str]:
+    def recorded(recording: Trace) -> list[Note]:
         if file is None:
             return []
         write(to_perfetto(recording, compressed=file.suffix == ".gz"), file)
-        return [f"Written for Perfetto: {file}. Open it at https://ui.perfetto.dev."]
+        return [note("profiling.written_for_perfetto", path=str(file))]
 
     return ProfileWatch(
         runs=runs,

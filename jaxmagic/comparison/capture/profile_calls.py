@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from ...benchmarking.capture.runner import Runner
-from ...errors import NotMeasured, message_of
+from ...errors import message_of
 from ...profiling.analysis.interpret import interpreted
 from ...profiling.analysis.summarize import ProfileSummary, summarize
 from ...profiling.capture.make_record import make_profile
-from ...profiling.capture.profiler_session import Profiler, mark_run, windows_of
+from ...profiling.capture.profiler_session import NotRecorded, Profiler, mark_run, windows_of
 from ...profiling.record.profile import Profile
+from ...records.note import note
 
 #: Calls that are recorded.
 _CALLS = 3
@@ -28,12 +29,12 @@ def profile_of(runner: Runner, code: str | None) -> Profile:
         recording = interpreted(profiler.stop())
         windows = windows_of(recording)
         if len(windows) != _CALLS:
-            raise NotMeasured("The profiler has lost some of the calls.")
+            raise NotRecorded(note("profiling.lost_run_markers"))
         times = summarize(recording, windows)
-    except NotMeasured as problem:
-        notes.append(str(problem))
+    except NotRecorded as problem:
+        notes.append(problem.why)
     except Exception as problem:
-        notes.append(f"Not profiled: {type(problem).__name__}: {message_of(problem)}.")
+        notes.append(note("profiling.not_profiled", error=f"{type(problem).__name__}: {message_of(problem)}"))
     finally:
         profiler.cancel()
     return make_profile(times, recording, code=code, runs=_CALLS, notes=notes)

@@ -16,6 +16,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ...records.note import note
 from ...xla.hlo import HloModule
 from ..record.recording import EventMetadata, ProgramKey, Trace, TraceLine
 from .attribution import Ints
@@ -50,11 +51,10 @@ def with_ends(recording: Trace) -> Trace:
         else:
             others.append(track)
     found = [completed(each, recording.kinds, recording.modules) for each in hosts.values()]
-    return replace(
-        recording,
-        tracks=(*others, *(track for each in found for track in each.tracks)),
-        notes=(*recording.notes, *_about_unknown(sum(each.unknown for each in found))),
-    )
+    notes = recording.notes
+    if unknown := sum(each.unknown for each in found):
+        notes = (*notes, note("profiling.no_recorded_end", operations=unknown))
+    return replace(recording, tracks=(*others, *(track for each in found for track in each.tracks)), notes=notes)
 
 
 def is_cpu(device: str) -> bool:
@@ -64,14 +64,6 @@ def is_cpu(device: str) -> bool:
     (True, True, False)
     """
     return device.rpartition(" ")[2].startswith("CPU:")
-
-
-def _about_unknown(operations: int) -> list[str]:
-    if not operations:
-        return []
-    if operations == 1:
-        return ["1 operation has no recorded end; its duration is a lower bound."]
-    return [f"{operations:,} operations have no recorded end; their durations are lower bounds."]
 
 
 class Completed(NamedTuple):

@@ -10,12 +10,6 @@ from ...errors import NotMeasured, message_of
 #: XLA's option: the kinds of commands that command buffers may hold, which is none here.
 _OPTIONS = {"xla_gpu_enable_command_buffer": ""}
 
-#: What is said of a profile that was made so.
-NOTE = (
-    "Compiled again without command buffers (CUDA graphs), so that each kernel keeps its operation and line. "
-    "Runs may take longer than in your program, which uses them."
-)
-
 
 def without_command_buffers(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Callable[..., Any]:
     """The function compiled for these arguments; nothing runs.

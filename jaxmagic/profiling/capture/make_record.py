@@ -6,12 +6,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from ... import units
 from ...records.call_stack import is_users
+from ...records.note import Note, note
 from ...runtime.environment import probe
 from ...runtime.given_peaks import Given, given_peaks
 from ...runtime.jax_version import about_lines
-from ..analysis.devices.command_buffers import about_graphs
+from ..analysis.devices.command_buffers import ran_in_graphs
 from ..analysis.roofline import fastest_product
 from ..analysis.summarize import ProfileSummary
 from ..record.profile import DeviceUse, OperationTime, Profile
@@ -19,13 +19,14 @@ from ..record.recording import Interpreted, Trace
 from .cpu_peaks import cpu_peaks
 from .source_excerpts import codes_of
 
-_MEASURED_UNDER_LOAD = (
-    "Peak rates were measured on a busy machine and may be too low, so '% of roof' may be too high."
-)
-
 
 def make_profile(
-    times: ProfileSummary, recording: Interpreted | None, *, here: bool = True, notes: Sequence[str] = (), **more: Any
+    times: ProfileSummary,
+    recording: Interpreted | None,
+    *,
+    here: bool = True,
+    notes: Sequence[Note] = (),
+    **more: Any,
 ) -> Profile:
     """The record of a recording that was made here, with the source of what took time.
 
@@ -40,7 +41,7 @@ def make_profile(
     codes = codes_of(frames, trusted=here)
     told = [*notes, *_notes(recording, here)]
     if codes and not here:
-        told.append("The source is that of the files as they are on this machine now; the recording has none.")
+        told.append(note("profiling.source_of_now"))
     measured, given = times._asdict(), given_peaks()
     if here and None in given:
         measured["device_uses"], more_told = with_peaks(times.device_uses, times.operation_times)
@@ -51,7 +52,7 @@ def make_profile(
 
 def with_peaks(
     uses: tuple[DeviceUse, ...], operations: Iterable[OperationTime]
-) -> tuple[tuple[DeviceUse, ...], list[str]]:
+) -> tuple[tuple[DeviceUse, ...], list[Note]]:
     """With what the CPU can do, where it is one device: several share it."""
     if [each.device for each in uses] != ["CPU:0"]:
         return uses, []
@@ -63,7 +64,7 @@ def with_peaks(
     if peaks is None:
         return uses, []
     found = replace(uses[0], peak_flops=peaks.flops, peak_bytes=peaks.bytes, peaks_from="measured")
-    return (found,), [] if peaks.quiet else [_MEASURED_UNDER_LOAD]
+    return (found,), [] if peaks.quiet else [note("profiling.peaks_under_load")]
 
 
 def with_given(use: DeviceUse, given: Given) -> DeviceUse:
@@ -77,15 +78,15 @@ def with_given(use: DeviceUse, given: Given) -> DeviceUse:
     return replace(use, peaks_from="given")
 
 
-def _notes(recording: Trace | None, here: bool) -> list[str]:
+def _notes(recording: Trace | None, here: bool) -> list[Note]:
     if recording is None:
         return []
-    found = [*recording.notes, *about_graphs(recording.kinds)]
+    found = list(recording.notes)
+    if ran_in_graphs(recording.kinds):
+        found.append(note("profiling.command_buffers"))
     if recording.unread:
-        found.append(
-            f"Of {units.count(len(recording.unread), 'program')} the module could not be read: their operations have "
-            f"no lines ({', '.join(sorted(set(recording.unread.values())))})."
-        )
-    if here and recording.modules:
-        found += about_lines()
+        errors = ", ".join(sorted(set(recording.unread.values())))
+        found.append(note("profiling.unread_modules", programs=len(recording.unread), errors=errors))
+    if here and recording.modules and about_lines():
+        found.append(note("profiling.lines_of_earlier_calls"))
     return found

@@ -8,12 +8,14 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 
 from ...errors import NotMeasured
 from ...interrupts import begins, ends, uninterrupted
 from ...records.files import recordings
+from ...records.note import Note, note
 from ...runtime.private_api import backends_started, profiler_running, release_profiler
 from ..analysis.run_windows import Window, moved
 from ..record.recording import Trace
@@ -33,6 +35,14 @@ _recording: set[Profiler] = set()
 
 #: Those of them that nobody can end any more.
 _abandoned: list[Profiler] = []
+
+
+class NotRecorded(NotMeasured):
+    """The profiler is in use, or has recorded nothing that can be read; `why` is for the record."""
+
+    def __init__(self, why: Note) -> None:
+        super().__init__(str(why))
+        self.why = why
 
 
 class Profiler:
@@ -62,7 +72,7 @@ class Profiler:
         """
         end_abandoned()
         if profiler_running():
-            raise NotMeasured(_running_already())
+            raise NotRecorded(_running_already())
         if deeply:
             self.start()
             self.cancel()
@@ -85,7 +95,7 @@ class Profiler:
         assert not self.running
         end_abandoned()
         if not backends and backends_started() is False:
-            raise NotMeasured("No device worked: the code has not started JAX's backends.")
+            raise NotRecorded(note("profiling.no_backends"))
         self._begin(most_s)
 
     @begins("cancel")
@@ -100,7 +110,7 @@ class Profiler:
             jax.profiler.start_trace(folder.name, profiler_options=options)
         except Exception as error:
             folder.cleanup()
-            raise NotMeasured(_why_not("started", error)) from error
+            raise NotRecorded(_why_not("started", error)) from error
         self._folder = folder
         _recording.add(self)
         self._limit = None if most_s is None else _Limit(most_s, self._stop_trace)
@@ -122,7 +132,7 @@ class Profiler:
             keep(folder)
             return read_recording((each.host, each.data) for each in recordings(folder))
         except FileNotFoundError as error:
-            raise NotMeasured("The profiler has written nothing.") from error
+            raise NotRecorded(note("profiling.nothing_written")) from error
         finally:
             self.cancel()
 
@@ -159,7 +169,7 @@ class Profiler:
             jax.profiler.stop_trace()
         except Exception as error:
             release_profiler()
-            raise NotMeasured(_why_not("stopped", error)) from error
+            raise NotRecorded(_why_not("stopped", error)) from error
 
 
 class _Limit:
@@ -252,16 +262,11 @@ def windows_of(recording: Trace, clocked: Sequence[tuple[int, int]] = ()) -> Seq
     return [*moved(recording, found[: len(clocked)], clocked), *found[len(clocked) :]]
 
 
-def _why_not(done: str, error: Exception) -> str:
+def _why_not(done: Literal["started", "stopped"], error: Exception) -> Note:
     if "already" in str(error) or "one profile" in str(error).lower():
         return _running_already()
-    return f"The JAX profiler could not be {done}: {error}. Nothing was recorded."
+    return note("profiling.profiler_failed", done=done, error=str(error))
 
 
-def _running_already() -> str:
-    if _recording:
-        return "jaxmagic is already profiling; profiles cannot be nested. Nothing was recorded."
-    return (
-        "The JAX profiler is running already, and there is one in a process: it was left alone, and nothing was "
-        "recorded here. Stop it with jax.profiler.stop_trace() first."
-    )
+def _running_already() -> Note:
+    return note("profiling.nested") if _recording else note("profiling.profiler_in_use")

@@ -9,10 +9,10 @@ from pathlib import Path
 from statistics import median_low
 from typing import Any
 
-from ... import units
 from ...errors import NotMeasured
 from ...interrupts import begins, ends, interruptible
 from ...progress.record import SILENT, Progress
+from ...records.note import Note, note
 from ...runtime.clock import now_ns, timestamp
 from ...runtime.jax_errors import met_a_deleted_array
 from ...runtime.jax_version import require_jax
@@ -29,7 +29,7 @@ from ..record.recording import Interpreted, Trace
 from .event_rate import EventRate
 from .logdir import LogDir
 from .make_record import make_profile
-from .profiler_session import Profiler, cut_window, mark_run, windows_of
+from .profiler_session import NotRecorded, Profiler, cut_window, mark_run, windows_of
 
 #: So many runs are timed without the profiler at most, as long as they take no more than this: a single one that is
 #: short may be late for other reasons.
@@ -48,20 +48,6 @@ _TIMED_NS = 10**8
 
 #: So many runs may compile, as where a value gets another type, before one that compiles is timed.
 _MOST_COMPILING = 2
-
-#: What to do about an array that is gone.
-_DONATED = (
-    "The code runs several times, and an earlier run donated or deleted an input. Reassign it, as in "
-    "state = step(state), or record a single run: --cold, or cold=True."
-)
-
-#: JAX's profiler starts the backends before it records, because a TPU cannot be recorded otherwise.
-_STARTED = (
-    "JAX's profiler started the backends before the code ran, so their start is not in the recording, and "
-    "jax.distributed.initialize() has to be called before."
-)
-
-_UNUSED = "Nothing was recorded, because no device worked: the code has not started JAX's backends."
 
 
 class ProfileWatch:
@@ -94,10 +80,10 @@ class ProfileWatch:
         cold: bool = False,
         fetch: bool = False,
         logdir: LogDir | None = None,
-        recorded: Callable[[Trace], Iterable[str]] = lambda _: (),
+        recorded: Callable[[Trace], Iterable[Note]] = lambda _: (),
         record: Callable[[Profile], None] | None = None,
         progress: AbstractContextManager[Progress] | None = None,
-        notes: Iterable[str] = (),
+        notes: Iterable[Note] = (),
         most_s: float | None = MOST_RECORDED_S,
         most_events: int | None = MOST_RECORDED_EVENTS,
     ) -> None:
@@ -182,7 +168,8 @@ class ProfileWatch:
         self._load = Load()
         started = backends_started() is not False
         if self._cold and not started:
-            self._notes.append(_STARTED)
+            # JAX's profiler starts them before it records, because a TPU cannot be recorded otherwise.
+            self._notes.append(note("profiling.backends_started"))
         if self._cold:
             self._profiler.start(backends=True)
         else:
@@ -329,26 +316,26 @@ class ProfileWatch:
         times, recording, others = ProfileSummary(0, (), (), ()), None, self._load.of_others()
         is_recorded = self._profiler.running
         if not is_recorded:
-            notes.append(_UNUSED if error is None else "Nothing was recorded: the code ended before that.")
+            notes.append(note("profiling.no_backends") if error is None else note("profiling.ended_before_recording"))
         else:
             self._progress.stage("reading the recording")
             try:
                 recorded, recording, times = self._read(error, notes)
             except KeyboardInterrupt as interrupt:
                 self._interrupt = interrupt
-                notes.append("Interrupted while the recording was read: what devices did is not known.")
-            except NotMeasured as problem:
-                notes.append(str(problem))
+                notes.append(note("profiling.interrupted"))
+            except NotRecorded as problem:
+                notes.append(problem.why)
             except Exception as problem:
-                notes.append(f"The recording cannot be read ({type(problem).__name__}: {problem}).")
+                notes.append(note("profiling.unreadable", error=f"{type(problem).__name__}: {problem}"))
             try:
                 if recording is not None:
                     notes += self._about_cut(recording)
                     notes += self._told(recorded)
             except OSError as problem:
-                notes.append(f"Not written: {problem}.")
+                notes.append(note("profiling.not_written", error=str(problem)))
             except Exception as problem:  # the record is worth more than what else was to be made of it
-                notes.append(f"Not written ({type(problem).__name__}: {problem}).")
+                notes.append(note("profiling.not_written", error=f"{type(problem).__name__}: {problem}"))
         self._progress.stage("completing the record", ticking=False)  # may measure what the machine can do
         return make_profile(
             times,
@@ -367,18 +354,19 @@ class ProfileWatch:
         )
 
     @interruptible
-    def _read(self, error: BaseException | None, notes: list[str]) -> tuple[Trace, Interpreted, ProfileSummary]:
+    def _read(self, error: BaseException | None, notes: list[Note]) -> tuple[Trace, Interpreted, ProfileSummary]:
         """Read the recording, which may take long: as it is, with what follows from it, and summed up."""
         recorded = self._profiler.stop(lambda folder: self._keep(folder, notes))
         recording = interpreted(recorded)
         return recorded, recording, summarize(recording, self._windows(recording, error))
 
-    def _about(self, error: BaseException | None) -> list[str]:
+    def _about(self, error: BaseException | None) -> list[Note]:
         """Return what to do about an error that only a run after the first one meets; the error says it as well."""
         if error is None or not self.timings or not met_a_deleted_array(error):
             return []
-        error.add_note(_DONATED)
-        return [_DONATED]
+        donated = note("profiling.donated_input")
+        error.add_note(str(donated))
+        return [donated]
 
     def _windows(self, recording: Trace, error: BaseException | None) -> Sequence[Window]:
         """Find when the runs were; where one has failed, those that have ended, or else what there is of it.
@@ -392,7 +380,7 @@ class ProfileWatch:
             return found or ([] if cut is None else [cut])
         ended = len(self._recorded)
         if len(found) < ended or (error is None and len(found) != self._runs):
-            raise NotMeasured("The profiler dropped some run markers, so per-run results are unavailable.")
+            raise NotRecorded(note("profiling.lost_run_markers"))
         return found if error is None or not ended else found[:ended]
 
     def _told_runs(self, recording: Trace | None, error: BaseException | None) -> int | None:
@@ -401,28 +389,27 @@ class ProfileWatch:
             return len(windows_of(recording)) or None if recording is not None else None
         return self._runs if error is None else len(self._recorded) or None
 
-    def _about_cut(self, recording: Trace) -> list[str]:
+    def _about_cut(self, recording: Trace) -> list[Note]:
         """Say which part of the runs was recorded, if not all of them."""
         if not self._profiler.is_cut:
             return []
-        whole = len(windows_of(recording))
-        what = f"the first {units.count(whole, 'run')} of {self._runs}" if whole else "the first part of the run"
         limit_s = self._limit_s() or 0.0
-        limit, more = units.time(int(limit_s * 1e9)), "most_s=20, or --most 20s"
-        if limit_s != self._most_s:
-            limit += f", about {self._most_events:,} events of this code,"
-            more = "most_events=4_000_000, or --most-events 4000000"
         return [
-            f"Recorded: {what}, because recordings end after {limit} to stay readable. The rest ran without the "
-            f"profiler. To record more: {more}."
+            note(
+                "profiling.cut",
+                complete_runs=len(windows_of(recording)),
+                runs=self._runs,
+                limit_ns=int(limit_s * 1e9),
+                limit_events=self._most_events or 0 if limit_s != self._most_s else 0,
+            )
         ]
 
-    def _keep(self, folder: Path, notes: list[str]) -> None:
+    def _keep(self, folder: Path, notes: list[Note]) -> None:
         if self._logdir is not None:
             try:
                 self._kept = self._logdir.keep(folder)
             except Exception as problem:
-                notes.append(f"The recording could not be kept: {problem}.")
+                notes.append(note("profiling.not_kept", error=str(problem)))
 
     def _noted(self, record: Profile) -> Profile:
         """The record, when it stands in the list of its folder."""
@@ -430,7 +417,7 @@ class ProfileWatch:
             try:
                 self._logdir.note(record)
             except Exception as problem:
-                return replace(record, notes=(*record.notes, f"The run could not be added to the list: {problem}"))
+                return replace(record, notes=(*record.notes, note("profiling.not_listed", error=str(problem))))
         return record
 
 

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from ...records.note import Note, note
 from ...runtime.gc_pause import held_back
 from ...xla.hlo import HloModule
 from ...xla.hlo_proto import text
@@ -69,7 +70,7 @@ class _Reader:
         self._kinds: list[EventMetadata] = []
         self._devices: dict[str, Mapping[str, StatValue]] = {}
         self._modules: dict[ProgramKey, bytes] = {}
-        self._notes: list[str] = []
+        self._notes: list[Note] = []
         self._base_ns = 0
 
     def recording(self) -> Trace:
@@ -84,7 +85,9 @@ class _Reader:
         )
 
     def read(self, host: str, space: Any) -> None:
-        self._notes += [f"The profiler said: {text(each)}" for each in (*space.errors, *space.warnings)]
+        self._notes += [
+            note("profiling.profiler_message", text=text(each)) for each in (*space.errors, *space.warnings)
+        ]
         if self._base_ns == 0:
             self._base_ns = _base_of(space)
         accelerators = any(_device_of(text(plane.name)) for plane in space.planes)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 from ...compilation.record.compilation import Compilation
 from ...records.call_stack import Stack
 from ...records.environment import Environment
+from ...records.note import Note
 from ...session.record import Record
 from ...timing.record import Timing
 from .allocators import AllocatorUse
@@ -187,7 +188,7 @@ class Profile(Record):
             unknown.
         started_at: when, in ISO 8601 with the time zone; ``None`` if not known.
         error: the type of the exception that ended the code, ``None`` if none did.
-        notes: what a reader must know to understand the numbers, a sentence each.
+        notes: what a reader must know to understand the numbers.
         environment: under which this was recorded; ``None`` for a recording that was made elsewhere.
     """
 
@@ -217,7 +218,7 @@ class Profile(Record):
     other_load: float | None = None
     started_at: str | None = None
     error: str | None = None
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
     environment: Environment | None = None
 
     def __post_init__(self) -> None:

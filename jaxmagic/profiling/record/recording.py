@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from numpy import int64
     from numpy.typing import NDArray
 
+    from ...records.note import Note
     from ...xla.hlo import HloModule
 
 #: What the events of a track are: operations that a device ran one after the other; operations that it ran beside
@@ -85,7 +86,7 @@ class Trace:
         devices: what is said of each device that has a track, such as its peak rates, by its name.
         modules: the compiled modules, by their program.
         unread: the programs whose module could not be read, and why.
-        notes: what a reader must know, a sentence each.
+        notes: what a reader must know.
     """
 
     tracks: tuple[TraceLine, ...]
@@ -93,7 +94,7 @@ class Trace:
     devices: Mapping[str, Mapping[str, StatValue]]
     modules: Mapping[ProgramKey, HloModule]
     unread: Mapping[ProgramKey, str] = field(default_factory=dict)
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
 
 
 #: A recording with what follows from it, as :func:`~jaxmagic.profiling.analysis.interpret.interpreted` adds it.

@@ -23,6 +23,7 @@ from . import lines as line_words
 from . import roof
 from . import sentences as words
 from .kernels import kernel_table
+from .notes import NOTES as NOTES
 from .steps import about_steps, step_table
 
 #: Functions that are listed; the rest is in ``lines()``.
@@ -56,7 +57,7 @@ def report(profile: Profile, style: Style, explain: bool) -> Iterator[Block]:
         words.about_earlier(profile),
         words.about_load(profile),
         words.about_kept(profile),
-        profile.notes,
+        map(str, profile.notes),
         words.EXPLANATION if explain else (),
         faint=True,
     )

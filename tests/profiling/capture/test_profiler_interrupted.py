@@ -49,7 +49,7 @@ def test_the_profiler_is_let_go(
     assert profiler_session() is None
     assert not profiler._recording
     session.run("%jaxprof -v kept f(x)")
-    assert not any("already" in note for note in session.shell.user_ns["kept"].notes)
+    assert not any("already" in str(note) for note in session.shell.user_ns["kept"].notes)
 
 
 @pytest.mark.parametrize("magic", ["%jaxtime", "%jaxmem", "%jaxprof"])

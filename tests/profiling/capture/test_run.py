@@ -30,6 +30,7 @@ from jaxmagic.profiling.analysis.source_lines import line_times
 from jaxmagic.profiling.capture import run as profile_watch
 from jaxmagic.profiling.capture.run import ProfileWatch
 from jaxmagic.profiling.record.profile import Profile
+from jaxmagic.records.note import note
 from jaxmagic.runtime import private_api
 from jaxmagic.runtime.jax_version import about_lines
 
@@ -369,7 +370,7 @@ def test_what_was_recorded_before_an_error_is_kept_and_the_profiler_is_free(x: A
 def test_an_error_before_anything_is_recorded_is_said() -> None:
     record = runs_of(ProfileWatch(), lambda: 1 / 0)
     assert (record.error, record.device_uses) == ("ZeroDivisionError", ())
-    assert record.notes == ("Nothing was recorded: the code ended before that.",)
+    assert record.notes == (note("profiling.ended_before_recording"),)
 
 
 def test_somebodys_own_profile_is_left_alone(tmp_path: Any, x: Any) -> None:
@@ -396,7 +397,7 @@ def code():
 @pytest.mark.parametrize(
     "measured",
     [
-        "found = jaxmagic.profile(code)\nassert 'has not started' in found.notes[0]\nassert found.runs is None",
+        "found = jaxmagic.profile(code)\nassert 'has not started' in str(found.notes[0])\nassert found.runs is None",
         "from jaxmagic.benchmarking.capture.sampler import *\n"
         "found = take_benchmark(Runner(code), Plan(samples=2), device=True)\n"
         "assert 'has not started' in found.device.problem",
@@ -417,8 +418,8 @@ def test_a_cold_profile_that_starts_the_backends_says_so_and_a_warm_one_does_not
     code = """
 import jaxmagic
 for cold in (True, False):
-    said = [each for each in jaxmagic.profile(lambda: None, cold=cold).notes if "started the backends" in each]
-    print(cold, len(said))
+    profile = jaxmagic.profile(lambda: None, cold=cold)
+    print(cold, [each.kind for each in profile.notes].count("profiling.backends_started"))
 """
     done = subprocess.run([sys.executable, "-c", code], check=True, timeout=120, capture_output=True, text=True)
     assert done.stdout == "True 1\nFalse 0\n"
@@ -493,7 +494,7 @@ def test_a_profiler_that_cannot_be_stopped_is_said_to_be_that(x: Any, monkeypatc
     monkeypatch.setattr(jax.profiler, "stop_trace", fails)
     next(iter(watch.runs()))
     watch.stop()
-    assert any("could not be stopped: [Errno 28] No space left" in each for each in watch.record.notes)
+    assert any("could not be stopped: [Errno 28] No space left" in str(each) for each in watch.record.notes)
 
 
 def test_a_recording_that_is_cancelled_leaves_the_profiler_free(x: Any) -> None:
@@ -610,7 +611,7 @@ def test_where_the_profiler_has_lost_a_run_nothing_is_said_of_one(monkeypatch: A
     monkeypatch.setattr(profile_watch, "windows_of", lambda *_: [])
     found = jaxmagic.profile(jax.jit(lambda x: x * 107), jnp.ones(10), n=2)
     assert found.device_uses == ()
-    assert any("dropped some run markers" in note for note in found.notes)
+    assert note("profiling.lost_run_markers") in found.notes
 
 
 def test_what_cannot_be_made_of_a_recording_costs_no_record() -> None:
@@ -625,7 +626,7 @@ def test_what_cannot_be_made_of_a_recording_costs_no_record() -> None:
         watch.returned(watch.result)
     watch.stop()
     assert watch.record.device_uses
-    assert "Not written (ValueError: too large)." in watch.record.notes
+    assert note("profiling.not_written", error="ValueError: too large") in watch.record.notes
 
 
 # --- progress ----------------------------------------------------------------------------------------------------

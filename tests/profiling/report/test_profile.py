@@ -6,17 +6,20 @@ import re
 from collections.abc import Callable
 from dataclasses import replace
 from html import unescape
+from pathlib import Path
 from typing import Any
 
 import pytest
 from fabricate.profiling import CALLER, HELPER, MS, OTHER, fabricated, place, use
 
+import jaxmagic
 from jaxmagic.charts.areas import Flame
 from jaxmagic.charts.chart_of import chart_of
 from jaxmagic.compilation.record.compilation import Cause
 from jaxmagic.profiling.record.profile import Profile
 from jaxmagic.records.call_stack import Frame
 from jaxmagic.records.environment import Environment
+from jaxmagic.records.note import Note, note
 from jaxmagic.report.style import Style
 from jaxmagic.report.to_html import to_html
 from jaxmagic.report.to_text import to_text
@@ -215,11 +218,38 @@ def test_a_device_cannot_work_longer_than_the_recording_is(profile: Profile) -> 
 
 
 def test_without_device_time_there_is_a_report_but_no_picture() -> None:
-    empty = Profile(recorded_ns=0, device_uses=(), operation_times=(), place_times=(), notes=("Nothing was there.",))
+    notes = (Note.of_text("Nothing was there."),)
+    empty = Profile(recorded_ns=0, device_uses=(), operation_times=(), place_times=(), notes=notes)
     assert to_text(empty) == "No device time was recorded.\nNothing was there."
     assert "Nothing was there." in to_html(empty)
     with pytest.raises(ValueError, match="nothing to draw"):
         chart_of(empty)
+
+
+@pytest.mark.parametrize(
+    ("facts", "sentence"),
+    [
+        (
+            {"complete_runs": 2, "runs": 9, "limit_ns": 5 * 10**9, "limit_events": 0},
+            "Recorded: the first 2 runs of 9, because recordings end after 5.00 s to stay readable. The rest ran "
+            "without the profiler. To record more: most_s=20, or --most 20s.",
+        ),
+        (
+            {"complete_runs": 0, "runs": 1, "limit_ns": 20 * MS, "limit_events": 10**6},
+            "Recorded: the first part of the run, because recordings end after 20.0 ms, about 1,000,000 events of "
+            "this code, to stay readable. The rest ran without the profiler. To record more: most_events=4_000_000, "
+            "or --most-events 4000000.",
+        ),
+    ],
+)
+def test_a_saved_note_has_facts_and_is_worded_when_it_is_shown(
+    profile: Profile, tmp_path: Path, facts: dict[str, int], sentence: str
+) -> None:
+    path = jaxmagic.save(replace(profile, notes=(note("profiling.cut", **facts),)), tmp_path / "profile.json")
+    assert "stay readable" not in path.read_text()
+    loaded = jaxmagic.load(path)
+    assert loaded.notes[0].facts == facts
+    assert sentence in " ".join(str(loaded).split())
 
 
 def test_lines_add_up_to_the_device_time_and_the_last_has_no_file(profile: Profile) -> None:
@@ -254,7 +284,7 @@ def test_the_picture_is_a_flame_graph_of_scopes_in_the_time_of_a_run(profile: Pr
 
 def test_html_has_the_heat_of_each_line_and_escapes_all_that_is_the_users(profile: Profile, hostile: str) -> None:
     evil = replace(profile.codes[0], cell=hostile, lines=(hostile,) * 6)
-    html = to_html(replace(profile, codes=(evil,), code=hostile, notes=(hostile,)))
+    html = to_html(replace(profile, codes=(evil,), code=hostile, notes=(Note.of_text(hostile),)))
     assert "<script>window.evil" not in html
     assert "<img src=x" not in html
     assert "rgba(214,90,60,0.48)" in to_html(profile)

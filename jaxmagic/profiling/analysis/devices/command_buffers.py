@@ -18,13 +18,6 @@ import numpy as np
 from ....xla.hlo import HloModule
 from ...record.recording import EventMetadata, Trace
 
-_NOTE = (
-    "Kernels ran in CUDA graphs (XLA's command buffers), where the trace names the graph and not the HLO op. Kernels "
-    "were matched to ops by name and order; those with no match have no line. Exact lines of a jitted function f: "
-    "jaxmagic.profile(f, x, command_buffers=False). Of a whole process: set the environment variable XLA_FLAGS to "
-    "--xla_gpu_enable_command_buffer= before JAX starts."
-)
-
 
 def in_command_buffer(kind: EventMetadata) -> bool:
     """Tell whether an event is a kernel that the profiler files under a command buffer."""
@@ -122,9 +115,9 @@ def _schedule(module: HloModule) -> Iterator[int]:
             yield from instructions
 
 
-def about_graphs(kinds: Iterable[EventMetadata]) -> list[str]:
-    """Say that kernels ran in CUDA graphs, and how to profile without these."""
-    return [_NOTE] if any(in_command_buffer(each) or "command_buffer" in each.facts for each in kinds) else []
+def ran_in_graphs(kinds: Iterable[EventMetadata]) -> bool:
+    """Tell whether any kernels ran in CUDA graphs."""
+    return any(in_command_buffer(each) or "command_buffer" in each.facts for each in kinds)
 
 
 def sanitized(name: str) -> str:

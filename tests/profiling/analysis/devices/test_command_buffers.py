@@ -7,13 +7,14 @@ import numpy as np
 
 from jaxmagic.profiling.analysis.classify_ops import recorded
 from jaxmagic.profiling.analysis.devices.command_buffers import (
-    about_graphs,
     in_command_buffer,
     op_of_kernel,
+    ran_in_graphs,
     with_ops_of_graphs,
 )
 from jaxmagic.profiling.record.recording import EventMetadata, Trace, TraceLine
 from jaxmagic.records.call_stack import Frame
+from jaxmagic.records.note import note
 from jaxmagic.xla.hlo import HloModule
 
 
@@ -59,12 +60,13 @@ def test_without_its_module_a_kernel_has_a_row_of_its_own() -> None:
     assert [recorded(kernel(each), {}).name for each in ("add_1", "add_2", "add")] == ["add.1", "add.2", "add"]
 
 
-def test_the_graph_is_kept_and_a_note_says_how_to_do_without() -> None:
-    assert about_graphs([kernel("a", "add")]) == []
-    (note,) = about_graphs([kernel("a", "add"), kernel("b"), kernel("c")])
-    assert "jaxmagic.profile(f, x, command_buffers=False)" in note
-    assert "XLA_FLAGS to --xla_gpu_enable_command_buffer= before" in note
-    assert '"' not in note  # quotes within quotes are lost on the way through a shell
+def test_a_note_says_how_to_do_without_graphs_where_kernels_ran_in_them() -> None:
+    assert not ran_in_graphs([kernel("a", "add")])
+    assert ran_in_graphs([kernel("a", "add"), kernel("b"), kernel("c")])
+    told = str(note("profiling.command_buffers"))
+    assert "jaxmagic.profile(f, x, command_buffers=False)" in told
+    assert "XLA_FLAGS to --xla_gpu_enable_command_buffer= before" in told
+    assert '"' not in told  # quotes within quotes are lost on the way through a shell
 
 
 def graph(*kernels: str, ops: tuple[str, ...]) -> list[str | None]:
@@ -106,4 +108,4 @@ def test_kernels_that_are_known_by_place_have_their_line_and_the_note_stays() ->
         facts={"hlo_op": "gemm.1", "program_id": 1, "command_buffer": "command_buffer.2"}
     )
     assert recorded(filed, {("", 1): module("add.1", "gemm.1")}).source == "a.py:2"
-    assert about_graphs([filed]) != []
+    assert ran_in_graphs([filed])
