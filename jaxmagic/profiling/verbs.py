@@ -19,7 +19,8 @@ from ..runtime.tracebacks import of_the_user
 from ..session.verbs import history
 from .capture.command_buffers import without_command_buffers
 from .capture.logdir import LogDir
-from .capture.run import MOST_RECORDED_EVENTS, MOST_RECORDED_S, ProfileWatch
+from .capture.run import ProfileWatch
+from .capture.run_plan import MOST_RECORDED_EVENTS, MOST_RECORDED_S
 from .record.profile import Profile
 from .record.recording import Trace
 from .report.perfetto import perfetto as to_perfetto

@@ -37,7 +37,7 @@ f(x)
 @pytest.fixture(autouse=True)
 def prepared(session: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     session.run(PREPARE)
-    monkeypatch.setattr("jaxmagic.profiling.capture.run._TIMED_NS", 10**15)  # however busy the machine is
+    monkeypatch.setattr("jaxmagic.profiling.capture.run_plan._TIMED_NS", 10**15)  # however busy the machine is
 
 
 def profile(session: Any) -> Profile:

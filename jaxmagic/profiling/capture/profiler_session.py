@@ -60,8 +60,8 @@ class Profiler:
         """Whether it records."""
         return self._folder is not None
 
-    def look(self, *, deeply: bool) -> None:
-        """Find somebody else's recording before anything runs.
+    def check_free(self, *, deeply: bool) -> None:
+        """Find a recording of somebody else before anything runs.
 
         Args:
             deeply: start a recording and forget it, which also finds those that JAX does not know of. That starts

@@ -106,7 +106,7 @@ def test_as_many_events_are_recorded_as_there_may_be(x: Any) -> None:
         return f(x)
 
     watch = ProfileWatch(most_events=10)  # fewer than there are in the least time that is recorded
-    watch._rate = EventRate(watch._warms_up, repeat(0.0))  # as soon as it has compiled
+    watch._rate = EventRate(watch._has_compiled, repeat(0.0))  # as soon as it has compiled
     watch.start()
     for _ in watch.runs():
         watch.result = call()
@@ -114,27 +114,6 @@ def test_as_many_events_are_recorded_as_there_may_be(x: Any) -> None:
     watch.stop()
     assert "recordings end after 50.0 ms, about 10 events of this code, to stay readable" in told(watch.record)
     assert "To record more: most_events=4_000_000, or --most-events 4000000." in told(watch.record)
-
-
-@pytest.mark.parametrize(
-    ("per_s", "most_s", "most_events", "expected"),
-    [
-        (None, 5.0, 1_000_000, 5.0),  # a short first run
-        (50_000.0, 5.0, 1_000_000, 5.0),
-        (2_000_000.0, 5.0, 1_000_000, 0.5),
-        (2_000_000.0, None, 1_000_000, 0.5),
-        (2_000_000.0, 5.0, None, 5.0),
-        (2_000_000.0, None, None, None),
-        (1e12, 5.0, 1_000_000, 0.05),
-        (0.0, 5.0, 1_000_000, 5.0),  # nothing ran in the moments
-    ],
-)
-def test_the_limit_is_what_is_reached_first(
-    per_s: float | None, most_s: float | None, most_events: int | None, expected: float | None
-) -> None:
-    watch = ProfileWatch(most_s=most_s, most_events=most_events)
-    watch._rate.per_s = per_s
-    assert watch._limit_s() == expected
 
 
 def test_of_several_runs_those_are_told_that_were_recorded_whole(x: Any) -> None:

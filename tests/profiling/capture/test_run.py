@@ -27,7 +27,7 @@ import jaxmagic
 from jaxmagic.errors import NotMeasured
 from jaxmagic.profiling.analysis.devices.bound import bound_of
 from jaxmagic.profiling.analysis.source_lines import line_times
-from jaxmagic.profiling.capture import run as profile_watch
+from jaxmagic.profiling.capture import recorded_runs, run_plan
 from jaxmagic.profiling.capture.run import ProfileWatch
 from jaxmagic.profiling.record.profile import Profile
 from jaxmagic.records.note import note
@@ -44,7 +44,7 @@ N = 400
 @pytest.fixture
 def time_enough(monkeypatch: pytest.MonkeyPatch) -> None:
     """As many runs are timed as recorded, however busy the machine is."""
-    monkeypatch.setattr(profile_watch, "_TIMED_NS", 10**15)
+    monkeypatch.setattr(run_plan, "_TIMED_NS", 10**15)
 
 
 Program = tuple[Callable[..., Any], Callable[..., Any]]
@@ -286,8 +286,8 @@ def test_what_takes_long_is_timed_once_and_of_what_is_short_the_median_counts(
     with pytest.raises(pytest.fail.Exception, match="enough"):
         for _ in watch._all_runs():
             pass
-    assert watch._unprofiled is not None
-    assert (len(watch._timed), watch._unprofiled.wall_ns) == (timed, wall_ns)
+    assert watch._plan.unprofiled is not None
+    assert (len(watch._plan.timed), watch._plan.unprofiled.wall_ns) == (timed, wall_ns)
 
 
 def test_a_run_that_compiles_because_a_type_has_changed_is_not_timed_either() -> None:
@@ -608,7 +608,7 @@ def test_an_interrupt_before_the_profiler_stops_leaves_none_running(monkeypatch:
 
 
 def test_where_the_profiler_has_lost_a_run_nothing_is_said_of_one(monkeypatch: Any) -> None:
-    monkeypatch.setattr(profile_watch, "windows_of", lambda *_: [])
+    monkeypatch.setattr(recorded_runs, "windows_of", lambda *_: [])
     found = jaxmagic.profile(jax.jit(lambda x: x * 107), jnp.ones(10), n=2)
     assert found.device_uses == ()
     assert note("profiling.lost_run_markers") in found.notes
