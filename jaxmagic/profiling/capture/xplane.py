@@ -118,7 +118,7 @@ class Plane:
         self._kinds = kinds
         self._known: dict[int, int] = {}
 
-    def facts(self) -> dict[str, StatValue]:
+    def stats(self) -> dict[str, StatValue]:
         """Return what is said of the plane as a whole."""
         return dict(self._read(self._message.stats))
 
@@ -126,10 +126,10 @@ class Plane:
         """The modules that lie in it, not read yet, by the number of their program."""
         found = {}
         for number, event in self._events.items():
-            facts = dict(self._read(event.stats))
-            module = facts.get(_MODULE)
+            stats = dict(self._read(event.stats))
+            module = stats.get(_MODULE)
             if isinstance(module, bytes):
-                found[_program(facts, text(event.name), number)] = module
+                found[_program(stats, text(event.name), number)] = module
         return found
 
     def events(self, line: Any) -> Events:
@@ -205,10 +205,10 @@ class Plane:
     def _kind(self, event: Any) -> EventMetadata:
         metadata = self._events.get(event.kind)
         wanted = dict(self._read(event.stats))
-        facts = {name: fact for name, fact in wanted.items() if name not in _USES}
+        stats = {name: fact for name, fact in wanted.items() if name not in _USES}
         if metadata is None:
-            return EventMetadata("", facts, self._host)
-        return EventMetadata(text(metadata.name), dict(self._read(metadata.stats)) | facts, self._host)
+            return EventMetadata("", stats, self._host)
+        return EventMetadata(text(metadata.name), dict(self._read(metadata.stats)) | stats, self._host)
 
     def _read(self, stats: Iterable[bytes]) -> Iterator[tuple[str, StatValue]]:
         for raw in stats:
@@ -229,9 +229,9 @@ class Plane:
         return bytes(message.data) or int(message.unsigned or message.signed)
 
 
-def _program(facts: Mapping[str, StatValue], name: str, number: int) -> int:
+def _program(stats: Mapping[str, StatValue], name: str, number: int) -> int:
     """The number of a program: said, or in its name as in ``jit_f(15)``."""
-    said = facts.get("program_id")
+    said = stats.get("program_id")
     if isinstance(said, int):
         return said
     found = re.search(r"\((\d+)\)$", name)

@@ -102,7 +102,7 @@ class _Reader:
                 self._read_host(host, plane, operations=not accelerators)
 
     def _read_device(self, device: str, plane: Plane) -> None:
-        self._devices[device] = plane.facts() | dict(self._devices.get(device, {}))
+        self._devices[device] = plane.stats() | dict(self._devices.get(device, {}))
         names = [text(line.name) for line in plane.lines]
         streams = any(name.startswith("Stream") for name in names)
         for name, line in zip(names, plane.lines, strict=True):
@@ -160,9 +160,9 @@ def _device_of(plane: str) -> str | None:
 
 def _ordinal(kind: EventMetadata) -> int:
     """For which device of the host it is an operation; -1 if it is none."""
-    if "hlo_op" not in kind.facts or kind.name.startswith("end: ") or "::" in kind.name:
+    if "hlo_op" not in kind.stats or kind.name.startswith("end: ") or "::" in kind.name:
         return -1
-    found = kind.facts.get("device_ordinal", 0)
+    found = kind.stats.get("device_ordinal", 0)
     return found if isinstance(found, int) and found >= 0 else -1
 
 

@@ -23,14 +23,18 @@ def roofline_chart(profile: Profile) -> Curves | None:
     """Rate against intensity, below the roof of what the device can do; ``None`` where that is not known."""
     peaks = peaks_of(profile)
     every = list(placed(profile))
-    shown = [each for each in every if each.intensity and each.operation.time_ns >= _LEAST_SHARE * profile.device_ns]
+    shown = [
+        each
+        for each in every
+        if each.operational_intensity and each.operation.time_ns >= _LEAST_SHARE * profile.device_ns
+    ]
     if peaks is None or peaks.flops is None or not shown:
         return None
     drawn = shown[:_MOST_DRAWN]
     names = shortened([each.operation.name for each in drawn], _MOST_LETTERS)
     ridge = peaks.flops / peaks.bytes
-    low = min(ridge / 4, *(each.intensity / 2 for each in drawn))
-    high = max(ridge * 4, *(each.intensity * 2 for each in drawn))
+    low = min(ridge / 4, *(each.operational_intensity / 2 for each in drawn))
+    high = max(ridge * 4, *(each.operational_intensity * 2 for each in drawn))
     rates = [each.flops_per_s for each in drawn]
     bottom, top = min(*rates, low * peaks.bytes) / 2, max(*rates, peaks.flops) * 2
     return Curves(
@@ -42,7 +46,13 @@ def roofline_chart(profile: Profile) -> Curves | None:
                 name="roof", x=(low, ridge, high), y=(low * peaks.bytes, peaks.flops, peaks.flops), hue=7, muted=True
             ),
             *(
-                Series(name=names[number], x=(each.intensity,), y=(each.flops_per_s,), hue=number, points=True)
+                Series(
+                    name=names[number],
+                    x=(each.operational_intensity,),
+                    y=(each.flops_per_s,),
+                    hue=number,
+                    points=True,
+                )
                 for number, each in enumerate(drawn)
             ),
         ),

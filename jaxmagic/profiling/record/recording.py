@@ -32,18 +32,18 @@ class EventMetadata(NamedTuple):
 
     Attributes:
         name: as recorded: of an operation, a kernel, or a function of the host.
-        facts: its statistics, by their names: ``"hlo_op"``, ``"program_id"``, ``"bytes_accessed"`` and others.
+        stats: its statistics, by their names: ``"hlo_op"``, ``"program_id"``, ``"bytes_accessed"`` and others.
         host: whose it is, empty where there is one alone.
     """
 
     name: str
-    facts: Mapping[str, StatValue]
+    stats: Mapping[str, StatValue]
     host: str = ""
 
     @property
     def program(self) -> ProgramKey | None:
         """Which program it belongs to; ``None`` if that is not said."""
-        number = self.facts.get("program_id")
+        number = self.stats.get("program_id")
         return (self.host, number) if isinstance(number, int) else None
 
 

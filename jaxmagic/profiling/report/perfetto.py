@@ -57,4 +57,4 @@ def _name(kind: EventMetadata) -> str:
 
 
 def _arguments(kind: EventMetadata) -> dict[str, object]:
-    return {name: fact for name, fact in kind.facts.items() if not isinstance(fact, bytes)}
+    return {name: fact for name, fact in kind.stats.items() if not isinstance(fact, bytes)}

@@ -51,7 +51,7 @@ def about_roof(profile: Profile) -> list[str]:
             f"Roof: {_flops(profile, peaks)} and {memory}, {how}. Each rate is FLOP/s for compute-bound and GB/s for "
             "memory-bound operations."
         ]
-    if any(found.of_roof > 1 for found in placed(profile)):
+    if any(found.roofline_efficiency > 1 for found in placed(profile)):
         told.append(">100 % of the roof: the data were in a cache, or the peak rate is too low.")
     sorting_ns = sum(each.time_ns for each in profile.operation_times if each.category == "sort")
     if sorting_ns > _WORTH_A_WORD * profile.device_ns:
@@ -82,10 +82,11 @@ def _rate(found: Placed | None) -> tuple[str, str]:
     """Return what an operation achieved of what limits it, and how much of the roof that is."""
     if found is None:
         return "", ""
-    rate = units.rate(found.bytes_per_s, "bytes") if found.by_memory else units.rate(found.flops_per_s, "flops")
-    if found.of_roof > 1:
+    memory_bound = found.bound_by == "memory"
+    rate = units.rate(found.bytes_per_s, "bytes") if memory_bound else units.rate(found.flops_per_s, "flops")
+    if found.roofline_efficiency > 1:
         return rate, ">100 %"
-    return rate, units.percent(found.of_roof) if found.of_roof >= _LEAST_OF_ROOF else "<0.1 %"
+    return rate, units.percent(found.roofline_efficiency) if found.roofline_efficiency >= _LEAST_OF_ROOF else "<0.1 %"
 
 
 def _runs_of(operation: OperationTime, counts: Mapping[str, int], profile: Profile) -> str:

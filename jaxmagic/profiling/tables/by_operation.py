@@ -108,7 +108,7 @@ def operations(profile: Profile) -> Table:
             "bytes_per_s": (each.accessed_bytes or 0) / seconds if counted and seconds else None,
             "multiplied": each.multiplied or None,
             # More than all means that the data were in a cache, or that the peak is too low: not a share of it.
-            "of_roof": None if found is None or found.of_roof > 1 else found.of_roof,
+            "of_roof": None if found is None or found.roofline_efficiency > 1 else found.roofline_efficiency,
         }
         rows.append(tuple(values[name] if name in values else getattr(each, name) for name in _OPERATION))
     return Table(_OPERATION, rows)

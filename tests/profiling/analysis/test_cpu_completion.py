@@ -106,7 +106,7 @@ def test_an_operation_is_never_said_to_end_before_its_event() -> None:
     events = [("main", "sort", 0, 21_000), ("pool", "add", 20_000, 74_000), ("pool", "*sort", 74_010, 74_011)]
     assert ends(events)["sort"] == [21_000]
     made, kinds = tracks([*events[:1], ("other", "add", 20_000, 30_000), events[2]])
-    kinds = [each._replace(facts={**each.facts, "program_id": 7}) for each in kinds]
+    kinds = [each._replace(stats={**each.stats, "program_id": 7}) for each in kinds]
     found = completed(made, kinds, {("", 7): chain("sort", "add")})
     assert not any(each.name == "several threads" for each in found.tracks)
 
@@ -168,7 +168,7 @@ def test_what_takes_the_result_begins_when_it_is_there_even_if_the_thread_pauses
         ("pool", "*sort", 70_200, 70_201),
     ]
     made, kinds = tracks(events)
-    kinds = [each._replace(facts={**each.facts, "program_id": 7}) for each in kinds]
+    kinds = [each._replace(stats={**each.stats, "program_id": 7}) for each in kinds]
     module = chain("sort", "tuple", "add")
     for modules, end in (({}, 70_200), ({("", 7): module}, 1000)):
         (apart,) = (each for each in completed(made, kinds, modules).tracks if each.name == "several threads")

@@ -176,10 +176,10 @@ def test_a_recording_without_a_device_has_no_times() -> None:
 
 def test_operations_of_one_name_are_one_only_where_they_do_the_same() -> None:
     """A function that was called with two shapes is two programs, whose operations have one name."""
-    facts = ({"flops": 10, "shape_with_layout": "f32[2]"}, {"flops": 90, "shape_with_layout": "f32[9]"})
+    stats = ({"flops": 10, "shape_with_layout": "f32[2]"}, {"flops": 90, "shape_with_layout": "f32[9]"})
     kinds = tuple(
         EventMetadata("dot", {"hlo_op": "dot", "hlo_module": "jit_f", **each, "n": n})
-        for n, each in enumerate((*facts, facts[0]))
+        for n, each in enumerate((*stats, stats[0]))
     )
     events = track("GPU:0", "operations", (0, 0, 10), (1, 10, 40), (2, 40, 50))
     times = summarize(Trace((events,), kinds, {}, {}))

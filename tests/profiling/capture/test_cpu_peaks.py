@@ -153,4 +153,4 @@ def test_a_product_of_matrices_comes_near_to_the_roof_and_not_far_beyond() -> No
     (product,) = (each for each in profile.operation_times if each.category == "matmul")
     placed = place(product, Roof(found.flops, found.bytes))
     assert placed is not None
-    assert 0.05 < placed.of_roof < 2
+    assert 0.05 < placed.roofline_efficiency < 2

@@ -13,7 +13,7 @@ from recordings import module_of, operation, space, trace
 
 import jaxmagic
 from jaxmagic.errors import NotMeasured
-from jaxmagic.profiling.analysis.classify_ops import recorded
+from jaxmagic.profiling.analysis.classify_ops import classify
 from jaxmagic.profiling.analysis.summarize import ProfileSummary
 from jaxmagic.profiling.capture.make_record import make_profile
 from jaxmagic.profiling.capture.xspace import parsed
@@ -183,7 +183,7 @@ def test_two_hosts_may_have_given_one_number_to_different_programs() -> None:
         ("b", 4): module_of(jnp.tanh, jnp.ones(300)),
     }
     found = {
-        host: recorded(EventMetadata("op", {"hlo_op": min(module.instruction_ids), "program_id": 4}, host), modules)
+        host: classify(EventMetadata("op", {"hlo_op": min(module.instruction_ids), "program_id": 4}, host), modules)
         for (host, _), module in modules.items()
     }
     assert {host: each.module for host, each in found.items()} == {key[0]: each.name for key, each in modules.items()}

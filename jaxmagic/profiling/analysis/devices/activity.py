@@ -10,8 +10,8 @@ import numpy as np
 
 from ....xla.lines.origins import Origins
 from ...record.recording import EventMetadata, ProgramKey, Trace, TraceLine
-from ..attribution import BESIDE, COPY, Floats, Ints, Segments, divide, innermost, joined, union_of
-from ..classify_ops import ClassifiedOp, recorded
+from ..attribution import ASYNC, COPY, Floats, Ints, Segments, divide, innermost, joined, union_of
+from ..classify_ops import ClassifiedOp, classify
 from ..run_windows import Window, within
 from .driver_calls import DriverCalls, runs_in_order
 
@@ -29,7 +29,7 @@ class OpClassifier:
         """Return what an event of this kind is."""
         if number not in self.known:
             kind = self._recording.kinds[number]
-            self.known[number] = recorded(kind, self._recording.modules, self._origins)
+            self.known[number] = classify(kind, self._recording.modules, self._origins)
         return self.known[number]
 
     def kind(self, number: int) -> EventMetadata:
@@ -45,12 +45,12 @@ class OpClassifier:
         """The calls of the GPU driver, and the kernels that they launched."""
         return DriverCalls(self._recording)
 
-    def ranks(self, kinds: Ints) -> Ints:
-        """Return the rank of each event; -1 for what is ours."""
+    def priorities(self, kinds: Ints) -> Ints:
+        """Return the priority of each event; -1 for what is ours."""
         found = np.full(self.number, -1)
         for number in np.unique(kinds).tolist():
             mine = self.of(number)
-            found[number] = -1 if mine.ours else mine.rank
+            found[number] = -1 if mine.ours else mine.priority
         return found[kinds]
 
 
@@ -77,7 +77,7 @@ class DeviceWork:
         busy: the time of the device.
         copy_ps: for how long it copied, whatever else it did.
         segments: when it did what, on all its threads.
-        ranks: of each segment.
+        priorities: of each segment.
     """
 
     def __init__(self, tracks: Sequence[TraceLine], windows: Sequence[Window], kinds: OpClassifier) -> None:
@@ -85,25 +85,25 @@ class DeviceWork:
         self._events: list[_Events] = []
         self.count = np.zeros(kinds.number, np.int64)
         self.total_ps = np.zeros(kinds.number)
-        ranks_of = []
+        priorities_of = []
         for track in tracks:
-            ranks = kinds.ranks(track.kinds)
-            mine = ranks >= 0
+            priorities = kinds.priorities(track.kinds)
+            mine = priorities >= 0
             events, start, end = track.kinds[mine], track.start_ps[mine], track.end_ps[mine]
             start, end, chosen = within(start, end, windows)
-            events, ranks = events[chosen], ranks[mine][chosen]
+            events, priorities = events[chosen], priorities[mine][chosen]
             launches = None if track.launches is None else track.launches[mine][chosen]
             self._events.append(_Events(events, start, end, launches, track.name.startswith("Stream")))
             self.count += np.bincount(events, minlength=kinds.number)
             self.total_ps += np.bincount(events, weights=end - start, minlength=kinds.number)
             alone = track.role == "asynchronous"
             found = Segments(start, end, np.arange(len(start))) if alone else innermost(start, end)
-            ranks_of.append(np.full(len(found.event), BESIDE) if alone else ranks[found.event])
+            priorities_of.append(np.full(len(found.event), ASYNC) if alone else priorities[found.event])
             parts.append(found._replace(event=events[found.event]))
         self.segments = segments = joined(parts)
-        self.ranks = ranks = np.concatenate(ranks_of)
-        self.busy = divide(segments.start, segments.end, ranks)
-        copies = (ranks == COPY) | (ranks == BESIDE)
+        self.priorities = priorities = np.concatenate(priorities_of)
+        self.busy = divide(segments.start, segments.end, priorities)
+        copies = (priorities == COPY) | (priorities == ASYNC)
         copied = union_of(segments.start[copies], segments.end[copies])
         self.copy_ps = int((copied.end - copied.start).sum())
         self.self_ps = self._by_kind(segments.event, segments.end - segments.start, kinds.number)

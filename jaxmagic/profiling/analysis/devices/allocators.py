@@ -30,7 +30,7 @@ def allocator_uses(recording: Trace, base_ps: int) -> tuple[AllocatorUse, ...]:
     numbers: dict[str, list[int]] = {}
     for number, kind in enumerate(recording.kinds):
         if kind.name in _EVENTS:
-            name = f"{kind.host} {kind.facts.get('allocator_name', '')!s}".strip()
+            name = f"{kind.host} {kind.stats.get('allocator_name', '')!s}".strip()
             numbers.setdefault(name, []).append(number)
     found = [_use(name, each, recording, base_ps) for name, each in numbers.items()]
     return tuple(sorted(filter(None, found), key=lambda each: -each.peak_bytes))

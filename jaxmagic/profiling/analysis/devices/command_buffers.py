@@ -21,7 +21,7 @@ from ...record.recording import EventMetadata, Trace
 
 def in_command_buffer(kind: EventMetadata) -> bool:
     """Tell whether an event is a kernel that the profiler files under a command buffer."""
-    return str(kind.facts.get("hlo_op", "")).startswith("command_buffer")
+    return str(kind.stats.get("hlo_op", "")).startswith("command_buffer")
 
 
 def op_of_kernel(kernel: str, module: HloModule | None) -> str:
@@ -76,7 +76,7 @@ def with_ops_of_graphs(recording: Trace) -> Trace:
 
 
 def _filed(kind: EventMetadata, op: str) -> EventMetadata:
-    return kind._replace(facts={**kind.facts, "hlo_op": op, "command_buffer": kind.facts.get("hlo_op", "")})
+    return kind._replace(stats={**kind.stats, "hlo_op": op, "command_buffer": kind.stats.get("hlo_op", "")})
 
 
 def _ops_by_place(kernels: Sequence[str], module: HloModule) -> list[str | None]:
@@ -117,7 +117,7 @@ def _schedule(module: HloModule) -> Iterator[int]:
 
 def ran_in_graphs(kinds: Iterable[EventMetadata]) -> bool:
     """Tell whether any kernels ran in CUDA graphs."""
-    return any(in_command_buffer(each) or "command_buffer" in each.facts for each in kinds)
+    return any(in_command_buffer(each) or "command_buffer" in each.stats for each in kinds)
 
 
 def sanitized(name: str) -> str:

@@ -65,7 +65,7 @@ class Collectives:
             times: how often it ran, how long that took, and what of the device's time is its own, in picoseconds.
             spans: when it began and ended.
         """
-        one = work.module, work.name, work.payload_bytes, work.groups
+        one = work.module, work.name, work.payload_bytes, work.replica_group_count
         found = self._found.setdefault(one, _Collective(work))
         found.count += times[0]
         found.total_ps += times[1]
@@ -96,7 +96,7 @@ class _Collective:
             payload_bytes=self.work.payload_bytes,
             total_ns=round(self.total_ps / 1000),
             exposed_ns=round(self.exposed_ps / 1000),
-            wait_ns=_waited_ns(list(self.spans.values())) if self.work.groups == 1 else None,
+            wait_ns=_waited_ns(list(self.spans.values())) if self.work.replica_group_count == 1 else None,
         )
 
 
@@ -189,10 +189,10 @@ def _copy(kind: EventMetadata, role: Role, others: Container[str]) -> tuple[Dire
         others: the numbers of the other devices of the recording.
     """
     if role == "asynchronous":
-        return _moved(kind.facts)
-    details = kind.facts.get("memcpy_details")
-    size = whole_number(kind.facts.get("size"))
-    api = kind.facts.get("api")
+        return _moved(kind.stats)
+    details = kind.stats.get("memcpy_details")
+    size = whole_number(kind.stats.get("size"))
+    api = kind.stats.get("api")
     is_copy = role == "operations" and (isinstance(details, str) or isinstance(api, str))
     is_copy |= role == "host" and size is not None
     name = str(api or kind.name).lower()
@@ -208,10 +208,10 @@ def _copy(kind: EventMetadata, role: Role, others: Container[str]) -> tuple[Dire
     return direction, whole_number(int(told[1])) or None if told else None
 
 
-def _moved(facts: Mapping[str, object]) -> tuple[Direction, int | None] | None:
+def _moved(stats: Mapping[str, object]) -> tuple[Direction, int | None] | None:
     """Return the size of an asynchronous copy, whose shape is ``(where to, where from, context)``."""
-    shape, size = facts.get("shape_with_layout"), whole_number(facts.get("bytes_accessed"))
-    if facts.get("hlo_category") != "copy-start" or not isinstance(shape, str):
+    shape, size = stats.get("shape_with_layout"), whole_number(stats.get("bytes_accessed"))
+    if stats.get("hlo_category") != "copy-start" or not isinstance(shape, str):
         return None
     parts = re.findall(r"\w+\[[^\]]*\](?:\{[^}]*\})?", shape)[:2]
     if len(parts) < 2:

@@ -108,8 +108,8 @@ def with_calls_of_copies(recording: Trace) -> Trace:
                 own, call = pair
                 if (own, call) not in known:
                     known[own, call] = len(kinds)
-                    facts = {"api": kinds[call].name, **kinds[own].facts}
-                    kinds.append(kinds[own]._replace(facts=facts))
+                    stats = {"api": kinds[call].name, **kinds[own].stats}
+                    kinds.append(kinds[own]._replace(stats=stats))
                 numbers[(track.kinds == own) & (called == call)] = known[own, call]
             track = replace(track, kinds=numbers)
         tracks.append(track)

@@ -58,22 +58,22 @@ def host_stretches(recording: Trace) -> Mapping[Activity, Segments]:
 
 
 def gaps(
-    segments: Segments, ranks: Ints, recorded: Segments, host: Mapping[Activity, Segments]
+    segments: Segments, priorities: Ints, recorded: Segments, host: Mapping[Activity, Segments]
 ) -> dict[Activity, Segments]:
     """Find when a device computed nothing, by what it waited for; these stretches do not overlap.
 
     Args:
         segments: what the device did.
-        ranks: of each, as in :mod:`jaxmagic.profiling.analysis.attribution`.
+        priorities: of each, as in :mod:`jaxmagic.profiling.analysis.attribution`.
         recorded: when that counts, without overlaps and in order.
         host: when the host compiled, or moved data.
     """
-    rest = overlap(recorded, _of(segments, ranks == COMPUTE), inside=False)
+    rest = overlap(recorded, _of(segments, priorities == COMPUTE), inside=False)
     found: dict[Activity, Segments] = {}
     busy: tuple[tuple[Activity, Ints], ...] = (
-        ("collective", ranks == COLLECTIVE),
-        ("copy", (ranks != COMPUTE) & (ranks != COLLECTIVE) & (ranks != CONTROL)),
-        ("control flow", ranks == CONTROL),
+        ("collective", priorities == COLLECTIVE),
+        ("copy", (priorities != COMPUTE) & (priorities != COLLECTIVE) & (priorities != CONTROL)),
+        ("control flow", priorities == CONTROL),
     )
     for activity, chosen in busy:
         mine = _of(segments, chosen)

@@ -64,6 +64,6 @@ def _latency_ns(start: Ints, called: Ints) -> int | None:
 
 
 def _details(kind: EventMetadata) -> tuple[tuple[str, tuple[int, ...]], ...]:
-    told = _DETAIL.findall(str(kind.facts.get("kernel_details", "")))
+    told = _DETAIL.findall(str(kind.stats.get("kernel_details", "")))
     wanted = [(name, numbers) for name, numbers in told if name in ("grid", "block", "regs")]
     return tuple((name, tuple(int(each) for each in numbers.split(",") if each)) for name, numbers in wanted)

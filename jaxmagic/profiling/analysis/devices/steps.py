@@ -177,7 +177,7 @@ def _marked(recording: Trace, device: str) -> _Steps | None:
 
 def _annotated(recording: Trace) -> _Steps | None:
     """Return the steps of StepTraceAnnotation; each lasts until the next one starts."""
-    marks = [number for number, kind in enumerate(recording.kinds) if "step_num" in kind.facts]
+    marks = [number for number, kind in enumerate(recording.kinds) if "step_num" in kind.stats]
     numbers = [number for number in marks if not recording.kinds[number].name.startswith(_OURS)]
     for track in recording.tracks if numbers else ():
         chosen = np.isin(track.kinds, numbers) & (track.role == "host")

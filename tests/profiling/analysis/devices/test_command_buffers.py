@@ -5,7 +5,7 @@ from __future__ import annotations
 import fabricate.hlo
 import numpy as np
 
-from jaxmagic.profiling.analysis.classify_ops import recorded
+from jaxmagic.profiling.analysis.classify_ops import classify
 from jaxmagic.profiling.analysis.devices.command_buffers import (
     in_command_buffer,
     op_of_kernel,
@@ -34,13 +34,13 @@ def kernel(name: str, hlo_op: str = "command_buffer.2", graph: int = 7) -> Event
 
 def test_three_kernels_of_a_graph_are_three_operations_with_their_lines() -> None:
     program = {("", 1): module("loop_add_fusion.1", "loop_add_fusion", "copy-start.3")}
-    found = [recorded(kernel(each), program) for each in ("loop_add_fusion_1", "loop_add_fusion", "copy_start_3")]
+    found = [classify(kernel(each), program) for each in ("loop_add_fusion_1", "loop_add_fusion", "copy_start_3")]
     assert [each.name for each in found] == ["loop_add_fusion.1", "loop_add_fusion", "copy-start.3"]
     assert [each.source for each in found] == ["a.py:1", "a.py:2", "a.py:3"]
 
 
 def test_a_kernel_of_a_library_keeps_its_name_and_has_no_line() -> None:
-    found = recorded(kernel("ampere_sgemm_128x64_tn"), {("", 1): module("dot.1")})
+    found = classify(kernel("ampere_sgemm_128x64_tn"), {("", 1): module("dot.1")})
     assert (found.name, found.source, found.module) == ("ampere_sgemm_128x64_tn", None, "jit_f")
 
 
@@ -49,7 +49,7 @@ def test_where_two_operations_fit_none_is_chosen() -> None:
 
 
 def test_an_event_that_names_its_operation_is_left_alone() -> None:
-    found = recorded(
+    found = classify(
         kernel("loop_add_fusion_1", "copy-start.3"), {("", 1): module("loop_add_fusion.1", "copy-start.3")}
     )
     assert found.name == "copy-start.3"
@@ -57,7 +57,7 @@ def test_an_event_that_names_its_operation_is_left_alone() -> None:
 
 
 def test_without_its_module_a_kernel_has_a_row_of_its_own() -> None:
-    assert [recorded(kernel(each), {}).name for each in ("add_1", "add_2", "add")] == ["add.1", "add.2", "add"]
+    assert [classify(kernel(each), {}).name for each in ("add_1", "add_2", "add")] == ["add.1", "add.2", "add"]
 
 
 def test_a_note_says_how_to_do_without_graphs_where_kernels_ran_in_them() -> None:
@@ -82,7 +82,7 @@ def graph(*kernels: str, ops: tuple[str, ...]) -> list[str | None]:
     track = TraceLine("Stream #1", "GPU:0", "operations", numbers, start, start + 5_000)
     recording = Trace((track,), tuple(map(kernel, names)), {}, {("", 1): made._replace(instructions=instructions)})
     found = with_ops_of_graphs(recording)
-    return [str(found.kinds[number].facts["hlo_op"]) for number in found.tracks[0].kinds.tolist()]
+    return [str(found.kinds[number].stats["hlo_op"]) for number in found.tracks[0].kinds.tolist()]
 
 
 def test_kernels_of_libraries_are_known_by_their_place_between_others() -> None:
@@ -105,7 +105,7 @@ def test_the_next_run_of_a_graph_begins_anew() -> None:
 
 def test_kernels_that_are_known_by_place_have_their_line_and_the_note_stays() -> None:
     filed = kernel("sgemm")._replace(
-        facts={"hlo_op": "gemm.1", "program_id": 1, "command_buffer": "command_buffer.2"}
+        stats={"hlo_op": "gemm.1", "program_id": 1, "command_buffer": "command_buffer.2"}
     )
-    assert recorded(filed, {("", 1): module("add.1", "gemm.1")}).source == "a.py:2"
+    assert classify(filed, {("", 1): module("add.1", "gemm.1")}).source == "a.py:2"
     assert ran_in_graphs([filed])
