@@ -93,7 +93,7 @@ def _calls(place: PlaceTime) -> list[Step]:
 
 
 def walk(root: Node) -> Iterator[tuple[tuple[Step, ...], Node]]:
-    """Yield all nodes but the root with their paths, the largest of a level first. No recursion: paths may be long."""
+    """Yield all nodes but the root with their paths, the largest of a level first; paths may be long."""
     waiting: list[tuple[tuple[Step, ...], Node]] = [((), root)]
     while waiting:
         path, node = waiting.pop()

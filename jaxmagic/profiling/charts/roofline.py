@@ -1,4 +1,4 @@
-"""Operations below what the device can do."""
+"""Roofline chart."""
 
 from __future__ import annotations
 
@@ -8,24 +8,20 @@ from ...records.names import shortened
 from ..analysis.roofline import peaks_of, placed
 from ..record.profile import Profile
 
-#: Operations that are drawn, those that took most time, and what share of the time one has to take.
+#: At most this many operations are drawn, those with most time, and each has at least this share of it.
 _MOST_DRAWN = 7
-
-
 _LEAST_SHARE = 0.002
-
 
 #: Letters of a name in the legend.
 _MOST_LETTERS = 22
 
 
 def roofline_chart(profile: Profile) -> Curves | None:
-    """Rate against intensity, below the roof of what the device can do; ``None`` where that is not known."""
+    """Draw FLOP/s over operational intensity below the roofline; ``None`` if the peaks are not known."""
     peaks = peaks_of(profile)
-    every = list(placed(profile))
     shown = [
         each
-        for each in every
+        for each in placed(profile)
         if each.operational_intensity and each.operation.time_ns >= _LEAST_SHARE * profile.device_ns
     ]
     if peaks is None or peaks.flops is None or not shown:
@@ -38,8 +34,8 @@ def roofline_chart(profile: Profile) -> Curves | None:
     rates = [each.flops_per_s for each in drawn]
     bottom, top = min(*rates, low * peaks.bytes) / 2, max(*rates, peaks.flops) * 2
     return Curves(
-        title="operations below what the device can do",
-        x=Scale(label="floating-point operations per byte", quantity="number", low=low, high=high, log=True),
+        title="roofline: operations and the peak rates of the device",
+        x=Scale(label="operational intensity (FLOPs per byte)", quantity="number", low=low, high=high, log=True),
         y=Scale(label="FLOP/s", quantity="number", low=bottom, high=top, log=True),
         series=(
             Series(

@@ -64,7 +64,7 @@ def test_without_peaks_there_is_neither_a_rate_in_the_report_nor_a_picture() -> 
     assert peaks_of(unknown) is None
     assert place(PRODUCT, None) is None
     assert "of roof" not in str(unknown)
-    with pytest.raises(ValueError, match="not known what the device can do"):
+    with pytest.raises(ValueError, match="peak rates of the device"):
         unknown.figure("roofline")
 
 
@@ -92,7 +92,7 @@ def test_the_report_tells_rates_what_they_are_compared_with_and_what_is_missing(
     text = " ".join(str(profile(PRODUCT, SUM, SORT)).split())
     assert "10.0 ms 50 %" in text
     assert "10.0 ms 80 %" in text
-    assert "Roof: 100 GFLOP/s and 10.0 GB/s, as the recording tells." in text
+    assert "Roof: 100 GFLOP/s and 10.0 GB/s, as recorded." in text
     assert "FLOPs or bytes unknown for 33 % of the device time (sort.3)." in text
     html = to_html(profile(PRODUCT, SUM, SORT))
     assert all(each in html for each in ("50.0 GFLOP/s", "8.00 GB/s", "FLOP/s"))
@@ -111,7 +111,7 @@ def test_a_gpu_tells_the_rate_of_its_memory_alone_so_rates_are_of_memory_and_the
     assert total.roofline_efficiency == pytest.approx(0.8)
     assert roofline_chart(gpu) is None
     assert (
-        "Roof: 10.0 GB/s of memory, as the recording tells; the peak FLOP/s are not known, so only memory bandwidth"
+        "Roof: 10.0 GB/s of memory, as recorded; the peak FLOP/s is not known, so only memory bandwidth"
         in " ".join(str(gpu).split())
     )
 

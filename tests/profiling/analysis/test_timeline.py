@@ -168,7 +168,7 @@ def test_calls_very_deep_within_others_are_not_drawn_and_that_is_said() -> None:
     chart = profile_timeline_chart(shown(made(*((n, 100 - 2 * n) for n in range(20)))))
     assert chart is not None
     assert chart.lanes[0].rows == len(chart.lanes[0].start) == 12
-    assert chart.note == "8 calls deep within others not drawn"
+    assert chart.note == "8 deeply nested calls not drawn"
 
 
 def test_a_timeline_whose_columns_do_not_fit_is_refused() -> None:

@@ -33,10 +33,10 @@ def profile() -> Profile:
 
 
 TEXT = """\
-Device time: 15.0 ms per run, 75 % of what was recorded
-Whether the host or the device limits a run is not known: no run was timed
-  without the profiler, which can be most of the load where operations are
-  short. Record without --cold (cold=False) to time one.
+Device time: 15.0 ms per run, 75 % of the recorded time
+Whether a run is host-bound or device-bound is not known: no run was timed
+  without the profiler, whose overhead can exceed the work itself where
+  operations are short. Record without --cold (cold=False) to time one.
      time   share  with calls   count  cell 3
                                           1  def helper(x):
   10.0 ms    67 %                   1     2      return jnp.sort(x)
@@ -124,8 +124,9 @@ def test_two_runs_that_contradict_each_other_are_both_told(profile: Profile, tim
     timed = replace(profile, unprofiled=timing(dispatch_ns=60 * MS, wait_ns=0), timed_runs=1)
     assert says(
         replace(timed, device_uses=(use("CPU:0", 38 * MS),)),
-        "A run took 60.0 ms without the profiler, and 20.0 ms when it was recorded, with the device busy for 95 % of "
-        "that. Something slowed the first one down, so whether the host or the device limits a run is not known.",
+        "A run took 60.0 ms without the profiler, but 20.0 ms when it was recorded, with the device busy for 95 % of "
+        "that. Something else slowed the first one down, so whether a run is host-bound or device-bound is not "
+        "known.",
     )
 
 
@@ -140,11 +141,11 @@ def says(profile: Profile, sentence: str) -> bool:
 @pytest.mark.parametrize(
     ("wall_ms", "timed", "found"),
     [
-        (19, 1, ["Device time: 15.0 ms per run, 75 % of what was recorded; wall time 19.0 ms without the profiler",
+        (19, 1, ["Device time: 15.0 ms per run, 75 % of the recorded time; wall time 19.0 ms without the profiler",
                  "2 runs recorded, 20.0 ms each under the profiler (5.3 % more than without)."]),
         (25, 7, ["2 runs recorded, 20.0 ms each under the profiler (no more than without, the median of 7)."]),
         (8, 1, ["A run took 2.5 times as long under the profiler, so short operations look longer than they are. "
-                "Whether the host or the device limits a run is not known."]),
+                "Whether a run is host-bound or device-bound is not known."]),
     ],
 )  # fmt: skip
 def test_what_the_profiler_itself_costs_is_said_and_what_it_distorts(
@@ -164,9 +165,9 @@ def test_where_the_host_alone_has_worked_there_is_a_wall_time(timing: Make) -> N
 @pytest.mark.parametrize(
     ("runs", "sentence"),
     [
-        (2, "The code ended with ValueError; this is of the 2 runs before."),
-        (1, "The code ended with ValueError; this is of the run before."),
-        (None, "The code ended with ValueError before a run was complete; this is how far it came."),
+        (2, "The code ended with ValueError; this report covers the 2 runs before."),
+        (1, "The code ended with ValueError; this report covers the run before."),
+        (None, "The code ended with ValueError before a run was complete; this is the recorded part."),
     ],
 )
 def test_that_the_code_did_not_end_is_said(profile: Profile, runs: int | None, sentence: str) -> None:
@@ -176,8 +177,8 @@ def test_that_the_code_did_not_end_is_said(profile: Profile, runs: int | None, s
 def test_what_compiles_in_each_run_is_said_with_the_remedy(profile: Profile, timing: Make, compilation: Make) -> None:
     again = compilation(cause=Cause(kind="new function", reason="it is new", remedy="make it once"))
     found = replace(profile, compilations=(again, again), warm_up=timing(again))
-    assert says(found, "Compiled while it was recorded: f.")
-    assert says(found, "It compiles again in each run: it is new. Make it once.")
+    assert says(found, "Compiled during the recording: f.")
+    assert says(found, "The code compiles again in each run: it is new. Make it once.")
     assert not says(replace(found, warm_up=None), "in each run")
 
 
@@ -209,7 +210,7 @@ def test_several_devices_are_a_table_with_what_was_exposed(profile: Profile) -> 
     text = to_text(replace(profile, device_uses=uses))
     assert "  device  busy     share  compute  collectives  exposed  idle" in text
     assert "  GPU:0   15.0 ms  75 %   15.0 ms  4.00 ms      1.00 ms  5.00 ms" in text
-    assert "12.5 ms per run in the mean of 2 devices" in text
+    assert "12.5 ms per run (mean of 2 devices)" in text
 
 
 def test_a_device_cannot_work_longer_than_the_recording_is(profile: Profile) -> None:

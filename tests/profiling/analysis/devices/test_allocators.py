@@ -74,6 +74,6 @@ def test_events_of_an_allocator_are_few_kinds() -> None:
 
 def test_without_allocators_nothing_is_said_or_drawn() -> None:
     assert allocator_uses(Trace((), (), {}, {}), 0) == ()
-    assert "Memory given" not in str(fabricated())
+    assert "allocated memory" not in str(fabricated())
     with pytest.raises(ValueError, match="no allocator"):
         replace(fabricated()).figure("memory")
