@@ -176,7 +176,7 @@ def test_a_timeline_whose_columns_do_not_fit_is_refused() -> None:
     with pytest.raises(ValueError, match="a label, a start and a length"):
         EventTrack(name="", device=None, shows="host", labels=(0,), start_ns=(), length_ns=())
     thread = EventTrack(name="", device=None, shows="host", labels=(1,), start_ns=(0,), length_ns=(1,))
-    with pytest.raises(ValueError, match="one of those of the timeline"):
+    with pytest.raises(ValueError, match="one of the labels of the timeline"):
         ProfileTimeline(end_ns=1, labels=(label,), tracks=(thread,))
 
 
