@@ -1,4 +1,4 @@
-"""The profile of a candidate: where devices spend the time of its calls."""
+"""Profiles calls of a candidate."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ _CALLS = 3
 
 
 def profile_of(runner: Runner, code: str | None) -> Profile:
-    """Some more calls, under the profiler; what makes their arguments is not in it.
+    """Profile some more calls, without the functions that make their arguments.
 
-    Never raises what the profiler or the code does: then the record is empty, and its notes say why.
+    Errors of the profiler and of the code are not raised: the record is empty then, and its notes say why.
     """
     profiler, notes = Profiler(), []
-    times, recording = ProfileSummary(0, (), (), ()), None
+    summary, recording = ProfileSummary(0, (), (), ()), None
     try:
         profiler.start()
         for number in range(_CALLS):
@@ -30,11 +30,11 @@ def profile_of(runner: Runner, code: str | None) -> Profile:
         windows = windows_of(recording)
         if len(windows) != _CALLS:
             raise NotRecorded(note("profiling.lost_run_markers"))
-        times = summarize(recording, windows)
+        summary = summarize(recording, windows)
     except NotRecorded as problem:
         notes.append(problem.why)
     except Exception as problem:
         notes.append(note("profiling.not_profiled", error=f"{type(problem).__name__}: {message_of(problem)}"))
     finally:
         profiler.cancel()
-    return make_profile(times, recording, code=code, runs=_CALLS, notes=notes)
+    return make_profile(summary, recording, code=code, runs=_CALLS, notes=notes)

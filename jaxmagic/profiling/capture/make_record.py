@@ -1,4 +1,4 @@
-"""The record of a recording, with what only this process and this machine know of it."""
+"""Makes the record of a trace, and adds source, environment and peak rates."""
 
 from __future__ import annotations
 
@@ -21,39 +21,39 @@ from .source_excerpts import codes_of
 
 
 def make_profile(
-    times: ProfileSummary,
+    summary: ProfileSummary,
     recording: Interpreted | None,
     *,
     here: bool = True,
     notes: Sequence[Note] = (),
     **more: Any,
 ) -> Profile:
-    """The record of a recording that was made here, with the source of what took time.
+    """Make the record of a trace.
 
     Args:
-        times: what the devices did.
-        recording: what that is from; ``None`` if there is none.
-        here: whether it was made in this process.
-        notes: what else a reader must know.
+        summary: the activity of the devices.
+        recording: the trace; ``None`` if there is none.
+        here: whether the trace was recorded in this process.
+        notes: other notes of the record.
         more: the other fields of the record.
     """
-    frames = dict.fromkeys(found for each in times.place_times for found in each.stack if is_users(found))
+    frames = dict.fromkeys(frame for each in summary.place_times for frame in each.stack if is_users(frame))
     codes = codes_of(frames, trusted=here)
-    told = [*notes, *_notes(recording, here)]
+    all_notes = [*notes, *_notes(recording, here)]
     if codes and not here:
-        told.append(note("profiling.source_of_now"))
-    measured, given = times._asdict(), given_peaks()
+        all_notes.append(note("profiling.source_of_now"))
+    uses, given = summary.device_uses, given_peaks()
     if here and None in given:
-        measured["device_uses"], more_told = with_peaks(times.device_uses, times.operation_times)
-        told += more_told
-    measured["device_uses"] = tuple(with_given(each, given) for each in measured["device_uses"])
-    return Profile(**measured, codes=codes, notes=tuple(told), environment=probe() if here else None, **more)
+        uses, about_peaks = with_peaks(uses, summary.operation_times)
+        all_notes += about_peaks
+    more |= summary._asdict() | {"device_uses": tuple(with_given(each, given) for each in uses)}
+    return Profile(codes=codes, notes=tuple(all_notes), environment=probe() if here else None, **more)
 
 
 def with_peaks(
     uses: tuple[DeviceUse, ...], operations: Iterable[OperationTime]
 ) -> tuple[tuple[DeviceUse, ...], list[Note]]:
-    """With what the CPU can do, where it is one device: several share it."""
+    """Add the measured peak rates of the CPU if it is one device; several devices share it."""
     if [each.device for each in uses] != ["CPU:0"]:
         return uses, []
     import jax
@@ -63,12 +63,12 @@ def with_peaks(
     peaks = cpu_peaks(fastest_product(operations))
     if peaks is None:
         return uses, []
-    found = replace(uses[0], peak_flops=peaks.flops, peak_bytes=peaks.bytes, peaks_from="measured")
-    return (found,), [] if peaks.quiet else [note("profiling.peaks_under_load")]
+    use = replace(uses[0], peak_flops=peaks.flops, peak_bytes=peaks.bytes, peaks_from="measured")
+    return (use,), [] if peaks.quiet else [note("profiling.peaks_under_load")]
 
 
 def with_given(use: DeviceUse, given: Given) -> DeviceUse:
-    """With the peaks that somebody gave, where there are any."""
+    """Replace the peak rates with those given by the user, if any."""
     if given == Given():
         return use
     if given.flops is not None:
@@ -81,12 +81,12 @@ def with_given(use: DeviceUse, given: Given) -> DeviceUse:
 def _notes(recording: Trace | None, here: bool) -> list[Note]:
     if recording is None:
         return []
-    found = list(recording.notes)
+    notes = list(recording.notes)
     if ran_in_graphs(recording.kinds):
-        found.append(note("profiling.command_buffers"))
+        notes.append(note("profiling.command_buffers"))
     if recording.unread:
         errors = ", ".join(sorted(set(recording.unread.values())))
-        found.append(note("profiling.unread_modules", programs=len(recording.unread), errors=errors))
+        notes.append(note("profiling.unread_modules", programs=len(recording.unread), errors=errors))
     if here and recording.modules and about_lines():
-        found.append(note("profiling.lines_of_earlier_calls"))
-    return found
+        notes.append(note("profiling.lines_of_earlier_calls"))
+    return notes

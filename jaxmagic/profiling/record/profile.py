@@ -237,9 +237,9 @@ class Profile(Record):
     def lines(self) -> DataFrame:
         """Return time by line: ``file``, ``line``, ``function``, ``time_ns``, ``share``, ``count`` and more.
 
-        A row is a line of the user's code, or of a library's if no line of the user's is in the call stack. ``inside``
-        names the library functions that the line called, the one with most time first. The last row, without a
-        ``file``, is the time without a line. The times add up to :attr:`device_ns`.
+        A row is a line of the user's code, or of a library if the call stack has none of the user's. ``inside`` names
+        the library functions that the line called, the one with most time first. The last row, without a ``file``, is
+        the time without a line. The times add up to :attr:`device_ns`.
         """
         return self.to_frame("lines")
 

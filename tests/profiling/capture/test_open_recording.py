@@ -65,35 +65,35 @@ def test_operations_without_a_module_are_listed(tmp_path: Path, whole: bytes) ->
 def test_what_is_no_recording_is_refused_with_what_to_do(tmp_path: Path, content: bytes) -> None:
     file = tmp_path / "host.xplane.pb"
     file.write_bytes(content)
-    with pytest.raises(NotMeasured, match=r"no recording of the JAX profiler.*\.xplane\.pb"):
+    with pytest.raises(NotMeasured, match=r"not a recording of the JAX profiler.*\.xplane\.pb"):
         jaxmagic.read_profile(file)
 
 
 def test_a_recording_that_was_cut_off_is_refused(tmp_path: Path, whole: bytes) -> None:
     file = tmp_path / "host.xplane.pb"
     file.write_bytes(whole[:-7])
-    with pytest.raises(NotMeasured, match="not a whole one"):
+    with pytest.raises(NotMeasured, match="or is truncated"):
         jaxmagic.read_profile(file)
 
 
 def test_an_empty_recording_is_refused(tmp_path: Path) -> None:
     file = tmp_path / "host.xplane.pb"
     file.write_bytes(b"")
-    with pytest.raises(NotMeasured, match="host.xplane.pb is empty: no event"):
+    with pytest.raises(NotMeasured, match="host.xplane.pb is empty: it has no events"):
         jaxmagic.read_profile(file)
 
 
 def test_what_is_compressed_is_refused_with_what_to_do(tmp_path: Path, whole: bytes) -> None:
     file = tmp_path / "host.xplane.pb.gz"
     file.write_bytes(gzip.compress(whole))
-    with pytest.raises(NotMeasured, match=r"unpack it first if it is a .xplane.pb.gz. A .trace.json.gz is no"):
+    with pytest.raises(NotMeasured, match=r"unpack it first if it is a .xplane.pb.gz. A .trace.json.gz cannot"):
         jaxmagic.read_profile(file)
 
 
 def test_of_several_hosts_the_one_that_is_broken_is_named(tmp_path: Path, whole: bytes) -> None:
     (tmp_path / "a.xplane.pb").write_bytes(whole)
     (tmp_path / "b.xplane.pb").write_bytes(whole[:-3])
-    with pytest.raises(NotMeasured, match="b.xplane.pb is no recording of the JAX profiler, or not a whole one"):
+    with pytest.raises(NotMeasured, match="b.xplane.pb is not a recording of the JAX profiler, or is truncated"):
         jaxmagic.read_profile(tmp_path)
 
 
