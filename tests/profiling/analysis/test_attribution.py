@@ -1,4 +1,4 @@
-"""Whose time it is: compared with going through every moment, one by one."""
+"""Attribution of device time, compared with a simulation of every moment."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Spans = list[tuple[int, int]]
 
 @st.composite
 def nested(draw: st.DrawFn) -> Spans:
-    """Events as a thread records them: within each other or apart."""
+    """Events as a thread records them: nested or disjoint."""
     found: Spans = []
 
     def fill(start: int, end: int, depth: int) -> None:

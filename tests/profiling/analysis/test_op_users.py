@@ -1,4 +1,4 @@
-"""Which operations wait for which."""
+"""Users of operations."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from jaxmagic.profiling.analysis.op_users import dependents
 from jaxmagic.profiling.record.recording import EventMetadata
 from jaxmagic.xla.hlo import HloModule
 
-#: Of a module: what takes the result of what.
+#: Operations of a module, with their operands.
 TAKES = {"x": "", "dot": "x", "tuple": "dot", "element": "tuple", "tanh": "element", "sum": "tanh", "add": "dot"}
 
 

@@ -1,4 +1,4 @@
-"""Operations beside what a device can do: what limits them, and what is not known."""
+"""Operations on the roofline: what bounds them, and what is not known."""
 
 from __future__ import annotations
 
@@ -139,7 +139,7 @@ def test_products_are_held_against_the_peak_of_what_they_multiply() -> None:
 
 
 def test_more_than_the_roof_is_never_a_number() -> None:
-    """The data were in a cache, or the peak is too low: no share of anything."""
+    """The data were in a cache, or the peak rate is too low, so there is no meaningful share."""
     cached, tiny = replace(SUM, accessed_bytes=172_000_000), replace(SUM, name="a", accessed_bytes=1000, flops=0)
     made = profile(PRODUCT, cached, tiny)
     text = " ".join(str(made).split())

@@ -1,4 +1,4 @@
-"""What ran when: which events are kept, what they are called, and what a picture makes of them."""
+"""The timeline: which events are kept, their labels, and the chart."""
 
 from __future__ import annotations
 
@@ -147,7 +147,7 @@ def shown(found: ProfileTimeline) -> Profile:
 
 
 def made(*calls: tuple[int, int]) -> ProfileTimeline:
-    """A thread of the host with calls, as their starts and lengths."""
+    """A host thread with calls, given by starts and lengths."""
     starts, lengths = zip(*calls, strict=True)
     label = EventLabel(name="f", activity="host")
     thread = EventTrack(

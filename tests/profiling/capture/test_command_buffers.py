@@ -1,4 +1,4 @@
-"""A function compiled without command buffers: with XLA's option, and an error that says what to write."""
+"""Functions are compiled without command buffers, or an error says what to write."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the CPU can do: measured with real programs, in a quiet moment, and left out where that would be no truth."""
+"""Peak rates of the CPU: measured with real programs, and left out where they would be wrong."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def test_its_programs_are_none_of_the_users() -> None:
 
 
 def measured(monkeypatch: Any, load: float, *rates: float) -> list[float]:
-    """The rates that are still to be measured, while other processes keep so many processors busy."""
+    """Prepare rates to be measured while other processes keep this many processors busy."""
     rest = list(rates)
     monkeypatch.setattr(peaks, "_measured", lambda: Peaks(rest.pop(0), 10e9 / rates[0]))
     monkeypatch.setattr(peaks.Load, "of_others", lambda _: load)

@@ -1,4 +1,4 @@
-"""A recording that has gone on for as long as it may: it ends, the code goes on, and the record says what it has."""
+"""A recording ends at its limit, the code continues, and the record says which part it covers."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ def x() -> Any:
 
 
 def cut() -> None:
-    """What the thread of the limit does once that is over, now."""
+    """Do at once what the thread of the limit does at the limit."""
     (recording,) = profiler._recording
     assert recording._limit is not None
     recording._limit._wait(0.0)
 
 
 class Calls:
-    """A function whose calls are counted; in one of them the recording ends, between steps."""
+    """A function that counts its calls; the recording ends in one of them, between steps."""
 
     def __init__(self, x: Any, longest: int) -> None:
         self.x, self.longest, self.number = x, longest, 0
@@ -89,7 +89,7 @@ def test_the_limit_ends_it_by_itself(x: Any) -> None:
 
 
 def test_as_many_events_are_recorded_as_there_may_be(x: Any) -> None:
-    """The rate is that of the first run, which is so long that it has one."""
+    """The first run is long enough to estimate its event rate."""
     f = jax.jit(lambda x: jnp.sort(x @ x) + 1)
     number = 0
 

@@ -1,4 +1,4 @@
-"""Recordings that are kept: in the layout of TensorBoard and XProf, with a list of the runs, whole or not at all."""
+"""Recordings are kept in the layout of TensorBoard and XProf with a list of the runs, completely or not at all."""
 
 from __future__ import annotations
 

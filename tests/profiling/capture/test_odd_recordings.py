@@ -1,4 +1,4 @@
-"""Recordings that no profiler writes: whatever is in them, a record is made, shown, saved and read again."""
+"""Traces that no profiler writes: whatever they contain, a record is made, shown, saved and loaded."""
 
 from __future__ import annotations
 

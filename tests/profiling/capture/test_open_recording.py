@@ -1,4 +1,4 @@
-"""Recordings from elsewhere: of one host or of several, whole or broken."""
+"""Recordings made elsewhere: of one or several hosts, complete or broken."""
 
 from __future__ import annotations
 
@@ -147,8 +147,8 @@ def test_real_recordings_are_reports_in_every_medium(name: str) -> None:
 
 
 @pytest.mark.parametrize("version", ["0.8.0", "0.12.0"])
-def test_a_recording_of_another_jax_is_told_alike(version: str) -> None:
-    """Of two devices of one CPU, which share two processors: ``tests/recorded/train.py`` made it."""
+def test_a_recording_of_another_jax_is_reported_alike(version: str) -> None:
+    """Recorded on two devices of one CPU with two cores by ``tests/recorded/train.py``."""
     profile = jaxmagic.read_profile(RECORDED / f"jax-{version}.xplane.pb")
     lines = profile.lines()
     assert lines[["file", "line", "function"]].iloc[0].tolist() == ["train.py", LAYER, "layer"]

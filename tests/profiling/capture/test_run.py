@@ -1,4 +1,4 @@
-"""The line that takes the time is found, however the program is written; and the parts add up."""
+"""The line with most time is found, however the program is written, and the parts add up."""
 
 from __future__ import annotations
 
@@ -183,9 +183,9 @@ def hot_line(function: Callable[..., Any]) -> int:
 
 
 def undisturbed(function: Callable[..., Any], as_wanted: Callable[[Profile], bool]) -> Profile:
-    """A profile as it is wanted, or the fifth that is not.
+    """Return a profile that satisfies a condition, or the fifth one that does not.
 
-    Where other processes take the processor away, that is the time of whatever ran just then.
+    Other processes may delay any operation.
     """
     x = jax.random.normal(jax.random.key(0), (N, N))
     for _ in range(5):
@@ -291,7 +291,7 @@ def test_what_takes_long_is_timed_once_and_of_what_is_short_the_median_counts(
 
 
 def test_a_run_that_compiles_because_a_type_has_changed_is_not_timed_either() -> None:
-    """A Python number is weakly typed, what comes out of the first run is not."""
+    """A Python number is weakly typed, the result of the first run is not."""
     f, held, calls = jax.jit(lambda x, y: x * y * 131), [1.0], []
     y = jnp.ones(7)
 
@@ -528,7 +528,7 @@ def test_a_product_takes_as_long_as_it_is_waited_for_and_not_as_long_as_its_even
     def table(words: Any, vectors: Any) -> Any:
         return jnp.tanh(jax.nn.one_hot(words, 20_000).T @ vectors)
 
-    for _ in range(5):  # what else the machine does may be long
+    for _ in range(5):  # other processes may delay any of them
         found = jaxmagic.profile(table, words, vectors, n=3)
         (product,) = (each for each in found.operation_times if each.category == "matmul")
         of_all = found.device_ns / found.recorded_ns
@@ -549,7 +549,7 @@ def test_a_product_on_each_of_several_devices_takes_as_long_as_that_one_waits_fo
     def tables(words: Any, vectors: Any) -> Any:
         return jax.vmap(lambda words, vectors: jnp.tanh(jax.nn.one_hot(words, 8_000).T @ vectors))(words, vectors)
 
-    for _ in range(5):  # what else the machine does may be long
+    for _ in range(5):  # other processes may delay any of them
         found = jaxmagic.profile(tables, words, vectors, n=3)
         busy = [each.busy_ns / found.recorded_ns for each in found.device_uses]
         if len(busy) == 4 and sum(busy) / 4 > 0.55:

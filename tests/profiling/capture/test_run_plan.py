@@ -1,4 +1,4 @@
-"""For how long a profile records. Which runs are timed is tested with the runs themselves."""
+"""The limit of a recording. Which runs are timed is tested in ``test_run.py``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Events of a plane, read in columns: their kinds, their values and their order."""
+"""Events of a plane in columns: kinds, values and order."""
 
 from __future__ import annotations
 

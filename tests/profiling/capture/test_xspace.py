@@ -1,4 +1,4 @@
-"""Recordings as the profiler writes them: fabricated ones, real ones of three kinds of devices, and broken ones."""
+"""Reading traces: fabricated ones, real ones of three kinds of devices, and broken ones."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def test_events_of_a_thread_are_those_of_the_devices_whose_operations_it_runs_an
 
 
 def test_operations_go_on_until_their_own_marks_on_whatever_device_and_host() -> None:
-    """The marks of two products of one name come in the other order, and both hosts count alike."""
+    """The end markers of two products with the same name come in reverse order, and both hosts are treated alike."""
     flows = 2**32, 2**33 + 1
     begun = [
         ("dot.1", device * 10**6, 10**6, [*operation(1, device), {"name": 8, "signed": flow}])

@@ -1,4 +1,4 @@
-"""What is said of the devices of a profile: their load, what they exchanged, and how arrays are divided."""
+"""Sentences and tables about the devices of a profile: load, communication and shardings."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ def test_all_of_it_is_in_frames(profile: Profile) -> None:
 
 
 def test_devices_that_did_nothing_are_named_and_compared_with_none(profile: Profile) -> None:
-    """One that only received copies is no reason to call the load uneven."""
+    """A device that only received copies does not make the load uneven."""
     received = replace(use("GPU:2", 5 * MS), compute_ns=0)
     made = replace(
         profile,

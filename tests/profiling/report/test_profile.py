@@ -63,7 +63,7 @@ DENSE, EVIL = (
 
 
 def test_a_line_says_which_library_function_it_called(profile: Profile) -> None:
-    """Behind its text, and below it where there is no room."""
+    """After its text, or below it if there is no room."""
     places = (place(20 * MS, CALLER, HELPER, DENSE), place(6 * MS, OTHER, DENSE), place(2 * MS, OTHER))
     found = replace(profile, place_times=places)
     wide = to_text(found, Style(width=120))
@@ -131,7 +131,7 @@ def test_two_runs_that_contradict_each_other_are_both_told(profile: Profile, tim
 
 
 def says(profile: Profile, sentence: str) -> bool:
-    """In both media, or in none."""
+    """Whether the sentence is in both media; fails if it is in only one."""
     text = " ".join(to_text(profile).split())
     html = " ".join(unescape(re.sub("<[^>]+>", " ", to_html(profile))).split())
     assert (sentence in text) == (sentence in html)

@@ -1,4 +1,4 @@
-"""What is said and drawn of steps."""
+"""Sentences, table and chart of steps."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from jaxmagic.report.to_html import to_html
 
 
 def steps(device: str = "GPU:0", known_by: Any = "program", **parts: int) -> StepTimes:
-    """Three steps that are alike, but for the first, which takes 1 ms more for the host."""
+    """Three equal steps, except that the first one waits 1 ms longer for the host."""
     names = ("compute_ns", "collective_ns", "copy_ns", "input_ns", "host_ns", "idle_ns")
     columns = {name: (parts.get(name, 0) * MS,) * 3 for name in names}
     first, *rest = columns["host_ns"]

@@ -1,4 +1,4 @@
-"""Kernels of CUDA graphs are the operations that their names tell."""
+"""Kernels of CUDA graphs are matched to their ops by name and position."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def test_a_note_says_how_to_do_without_graphs_where_kernels_ran_in_them() -> Non
 
 
 def graph(*kernels: str, ops: tuple[str, ...]) -> list[str | None]:
-    """Which op each kernel is filed under, for ops of which those of libraries are called so."""
+    """Return the op of each kernel, for a schedule of these ops."""
     made = module(*ops)
     instructions = {
         number: each._replace(opcode="custom-call") if each.name.startswith("gemm") else each
@@ -86,7 +86,7 @@ def graph(*kernels: str, ops: tuple[str, ...]) -> list[str | None]:
 
 
 def test_kernels_of_libraries_are_known_by_their_place_between_others() -> None:
-    """One call between two ops has all kernels there; as many calls as kernels have one each."""
+    """A single call between two ops has all kernels there; as many calls as kernels have one kernel each."""
     ops = ("add.1", "gemm.1", "mul.2", "gemm.2", "gemm.3", "sub.3")
     buffer = "command_buffer.2"
     assert graph("add_1", "split", "sgemm", "mul_2", "sgemm", "sgemm", "sub_3", ops=ops) == [

@@ -1,4 +1,4 @@
-"""What devices move: collective operations with who waited for whom, copies with their sizes, and barriers."""
+"""Collectives with straggler waits, copies with sizes, and barriers."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def test_a_collective_operation_has_a_kind(name: str, opcode: str, kind: str) ->
 
 
 def collective(*spans: list[tuple[int, int]], groups: int = 1) -> CollectiveTime:
-    """One operation on several devices, as when it began and ended on each, in nanoseconds."""
+    """A collective on several devices, given by its starts and ends on each, in nanoseconds."""
     found = Collectives()
     work = ClassifiedOp(
         "all-reduce.1", "jit_f", "collective", opcode="all-reduce", payload_bytes=64, replica_group_count=groups

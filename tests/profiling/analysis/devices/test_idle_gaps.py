@@ -1,4 +1,4 @@
-"""Why a device computes nothing: all of its time has one cause, and no moment has two."""
+"""Gaps of a device: every moment has exactly one cause."""
 
 from __future__ import annotations
 
