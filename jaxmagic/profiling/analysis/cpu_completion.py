@@ -102,12 +102,12 @@ def completed(
     longer = end - operations.end > _WORTH_PS
     parts = np.split(~longer, np.cumsum([len(each.kinds) for each in mine])[:-1])
     kept = (_chosen(each, part) for each, part in zip(mine, parts, strict=True))
-    found = (
+    lines = (
         *(each for each in tracks if each.device is None),
         *(each for each in kept if len(each.kinds)),
         *_apart(operations, end, longer, devices),
     )
-    return Completed(found, unknown)
+    return Completed(lines, unknown)
 
 
 class _Events(NamedTuple):
@@ -210,7 +210,7 @@ def _bounded(
     by_kind = _parts(late, operations.kind[late])
     waiting = dependents(kinds, modules, by_kind)
     wanted = np.zeros(len(kinds), bool)
-    wanted[[each for found in waiting.values() for each in found]] = True
+    wanted[[each for users in waiting.values() for each in users]] = True
     events = np.flatnonzero(wanted[operations.kind])
     order, execution = _in_executions(operations, np.concatenate([late, events]))
     begun = _parts(events, operations.kind[events])
@@ -242,9 +242,9 @@ def _mark_of_each(operations: _Events, marks: _Events) -> Ints:
     at = np.searchsorted(flows, operations.flow)
     there = np.flatnonzero((operations.flow != 0) & (at < len(flows)))
     there = there[flows[at[there]] == operations.flow[there]]
-    found = np.full(len(operations.flow), -1)
-    found[there] = order[at[there]]
-    return found
+    mark = np.full(len(operations.flow), -1)
+    mark[there] = order[at[there]]
+    return mark
 
 
 def _parts(numbers: Ints, keys: Ints) -> dict[int, Ints]:

@@ -62,14 +62,14 @@ def _users(module: HloModule) -> dict[int, list[int]]:
 def _waiting(module: HloModule, users: Mapping[int, Sequence[int]], name: str, recorded: Set[str]) -> set[str]:
     """Return the names of the nearest users that have events."""
     todo = list(users.get(module.instruction_ids.get(name, -1), ()))
-    seen, found = set(todo), set[str]()
+    seen, names = set(todo), set[str]()
     while todo:
         number = todo.pop()
         instruction = module.instructions[number]
         if instruction.name in recorded:
-            found.add(instruction.name)
+            names.add(instruction.name)
             continue
         new = [each for each in users.get(number, ()) if each not in seen]
         seen.update(new)
         todo += new
-    return found
+    return names

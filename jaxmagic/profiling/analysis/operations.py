@@ -28,11 +28,11 @@ def identity(operation: OperationTime) -> tuple[object, ...]:
 
 def counts_by_device(operations: Iterable[OperationTime]) -> dict[tuple[object, ...], dict[str, int]]:
     """Count the executions of each operation per device."""
-    found: dict[tuple[object, ...], dict[str, int]] = {}
+    by_operation: dict[tuple[object, ...], dict[str, int]] = {}
     for each in operations:
-        counts = found.setdefault(identity(each), {})
+        counts = by_operation.setdefault(identity(each), {})
         counts[each.device] = counts.get(each.device, 0) + each.count
-    return found
+    return by_operation
 
 
 def together(one: OperationTime, other: OperationTime) -> OperationTime:

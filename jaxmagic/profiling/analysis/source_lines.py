@@ -78,7 +78,7 @@ def line_times(profile: Profile) -> list[LineTime]:
     Their ``time_ns`` add up to the profile's ``device_ns``. A line is the innermost frame in the user's own code, or
     the innermost frame of the stack without any of the user's.
     """
-    found: dict[tuple[str, int], LineTime] = {}
+    by_line: dict[tuple[str, int], LineTime] = {}
     nowhere = LineTime(None)
     ways: set[Stack] = set()
     for place in profile.place_times:
@@ -88,7 +88,7 @@ def line_times(profile: Profile) -> list[LineTime]:
             nowhere.count = max(nowhere.count, place.count)
             nowhere.total_ns += place.time_ns
             continue
-        row = found.setdefault((line.file, line.line), LineTime(line))
+        row = by_line.setdefault((line.file, line.line), LineTime(line))
         _add(row, place)
         way = place.stack[: len(place.stack) - place.stack[::-1].index(line)]
         if way not in ways:  # the first place of a call stack has most time
@@ -97,8 +97,8 @@ def line_times(profile: Profile) -> list[LineTime]:
         calls = {(each.file, each.line): each for each in place.stack if is_users(each)}
         calls[line.file, line.line] = line
         for key, frame in calls.items():
-            found.setdefault(key, LineTime(frame)).total_ns += place.time_ns
-    rows = sorted(found.values(), key=lambda each: (-each.time_ns, -each.total_ns))
+            by_line.setdefault(key, LineTime(frame)).total_ns += place.time_ns
+    rows = sorted(by_line.values(), key=lambda each: (-each.time_ns, -each.total_ns))
     return [*rows, nowhere] if nowhere.time_ns else rows
 
 
@@ -123,8 +123,8 @@ def listings(profile: Profile, lines: Iterable[LineTime]) -> list[Listing]:
         lines: its lines.
     """
     times = {(each.frame.file, each.frame.line): each for each in lines if each.frame is not None}
-    found = [_listing(code, times) for code in profile.codes]
-    return sorted((each for each in found if each.time_ns), key=lambda each: -each.time_ns)
+    listed = [_listing(code, times) for code in profile.codes]
+    return sorted((each for each in listed if each.time_ns), key=lambda each: -each.time_ns)
 
 
 def _listing(code: Code, times: dict[tuple[str, int], LineTime]) -> Listing:
@@ -141,10 +141,10 @@ def _worth_seeing(rows: list[Listed]) -> Iterable[Listed]:
         return rows
     hot = [at for at, each in enumerate(rows) if each.time is not None]
     near = {0, 1} | {at for each in hot for at in range(each - _AROUND, each + _AROUND + 1)}
-    found: list[Listed] = []
+    shown: list[Listed] = []
     for at, each in enumerate(rows):
         if at in near:
-            found.append(each)
-        elif found and found[-1].number:
-            found.append(Listed(0, "…", None))
-    return found
+            shown.append(each)
+        elif shown and shown[-1].number:
+            shown.append(Listed(0, "…", None))
+    return shown

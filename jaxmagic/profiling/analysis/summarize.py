@@ -166,5 +166,5 @@ def _peaks(stats: Mapping[str, StatValue]) -> dict[str, Any]:
 
 
 def _peak(stats: Mapping[str, StatValue], name: str, unit: float) -> float | None:
-    found = stats.get(name)
-    return found * unit if isinstance(found, int | float) and found > 0 else None
+    value = stats.get(name)
+    return value * unit if isinstance(value, int | float) and value > 0 else None

@@ -97,7 +97,7 @@ def make_timeline(
     gaps_left_out = sum(max(0, _count(each) - _MOST_GAPS) for each in gaps)
     return ProfileTimeline(
         end_ns=_ns(end - start),
-        labels=tuple(labels.found),
+        labels=tuple(labels.labels),
         tracks=tuple(each for each in tracks if each.labels),
         left_out=left_out,
         shortest_ns=-(-shortest // 1000) if left_out else 0,
@@ -148,11 +148,11 @@ def _rows(recording: Trace, start: int, end: int) -> tuple[list[_Row], int]:
 
 def _merged(rows: Sequence[_Row]) -> list[_Row]:
     """Merge the rows of a thread pool, whose threads take turns with the operations of a device."""
-    found: dict[tuple[str, str | None, Shown], list[_Row]] = {}
+    by_row: dict[tuple[str, str | None, Shown], list[_Row]] = {}
     for row in rows:
-        found.setdefault((row.name, row.device, row.shows), []).append(row)
+        by_row.setdefault((row.name, row.device, row.shows), []).append(row)
     merged = []
-    for same in found.values():
+    for same in by_row.values():
         keys, start, length = (np.concatenate([getattr(row, column) for row in same]) for column in _COLUMNS)
         turn = np.lexsort((-length, start)) if len(same) > 1 else np.arange(len(start))
         merged.append(same[0]._replace(keys=keys[turn], start=start[turn], length=length[turn]))
@@ -177,7 +177,7 @@ class _Labels:
     """Labels of events. Kinds with little time are labeled by their activity alone."""
 
     def __init__(self, recording: Trace, described: Mapping[int, ClassifiedOp]) -> None:
-        self.found: list[EventLabel] = []
+        self.labels: list[EventLabel] = []
         self._numbers: dict[EventLabel, int] = {}
         self._recording = recording
         self._described = described
@@ -186,8 +186,8 @@ class _Labels:
     def number(self, label: EventLabel) -> int:
         """Return the number of a label, and add the label if it is new."""
         if label not in self._numbers:
-            self._numbers[label] = len(self.found)
-            self.found.append(label)
+            self._numbers[label] = len(self.labels)
+            self.labels.append(label)
         return self._numbers[label]
 
     def name(self, rows: Sequence[_Row]) -> None:
@@ -250,10 +250,10 @@ def _runs(windows: Sequence[tuple[int, int]], labels: _Labels) -> EventTrack:
     )
 
 
-def _gaps(found: Gaps, labels: _Labels, recording: Trace, start: int) -> EventTrack:
+def _gaps(gaps: Gaps, labels: _Labels, recording: Trace, start: int) -> EventTrack:
     """Return the longest gaps of a device, the very longest with the activity of the host."""
     parts = [
-        (each.start, each.end, np.full(len(each.start), CAUSES.index(name))) for name, each in found.by_cause.items()
+        (each.start, each.end, np.full(len(each.start), CAUSES.index(name))) for name, each in gaps.by_cause.items()
     ]
     columns = [np.concatenate(each) for each in zip(*parts, strict=True)]
     order = np.argsort(columns[0] - columns[1], kind="stable")[:_MOST_GAPS]
@@ -262,7 +262,7 @@ def _gaps(found: Gaps, labels: _Labels, recording: Trace, start: int) -> EventTr
     drawn = sorted(longest)
     return EventTrack(
         name="not computing",
-        device=found.device,
+        device=gaps.device,
         shows="gaps",
         labels=tuple(
             labels.number(EventLabel(name=WAITS[each[2]], activity=each[2], detail=details.get(each, "")))

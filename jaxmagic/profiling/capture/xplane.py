@@ -124,13 +124,13 @@ class Plane:
 
     def modules(self) -> dict[int, bytes]:
         """Return the serialized modules of the plane by program id."""
-        found = {}
+        modules = {}
         for number, event in self._events.items():
             stats = dict(self._read(event.stats))
             module = stats.get(_MODULE)
             if isinstance(module, bytes):
-                found[_program(stats, text(event.name), number)] = module
-        return found
+                modules[_program(stats, text(event.name), number)] = module
+        return modules
 
     def events(self, line: Any) -> Events:
         """Read the events of a line, ordered by start, the longest first among those that start together."""
@@ -145,8 +145,8 @@ class Plane:
             duration[own] = own_duration[own]
         start = (line.start_ns - self._base_ns) * 1000 + offset
         end = start + np.maximum(duration, 0)
-        found = Events(kinds, start, end, *ties)
-        return found if (start[1:] > start[:-1]).all() else found.where(np.lexsort((-end, start)))
+        events = Events(kinds, start, end, *ties)
+        return events if (start[1:] > start[:-1]).all() else events.where(np.lexsort((-end, start)))
 
     def _block(self, raw: list[bytes]) -> Ints:
         """Return the columns of events: kind, offset, duration, offset and duration by the device's clock or -1, ids.
@@ -157,22 +157,22 @@ class Plane:
         data = np.frombuffer(b"".join(raw) + bytes(PADDING), np.uint8)
         end = np.cumsum(np.fromiter(map(len, raw), np.int64, len(raw)))
         start = np.concatenate([[0], end[:-1]]) if len(raw) else end
-        found = np.zeros((9, len(raw)), np.int64)
-        found[3:5] = -1
+        columns = np.zeros((9, len(raw)), np.int64)
+        columns[3:5] = -1
         mixed = np.zeros(len(raw), np.uint64)
         for each in fields(data, start, end):
             for row, number in enumerate((_KIND, _OFFSET, _DURATION)):
                 chosen = (each.number == number) & (each.wire == VARINT)
-                found[row, each.message[chosen]] = each.value[chosen]
+                columns[row, each.message[chosen]] = each.value[chosen]
             stats = np.flatnonzero((each.number == _STATS) & (each.wire == LENGTH))
             if len(stats):
                 end_at = each.at[stats] + each.value[stats]
-                self._mix(mixed, found[3:], data, each.message[stats], each.at[stats], end_at)
-        mixed += _scrambled(found[0])
+                self._mix(mixed, columns[3:], data, each.message[stats], each.at[stats], end_at)
+        mixed += _scrambled(columns[0])
         values, first, which = np.unique(mixed, return_index=True, return_inverse=True)
         numbers = [self._number(value, raw[at]) for value, at in zip(values.tolist(), first.tolist(), strict=True)]
-        found[0] = np.array(numbers, np.int64)[which]
-        return found
+        columns[0] = np.array(numbers, np.int64)[which]
+        return columns
 
     def _mix(self, mixed: Any, own: Ints, data: Bytes, events: Ints, start: Ints, end: Ints) -> None:
         """Add one statistic of each event to the hash of the event, or store it if it has a column of its own."""

@@ -99,10 +99,10 @@ def _rows(starts: Sequence[int], lengths: Sequence[int]) -> list[int]:
     [0, 1, 2, 1, 0]
     """
     ends: list[int] = []
-    found = []
+    rows = []
     for start, length in zip(starts, lengths, strict=True):
         row = next((number for number, end in enumerate(ends) if end <= start), len(ends))
         if row < _MOST_ROWS:  # deeper events are not drawn
             ends[row : row + 1] = [start + max(length, 1)]
-        found.append(row)
-    return found
+        rows.append(row)
+    return rows

@@ -32,7 +32,7 @@ NOTES: dict[str, Callable[..., str]] = {
     "no_backends": lambda: "Nothing was recorded, because no device worked: the code has not started JAX's backends.",
     "backends_started": lambda: (
         "JAX's profiler started the backends before the code ran, so their start is not in the recording. "
-        "jax.distributed.initialize() has to be called before."
+        "If you use jax.distributed.initialize(), call it before profiling."
     ),
     "nested": lambda: "jaxmagic is already profiling; profiles cannot be nested. Nothing was recorded.",
     "profiler_in_use": lambda: (

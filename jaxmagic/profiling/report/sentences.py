@@ -21,7 +21,7 @@ EXPLANATION = (
     "≈: partly the line's share of a fusion of several lines, by their work.",
 )
 
-#: What to do where only the first run was recorded.
+#: The remedy if only the first run was recorded.
 _WITHOUT_COLD = " Record without --cold (cold=False) to time one."
 
 #: At most this many names of a list are shown.

@@ -106,9 +106,9 @@ def memory(profile: Profile) -> Table:
 def steps(profile: Profile) -> Table:
     """Make one row per step and device."""
     rows = [
-        (found.device, number, found.name, *(getattr(found, name)[number] for name in list(_STEP)[3:]))
-        for found in profile.step_times
-        for number in range(len(found.time_ns))
+        (device.device, number, device.name, *(getattr(device, name)[number] for name in list(_STEP)[3:]))
+        for device in profile.step_times
+        for number in range(len(device.time_ns))
     ]
     return Table(_STEP, rows)
 

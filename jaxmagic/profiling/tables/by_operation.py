@@ -97,7 +97,7 @@ def operations(profile: Profile) -> Table:
     """Make one row per operation and device. Rates are work over the operation's own duration."""
     rows, peaks = [], peaks_of(profile)
     for each in profile.operation_times:
-        found = place(each, peaks)
+        placed = place(each, peaks)
         seconds = each.total_ns / 1e9 / each.count
         counted = each.accessed_bytes is not None and each.accessed_bytes > 0 and each.flops is not None
         values = {
@@ -108,7 +108,7 @@ def operations(profile: Profile) -> Table:
             "bytes_per_s": (each.accessed_bytes or 0) / seconds if counted and seconds else None,
             "multiplied": each.multiplied or None,
             # More than 1: the data were in a cache, or the peak rate is too low, so there is no meaningful share.
-            "of_roof": None if found is None or found.roofline_efficiency > 1 else found.roofline_efficiency,
+            "of_roof": None if placed is None or placed.roofline_efficiency > 1 else placed.roofline_efficiency,
         }
         rows.append(tuple(values[name] if name in values else getattr(each, name) for name in _OPERATION))
     return Table(_OPERATION, rows)

@@ -84,7 +84,7 @@ def _ops_by_place(kernels: Sequence[str], module: HloModule) -> list[str | None]
     order = {module.instructions[number].name: at for at, number in enumerate(_schedule(module))}
     calls = [each for each in order if module.instructions[module.instruction_ids[each]].opcode == "custom-call"]
     places = [order.get(op_of_kernel(each, module)) for each in kernels]
-    found: list[str | None] = [None] * len(kernels)
+    ops: list[str | None] = [None] * len(kernels)
     begin = 0
     while begin < len(kernels):
         if places[begin] is not None:
@@ -95,11 +95,11 @@ def _ops_by_place(kernels: Sequence[str], module: HloModule) -> list[str | None]
         high = places[end] if end < len(kernels) else len(order)
         between = [each for each in calls if (low or 0) < order[each] < (high or 0)] if _in_order(low, high) else []
         if len(between) == 1:
-            found[begin:end] = between * (end - begin)
+            ops[begin:end] = between * (end - begin)
         elif len(between) == end - begin:
-            found[begin:end] = between
+            ops[begin:end] = between
         begin = end
-    return found
+    return ops
 
 
 def _in_order(low: int | None, high: int | None) -> bool:

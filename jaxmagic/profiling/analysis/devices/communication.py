@@ -119,7 +119,7 @@ def transfers(recording: Trace, windows: Iterable[tuple[int, int]]) -> tuple[Tra
     """Return the copies that started in the windows by direction and device, those with most time first."""
     low, high = np.array(list(windows), np.int64).reshape(-1, 2).T
     names = [name.rpartition(":")[2] for name in recording.devices]
-    found: dict[tuple[Direction, str | None], _Transfers] = {}
+    by_direction: dict[tuple[Direction, str | None], _Transfers] = {}
     for track in recording.tracks if len(low) else ():
         at = np.searchsorted(low, track.start_ps, side="right") - 1
         here = (at >= 0) & (track.start_ps < high[np.maximum(at, 0)])
@@ -129,7 +129,7 @@ def transfers(recording: Trace, windows: Iterable[tuple[int, int]]) -> tuple[Tra
         copies = {each: _copy(recording.kinds[each], track.role, others) for each in present}
         for kind, copy in copies.items():
             if copy is not None:
-                _add(found, track, here & (track.kinds == kind), copy)
+                _add(by_direction, track, here & (track.kinds == kind), copy)
     rows = (
         TransferTime(
             direction=direction,
@@ -139,7 +139,7 @@ def transfers(recording: Trace, windows: Iterable[tuple[int, int]]) -> tuple[Tra
             total_ns=each.total_ps // 1000,
             time_ns=each.time_ps // 1000,
         )
-        for (direction, device), each in found.items()
+        for (direction, device), each in by_direction.items()
     )
     return tuple(sorted(rows, key=lambda each: -each.time_ns))
 
@@ -162,13 +162,13 @@ class _Transfers:
 
 
 def _add(
-    found: dict[tuple[Direction, str | None], _Transfers],
+    by_direction: dict[tuple[Direction, str | None], _Transfers],
     track: TraceLine,
     chosen: Ints,
     copy: tuple[Direction, int | None],
 ) -> None:
     direction, size_bytes = copy
-    row = found.setdefault((direction, track.device), _Transfers())
+    row = by_direction.setdefault((direction, track.device), _Transfers())
     count = int(chosen.sum())
     row.count += count
     row.size_bytes += (size_bytes or 0) * count

@@ -44,17 +44,17 @@ def host_activity(name: str) -> Activity:
 def host_stretches(recording: Trace) -> Mapping[Activity, Segments]:
     """Return the times in which any thread of the host compiled or moved data."""
     kinds: dict[Activity, set[int]] = {"compilation": set(), "transfer": set()}
-    found: dict[Activity, list[Segments]] = {activity: [] for activity in kinds}
+    by_activity: dict[Activity, list[Segments]] = {activity: [] for activity in kinds}
     activities: dict[int, Activity] = {}
     for track in recording.tracks:
         if track.role != "host":
             continue
         here = np.unique(track.kinds).tolist()
         activities |= {each: host_activity(recording.kinds[each].name) for each in here if each not in activities}
-        for activity, parts in found.items():
+        for activity, parts in by_activity.items():
             chosen = np.isin(track.kinds, [each for each in here if activities[each] == activity])
             parts.append(Segments(track.start_ps[chosen], track.end_ps[chosen], np.flatnonzero(chosen)))
-    return {activity: _union(parts) for activity, parts in found.items()}
+    return {activity: _union(parts) for activity, parts in by_activity.items()}
 
 
 def gaps(
@@ -69,7 +69,7 @@ def gaps(
         host: the times in which the host compiled or moved data.
     """
     rest = overlap(recorded, _of(segments, priorities == COMPUTE), inside=False)
-    found: dict[Activity, Segments] = {}
+    by_cause: dict[Activity, Segments] = {}
     busy: tuple[tuple[Activity, Ints], ...] = (
         ("collective", priorities == COLLECTIVE),
         ("copy", (priorities != COMPUTE) & (priorities != COLLECTIVE) & (priorities != CONTROL)),
@@ -77,13 +77,13 @@ def gaps(
     )
     for activity, chosen in busy:
         mine = _of(segments, chosen)
-        found[activity] = overlap(rest, mine, inside=True)
+        by_cause[activity] = overlap(rest, mine, inside=True)
         rest = overlap(rest, mine, inside=False)
-    del found["control flow"]  # the device is at work
+    del by_cause["control flow"]  # the device is at work
     for activity in ("compilation", "transfer"):
-        found[activity] = overlap(rest, host[activity], inside=True)
+        by_cause[activity] = overlap(rest, host[activity], inside=True)
         rest = overlap(rest, host[activity], inside=False)
-    return found | {"host": rest}
+    return by_cause | {"host": rest}
 
 
 def length_ps(segments: Segments) -> int:
