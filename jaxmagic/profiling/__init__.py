@@ -1,1 +1,1 @@
-"""What the devices did."""
+"""Profiles: device time by source line, operation, scope and device."""

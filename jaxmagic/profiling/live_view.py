@@ -1,4 +1,4 @@
-"""A profile to play with: when what ran, or its time by scope or by call stack, above its report."""
+"""The live view of a profile: one of its pictures, chosen from a list, above its report."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ _PICTURES = {
 
 
 class ProfileView(View):
-    """Controls over a profile, and its picture and report below.
+    """A list of pictures, and below it the chosen one and the report.
 
     Args:
-        record: what is shown.
+        record: the profile to show.
     """
 
     def __init__(self, record: Profile) -> None:
@@ -33,7 +33,7 @@ class ProfileView(View):
         guard(self.refresh)(None)
 
     def refresh(self) -> None:
-        """Show what the controls ask for."""
+        """Show the chosen picture."""
         show(self.screen, self.record, CHARTS[Profile][_PICTURES[self.look_at.value]].draw(self.record))
 
 

@@ -55,18 +55,18 @@ def _recorder(shell: InteractiveShell, arguments: argparse.Namespace, shown: boo
 @argument(
     "--cold",
     action="store_true",
-    help="Record the first run already, with all that it compiles; nothing is timed without the profiler then.",
+    help="Record the first run, with all that it compiles; then nothing is timed without the profiler.",
 )
 @argument(
     "--logdir",
     metavar="DIR",
-    help="Keep the recording in DIR as TensorBoard and XProf read it, and add the run to DIR/results.json.",
+    help="Keep the recording in DIR for TensorBoard and XProf, and add the run to DIR/results.json.",
 )
-@argument("--label", metavar="NAME", help="Keep it in the folder NAME of DIR, with others that belong to it.")
+@argument("--label", metavar="NAME", help="Keep it in the folder NAME of DIR, with related recordings.")
 @argument("--perfetto", metavar="FILE", help="Write a trace to FILE that ui.perfetto.dev opens; compressed if .gz.")
 @argument("--top", metavar="N", type=options.positive_int, default=10, help="Rows of a table; 10 if left out.")
 def jaxprof(magics: JaxMagics, line: str, cell: str | None = None, local_ns: dict[str, Any] | None = None) -> Any:
-    """Show which lines of the jitted functions that the code calls a device spends its time on.
+    """Show the device time of the code by source line, operation and device.
 
     In line mode::
 
@@ -77,9 +77,9 @@ def jaxprof(magics: JaxMagics, line: str, cell: str | None = None, local_ns: dic
         %%jaxprof [options]
         …
 
-    The code runs once to warm up, once more to be timed if that compiled anything, and then under the JAX
-    profiler, ``-n`` times; with ``--cold`` it is recorded from the first run on. Its value is that of the last
-    run. With ``-n`` short code is also timed more than once. So what it changes is changed several times, and
-    what it donates has to be made anew: assign it, as in ``%jaxprof state = step(state)``.
+    The code runs once to warm up, once more to be timed if that compiled anything, and then ``-n`` times under
+    the JAX profiler; with ``--cold`` the first run is recorded already. Its value is the value of the last run.
+    With ``-n`` short code is also timed more than once. Its side effects are repeated as well, and donated
+    inputs have to be replaced in each run, as in ``%jaxprof state = step(state)``.
     """
     return run_called(magics.shell, "jaxprof", jaxprof.parser, line, cell, local_ns)

@@ -1,4 +1,4 @@
-"""Where devices spend their time: of a call, of a block, and of recordings that were made elsewhere."""
+"""Profiles calls and blocks, and opens recordings that were made elsewhere."""
 
 from __future__ import annotations
 
@@ -11,14 +11,16 @@ from typing import Any
 from ..interrupts import begins, ends
 from ..progress.bar import shown_progress
 from ..records.files import target_of, write
+from ..records.note import Note, note
 from ..runtime.functions import name_of
 from ..runtime.given import whole
 from ..runtime.given_peaks import Given, give_peaks
 from ..runtime.tracebacks import of_the_user
 from ..session.verbs import history
-from .capture.command_buffers import NOTE, without_command_buffers
+from .capture.command_buffers import without_command_buffers
 from .capture.logdir import LogDir
-from .capture.run import MOST_RECORDED_EVENTS, MOST_RECORDED_S, ProfileWatch
+from .capture.run import ProfileWatch
+from .capture.run_plan import MOST_RECORDED_EVENTS, MOST_RECORDED_S
 from .record.profile import Profile
 from .record.recording import Trace
 from .report.perfetto import perfetto as to_perfetto
@@ -38,37 +40,37 @@ def profile(
     most_events: int | None = MOST_RECORDED_EVENTS,
     **kwargs: Any,
 ) -> Profile:
-    """Call a function under the JAX profiler, and tell which lines, operations and devices its time went to.
+    """Call a function under the JAX profiler, and attribute its device time to source lines and operations.
 
-    It is called once to warm up, once more to be timed if that compiled anything, and then `n` times under the
-    profiler. If `n` is more than 1, short calls are timed more than once, too. Everything that it starts is waited
-    for.
+    The function is called once to warm up, once more to be timed if that compiled anything, and then `n` times under
+    the profiler. If `n` is more than 1, short calls are timed more than once, too. All work that a call starts is
+    waited for.
 
     Args:
-        fn: the function, jitted or not. What it returns is thrown away.
-        args: its positional arguments.
+        fn: the function, jitted or not. Its results are discarded.
+        args: positional arguments of `fn`.
         n: how many calls are recorded.
-        cold: whether the first call is recorded already, with all that it compiles; then nothing is timed without the
-            profiler, and ``wall_ns`` is None.
-        logdir: a folder in which the recording is kept as TensorBoard and XProf read it, and a line about it is added
-            to ``results.json``; without one nothing is left on disk.
-        label: the name of a folder in `logdir` for recordings that belong together.
-        perfetto: a file to write that Perfetto opens, compressed if its name ends in ``.gz``.
-        command_buffers: False to compile `fn`, which has to be jitted, once more without XLA's command buffers (CUDA
-            graphs of NVIDIA's GPUs): then the profiler files each kernel under its operation and line.
+        cold: record the first call, with all that it compiles; then nothing is timed without the profiler, and
+            ``wall_ns`` is None.
+        logdir: a folder in which the recording is kept for TensorBoard and XProf, with an entry in ``results.json``;
+            without one nothing is left on disk.
+        label: the name of a folder in `logdir` for related recordings.
+        perfetto: a file to write for Perfetto, compressed if its name ends in ``.gz``.
+        command_buffers: False to compile `fn`, which must be jitted, once more without XLA's command buffers (CUDA
+            graphs of NVIDIA's GPUs), so that each kernel keeps its operation and line.
         most_s: for how many seconds is recorded at most, from the first recorded call on; the rest runs without the
-            profiler, and the record says which part it has. ``None`` for all of it. Not where `cold` is true.
-        most_events: about how many events are recorded at most, in the same way: moments of a first call that
-            compiles and takes more than a second tell how many there are per second. ``None`` for any number.
+            profiler, and a note in the record says so. ``None`` for any time. Without effect if `cold`.
+        most_events: about how many events are recorded at most, likewise. The event rate is estimated during a first
+            call that compiles and takes more than a second. ``None`` for any number.
         kwargs: keyword arguments of `fn`.
 
     Returns:
-        The record. It is in :func:`history` as well.
+        The record, which :func:`history` keeps as well.
 
     Raises:
         TypeError: `fn` cannot be called.
-        ValueError: `n` or `most_events` is no number, `most_s` no time, or `label` no name of a folder.
-        OSError: nothing can be written into `logdir`, or where `perfetto` is to be; nothing is run then.
+        ValueError: `n`, `most_s` or `most_events` is out of range, or `label` is not a valid name of a folder.
+        OSError: `logdir` or `perfetto` cannot be written to; then nothing is run.
         NotMeasured: the JAX profiler is running already, or `fn` cannot be compiled without command buffers.
         JaxNotAvailable: JAX is not installed or too old.
 
@@ -89,8 +91,8 @@ def profile(
         raise ValueError(f"most_s: expected seconds above 0 or None, got {most_s!r}")
     if most_events is not None:
         whole("most_events", most_events)
-    called = fn if command_buffers else without_command_buffers(fn, *args, **kwargs)
-    notes = () if command_buffers else (NOTE,)
+    compiled = fn if command_buffers else without_command_buffers(fn, *args, **kwargs)
+    notes = () if command_buffers else (note("profiling.without_command_buffers"),)
     watch = profile_watch(
         runs=n,
         cold=cold,
@@ -105,7 +107,7 @@ def profile(
     error: BaseException | None = None
     try:
         for _ in watch.runs():
-            watch.result = called(*args, **kwargs)
+            watch.result = compiled(*args, **kwargs)
             watch.returned(watch.result)
     except BaseException as raised:
         error = raised
@@ -115,21 +117,22 @@ def profile(
             watch.stop(error=error, code=name_of(fn))
         finally:
             watch.cancel()
-            del error  # with its frames it holds this one, and so the arguments
+            del error  # its traceback would keep this frame, and so the arguments, alive
     return watch.record
 
 
 def peaks(*, flops: float | None = None, bytes: float | None = None) -> None:
     """Set the peak rates that operations are compared with, instead of data sheets or measurements.
 
-    Applies to all profiles made or read later in this session. Without arguments the defaults are restored.
+    They apply to all profiles that are made or read later in this session. Without arguments the defaults are
+    restored.
 
     Args:
-        flops: floating-point operations that a device can do in a second, such as ``989e12``.
-        bytes: bytes that its memory can move in a second, such as ``3.35e12``.
+        flops: peak FLOP/s of a device, such as ``989e12``.
+        bytes: memory bandwidth of a device in bytes/s, such as ``3.35e12``.
 
     Raises:
-        ValueError: one is no number above zero.
+        ValueError: a rate is not a number above zero.
 
     >>> import jaxmagic
     >>> jaxmagic.peaks(flops=989e12, bytes=3.35e12)
@@ -149,15 +152,15 @@ def profile_watch(
     logdir: str | os.PathLike[str] | None = None,
     label: str | None = None,
     perfetto: str | os.PathLike[str] | None = None,
-    notes: tuple[str, ...] = (),
+    notes: tuple[Note, ...] = (),
     most_s: float | None = MOST_RECORDED_S,
     most_events: int | None = MOST_RECORDED_EVENTS,
 ) -> ProfileWatch:
-    """Return what ``%jaxprof`` runs: it keeps its record in the session's history.
+    """Make the watch of ``%jaxprof``, which adds its record to the session's history.
 
     Raises:
-        ValueError: there is a label and no folder, or it is no name of a folder.
-        OSError: nothing can be written into `logdir`, or where `perfetto` is to be.
+        ValueError: there is a label but no folder, or it is not a valid name of a folder.
+        OSError: `logdir` or `perfetto` cannot be written to.
     """
     if logdir is None and label is not None:
         raise ValueError(
@@ -166,11 +169,11 @@ def profile_watch(
     kept = None if logdir is None else LogDir(logdir, label)
     file = None if perfetto is None else target_of(perfetto)
 
-    def recorded(recording: Trace) -> list[str]:
+    def recorded(recording: Trace) -> list[Note]:
         if file is None:
             return []
         write(to_perfetto(recording, compressed=file.suffix == ".gz"), file)
-        return [f"Written for Perfetto: {file}. Open it at https://ui.perfetto.dev."]
+        return [note("profiling.written_for_perfetto", path=str(file))]
 
     return ProfileWatch(
         runs=runs,
@@ -230,13 +233,13 @@ class Profiled:
 
 
 def profiler() -> Profiled:
-    """A context manager that runs a block under the JAX profiler.
+    """Return a context manager that runs its block under the JAX profiler.
 
-    The block runs once, so nothing is timed without the profiler: call what is of interest once before, to have it
-    compiled.
+    The block runs once, so nothing is timed without the profiler. Call the functions of interest once before, so that
+    they are compiled.
 
     Raises:
-        NotMeasured: on entering, where the JAX profiler is running already.
+        NotMeasured: the JAX profiler is running already; raised on entering the block.
 
     >>> import jax, jax.numpy as jnp, jaxmagic
     >>> f, x = jax.jit(lambda x: jnp.sort(x @ x)), jnp.ones((200, 200))
@@ -253,15 +256,15 @@ def read_profile(path: str | os.PathLike[str]) -> Profile:
     """Open a recording of the JAX profiler that was made elsewhere.
 
     Args:
-        path: a file that ends in ``.xplane.pb``, or a folder with one somewhere below it, or with one for each host;
-            where several runs lie below it, the newest counts.
+        path: a file that ends in ``.xplane.pb``, or a folder with one such file, or one for each host, anywhere
+            below it. The newest of several runs counts.
 
     Returns:
-        The record. There is no ``wall_ns``, and the source of lines only where their files are on this machine.
+        The record. It has no ``wall_ns``, and the source of lines only if their files are on this machine.
 
     Raises:
         FileNotFoundError: there is no recording at `path`.
-        NotMeasured: it cannot be read.
+        NotMeasured: the recording cannot be read.
 
     >>> import jax, jax.numpy as jnp, jaxmagic, tempfile
     >>> folder = tempfile.mkdtemp()

@@ -42,16 +42,3 @@ def keeps_lines() -> bool:
     import jax
 
     return jax.__version_info__ >= _KEEPS_LINES
-
-
-def about_lines() -> list[str]:
-    """Return caveats about source lines on this JAX, one sentence each."""
-    import jax
-
-    if jax.__version_info__ >= _KEEPS_LINES:
-        return []
-    return [
-        "JAX before 0.10 may attribute operations inside functions that are themselves jitted, such as jnp.sort, to "
-        "the line of an earlier call with the same shapes, perhaps in a different program. The body of a vmapped "
-        "while_loop is attributed to the line of its call."
-    ]

@@ -246,7 +246,7 @@ if {mesh}:
 with jaxmagic.stopwatch() as t:
     ran = 1 + 1
 assert ran == 2
-print("ran;", "; ".join(t.timing.notes) or "no note")
+print("ran;", "; ".join(map(str, t.timing.notes)) or "no note")
 """
 
 

@@ -1,4 +1,4 @@
-"""Our figures of real recordings beside those of XProf and TraceLens."""
+"""Figures of real recordings, compared with those of XProf and TraceLens."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def test_every_figure_of_another_tool_agrees_or_is_explained(name: str) -> None:
 
 
 def test_what_is_explained_is_not_everything() -> None:
-    """The time of an operation or a kernel has to agree."""
+    """The times of operations and kernels have to agree."""
     for what in ("te_fused_attn_backward_ffi.18", "loop_reduce_fusion", "cudnn-conv.1"):
         assert explanation(Figure("", "XProf hlo_stats", what, "total µs", 1.0)) is None
     assert explanation(Figure("", "XProf kernel_stats", "k|1|1", "count", 1.0)) is None

@@ -1,4 +1,4 @@
-"""A profile to play with."""
+"""The live view of a profile."""
 
 from __future__ import annotations
 

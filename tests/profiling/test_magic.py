@@ -37,7 +37,7 @@ f(x)
 @pytest.fixture(autouse=True)
 def prepared(session: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     session.run(PREPARE)
-    monkeypatch.setattr("jaxmagic.profiling.capture.run._TIMED_NS", 10**15)  # however busy the machine is
+    monkeypatch.setattr("jaxmagic.profiling.capture.run_plan._TIMED_NS", 10**15)  # however busy the machine is
 
 
 def profile(session: Any) -> Profile:
@@ -225,7 +225,7 @@ def test_a_trace_that_cannot_be_written_in_the_end_is_a_note(
     monkeypatch.setattr("jaxmagic.profiling.verbs.write", full)
     session.run(f"%jaxprof --perfetto {tmp_path}/trace.json -v p jnp.sort(x)")
     assert profile(session).operation_times
-    assert any("No space left" in each for each in profile(session).notes)
+    assert any("No space left" in str(each) for each in profile(session).notes)
 
 
 @pytest.mark.parametrize(
@@ -253,7 +253,7 @@ def test_for_how_long_is_recorded_is_an_option(session: Any, capsys: pytest.Capt
     session.run("from jaxmagic.profiling.capture import profiler_session as profiler")
     session.run("%%jaxprof -q --most 20ms -v p\ny = f(x)\nwhile profiler._recording:\n    y = f(x)")
     assert session.run("p.runs") is None
-    assert "recordings end after 20.0 ms" in session.run("' '.join(p.notes)")
+    assert "recordings end after 20.0 ms" in session.run("' '.join(map(str, p.notes))")
     session.run("%jaxprof -q --most 1min -v p f(x)")
     assert session.run("p.runs") == 1
 
@@ -271,4 +271,4 @@ def test_a_recording_ends_after_so_many_events(session: Any, monkeypatch: pytest
     session.run("from jaxmagic.profiling.capture import profiler_session as profiler")
     until = "rates[-1].per_s is None and rates[-1]._thread.is_alive() or profiler._recording"
     session.run(f"%%jaxprof -q --most-events 10 -v p\ny = f(x)\nwhile {until}:\n    y = f(x).block_until_ready()")
-    assert "about 10 events of this code, to stay readable" in session.run("' '.join(p.notes)")
+    assert "about 10 events of this code, to stay readable" in session.run("' '.join(map(str, p.notes))")

@@ -1,4 +1,4 @@
-"""The slow line comes first: in each of many programs with one."""
+"""In each of many programs with a planted slow line, this line comes first."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ NOT_TOLD = {
 
 
 def told(profile: Profile, program: Planted) -> tuple[bool, float]:
-    """Whether the slow line is first, and the share of the time without a line."""
+    """Return whether the slow line is first, and the share of the time without a line."""
     lines = line_times(profile)
     frame = lines[0].frame
     nowhere = sum(each.time_ns for each in lines if each.frame is None)

@@ -1,1 +1,1 @@
-"""From a recording to device time by line, operation and scope."""
+"""Turns a trace into device time by line, operation and scope."""

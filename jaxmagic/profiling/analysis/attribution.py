@@ -1,9 +1,9 @@
 """Divides the time of a device among the operations that it ran, so that the parts add up to it.
 
-On one thread or stream an operation may contain others, as a loop contains its body: then the time belongs to the
-innermost. Several threads or streams may be at work at once: then a moment is divided equally among the operations of
-the first rank that has any. Computation comes first, because what is hidden behind it costs nothing; what a loop or a
-call spans comes last.
+On one thread or stream an operation may contain others, as a loop contains its body: the time belongs to the
+innermost operation. When several threads or streams are busy at once, the moment is divided equally among the
+operations of the highest priority. Computation has the highest, because what it hides costs nothing; loops and calls
+have the lowest.
 """
 
 from __future__ import annotations
@@ -14,22 +14,22 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-#: Ranks of operations: what computes; what exchanges data with other devices; what copies, or waits for a copy; what
-#: goes on beside all operations; and what only runs others.
-COMPUTE, COLLECTIVE, COPY, BESIDE, CONTROL = range(5)
-_RANKS = 5
+#: Priorities, the highest first: computation; collectives; copies and waits for copies; asynchronous operations;
+#: and operations that only run others.
+COMPUTE, COLLECTIVE, COPY, ASYNC, CONTROL = range(5)
+_PRIORITIES = 5
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
 
 class Segments(NamedTuple):
-    """Stretches of time.
+    """Segments of time, in columns.
 
     Attributes:
-        start: of each.
-        end: of each, later than its start.
-        event: which event each belongs to.
+        start: start times.
+        end: end times, each after its start.
+        event: indices of the events that the segments belong to.
     """
 
     start: Ints
@@ -38,12 +38,12 @@ class Segments(NamedTuple):
 
 
 def innermost(start: Ints, end: Ints) -> Segments:
-    """The stretches in which each of some events is the innermost one on its thread.
+    """Return the segments in which each event is the innermost one on its thread.
 
     Args:
-        start: of events, in any order. Where they overlap without lying within each other, they have not run on one
-            thread: then each has all of its own time.
-        end: of them.
+        start: start times of the events, in any order. If some overlap without nesting, the events did not run on one
+            thread, and each keeps all of its time.
+        end: end times of the events.
 
     >>> [each.tolist() for each in innermost(np.array([0, 2, 4]), np.array([10, 3, 6]))]
     [[0, 2, 3, 4, 6], [2, 3, 4, 6, 10], [0, 1, 0, 2, 0]]
@@ -61,10 +61,10 @@ def innermost(start: Ints, end: Ints) -> Segments:
             parent[here] = above[np.maximum(np.searchsorted(above, here) - 1, 0)]
     if (end > np.where(parent < 0, end, end[parent])).any():
         return Segments(start, end, order)
-    # At each start its own event begins to be the innermost, at each end the one around it.
+    # At its start an event becomes the innermost one, at its end the event around it does.
     times = np.concatenate([start, end])
     owner = np.concatenate([np.arange(len(start)), parent])
-    depth_then = np.concatenate([depth, -depth - 1])  # at one moment ends come first, the innermost of them before
+    depth_then = np.concatenate([depth, -depth - 1])  # at the same time ends come first, the innermost before others
     turn = np.lexsort((depth_then, times))
     times, owner = times[turn], owner[turn]
     keep = (owner[:-1] >= 0) & (times[1:] > times[:-1])
@@ -72,61 +72,61 @@ def innermost(start: Ints, end: Ints) -> Segments:
 
 
 class Busy(NamedTuple):
-    """A device's time.
+    """Busy time of a device.
 
     Attributes:
-        share: for each segment, what of the device's time is its own.
-        total: for how long the device was at work: what the shares add up to.
-        ranks: for how long something of each rank ran.
-        exposed: for how long something of each rank ran and nothing of the ranks before it.
+        share: the part of the busy time that belongs to each segment.
+        total: the busy time, which the shares add up to.
+        priorities: for each priority, how long any of its operations ran.
+        exposed: for each priority, how long any of its operations ran and none of a higher priority.
     """
 
     share: Floats
     total: int
-    ranks: tuple[int, ...]
+    priorities: tuple[int, ...]
     exposed: tuple[int, ...]
 
 
-def divide(start: Ints, end: Ints, rank: Ints) -> Busy:
-    """Divide the time in which a device was at work among the segments of all its threads.
+def divide(start: Ints, end: Ints, priority: Ints) -> Busy:
+    """Divide the busy time of a device among the segments of all its threads.
 
     Args:
-        start: of each segment.
-        end: of each.
-        rank: of each.
+        start: start times of the segments.
+        end: end times of the segments.
+        priority: priorities of the segments.
 
     >>> busy = divide(np.array([0, 4, 4]), np.array([6, 8, 9]), np.array([COMPUTE, COMPUTE, COPY]))
-    >>> busy.share.tolist(), busy.total, busy.ranks, busy.exposed
+    >>> busy.share.tolist(), busy.total, busy.priorities, busy.exposed
     ([5.0, 3.0, 1.0], 9, (8, 0, 5, 0, 0), (8, 0, 1, 0, 0))
     """
     count = len(start)
     if not count:
-        return Busy(np.zeros(0), 0, (0,) * _RANKS, (0,) * _RANKS)
+        return Busy(np.zeros(0), 0, (0,) * _PRIORITIES, (0,) * _PRIORITIES)
     times = np.concatenate([start, end])
     turn = np.argsort(times, kind="stable")
     times = times[turn]
     step = np.diff(times)
     change = np.where(turn < count, 1, -1)
-    rank_then = np.concatenate([rank, rank])[turn]
+    priority_then = np.concatenate([priority, priority])[turn]
     free = np.ones(len(step), bool)
     share = np.zeros(count)
     place = np.empty(2 * count, np.int64)
     place[turn] = np.arange(2 * count)
-    ranks, exposed = [], []
-    for each in range(_RANKS):
-        running = np.cumsum(np.where(rank_then == each, change, 0))[:-1]
-        ranks.append(int(step[running > 0].sum()))
+    priorities, exposed = [], []
+    for level in range(_PRIORITIES):
+        running = np.cumsum(np.where(priority_then == level, change, 0))[:-1]
+        priorities.append(int(step[running > 0].sum()))
         alone = free & (running > 0)
         exposed.append(int(step[alone].sum()))
         passed = np.concatenate([[0.0], np.cumsum(np.where(alone, step / np.maximum(running, 1), 0.0))])
-        mine = np.flatnonzero(rank == each)
+        mine = np.flatnonzero(priority == level)
         share[mine] = passed[place[count + mine]] - passed[place[mine]]
         free &= running == 0
-    return Busy(share, sum(exposed), tuple(ranks), tuple(exposed))
+    return Busy(share, sum(exposed), tuple(priorities), tuple(exposed))
 
 
 def union_of(start: Ints, end: Ints) -> Segments:
-    """The same time without overlaps, in order; ``event`` counts the stretches.
+    """Merge overlapping segments, in order; ``event`` counts the merged ones.
 
     >>> [each.tolist() for each in union_of(np.array([5, 0, 1]), np.array([6, 2, 3]))]
     [[0, 5], [3, 6], [0, 1]]
@@ -143,7 +143,7 @@ def union_of(start: Ints, end: Ints) -> Segments:
 
 
 def overlap(one: Segments, other: Segments, *, inside: bool) -> Segments:
-    """The stretches of one that lie inside of another, or outside of it; both without overlaps and in order.
+    """Return the parts of one union that lie inside another, or outside it; both in order without overlaps.
 
     >>> some, others = union_of(np.array([0, 8]), np.array([6, 9])), union_of(np.array([2]), np.array([3]))
     >>> [each.tolist() for each in overlap(some, others, inside=False)][:2]
@@ -159,5 +159,5 @@ def overlap(one: Segments, other: Segments, *, inside: bool) -> Segments:
 
 
 def joined(parts: Sequence[Segments]) -> Segments:
-    """Several one behind the other."""
+    """Concatenate segments."""
     return Segments(*(np.concatenate(each) for each in zip(*parts, strict=True)))

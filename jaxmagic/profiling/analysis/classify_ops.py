@@ -1,4 +1,4 @@
-"""What the operations of a recording are: from its modules, or from what the profiler itself wrote beside them."""
+"""Classifies the events of devices, from the compiled modules or else from the statistics of the events."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from .attribution import COLLECTIVE, COMPUTE, CONTROL, COPY
 from .devices.command_buffers import in_command_buffer, op_of_kernel
 from .devices.kernel_names import kernel_function
 
-#: Names of our own programs.
+#: What the names of jaxmagic's own programs begin with.
 OURS = "jaxmagic_fence"
 
-#: An instruction as the profiler of a TPU names its events: ``%name = shape opcode(operands)``.
+#: An event name of a TPU: the HLO text ``%name = shape opcode(operands)``.
 _TEXT = re.compile(r"%(?P<name>[\w.-]+) = (?P<rest>.*)", re.DOTALL)
 
-#: What parts of the names of kernels tell, and of the words of a TPU's profiler, the first that is found.
+#: Parts of kernel names and of TPU categories, with our category; the first match counts.
 _BY_NAME = (
     ("memcpy", "memcpy"),
     ("copybuffer", "memcpy"),
@@ -42,7 +42,7 @@ _BY_NAME = (
     ("copy-done", "copy"),
 )
 
-#: Words of a TPU's profiler that have another name here.
+#: Categories of a TPU (``hlo_category``) that have another name here.
 _CATEGORIES = {
     "loop fusion": "elementwise fusion",
     "output fusion": "matmul",
@@ -53,41 +53,41 @@ _CATEGORIES = {
     "data formatting": "layout change",
 }
 
-#: Larger numbers are none of operations or bytes.
+#: Larger numbers are not taken for FLOPs or bytes.
 _MOST = 2**60
 
-#: Where a line begins to be a path and a number: ``"train.py:3:8"``, the column not always there.
+#: A source line as the profiler writes it: ``"train.py:3:8"``, or without the column.
 _LINE = re.compile(r"(?P<file>.+?):(?P<line>\d{1,9})(?::\d+)?")
 
 
 @dataclass(frozen=True, slots=True)
 class ClassifiedOp:
-    """What an event of a device is.
+    """An operation of a device, as its events describe it.
 
     Attributes:
-        name: of the instruction, or of the kernel.
+        name: the name of the instruction, or of the kernel.
         module: the name of its program; empty if not known.
-        category: what kind of work it is.
-        rank: which of the ranks of :mod:`jaxmagic.profiling.analysis.attribution`.
-        ours: whether it belongs to a program of this package.
-        split: whether it belongs to several places.
-        places: how its time is divided among the places that it comes from; empty if they are not known.
-        shape: of its result.
-        flops: of one run.
-        multiplied: the type of the numbers that most of its products multiply; empty without any.
-        accessed_bytes: of one run.
-        performs: of each place that has operations of its own, which one it performs.
-        opcode: what the instruction does, in XLA's words; empty if not known.
-        payload_bytes: of a collective operation, the larger of what it takes and gives.
-        about: why it has no line, or what of an argument it exchanges; empty for most.
-        asynchronous: whether it goes on beside other operations, from its start to its end.
-        groups: of a collective operation, among how many groups of devices it exchanges; 0 if not known.
+        category: the kind of work, such as ``"matmul"``.
+        priority: a priority of :mod:`jaxmagic.profiling.analysis.attribution`.
+        ours: whether it belongs to a program of jaxmagic.
+        split: whether it has several source lines.
+        places: the share of its time for each place in the source; empty if none is known.
+        performs: for a place with operations of its own, the operation that is performed there.
+        shape: the shape of its result.
+        flops: FLOPs of one execution.
+        multiplied: the element type that most of its matrix products multiply; empty without products.
+        bytes_accessed: bytes accessed by one execution.
+        opcode: XLA's opcode; empty if not known.
+        payload_bytes: for a collective, the size of its operands or its result, whichever is larger.
+        replica_group_count: for a collective, the number of its replica groups; 0 if not known.
+        about: why it has no line, or which part of an argument it communicates; empty for most.
+        asynchronous: whether it overlaps other operations, from its start to its done instruction.
     """
 
     name: str
     module: str = ""
     category: str = "other"
-    rank: int = COMPUTE
+    priority: int = COMPUTE
     ours: bool = False
     split: bool = False
     places: Mapping[Place, float] = field(default_factory=dict)
@@ -95,21 +95,21 @@ class ClassifiedOp:
     shape: str = ""
     flops: int | None = None
     multiplied: str = ""
-    accessed_bytes: int | None = None
+    bytes_accessed: int | None = None
     opcode: str = ""
     payload_bytes: int | None = None
-    groups: int = 0
+    replica_group_count: int = 0
     about: str = ""
     asynchronous: bool = False
 
     @property
     def identity(self) -> tuple[object, ...]:
         """Return a key that is equal for events of one operation, also across recompiled programs."""
-        return self.module, self.name, self.category, self.shape, self.flops, self.accessed_bytes
+        return self.module, self.name, self.category, self.shape, self.flops, self.bytes_accessed
 
     @property
     def place(self) -> Place:
-        """The place that most of its time belongs to."""
+        """The place with most of its time."""
         return max(self.places, key=lambda each: self.places[each], default=((), ""))
 
     @property
@@ -120,88 +120,89 @@ class ClassifiedOp:
 
     @property
     def inside(self) -> str | None:
-        """The function of a library that this line called; ``None`` if it called none, or that is not known."""
+        """The library function that this line called; ``None`` if it called none, or if that is not known."""
         return inside(self.place[0])
 
 
 def is_ours(kind: EventMetadata) -> bool:
-    """Tell whether an event belongs to a program of this package."""
-    return OURS in str(kind.facts.get("hlo_module"))
+    """Tell whether an event belongs to a program of jaxmagic."""
+    return OURS in str(kind.stats.get("hlo_module"))
 
 
-def recorded(
+def classify(
     kind: EventMetadata, modules: Mapping[ProgramKey, HloModule], origins: dict[ProgramKey, Origins] | None = None
 ) -> ClassifiedOp:
-    """Say what an event of this kind is.
+    """Classify the events of one kind.
 
     Args:
-        kind: it.
-        modules: those of the recording.
-        origins: the lines of the instructions of each module, as far as they have been asked for.
+        kind: their metadata.
+        modules: the compiled modules of the trace.
+        origins: caches the source lines of each module.
     """
     text = _TEXT.match(kind.name)
-    ended_by = _word(kind.facts.get("hlo_op"))
+    done_op = _word(kind.stats.get("hlo_op"))
     module = None if kind.program is None else modules.get(kind.program)
-    name = text["name"] if text else ended_by or kernel_function(kind.name)
+    name = text["name"] if text else done_op or kernel_function(kind.name)
     if in_command_buffer(kind):
         name = op_of_kernel(kind.name, module)
-    title = _word(kind.facts.get("hlo_module")) or (module.name if module else "")
+    module_name = _word(kind.stats.get("hlo_module")) or (module.name if module else "")
     number = None if module is None else module.instruction_ids.get(name)
-    if text and ended_by not in ("", name):  # what goes on beside the operations, from its start to its end
-        return replace(_by_facts(kind, f"async {name.replace('-start', '')}", title), asynchronous=True)
+    if text and done_op not in ("", name):  # asynchronous: from its start to its done instruction
+        return replace(_by_stats(kind, f"async {name.replace('-start', '')}", module_name), asynchronous=True)
     if kind.program is None or module is None or number is None:
-        return _by_facts(kind, name, title)
+        return _by_stats(kind, name, module_name)
     origins = {} if origins is None else origins
     if kind.program not in origins:
         origins[kind.program] = Origins(module)
     instruction = module.instructions[number]
-    kind_of_work: str = category(module, instruction)
+    op_category: str = category(module, instruction)
     places = origins[kind.program].shares(instruction)
     return ClassifiedOp(
         name=instruction.name,
-        module=title,
-        category=kind_of_work,
-        rank=_rank(kind_of_work, instruction.opcode),
-        ours=OURS in title,
+        module=module_name,
+        category=op_category,
+        priority=_priority(op_category, instruction.opcode),
+        ours=OURS in module_name,
         split=len({stack[-1:] for stack, _ in places}) > 1,
         places=places,
         performs=performed(module, instruction, origins[kind.program]),
         shape=instruction.shape,
         flops=flops(module, instruction),
         multiplied=multiplied(module, instruction),
-        accessed_bytes=bytes_accessed(module, instruction),
+        bytes_accessed=bytes_accessed(module, instruction),
         opcode=instruction.opcode,
-        payload_bytes=payload_bytes(module, instruction) if kind_of_work == "collective" else None,
-        groups=instruction.num_replica_groups,
+        payload_bytes=payload_bytes(module, instruction) if op_category == "collective" else None,
+        replica_group_count=instruction.num_replica_groups,
         about=label_of_instruction(module, instruction),
     )
 
 
-def _by_facts(kind: EventMetadata, name: str, module: str) -> ClassifiedOp:
-    """Without the instruction: its category and its source stand with the event, on a TPU, or its name has to do."""
-    said = _word(kind.facts.get("hlo_category"))
-    lower = said.lower() or kind.name.lower()
-    if "memcpy_details" in kind.facts:
+def _by_stats(kind: EventMetadata, name: str, module: str) -> ClassifiedOp:
+    """Classify without the instruction: a TPU's events have a category and a source line, others only a name."""
+    hlo_category = _word(kind.stats.get("hlo_category"))
+    lower = hlo_category.lower() or kind.name.lower()
+    if "memcpy_details" in kind.stats:
         lower = "memcpy"
-    found = next((category for part, category in _BY_NAME if part in lower), _CATEGORIES.get(said, said or "other"))
-    stack = _stack(_word(kind.facts.get("source_stack")) or _word(kind.facts.get("source")))
-    scope = _word(kind.facts.get("tf_op")).rstrip(":")
+    otherwise = _CATEGORIES.get(hlo_category, hlo_category or "other")
+    op_category = next((category for part, category in _BY_NAME if part in lower), otherwise)
+    stack = _stack(_word(kind.stats.get("source_stack")) or _word(kind.stats.get("source")))
+    scope = _word(kind.stats.get("tf_op")).rstrip(":")
     return ClassifiedOp(
         name=name,
         module=module,
-        category=found,
-        rank=_rank(found, said),
+        category=op_category,
+        priority=_priority(op_category, hlo_category),
         ours=OURS in module,
         places={(stack, scope): 1.0} if stack or scope else {},
-        shape=_word(kind.facts.get("shape_with_layout")),
-        flops=whole_number(kind.facts.get("flops")),
-        accessed_bytes=whole_number(kind.facts.get("bytes_accessed")),
-        opcode=said if found == "collective" else "",
+        shape=_word(kind.stats.get("shape_with_layout")),
+        flops=whole_number(kind.stats.get("flops")),
+        bytes_accessed=whole_number(kind.stats.get("bytes_accessed")),
+        opcode=hlo_category if op_category == "collective" else "",
     )
 
 
-def _rank(category: str, opcode: str) -> int:
-    """A copy that is computed, such as a transposition, is computation."""
+def _priority(category: str, opcode: str) -> int:
+    """Return the priority. A copy that a kernel computes, such as a transposition, is computation."""
     if category == "control flow":
         return CONTROL
     if category == "collective":
@@ -222,5 +223,5 @@ def _word(fact: StatValue | None) -> str:
 
 
 def whole_number(fact: object) -> int | None:
-    """A number of operations or bytes; ``None`` for what can be none."""
+    """Return a statistic that can be a number of FLOPs or bytes, else ``None``."""
     return fact if isinstance(fact, int) and 0 <= fact < _MOST else None

@@ -1,10 +1,10 @@
-"""When operations of the CPU were really done: many go on in other threads after their events have ended.
+"""Reconstructs when operations of the CPU completed: many continue in other threads after their events have ended.
 
-The CPU's events tell how long the thread was busy that began an operation. Products of matrices, and kernels that are
-divided among threads, are then worked on elsewhere, and no event says so. But the thread that does the last part
-goes on with what has waited for it, and then marks the end: ``end: dot.4``, tied to the operation by a number. So an
-operation was done when that thread began the first of the operations that it ran one after the other up to the mark,
-or else at the mark; and in any case before anything began that takes its result.
+An event of the CPU shows how long the thread was busy that started the operation. Matrix products and parallel
+kernels then continue in other threads without events. The thread that completes the last part continues with the
+operations that waited for it, and then records a marker, such as ``end: dot.4``, with a flow id that ties it to the
+operation. So an operation completed when that thread started the first of the consecutive operations before the
+marker, or else at the marker; and in any case before any user of its result started.
 """
 
 from __future__ import annotations
@@ -16,31 +16,31 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ...records.note import note
 from ...xla.hlo import HloModule
 from ..record.recording import EventMetadata, ProgramKey, Trace, TraceLine
 from .attribution import Ints
 from .classify_ops import is_ours
 from .op_users import dependents
 
-#: What a mark is called before the name of its operation.
+#: What the names of end markers begin with; the name of the operation follows.
 MARK = "end: "
 
-#: Operations that follow each other on a thread as fast as this were begun by one another.
+#: Operations of a thread with smaller gaps between them are consecutive: each started the next.
 _AT_ONCE_PS = 100 * 10**6
 
-#: What an operation took longer than its event, for that to count.
+#: An operation that outlasts its event by less keeps its recorded end.
 _WORTH_PS = 10**6
 
-
-#: The track of operations that went on in other threads than the one that began them.
+#: Name of the line with the operations that outlast their events.
 SEVERAL_THREADS = "several threads"
 
 
 def with_ends(recording: Trace) -> Trace:
-    """The recording with the ends of the CPU's operations, as far as marks tell them.
+    """Return the trace with the ends of CPU operations as their markers show them.
 
-    Operations that went on longer than their events lie on a track of their own, :data:`SEVERAL_THREADS`. Those whose
-    end no mark tells, as at the edges of a recording, stay as they are, and a note says of how many that is so.
+    Operations that outlast their events are moved to a line of their own, :data:`SEVERAL_THREADS`. Operations without
+    an end marker, as at the edges of a recording, keep their recorded ends, and a note has their number.
     """
     hosts: dict[str, list[TraceLine]] = {}
     others = []
@@ -49,16 +49,16 @@ def with_ends(recording: Trace) -> Trace:
             hosts.setdefault(recording.kinds[track.kinds[0]].host, []).append(track)
         else:
             others.append(track)
-    found = [completed(each, recording.kinds, recording.modules) for each in hosts.values()]
-    return replace(
-        recording,
-        tracks=(*others, *(track for each in found for track in each.tracks)),
-        notes=(*recording.notes, *_about_unknown(sum(each.unknown for each in found))),
-    )
+    completions = [completed(each, recording.kinds, recording.modules) for each in hosts.values()]
+    notes = recording.notes
+    if unknown := sum(each.unknown for each in completions):
+        notes = (*notes, note("profiling.no_recorded_end", operations=unknown))
+    tracks = (track for each in completions for track in each.tracks)
+    return replace(recording, tracks=(*others, *tracks), notes=notes)
 
 
 def is_cpu(device: str) -> bool:
-    """Tell whether a device is a CPU, of whichever host.
+    """Tell whether a device is a CPU, of any host.
 
     >>> is_cpu("CPU:0"), is_cpu("host-a CPU:1"), is_cpu("GPU:0")
     (True, True, False)
@@ -66,20 +66,12 @@ def is_cpu(device: str) -> bool:
     return device.rpartition(" ")[2].startswith("CPU:")
 
 
-def _about_unknown(operations: int) -> list[str]:
-    if not operations:
-        return []
-    if operations == 1:
-        return ["1 operation has no recorded end; its duration is a lower bound."]
-    return [f"{operations:,} operations have no recorded end; their durations are lower bounds."]
-
-
 class Completed(NamedTuple):
-    """Threads of one host, with what is known of the ends of their operations.
+    """Lines of one host, with reconstructed ends.
 
     Attributes:
-        tracks: the same; operations that went on longer than their events lie on one of their own.
-        unknown: of how many operations no mark tells the end, as at the edges of a recording: these stay as they are.
+        tracks: the lines; operations that outlast their events are on a line of their own.
+        unknown: the number of operations without an end marker.
     """
 
     tracks: tuple[TraceLine, ...]
@@ -89,12 +81,12 @@ class Completed(NamedTuple):
 def completed(
     tracks: Sequence[TraceLine], kinds: Sequence[EventMetadata], modules: Mapping[ProgramKey, HloModule]
 ) -> Completed:
-    """Find when operations were done.
+    """Reconstruct when operations completed.
 
     Args:
         tracks: the threads of one host.
-        kinds: of all events of the recording.
-        modules: its programs, as far as they are known.
+        kinds: metadata of the events of the trace.
+        modules: the compiled modules that are known.
     """
     mine = [each for each in tracks if each.device is not None]
     threads = {name: number for number, name in enumerate(dict.fromkeys(each.name for each in tracks))}
@@ -110,16 +102,16 @@ def completed(
     longer = end - operations.end > _WORTH_PS
     parts = np.split(~longer, np.cumsum([len(each.kinds) for each in mine])[:-1])
     kept = (_chosen(each, part) for each, part in zip(mine, parts, strict=True))
-    found = (
+    lines = (
         *(each for each in tracks if each.device is None),
         *(each for each in kept if len(each.kinds)),
         *_apart(operations, end, longer, devices),
     )
-    return Completed(found, unknown)
+    return Completed(lines, unknown)
 
 
 class _Events(NamedTuple):
-    """Events in columns: thread, device, kind, the number of what it begins or ends, its execution, and its time."""
+    """Events in columns; ``flow`` ties an end marker to its operation."""
 
     thread: Ints
     device: Ints
@@ -188,7 +180,7 @@ def _apart(
 
 
 def _ends(operations: _Events, marks: _Events, mark: Ints) -> Ints:
-    """Find when each operation was done, or before its event ended where that is all that is known."""
+    """Find when each operation completed; one that completed within its event, or has no marker, keeps its end."""
     done = operations.end.copy()
     late = np.flatnonzero(mark >= 0)
     late = late[marks.start[mark[late]] > operations.end[late]]
@@ -201,7 +193,7 @@ def _ends(operations: _Events, marks: _Events, mark: Ints) -> Ints:
             done[of] = at
             continue
         start, end = operations.start[here], operations.end[here]
-        # What began on another thread was begun before, what began on this one has to be over.
+        # An operation of this thread must have ended; one of another thread must only have started.
         since = np.where(operations.thread[of] == marks.thread[mine], operations.end[of], operations.start[of] + 1)
         first = np.maximum(_first_of_run(start, end, at), np.searchsorted(start, since))
         begun = np.where(first < len(start), start[np.minimum(first, len(start) - 1)], at)
@@ -212,13 +204,13 @@ def _ends(operations: _Events, marks: _Events, mark: Ints) -> Ints:
 def _bounded(
     done: Ints, operations: _Events, kinds: Sequence[EventMetadata], modules: Mapping[ProgramKey, HloModule]
 ) -> Ints:
-    """The same ends, but none behind the beginning of what had to wait for it in the same execution."""
+    """Limit each end to the start of the first user of the result in the same execution."""
     end = done.copy()
     late = np.flatnonzero(done > operations.end)
     by_kind = _parts(late, operations.kind[late])
     waiting = dependents(kinds, modules, by_kind)
     wanted = np.zeros(len(kinds), bool)
-    wanted[[each for found in waiting.values() for each in found]] = True
+    wanted[[each for users in waiting.values() for each in users]] = True
     events = np.flatnonzero(wanted[operations.kind])
     order, execution = _in_executions(operations, np.concatenate([late, events]))
     begun = _parts(events, operations.kind[events])
@@ -234,7 +226,7 @@ def _bounded(
 
 
 def _in_executions(operations: _Events, chosen: Ints) -> tuple[Ints, Ints]:
-    """Sort the chosen operations by execution and then by start: their places, and their executions."""
+    """Return the position of each chosen operation, ordered by execution and then by start, and its execution."""
     _, execution = np.unique(operations.execution[chosen], return_inverse=True)
     _, start = np.unique(operations.start[chosen], return_inverse=True)
     order, executions = np.zeros(len(operations.start), np.int64), np.zeros(len(operations.start), np.int64)
@@ -244,26 +236,26 @@ def _in_executions(operations: _Events, chosen: Ints) -> tuple[Ints, Ints]:
 
 
 def _mark_of_each(operations: _Events, marks: _Events) -> Ints:
-    """The number of the mark of each operation, or -1."""
+    """Return the index of the end marker of each operation, or -1."""
     order = np.argsort(marks.flow, kind="stable")
     flows = marks.flow[order]
     at = np.searchsorted(flows, operations.flow)
     there = np.flatnonzero((operations.flow != 0) & (at < len(flows)))
     there = there[flows[at[there]] == operations.flow[there]]
-    found = np.full(len(operations.flow), -1)
-    found[there] = order[at[there]]
-    return found
+    mark = np.full(len(operations.flow), -1)
+    mark[there] = order[at[there]]
+    return mark
 
 
 def _parts(numbers: Ints, keys: Ints) -> dict[int, Ints]:
-    """Numbers in the order they have, by their keys."""
+    """Group numbers by their keys; each group keeps their order."""
     order = np.argsort(keys, kind="stable")
     values, first = np.unique(keys[order], return_index=True)
     return dict(zip(values.tolist(), np.split(numbers[order], first[1:]), strict=True)) if len(numbers) else {}
 
 
 def _by_thread(events: _Events) -> dict[tuple[int, int], Ints]:
-    """The numbers of events, by when they started, of each thread and device."""
+    """Return the indices of the events of each thread and device, ordered by start."""
     order = np.lexsort((events.start, events.device, events.thread))
     thread, device = events.thread[order], events.device[order]
     first = np.flatnonzero((np.diff(thread) != 0) | (np.diff(device) != 0)) + 1
@@ -272,7 +264,7 @@ def _by_thread(events: _Events) -> dict[tuple[int, int], Ints]:
 
 
 def _first_of_run(start: Ints, end: Ints, at: Ints) -> Ints:
-    """Find which event begins the run, one behind the other, that ends at a moment; the next one if none does."""
+    """Find the first of the consecutive events that end at each time; the next event if none ends there."""
     latest = np.maximum.accumulate(end)
     begins = np.concatenate([[True], start[1:] - latest[:-1] > _AT_ONCE_PS])
     first = np.maximum.accumulate(np.where(begins, np.arange(len(start)), 0))

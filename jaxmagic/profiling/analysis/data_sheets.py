@@ -1,7 +1,7 @@
-"""Peak rates from data sheets, and the lookup of the device model that a recording was made on.
+"""Peak rates from data sheets, and the lookup of the device model of a recording.
 
-Rates of products are those of the matrix units, of dense matrices, by the type of what is multiplied; ``"f32"`` is
-that of ``float32`` in full precision and ``"tf32"`` that of its products where they may be rounded.
+Peak FLOP/s are those of dense matrix products by element type. ``"f32"`` is ``float32`` in full precision, ``"tf32"``
+its products on tensor cores, which round to TF32.
 """
 
 from __future__ import annotations
@@ -11,22 +11,22 @@ from typing import NamedTuple
 
 from ..record.recording import StatValue
 
-#: Memory that is told may be so much less than on the data sheet, or more.
+#: Largest relative difference between the memory size in the recording and on the data sheet.
 _SIMILAR = 0.1
 
 
 class DataSheet(NamedTuple):
-    """One model.
+    """One device model.
 
     Attributes:
-        name: as its maker calls it.
-        vendor: as the profiler calls its maker, in small letters; ``"tpu"`` for what is known by its name.
-        capability: the version of its instructions.
-        cores: multiprocessors or compute units of one device.
-        clock_mhz: the highest.
-        memory_gib: of one device.
-        bytes_per_s: of its memory.
-        flops: floating-point operations in a second, or those of integers, by type.
+        name: the vendor's name for it.
+        vendor: the vendor as in the recording, in lower case; ``"tpu"`` for models that are matched by name.
+        capability: compute capability, or gfx version of AMD's GPUs.
+        cores: streaming multiprocessors, or compute units of AMD's GPUs.
+        clock_mhz: boost clock.
+        memory_gib: memory size.
+        bytes_per_s: memory bandwidth.
+        flops: peak FLOP/s, or integer op/s, by element type.
     """
 
     name: str
@@ -102,10 +102,10 @@ DATA_SHEETS = (
     DataSheet("TPU v6 Lite", "tpu", (0, 0), 0, 0, 32, 1.64e12, _tera(bf16=918, s8=1836)),
 )  # fmt: skip
 
-#: Other names of a TPU.
+#: Other names of TPU models.
 _ALSO = {"tpu v5": "tpu v5p", "tpu v5e": "tpu v5 lite", "tpu v6e": "tpu v6 lite"}
 
-#: As which type a type is multiplied: the first that the data sheet has. TPUs round ``float32`` unless told not to.
+#: Types that stand for an element type; the first on the data sheet counts. TPUs round ``float32`` by default.
 _AS: Mapping[str, tuple[str, ...]] = {
     "": ("f32", "bf16"),
     "f32": ("tf32", "f32", "bf16"),
@@ -116,25 +116,25 @@ _AS: Mapping[str, tuple[str, ...]] = {
 }
 
 
-def data_sheet_of(facts: Mapping[str, StatValue]) -> DataSheet | None:
+def data_sheet_of(stats: Mapping[str, StatValue]) -> DataSheet | None:
     """Return the data sheet whose properties match a device plane; ``None`` if none matches.
 
     >>> data_sheet_of({"device_type_string": "TPU v6 Lite"}).flops["bf16"]
     918000000000000.0
     """
-    name = str(facts.get("device_type_string", "")).lower()
+    name = str(stats.get("device_type_string", "")).lower()
     if name:
         return next((each for each in DATA_SHEETS if each.name.lower() == _ALSO.get(name, name)), None)
-    vendor = str(facts.get("device_vendor", "")).lower()
-    capability = facts.get("compute_cap_major"), facts.get("compute_cap_minor", 0)
-    memory = _number(facts.get("memory_size")) / 2**30
+    vendor = str(stats.get("device_vendor", "")).lower()
+    capability = stats.get("compute_cap_major"), stats.get("compute_cap_minor", 0)
+    memory = _number(stats.get("memory_size")) / 2**30
     alike = [
         each
         for each in DATA_SHEETS
-        if (each.vendor, each.capability, each.cores) == (vendor, capability, facts.get("core_count"))
+        if (each.vendor, each.capability, each.cores) == (vendor, capability, stats.get("core_count"))
         and abs(each.memory_gib - memory) <= _SIMILAR * each.memory_gib
     ]
-    clock = _number(facts.get("clock_rate")) / 1000
+    clock = _number(stats.get("clock_rate")) / 1000
     return min(alike, key=lambda each: abs(each.clock_mhz - clock), default=None)
 
 
@@ -142,13 +142,13 @@ def peak_of(flops: Mapping[str, float], multiplied: str) -> float | None:
     """Return the peak rate for products of one element type; ``None`` if the data sheet has none for it.
 
     Args:
-        flops: what is possible, by type.
+        flops: peak rates by element type.
         multiplied: XLA's element type, such as ``"bf16"``; empty for operations without products.
 
     >>> peak_of({"bf16": 312e12, "tf32": 156e12, "f32": 19.5e12}, "f32")
     156000000000000.0
     """
-    names = _AS.get(multiplied, (multiplied[:2],))  # the types of 8 and of 4 bits are many
+    names = _AS.get(multiplied, (multiplied[:2],))  # there are many types of 8 and of 4 bits, such as f8e4m3fn
     return next((flops[each] for each in names if each in flops), None)
 
 

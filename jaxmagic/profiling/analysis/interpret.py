@@ -1,4 +1,4 @@
-"""What follows from a recording and is not in it: ends, causes of copies, and operations in CUDA graphs."""
+"""Adds to a trace what can be inferred from it: ends of CPU operations, causes of copies, ops of CUDA graphs."""
 
 from __future__ import annotations
 
@@ -9,5 +9,5 @@ from .devices.driver_calls import with_calls_of_copies
 
 
 def interpreted(recording: Trace) -> Interpreted:
-    """The recording with the ends of the CPU's operations, the calls behind copies, and the operations in graphs."""
+    """Return the trace with reconstructed ends of CPU operations, the calls behind copies, and the ops in graphs."""
     return Interpreted(with_ops_of_graphs(with_calls_of_copies(with_ends(recording))))

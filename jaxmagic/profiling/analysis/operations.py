@@ -1,4 +1,4 @@
-"""The operations of a profile, without regard to the device that they ran on."""
+"""Sums up the operations of a profile over devices."""
 
 from __future__ import annotations
 
@@ -9,37 +9,36 @@ from ..record.profile import OperationTime
 
 
 def over_devices(operations: Iterable[OperationTime]) -> list[OperationTime]:
-    """Each operation once, its counts and times those of all devices together, what took most first.
+    """Return each operation once, with counts and times of all devices, the one with most time first.
 
-    Its ``device`` is that of the first, or ``"all"`` where there are several.
+    ``device`` is ``"all"`` for an operation of several devices.
     """
-    found: dict[tuple[object, ...], OperationTime] = {}
+    rows: dict[tuple[object, ...], OperationTime] = {}
     for each in operations:
         key = identity(each)
-        same = found.get(key)
-        found[key] = each if same is None else _together(same, each)
-    return sorted(found.values(), key=lambda each: -each.time_ns)
+        rows[key] = replace(together(rows[key], each), device="all") if key in rows else each
+    return sorted(rows.values(), key=lambda each: -each.time_ns)
 
 
 def identity(operation: OperationTime) -> tuple[object, ...]:
-    """Return a key that is the same for one operation on several devices."""
+    """Return a key that is equal for the same operation on several devices."""
     same = operation
     return same.module, same.name, same.category, same.shape, same.flops, same.accessed_bytes
 
 
 def counts_by_device(operations: Iterable[OperationTime]) -> dict[tuple[object, ...], dict[str, int]]:
     """Count the executions of each operation per device."""
-    found: dict[tuple[object, ...], dict[str, int]] = {}
+    by_operation: dict[tuple[object, ...], dict[str, int]] = {}
     for each in operations:
-        counts = found.setdefault(identity(each), {})
+        counts = by_operation.setdefault(identity(each), {})
         counts[each.device] = counts.get(each.device, 0) + each.count
-    return found
+    return by_operation
 
 
-def _together(one: OperationTime, other: OperationTime) -> OperationTime:
+def together(one: OperationTime, other: OperationTime) -> OperationTime:
+    """Add the counts and times of two rows."""
     return replace(
         one,
-        device="all",
         count=one.count + other.count,
         total_ns=one.total_ns + other.total_ns,
         self_ns=one.self_ns + other.self_ns,

@@ -1,27 +1,27 @@
-"""How near operations come to what a device can do: by its arithmetic or by its memory, whichever limits them."""
+"""Compares what operations achieve with the roofline of their device (Williams et al., CACM 52(4), 2009)."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from ..record.profile import OperationTime, Profile
 from .data_sheets import peak_of
 from .operations import over_devices
 
-#: What goes over a bus or a network, or waits for that: neither what the device computes nor its memory limits it.
+#: Operations that use a bus or a network, or wait for one: neither peak FLOP/s nor memory bandwidth limits them.
 _NOT_ITS_OWN = ("collective", "control flow", "infeed", "host callback")
 _MOVES = ("copy-start", "copy-done", "Memcpy")
 
 
 class Peaks(NamedTuple):
-    """What a device can do in a second.
+    """Peak rates of a device.
 
     Attributes:
-        flops: floating-point operations; ``None`` if that is not known.
-        bytes: bytes of its memory read and written.
-        by_type: floating-point operations by the type of numbers, as far as they are known.
+        flops: peak FLOP/s; ``None`` if not known.
+        bytes: memory bandwidth in bytes/s.
+        by_type: peak FLOP/s by element type, as far as known.
     """
 
     flops: float | None
@@ -34,72 +34,72 @@ class Peaks(NamedTuple):
 
 
 class Placed(NamedTuple):
-    """An operation beside what its device can do.
+    """An operation on the roofline of its device.
 
     Attributes:
-        operation: it, over all devices.
-        intensity: floating-point operations for each byte that it reads or writes.
-        flops_per_s: what it achieved.
-        bytes_per_s: the same of memory.
-        of_roof: that as a part of what is possible at this intensity, as far as that is known. More than 1 means that
-            the data were in a cache, or that the peak is too low.
-        by_memory: whether that is limited by the memory, or only its rate is known.
+        operation: the operation, summed over all devices.
+        operational_intensity: FLOPs per byte accessed.
+        flops_per_s: achieved FLOP/s.
+        bytes_per_s: achieved memory bandwidth.
+        roofline_efficiency: the achieved rate as a fraction of the attainable rate at this operational intensity.
+            More than 1 means that the data were in a cache, or that the peak rate is too low.
+        bound_by: what limits the operation; ``"memory"`` also if the peak FLOP/s is not known.
     """
 
     operation: OperationTime
-    intensity: float
+    operational_intensity: float
     flops_per_s: float
     bytes_per_s: float
-    of_roof: float
-    by_memory: bool
+    roofline_efficiency: float
+    bound_by: Literal["compute", "memory"]
 
 
 def peaks_of(profile: Profile) -> Peaks | None:
-    """Return the peaks of the devices; ``None`` if they are not all alike, or their memory bandwidth is not known."""
-    found = {(each.peak_flops, each.peak_bytes, each.model) for each in profile.device_uses}
-    if len(found) != 1:
+    """Return the peak rates of the devices; ``None`` if they differ, or the memory bandwidth is not known."""
+    if len({(each.peak_flops, each.peak_bytes, each.model) for each in profile.device_uses}) != 1:
         return None
-    one = profile.device_uses[0]
-    return Peaks(one.peak_flops or None, one.peak_bytes, one.peak_flops_by_type) if one.peak_bytes else None
+    use = profile.device_uses[0]
+    return Peaks(use.peak_flops or None, use.peak_bytes, use.peak_flops_by_type) if use.peak_bytes else None
 
 
 def fastest_product(operations: Iterable[OperationTime]) -> float:
-    """The floating-point operations in a second of the product or convolution that reached most; 0 without any."""
+    """Return the FLOP/s of the fastest matrix product or convolution; 0 without any."""
     products = (each for each in operations if each.category in ("matmul", "convolution") and each.total_ns)
     return max((1e9 * (each.flops or 0) * each.count / each.total_ns for each in products), default=0.0)
 
 
 def placed(profile: Profile) -> Iterator[Placed]:
-    """The operations of which it is known how much they compute and move, what took most time first."""
+    """Yield the operations with known FLOPs and bytes accessed, the one with most time first."""
     peaks = peaks_of(profile)
     for each in over_devices(profile.operation_times) if peaks is not None else ():
-        found = place(each, peaks)
-        if found is not None:
-            yield found
+        if (on_roofline := place(each, peaks)) is not None:
+            yield on_roofline
 
 
 def place(operation: OperationTime, peaks: Peaks | None) -> Placed | None:
-    """An operation beside what its device can do; ``None`` where it is not known how much it computes or moves."""
+    """Place an operation on the roofline; ``None`` if its FLOPs or its bytes accessed are not known."""
     seconds = operation.mean_ns / 1e9
     if peaks is None or operation.flops is None or not operation.accessed_bytes or not seconds:
         return None
     if operation.category in _NOT_ITS_OWN or operation.asynchronous or operation.name.startswith(_MOVES):
         return None
     intensity = operation.flops / operation.accessed_bytes
-    flops, moved = operation.flops / seconds, operation.accessed_bytes / seconds
-    possible = peaks.flops_for(operation.multiplied)
-    limited = possible is None or intensity * peaks.bytes < possible
+    flops_per_s, bytes_per_s = operation.flops / seconds, operation.accessed_bytes / seconds
+    peak_flops = peaks.flops_for(operation.multiplied)
+    memory_bound = peak_flops is None or intensity * peaks.bytes < peak_flops
     return Placed(
         operation=operation,
-        intensity=intensity,
-        flops_per_s=flops,
-        bytes_per_s=moved,
-        of_roof=moved / peaks.bytes if possible is None or limited else flops / possible,
-        by_memory=limited,
+        operational_intensity=intensity,
+        flops_per_s=flops_per_s,
+        bytes_per_s=bytes_per_s,
+        roofline_efficiency=(
+            bytes_per_s / peaks.bytes if peak_flops is None or memory_bound else flops_per_s / peak_flops
+        ),
+        bound_by="memory" if memory_bound else "compute",
     )
 
 
 def without_rate(profile: Profile) -> list[OperationTime]:
-    """The operations of which it is not known how much they compute or move, what took most time first."""
+    """Return the operations that have no place on the roofline, the one with most time first."""
     peaks = peaks_of(profile)
     return [each for each in over_devices(profile.operation_times) if place(each, peaks) is None]

@@ -1,9 +1,9 @@
-"""The rows of a profile: operations, places in the program, and programs."""
+"""Sums up device time by operation, by place in the source, and by program."""
 
 from __future__ import annotations
 
 from collections.abc import Hashable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -15,54 +15,44 @@ from ..record.recording import ProgramKey, Trace
 from .attribution import Floats
 from .classify_ops import ClassifiedOp
 from .devices.activity import DeviceWork, OpClassifier
+from .operations import together
 
 
-def operations_of(device: str, work: DeviceWork, kinds: OpClassifier) -> list[OperationTime]:
-    """Kinds of events that are one operation are one row. The times add up to that in which the device was busy.
+def operations_of(device: str, work: DeviceWork, classifier: OpClassifier) -> list[OperationTime]:
+    """Return one row per operation. The times add up to the busy time of the device.
 
-    Two programs of one name may have operations of one name, such as those of a function that was called with two
-    shapes: these are one only where they do the same.
+    Two programs of the same name, as of a function that was called with two shapes, may have operations of the same
+    name. These share a row only if they do the same.
     """
     numbers = np.flatnonzero(work.count)
     times = _whole(work.time_ps[numbers], work.busy.total // 1000)
-    found: dict[tuple[object, ...], OperationTime] = {}
+    rows: dict[tuple[object, ...], OperationTime] = {}
     for number, time_ns in zip(numbers.tolist(), times, strict=True):
-        mine = kinds.of(number)
-        key = mine.identity
+        op = classifier.of(number)
         row = OperationTime(
-            name=mine.name,
-            module=mine.module,
-            category=mine.category,
+            name=op.name,
+            module=op.module,
+            category=op.category,
             device=device,
             count=int(work.runs[number]),
             total_ns=round(work.total_ps[number] / 1000),
             self_ns=round(work.self_ps[number] / 1000),
             time_ns=time_ns,
-            shape=mine.shape,
-            scope=mine.place[1],
-            source=mine.source,
-            inside=mine.inside,
-            flops=mine.flops,
-            multiplied=mine.multiplied,
-            asynchronous=mine.asynchronous,
-            accessed_bytes=mine.accessed_bytes,
+            shape=op.shape,
+            scope=op.place[1],
+            source=op.source,
+            inside=op.inside,
+            flops=op.flops,
+            multiplied=op.multiplied,
+            asynchronous=op.asynchronous,
+            accessed_bytes=op.bytes_accessed,
         )
-        same = found.get(key)
-        found[key] = (
-            row
-            if same is None
-            else replace(
-                same,
-                count=same.count + row.count,
-                total_ns=same.total_ns + row.total_ns,
-                self_ns=same.self_ns + row.self_ns,
-                time_ns=same.time_ns + row.time_ns,
-            )
-        )
-    return list(found.values())
+        same = rows.get(op.identity)
+        rows[op.identity] = row if same is None else together(same, row)
+    return list(rows.values())
 
 
-#: The device and the program of operations, and what they do.
+#: The device and the program of operations, and their opcode.
 _Kind = tuple[str, str, str]
 
 
@@ -77,9 +67,9 @@ class _Place:
 
     @property
     def count(self) -> int:
-        """How often the operation ran that took most, on the device and in the program where it did so most often.
+        """Executions of the operation with most time, on the device and in the program with most of them.
 
-        Instructions that compute the same values are one, and the one that ran most counts.
+        Instructions that compute the same values, such as rematerialized ones, count as often as the most frequent.
         """
         heaviest = max(self.kinds, key=lambda each: self.kinds[each])
         counts = (made for (_, _, opcode), made in self.counts.items() if opcode == heaviest)
@@ -87,39 +77,39 @@ class _Place:
 
 
 class SourceTotals:
-    """Time by place, of all devices."""
+    """Time of all devices by place in the source."""
 
     def __init__(self) -> None:
-        self._found: dict[tuple[Stack, str], _Place] = {}
+        self._places: dict[tuple[Stack, str], _Place] = {}
 
-    def add(self, device: str, work: ClassifiedOp, time_ps: float, count: int) -> None:
-        """Return what an operation took, for each of its places."""
-        for place, share in (work.places or {((), ""): 1.0}).items():
-            found = self._found.setdefault(place, _Place())
-            found.time_ps += time_ps * share
-            made = work.performs.get(place, Performed(work.name, work.name, 1))
-            runs = found.counts.setdefault((device, work.module, made.opcode), {}).setdefault(made.identity, {})
-            runs[work.name] = runs.get(work.name, 0) + count * made.times
-            found.kinds[made.opcode] = found.kinds.get(made.opcode, 0.0) + time_ps * share
-            found.split |= work.split
-            found.abouts[work.about] = found.abouts.get(work.about, 0.0) + time_ps * share
-            found.operations[work.name] = found.operations.get(work.name, 0.0) + time_ps * share
+    def add(self, device: str, op: ClassifiedOp, time_ps: float, count: int) -> None:
+        """Add the time of an operation to each of its places."""
+        for key, share in (op.places or {((), ""): 1.0}).items():
+            place = self._places.setdefault(key, _Place())
+            place.time_ps += time_ps * share
+            made = op.performs.get(key, Performed(op.name, op.name, 1))
+            runs = place.counts.setdefault((device, op.module, made.opcode), {}).setdefault(made.identity, {})
+            runs[op.name] = runs.get(op.name, 0) + count * made.times
+            place.kinds[made.opcode] = place.kinds.get(made.opcode, 0.0) + time_ps * share
+            place.split |= op.split
+            place.abouts[op.about] = place.abouts.get(op.about, 0.0) + time_ps * share
+            place.operations[op.name] = place.operations.get(op.name, 0.0) + time_ps * share
 
     def times(self, total_ns: int) -> tuple[PlaceTime, ...]:
-        """They add up to the total; what took most comes first."""
-        rows = sorted(self._found.items(), key=lambda each: -each[1].time_ps)
+        """Return the time by place, the longest first; the times add up to the total."""
+        rows = sorted(self._places.items(), key=lambda each: -each[1].time_ps)
         times = _whole(np.array([each.time_ps for _, each in rows]), total_ns)
         return tuple(
             PlaceTime(
                 stack=stack,
                 scope=scope,
                 time_ns=time_ns,
-                count=found.count,
-                operations=tuple(sorted(found.operations, key=lambda each: -found.operations[each])),
-                split=found.split,
-                about=max(found.abouts, key=lambda each: found.abouts[each]),
+                count=place.count,
+                operations=tuple(sorted(place.operations, key=lambda each: -place.operations[each])),
+                split=place.split,
+                about=max(place.abouts, key=lambda each: place.abouts[each]),
             )
-            for ((stack, scope), found), time_ns in zip(rows, times, strict=True)
+            for ((stack, scope), place), time_ns in zip(rows, times, strict=True)
         )
 
 
@@ -132,14 +122,14 @@ class Programs:
         self._devices: dict[ProgramKey, set[str]] = {}
 
     def add(self, device: str, kind: int, time_ps: float) -> None:
-        """Return what operations of one kind took on a device."""
+        """Add the time of the operations of one kind on a device."""
         key = self._recording.kinds[kind].program
         if key is not None and key in self._recording.modules:
             self._time_ps[key] = self._time_ps.get(key, 0.0) + time_ps
             self._devices.setdefault(key, set()).add(device)
 
     def times(self) -> tuple[ProgramTime, ...]:
-        """Return what took longest first."""
+        """Return the programs, the one with most time first."""
         modules = self._recording.modules
         return tuple(
             ProgramTime(
@@ -154,7 +144,7 @@ class Programs:
 
 
 def _whole(values: Floats, total: int) -> list[int]:
-    """Whole numbers that are what the values are to each other, and add up to the total."""
+    """Scale values to whole numbers that add up to the total."""
     passed = np.cumsum(values)
     if not len(passed) or not passed[-1]:
         return [0] * len(passed)

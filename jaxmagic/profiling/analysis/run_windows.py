@@ -1,4 +1,4 @@
-"""The stretches of a recording that count: its runs, or all of it."""
+"""Finds the times of the runs in a trace, and clips events to them."""
 
 from __future__ import annotations
 
@@ -16,25 +16,25 @@ SKEW_PS = 10**9
 
 
 class Window(NamedTuple):
-    """From when to when, in picoseconds since the recording began."""
+    """Start and end in picoseconds since the recording began."""
 
     start_ps: int
     end_ps: int
 
 
 def from_first_to_last(tracks: Sequence[TraceLine]) -> list[Window]:
-    """From the first event of some tracks to the end of the last; none if there are none."""
+    """Return the window from the first event to the end of the last one; none without events."""
     if not tracks:
         return []
     return [Window(min(int(each.start_ps[0]) for each in tracks), max(int(each.end_ps.max()) for each in tracks))]
 
 
 def within(start: Ints, end: Ints, windows: Sequence[Window]) -> tuple[Ints, Ints, Ints]:
-    """The parts of events that lie in windows, and which event each is part of.
+    """Clip events to windows. Returns start times, end times, and the index of each event.
 
-    An event belongs to the window in which it began, or to one that began right after it: the clocks of threads and
-    devices differ. What seems to go on after its window, or to have begun long before one, is not there: a run is
-    over when all of it is, and begins when nothing else is under way.
+    An event belongs to the window in which it started, or to one that started shortly after, because the clocks of
+    threads and devices differ. The time beyond the end of its window is cut off, and events that started long before
+    their window are left out: nothing else runs when a run starts, and all of its work is done when it ends.
     """
     if len(windows) == 1 and len(start) and windows[0].start_ps <= start[0] and end.max() <= windows[0].end_ps:
         return start, end, np.arange(len(start))
@@ -52,12 +52,12 @@ def within(start: Ints, end: Ints, windows: Sequence[Window]) -> tuple[Ints, Int
 
 
 def moved(recording: Trace, marks: Sequence[Window], clocked: Sequence[tuple[int, int]]) -> Iterator[Window]:
-    """Runs within their marks, each moved until it holds its operations.
+    """Yield the window of each run, moved within its marker until it contains the run's operations.
 
     Args:
-        recording: in which these are.
-        marks: from when to when each run lasted at most.
-        clocked: how long after its mark each began, and how long it took, in nanoseconds.
+        recording: the trace.
+        marks: the markers, which last longer than their runs.
+        clocked: for each run, by the stopwatch, the nanoseconds from its marker's start to its own, and its duration.
     """
     first, last = _operations_within(recording, marks)
     for number, (mark, (after_ns, took_ns)) in enumerate(zip(marks, clocked, strict=False)):
@@ -68,9 +68,9 @@ def moved(recording: Trace, marks: Sequence[Window], clocked: Sequence[tuple[int
 
 
 def _operations_within(recording: Trace, marks: Sequence[Window]) -> tuple[list[int], list[int]]:
-    """Find when the first operation within each mark began, and when the last ended.
+    """Find when the first operation within each marker started, and when the last one ended.
 
-    Its end and start without any.
+    A marker without operations gives its own end and start.
     """
     low, high = np.array(marks, np.int64).reshape(-1, 2).T
     first, last = high.copy(), low.copy()

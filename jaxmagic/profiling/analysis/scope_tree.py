@@ -1,4 +1,4 @@
-"""The time of a profile as a tree: by scope, or by the calls of Python; and the tree as a flame graph."""
+"""Arranges the device time of a profile as a tree, by scope or by Python call stack, for tables and flame graphs."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from ...records.inside import inside
 from ...records.paths import short_source
 from ..record.profile import PlaceTime, Profile
 
-#: What a tree can be made by.
+#: What the levels of a tree are.
 By = OneOf["scope", "stack"]
 
-#: How the time without a scope, or without a line, is called.
+#: Name of the node with the time that has no scope or no line.
 NOWHERE = "(not known)"
 
 
 class Step(NamedTuple):
-    """A level of a path: its name, and the line where it is written, if it has one."""
+    """One step of a path: its name, and its source line if it has one."""
 
     name: str
     place: str = ""
@@ -28,14 +28,14 @@ class Step(NamedTuple):
 
 @dataclass(slots=True)
 class Node:
-    """What was spent below a step of a path.
+    """Device time of a path.
 
     Attributes:
         step: the last step of the path.
-        depth: of the path; 0 for the root.
-        time_ns: spent here and below.
-        self_ns: spent here, and not below.
-        children: by their steps, in the order in which they were found.
+        depth: the length of the path; 0 for the root.
+        time_ns: time of this node and of all below it.
+        self_ns: time of this node alone.
+        children: child nodes by their steps.
     """
 
     step: Step
@@ -46,12 +46,12 @@ class Node:
 
 
 def tree(profile: Profile, by: By = "scope") -> Node:
-    """The tree of all paths.
+    """Build the tree of all paths.
 
     Args:
-        profile: whose time.
-        by: what the paths are made of: scopes, as :func:`jax.named_scope`, functions and transformations have made
-            them; or the user's own calls, the outermost first.
+        profile: the profile.
+        by: ``"scope"`` for paths of scopes, as :func:`jax.named_scope`, functions and transformations make them;
+            ``"stack"`` for the user's own calls, the outermost first.
     """
     root = Node(Step("all"))
     for place in profile.place_times:
@@ -66,7 +66,7 @@ def tree(profile: Profile, by: By = "scope") -> Node:
 
 
 def scope_steps(scope: str) -> list[Step]:
-    """The steps of a path; a name in brackets is one, whatever is in it.
+    """Split a scope into its steps; slashes in parentheses do not split.
 
     >>> [step.name for step in scope_steps("jit(f)/jit(main)/layer/transpose(jvp(a/b))/dot_general")]
     ['jit(f)', 'layer', 'transpose(jvp(a/b))', 'dot_general']
@@ -81,19 +81,19 @@ def scope_steps(scope: str) -> list[Step]:
 
 
 def _calls(place: PlaceTime) -> list[Step]:
-    """The user's own, and the library's function behind them; a line that follows itself, as in a loop, is one."""
-    found: list[Step] = []
+    """Return the user's calls and the library function that they call; a repeated line, as in a loop, counts once."""
+    steps: list[Step] = []
     called = [Step(name) for name in (inside(place.stack),) if name is not None]
     mine = [each for each in place.stack if is_users(each)]
     for frame in mine or place.stack[-1:]:
         step = Step(frame.function.replace(".<locals>", "") or short_source(frame.location), frame.location)
-        if not found or found[-1] != step:
-            found.append(step)
-    return [*found, *called] if mine else [*called, *found]
+        if not steps or steps[-1] != step:
+            steps.append(step)
+    return [*steps, *called] if mine else [*called, *steps]
 
 
 def walk(root: Node) -> Iterator[tuple[tuple[Step, ...], Node]]:
-    """All nodes but the root with their paths, the largest of a level first; without recursion: paths may be long."""
+    """Yield all nodes but the root with their paths, the largest of a level first; paths may be long."""
     waiting: list[tuple[tuple[Step, ...], Node]] = [((), root)]
     while waiting:
         path, node = waiting.pop()
@@ -104,11 +104,11 @@ def walk(root: Node) -> Iterator[tuple[tuple[Step, ...], Node]]:
 
 
 def scope_rows(profile: Profile) -> Iterable[tuple[str, int, int, int]]:
-    """Each scope with its depth, its time, and the time that is its own."""
+    """Yield each scope with its depth, its time, and its self time."""
     for path, node in walk(tree(profile, "scope")):
         yield joined(path), node.depth, node.time_ns, node.self_ns
 
 
 def joined(path: Sequence[Step]) -> str:
-    """A path as JAX writes one."""
+    """Format a path as JAX writes it."""
     return "/".join(each.name for each in path)

@@ -1,4 +1,4 @@
-"""The time of a profile by line of source, and the listing of the functions in which it was spent."""
+"""Sums up device time by source line, and lists the functions of these lines."""
 
 from __future__ import annotations
 
@@ -11,28 +11,27 @@ from ...records.inside import inside, line_of
 from ...xla.lines.labels import label_of_scope
 from ..record.profile import Code, PlaceTime, Profile
 
-#: Lines of a listing around one that took time.
+#: Lines that are listed before and after a line with time.
 _AROUND = 2
 
-#: What is listed of a function as a whole.
+#: Functions with at most this many lines are listed completely.
 _SHORT = 40
 
 
 @dataclass(slots=True)
 class LineTime:
-    """The time of one line.
+    """Device time of one line.
 
     Attributes:
-        frame: the line; ``None`` for time that reaches none.
-        time_ns: what was spent on what is written in it.
-        total_ns: the same, and what was spent on what it calls.
-        count: how often it ran, as far as its operations tell: for each way of calls that led to it, how often that
-            one of its operations did that took most.
-        operations: for each of its operations, its time.
-        split: whether some of it is the share of a fusion that belongs to other lines as well.
-        labels: the time of what its source does not show, by what that is.
-        inside: the time spent in functions of libraries that it calls, by their names; of a library's line, the
-            function that it is in.
+        frame: the line; ``None`` for time without a line.
+        time_ns: time of the operations written in the line.
+        total_ns: the same plus the time of the functions that the line calls.
+        count: executions of the line, estimated from its operations: for each call stack that led to it, the count of
+            the operation with most time.
+        operations: time by operation.
+        split: whether some of the time is a share of a fusion that other lines share.
+        labels: time of work that the source does not show, by label.
+        inside: time by library function that the line calls; for a library's line, the function that contains it.
     """
 
     frame: Frame | None
@@ -49,9 +48,9 @@ class Listed(NamedTuple):
     """A line of a listing.
 
     Attributes:
-        number: of the line; 0 stands for lines that are left out.
-        text: what is written there.
-        time: of it; ``None`` if nothing was spent on it.
+        number: the line number; 0 stands for omitted lines.
+        text: the source text.
+        time: its device time; ``None`` if it has none.
     """
 
     number: int
@@ -60,12 +59,12 @@ class Listed(NamedTuple):
 
 
 class Listing(NamedTuple):
-    """A function, with the time of its lines.
+    """A function with the device time of its lines.
 
     Attributes:
         place: the file, or ``"cell 12"``.
-        lines: those that are worth seeing.
-        time_ns: what was spent on all of its lines.
+        lines: the lines that are shown.
+        time_ns: the device time of all its lines.
     """
 
     place: str
@@ -74,12 +73,12 @@ class Listing(NamedTuple):
 
 
 def line_times(profile: Profile) -> list[LineTime]:
-    """Lines with time of their own or of what they call, the one that took most first, and what reaches no line last.
+    """Return the lines with device time, the one with most first, and the time without a line last.
 
-    Their ``time_ns`` add up to the profile's ``device_ns``. A line is the innermost call of the user's own code, or
-    the innermost of all where there is none of the user's.
+    Their ``time_ns`` add up to the profile's ``device_ns``. A line is the innermost frame in the user's own code, or
+    the innermost frame of the stack without any of the user's.
     """
-    found: dict[tuple[str, int], LineTime] = {}
+    by_line: dict[tuple[str, int], LineTime] = {}
     nowhere = LineTime(None)
     ways: set[Stack] = set()
     for place in profile.place_times:
@@ -89,17 +88,17 @@ def line_times(profile: Profile) -> list[LineTime]:
             nowhere.count = max(nowhere.count, place.count)
             nowhere.total_ns += place.time_ns
             continue
-        row = found.setdefault((line.file, line.line), LineTime(line))
+        row = by_line.setdefault((line.file, line.line), LineTime(line))
         _add(row, place)
         way = place.stack[: len(place.stack) - place.stack[::-1].index(line)]
-        if way not in ways:  # what took most comes first
+        if way not in ways:  # the first place of a call stack has most time
             ways.add(way)
             row.count += place.count
         calls = {(each.file, each.line): each for each in place.stack if is_users(each)}
         calls[line.file, line.line] = line
         for key, frame in calls.items():
-            found.setdefault(key, LineTime(frame)).total_ns += place.time_ns
-    rows = sorted(found.values(), key=lambda each: (-each.time_ns, -each.total_ns))
+            by_line.setdefault(key, LineTime(frame)).total_ns += place.time_ns
+    rows = sorted(by_line.values(), key=lambda each: (-each.time_ns, -each.total_ns))
     return [*rows, nowhere] if nowhere.time_ns else rows
 
 
@@ -117,15 +116,15 @@ def _add(line: LineTime, place: PlaceTime) -> None:
 
 
 def listings(profile: Profile, lines: Iterable[LineTime]) -> list[Listing]:
-    """The functions whose lines took time, the one that took most first.
+    """Return the functions with device time, the one with most first.
 
     Args:
-        profile: it has their source.
-        lines: the times of its lines.
+        profile: the profile, which has their source.
+        lines: its lines.
     """
     times = {(each.frame.file, each.frame.line): each for each in lines if each.frame is not None}
-    found = [_listing(code, times) for code in profile.codes]
-    return sorted((each for each in found if each.time_ns), key=lambda each: -each.time_ns)
+    listed = [_listing(code, times) for code in profile.codes]
+    return sorted((each for each in listed if each.time_ns), key=lambda each: -each.time_ns)
 
 
 def _listing(code: Code, times: dict[tuple[str, int], LineTime]) -> Listing:
@@ -137,15 +136,15 @@ def _listing(code: Code, times: dict[tuple[str, int], LineTime]) -> Listing:
 
 
 def _worth_seeing(rows: list[Listed]) -> Iterable[Listed]:
-    """All of a short function; of a long one what is around lines that took time, and its head."""
+    """Return all lines of a short function; the head of a long one and the lines around those with time."""
     if len(rows) <= _SHORT:
         return rows
     hot = [at for at, each in enumerate(rows) if each.time is not None]
     near = {0, 1} | {at for each in hot for at in range(each - _AROUND, each + _AROUND + 1)}
-    found: list[Listed] = []
+    shown: list[Listed] = []
     for at, each in enumerate(rows):
         if at in near:
-            found.append(each)
-        elif found and found[-1].number:
-            found.append(Listed(0, "…", None))
-    return found
+            shown.append(each)
+        elif shown and shown[-1].number:
+            shown.append(Listed(0, "…", None))
+    return shown

@@ -1,4 +1,4 @@
-"""Programs of a profile that an earlier call had compiled: what is told of their callers is told of that call."""
+"""Finds programs that an earlier call compiled: their callers in the trace are those of that call."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ _JIT = "jit("
 
 
 def compiled_earlier(profile: Profile) -> list[str]:
-    """The functions of which lines outside are those of an earlier call, what took longest first.
+    """Return the functions whose callers are those of an earlier call, the one with most device time first.
 
-    A program keeps the calls that led to it when it was compiled: of what is called again, also by somebody else, JAX
-    tells these.
+    A compiled program keeps the call stack of its compilation. JAX reports this stack for later calls as well, also
+    for calls from elsewhere.
     """
-    if profile.runs is None:  # recorded elsewhere: nobody knows what compiled
+    if profile.runs is None:  # recorded elsewhere: it is not known what compiled
         return []
     compilations = (*(profile.warm_up.compilations if profile.warm_up else ()), *profile.compilations)
     now = {each.function for each in compilations}
@@ -28,6 +28,6 @@ def compiled_earlier(profile: Profile) -> list[str]:
 
 
 def _has_callers(stack: Stack, name: str) -> bool:
-    """Tell whether lines of the user are told from outside of a function."""
+    """Tell whether a stack has the user's lines outside the function of this name."""
     named = (at for at in reversed(range(len(stack))) if stack[at].function.rpartition(".")[2] == name)
     return any(map(is_users, stack[: next(named, len(stack))]))

@@ -1,4 +1,4 @@
-"""From a recording to the times of its operations, places and devices."""
+"""Summarizes a trace: device time by operation, source line, program and step."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ..record.profile import DeviceUse, OperationTime, PlaceTime
 from ..record.recording import Interpreted, StatValue, Trace, TraceLine
 from ..record.steps import StepTimes
 from ..record.timeline import ProfileTimeline
-from .attribution import BESIDE, COLLECTIVE, COMPUTE, COPY, Segments, union_of
+from .attribution import ASYNC, COLLECTIVE, COMPUTE, COPY, Segments, union_of
 from .data_sheets import data_sheet_of, peak_of
 from .devices.activity import DeviceWork, OpClassifier
 from .devices.allocators import allocator_uses
@@ -28,7 +28,7 @@ from .timeline import Gaps, make_timeline
 
 
 class ProfileSummary(NamedTuple):
-    """What :class:`~jaxmagic.Profile` says of the devices, under the names that it has there."""
+    """The fields of :class:`~jaxmagic.Profile` that come from the trace, with the same names."""
 
     recorded_ns: int
     device_uses: tuple[DeviceUse, ...]
@@ -46,12 +46,12 @@ class ProfileSummary(NamedTuple):
 
 
 def summarize(recording: Interpreted, windows: Sequence[Window] | None = None) -> ProfileSummary:
-    """Return what devices did.
+    """Summarize the activity of devices.
 
     Args:
-        recording: it.
-        windows: what counts, in order and apart from each other; from the first operation to the end of the last if
-            left out.
+        recording: the trace.
+        windows: the times to summarize, in order and disjoint; from the first operation to the end of the last one
+            if left out.
     """
     by_device: dict[str, list[TraceLine]] = {}
     for track in recording.tracks:
@@ -62,26 +62,26 @@ def summarize(recording: Interpreted, windows: Sequence[Window] | None = None) -
         whole_ns = _whole_ns(recording)
         windows = from_first_to_last([each for tracks in by_device.values() for each in tracks])
     recorded_ps = sum(each.end_ps - each.start_ps for each in windows)
-    kinds = OpClassifier(recording)
+    classifier = OpClassifier(recording)
     uses, operations, kernels, places, waits = [], [], [], SourceTotals(), []
     collectives, programs, executions = Collectives(), Programs(recording), Executions(recording)
     host, when = host_stretches(recording), _stretches(windows)
     for device, tracks in sorted(by_device.items()):
-        work = DeviceWork(tracks, windows, kinds)
+        work = DeviceWork(tracks, windows, classifier)
         if not work.count.any():  # nothing, or only programs of ours
             continue
         barrier_ps = _barriers(recording, device, windows)
-        executions.add(device, work, kinds)
-        waits.append(Gaps(device, gaps(work.segments, work.ranks, when, host), barrier_ps))
+        executions.add(device, work, classifier)
+        waits.append(Gaps(device, gaps(work.segments, work.priorities, when, host), barrier_ps))
         uses.append(_use(device, work, recorded_ps, recording.devices.get(device, {}), waits[-1]))
-        operations += operations_of(device, work, kinds)
-        kernels += kernels_of(device, work, kinds)
+        operations += operations_of(device, work, classifier)
+        kernels += kernels_of(device, work, classifier)
         for number in np.flatnonzero(work.count).tolist():
-            mine, time_ps, count = kinds.of(number), float(work.time_ps[number]), int(work.runs[number])
-            places.add(device, mine, time_ps, count)
+            op, time_ps, count = classifier.of(number), float(work.time_ps[number]), int(work.runs[number])
+            places.add(device, op, time_ps, count)
             programs.add(device, number, time_ps)
-            if mine.rank == COLLECTIVE:
-                collectives.add(device, mine, (count, float(work.total_ps[number]), time_ps), work.spans(number))
+            if op.priority == COLLECTIVE:
+                collectives.add(device, op, (count, float(work.total_ps[number]), time_ps), work.spans(number))
     return ProfileSummary(
         recorded_ns=-(-recorded_ps // 1000),
         device_uses=tuple(uses),
@@ -91,7 +91,7 @@ def summarize(recording: Interpreted, windows: Sequence[Window] | None = None) -
         collectives=collectives.times(),
         transfers=transfers(recording, windows),
         programs=programs.times(),
-        timeline=make_timeline(recording, windows, waits, kinds.known),
+        timeline=make_timeline(recording, windows, waits, classifier.known),
         step_times=step_times(recording, executions, waits, windows),
         allocator_uses=allocator_uses(recording, windows[0].start_ps) if windows else (),
         whole_ns=whole_ns,
@@ -100,24 +100,15 @@ def summarize(recording: Interpreted, windows: Sequence[Window] | None = None) -
 
 
 def _whole_ns(recording: Trace) -> int | None:
-    """From the first event of a recording to the end of the last, of devices and hosts."""
+    """Return the time from the first event to the end of the last one, of devices and hosts."""
     tracks = [each for each in recording.tracks if len(each.start_ps)]
     if not tracks:
         return None
-    first, last = (np.array([find(each) for each in tracks]) for find in (_first, _last))
-    return int(last.max() - first.min()) // 1000
-
-
-def _first(track: TraceLine) -> int:
-    return int(track.start_ps.min())
-
-
-def _last(track: TraceLine) -> int:
-    return int(track.end_ps.max())
+    return int(max(each.end_ps.max() for each in tracks) - min(each.start_ps.min() for each in tracks)) // 1000
 
 
 def _barriers(recording: Trace, device: str, windows: Sequence[Window]) -> int:
-    """Tell how long a device waited at barriers, as its profiler tells."""
+    """Return how long a device waited at barriers; only TPUs record this."""
     total = 0
     for track in recording.tracks:
         if track.device == device and track.role == "waits":
@@ -135,29 +126,29 @@ def _stretches(windows: Sequence[Window]) -> Segments:
     return union_of(start, end)
 
 
-def _use(device: str, work: DeviceWork, recorded_ps: int, facts: Mapping[str, StatValue], waits: Gaps) -> DeviceUse:
+def _use(device: str, work: DeviceWork, recorded_ps: int, stats: Mapping[str, StatValue], waits: Gaps) -> DeviceUse:
     busy, exposed = work.busy, work.busy.exposed
     return DeviceUse(
         device=device,
         busy_ns=busy.total // 1000,
-        compute_ns=busy.ranks[COMPUTE] // 1000,
+        compute_ns=busy.priorities[COMPUTE] // 1000,
         copy_ns=work.copy_ps // 1000,
-        collective_ns=busy.ranks[COLLECTIVE] // 1000,
-        exposed_copy_ns=(exposed[COPY] + exposed[BESIDE]) // 1000,
+        collective_ns=busy.priorities[COLLECTIVE] // 1000,
+        exposed_copy_ns=(exposed[COPY] + exposed[ASYNC]) // 1000,
         exposed_collective_ns=exposed[COLLECTIVE] // 1000,
         idle_ns=(recorded_ps - busy.total) // 1000,
         barrier_ns=waits.barrier_ps // 1000,
         compile_idle_ns=length_ps(waits.by_cause["compilation"]) // 1000,
         transfer_idle_ns=length_ps(waits.by_cause["transfer"]) // 1000,
-        **_peaks(facts),
+        **_peaks(stats),
     )
 
 
-def _peaks(facts: Mapping[str, StatValue]) -> dict[str, Any]:
+def _peaks(stats: Mapping[str, StatValue]) -> dict[str, Any]:
     """Return the peak rates of a device: the larger of data sheet and recording."""
-    flops = _peak(facts, "peak_teraflops_per_second", 1e12)
-    size = _peak(facts, "peak_hbm_bw_gigabytes_per_second", 1e9) or _peak(facts, "memory_bandwidth", 1)
-    sheet = data_sheet_of(facts)
+    flops = _peak(stats, "peak_teraflops_per_second", 1e12)
+    size = _peak(stats, "peak_hbm_bw_gigabytes_per_second", 1e9) or _peak(stats, "memory_bandwidth", 1)
+    sheet = data_sheet_of(stats)
     if sheet is None:
         known = {"peaks_from": "recording"} if size or flops else {}
         return {"peak_flops": flops, "peak_bytes": size, "recorded_peak_bytes": size, **known}
@@ -174,6 +165,6 @@ def _peaks(facts: Mapping[str, StatValue]) -> dict[str, Any]:
     }
 
 
-def _peak(facts: Mapping[str, StatValue], name: str, unit: float) -> float | None:
-    found = facts.get(name)
-    return found * unit if isinstance(found, int | float) and found > 0 else None
+def _peak(stats: Mapping[str, StatValue], name: str, unit: float) -> float | None:
+    value = stats.get(name)
+    return value * unit if isinstance(value, int | float) and value > 0 else None

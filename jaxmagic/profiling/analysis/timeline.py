@@ -1,4 +1,4 @@
-"""The events of a recording for a timeline: the longest of them, on rows that people know."""
+"""Chooses the events of a trace that the timeline of a profile keeps, the longest ones, and labels them."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from .attribution import COLLECTIVE, CONTROL, COPY, Ints, Segments
 from .classify_ops import OURS, ClassifiedOp, is_ours
 from .devices.idle_gaps import CAUSES, host_activity
 
-#: Events that are kept, the longest ones; kinds of events that are called by their names; and threads of the host.
+#: At most this many events are kept, the longest ones; this many kinds of events by name; and this many host threads.
 MOST_EVENTS = 100_000
 _MOST_NAMES = 4_000
 _MOST_THREADS = 12
 
-#: Gaps of a device that are kept, the longest ones, and those of which it is told what the host did meanwhile.
+#: At most this many gaps of a device are kept, the longest ones, and this many of them with the activity of the host.
 _MOST_GAPS = 4_000
-_MOST_TOLD = 200
+_MOST_EXPLAINED = 200
 
-#: What the host's own bookkeeping is called: it is about other events, and none of its own.
+#: Events of the host that only annotate other events.
 _NOISE = re.compile(rf"end: |ThreadpoolListener::|jaxmagic: |.*{OURS}")
 
-#: What a thread is called beside its name: the system's number for it.
+#: The thread id that follows the name of a thread.
 _NUMBER = re.compile(r"/-?\d+$")
 
 _SHOWN: Mapping[Role, Shown] = {
@@ -41,7 +41,7 @@ _SHOWN: Mapping[Role, Shown] = {
 
 
 class Gaps(NamedTuple):
-    """When a device computed nothing, by what it waited for; and how long it waited at barriers."""
+    """Times in which a device computed nothing, by cause, and the time that it waited at barriers."""
 
     device: str
     by_cause: Mapping[Activity, Segments]
@@ -49,7 +49,7 @@ class Gaps(NamedTuple):
 
 
 class _Row(NamedTuple):
-    """A row to be: events whose labels are keys."""
+    """Events of a row before they have labels; ``keys`` are their kinds."""
 
     name: str
     device: str | None
@@ -66,14 +66,14 @@ def make_timeline(
     described: Mapping[int, ClassifiedOp],
     most: int = MOST_EVENTS,
 ) -> ProfileTimeline | None:
-    """The timeline of what lies in some windows; ``None`` if there are none.
+    """Make the timeline of the windows; ``None`` without windows.
 
     Args:
-        recording: whose.
-        windows: from when to when each run lasted, in picoseconds.
-        gaps: of each device.
-        described: what the kinds of events of devices are, by their numbers.
-        most: how many events are kept.
+        recording: the trace.
+        windows: the start and end of each run, in picoseconds.
+        gaps: the gaps of each device.
+        described: the classified operations by the numbers of their kinds.
+        most: how many events are kept at most.
     """
     if not windows:
         return None
@@ -97,7 +97,7 @@ def make_timeline(
     gaps_left_out = sum(max(0, _count(each) - _MOST_GAPS) for each in gaps)
     return ProfileTimeline(
         end_ns=_ns(end - start),
-        labels=tuple(labels.found),
+        labels=tuple(labels.labels),
         tracks=tuple(each for each in tracks if each.labels),
         left_out=left_out,
         shortest_ns=-(-shortest // 1000) if left_out else 0,
@@ -111,14 +111,14 @@ def _count(gaps: Gaps) -> int:
 
 
 def _longer(row: _Row, shortest: int, spare: int) -> _Row:
-    """Return what is longer, and as many of those that are as long."""
+    """Keep the events that are longer than the shortest, and `spare` events of the same length."""
     chosen = row.length > shortest
     chosen[np.flatnonzero(row.length == shortest)[:spare]] = True
     return row._replace(keys=row.keys[chosen], start=row.start[chosen], length=row.length[chosen])
 
 
 def _rows(recording: Trace, start: int, end: int) -> tuple[list[_Row], int]:
-    """The tracks of devices, and those threads of the host that did most; and how many of these are left out."""
+    """Return the rows of devices and of the busiest host threads, and how many host threads are left out."""
     noise = np.array([_is_noise(each) for each in recording.kinds], bool)
     devices: list[_Row] = []
     host: list[tuple[_Row, bool]] = []
@@ -147,12 +147,12 @@ def _rows(recording: Trace, start: int, end: int) -> tuple[list[_Row], int]:
 
 
 def _merged(rows: Sequence[_Row]) -> list[_Row]:
-    """The threads of a pool that took turns with the operations of one device are one row."""
-    found: dict[tuple[str, str | None, Shown], list[_Row]] = {}
+    """Merge the rows of a thread pool, whose threads take turns with the operations of a device."""
+    by_row: dict[tuple[str, str | None, Shown], list[_Row]] = {}
     for row in rows:
-        found.setdefault((row.name, row.device, row.shows), []).append(row)
+        by_row.setdefault((row.name, row.device, row.shows), []).append(row)
     merged = []
-    for same in found.values():
+    for same in by_row.values():
         keys, start, length = (np.concatenate([getattr(row, column) for row in same]) for column in _COLUMNS)
         turn = np.lexsort((-length, start)) if len(same) > 1 else np.arange(len(start))
         merged.append(same[0]._replace(keys=keys[turn], start=start[turn], length=length[turn]))
@@ -167,31 +167,31 @@ def _is_noise(kind: EventMetadata) -> bool:
 
 
 def is_main(track: TraceLine, recording: Trace) -> bool:
-    """Tell whether it is the thread that Python runs on."""
+    """Tell whether a line is the thread that Python runs on."""
     return track.name in ("python", "main") or any(
         "PjitFunction" in recording.kinds[each].name for each in np.unique(track.kinds).tolist()
     )
 
 
 class _Labels:
-    """What events are called; those that took least time are called by what they are."""
+    """Labels of events. Kinds with little time are labeled by their activity alone."""
 
     def __init__(self, recording: Trace, described: Mapping[int, ClassifiedOp]) -> None:
-        self.found: list[EventLabel] = []
+        self.labels: list[EventLabel] = []
         self._numbers: dict[EventLabel, int] = {}
         self._recording = recording
         self._described = described
         self._of: dict[tuple[int, Shown], int] = {}
 
     def number(self, label: EventLabel) -> int:
-        """Return the number of a label, which may be new."""
+        """Return the number of a label, and add the label if it is new."""
         if label not in self._numbers:
-            self._numbers[label] = len(self.found)
-            self.found.append(label)
+            self._numbers[label] = len(self.labels)
+            self.labels.append(label)
         return self._numbers[label]
 
     def name(self, rows: Sequence[_Row]) -> None:
-        """Give all kinds of events in some rows their labels."""
+        """Choose the labels of all kinds of events in some rows."""
         total: dict[tuple[int, Shown], int] = {}
         for row in rows:
             sums = np.bincount(row.keys, weights=row.length)
@@ -204,7 +204,7 @@ class _Labels:
             self._of[key, shows] = self.number(label)
 
     def track(self, row: _Row) -> EventTrack:
-        """A row with the labels of its events."""
+        """Make the row with the labels of its events."""
         table = np.zeros(int(row.keys.max()) + 1, np.int64)
         for key in np.unique(row.keys).tolist():
             table[key] = self._of[key, row.shows]
@@ -227,7 +227,9 @@ class _Labels:
             return EventLabel(name=name, activity="collective" if "barrier" in name else "control flow")
         where = described.source, described.inside and f"in {described.inside}", described.module
         detail = " · ".join(filter(None, (described.category, described.shape, *where)))
-        return EventLabel(name=described.name, activity=_ACTIVITIES.get(described.rank, "computation"), detail=detail)
+        return EventLabel(
+            name=described.name, activity=_ACTIVITIES.get(described.priority, "computation"), detail=detail
+        )
 
 
 _ACTIVITIES: Mapping[int, Activity] = {COLLECTIVE: "collective", COPY: "copy", CONTROL: "control flow"}
@@ -248,22 +250,22 @@ def _runs(windows: Sequence[tuple[int, int]], labels: _Labels) -> EventTrack:
     )
 
 
-def _gaps(found: Gaps, labels: _Labels, recording: Trace, start: int) -> EventTrack:
-    """The longest gaps of a device; of the very longest with what the host did."""
+def _gaps(gaps: Gaps, labels: _Labels, recording: Trace, start: int) -> EventTrack:
+    """Return the longest gaps of a device, the very longest with the activity of the host."""
     parts = [
-        (each.start, each.end, np.full(len(each.start), CAUSES.index(name))) for name, each in found.by_cause.items()
+        (each.start, each.end, np.full(len(each.start), CAUSES.index(name))) for name, each in gaps.by_cause.items()
     ]
     columns = [np.concatenate(each) for each in zip(*parts, strict=True)]
     order = np.argsort(columns[0] - columns[1], kind="stable")[:_MOST_GAPS]
     longest = [(low, high, CAUSES[cause]) for low, high, cause in np.stack(columns, 1)[order].tolist()]
-    told = dict(zip(longest, _meanwhile(recording, longest[:_MOST_TOLD]), strict=False))
+    details = dict(zip(longest, _meanwhile(recording, longest[:_MOST_EXPLAINED]), strict=False))
     drawn = sorted(longest)
     return EventTrack(
         name="not computing",
-        device=found.device,
+        device=gaps.device,
         shows="gaps",
         labels=tuple(
-            labels.number(EventLabel(name=WAITS[each[2]], activity=each[2], detail=told.get(each, "")))
+            labels.number(EventLabel(name=WAITS[each[2]], activity=each[2], detail=details.get(each, "")))
             for each in drawn
         ),
         start_ns=tuple(_ns(low - start) for low, _, _ in drawn),
@@ -271,9 +273,9 @@ def _gaps(found: Gaps, labels: _Labels, recording: Trace, start: int) -> EventTr
     )
 
 
-#: What a gap is called, by its cause.
+#: Names of gaps by their causes.
 WAITS: Mapping[Activity, str] = {
-    "collective": "exchanging data with other devices",
+    "collective": "communicating with other devices",
     "copy": "copying",
     "compilation": "waiting for the host, which compiles",
     "transfer": "waiting for the host, which moves data",
@@ -282,11 +284,11 @@ WAITS: Mapping[Activity, str] = {
 
 
 def _meanwhile(recording: Trace, gaps: Sequence[tuple[int, int, Activity]]) -> Iterator[str]:
-    """For each gap the function of the host that Python's thread spent most of it in."""
+    """Yield, for each gap, the host function that the Python thread spent most of it in."""
     threads = [each for each in recording.tracks if each.role == "host" and is_main(each, recording)]
     noise = {number for number, each in enumerate(recording.kinds) if _is_noise(each)}
     for low, high, _ in gaps:
-        most, said = 0, ""
+        most, name = 0, ""
         for track in threads:
             there = np.flatnonzero((track.start_ps < high) & (track.end_ps > low))
             there = there[~np.isin(track.kinds[there], list(noise))]
@@ -294,8 +296,8 @@ def _meanwhile(recording: Trace, gaps: Sequence[tuple[int, int, Activity]]) -> I
                 inside = np.minimum(track.end_ps[there], high) - np.maximum(track.start_ps[there], low)
                 place = int(np.argmax(inside))
                 if inside[place] > most:
-                    most, said = int(inside[place]), recording.kinds[int(track.kinds[there[place]])].name
-        yield f"the host meanwhile: {said}, for {units.time(most / 1000)} of it" if said else ""
+                    most, name = int(inside[place]), recording.kinds[int(track.kinds[there[place]])].name
+        yield f"the host meanwhile: {name}, for {units.time(most / 1000)} of it" if name else ""
 
 
 def _ns(ps: int) -> int:

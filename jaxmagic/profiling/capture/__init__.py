@@ -1,1 +1,1 @@
-"""Starts the profiler, and reads what it writes."""
+"""Runs code under the JAX profiler, and reads its traces."""

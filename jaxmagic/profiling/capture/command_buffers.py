@@ -7,21 +7,15 @@ from typing import Any
 
 from ...errors import NotMeasured, message_of
 
-#: XLA's option: the kinds of commands that command buffers may hold, which is none here.
+#: The kinds of commands that XLA may put into command buffers: none.
 _OPTIONS = {"xla_gpu_enable_command_buffer": ""}
-
-#: What is said of a profile that was made so.
-NOTE = (
-    "Compiled again without command buffers (CUDA graphs), so that each kernel keeps its operation and line. "
-    "Runs may take longer than in your program, which uses them."
-)
 
 
 def without_command_buffers(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Callable[..., Any]:
-    """The function compiled for these arguments; nothing runs.
+    """Compile a jitted function for these arguments without running it.
 
     Raises:
-        NotMeasured: it is not jitted, has static arguments, or XLA refuses.
+        NotMeasured: the function is not jitted, has static arguments, or XLA refuses.
     """
     lower = getattr(function, "lower", None)
     if lower is None:
@@ -33,8 +27,8 @@ def without_command_buffers(function: Callable[..., Any], *args: Any, **kwargs: 
         lowered = lower(*args, **kwargs)
         compiled: Callable[..., Any] = lowered.compile(compiler_options=_OPTIONS)
     except Exception as error:
-        told = f"{type(error).__name__}: {message_of(error)}"
-        raise NotMeasured(f"Not compiled without command buffers: {told}") from error
+        reason = f"{type(error).__name__}: {message_of(error)}"
+        raise NotMeasured(f"Not compiled without command buffers: {reason}") from error
     import jax
 
     if jax.tree.structure(lowered.args_info) != jax.tree.structure((args, kwargs)):

@@ -1,4 +1,4 @@
-"""What the CPU can do, measured in a quiet moment: its rate of products, and that of its memory."""
+"""Measures the peak FLOP/s and the memory bandwidth of the CPU."""
 
 from __future__ import annotations
 
@@ -15,26 +15,24 @@ from ...runtime.machine_load import Load
 from ...timing.capture.fence_queues import jit_enabled
 from ...timing.capture.wait import waiter_for
 
-#: Matrices and vectors of these sizes: large enough that what surrounds the work does not count, and that vectors do
-#: not fit into a cache.
+#: Sizes of matrices and vectors: large enough to make the overhead negligible, and vectors do not fit into a cache.
 _SIDE = 1024
 _LENGTH = 2**24
 
-#: The best of so many runs counts; what else the machine does makes others slower.
+#: The fastest of this many runs counts; other load makes runs slower.
 _RUNS = 7
 
-
-#: So often it is measured in a session at most.
+#: At most this many measurements are made in a session.
 _MOST = 5
 
 
 class Peaks(NamedTuple):
-    """What a device can do in a second.
+    """Peak rates of a device.
 
     Attributes:
-        flops: floating-point operations.
-        bytes: bytes read and written.
-        quiet: whether nothing else kept the machine busy while this was measured.
+        flops: peak FLOP/s.
+        bytes: memory bandwidth in bytes/s, reads plus writes.
+        quiet: whether the machine was idle otherwise during the measurement.
     """
 
     flops: float
@@ -43,7 +41,7 @@ class Peaks(NamedTuple):
 
 
 class _Known:
-    """What has been measured in this session: the most of it counts."""
+    """The highest rates that were measured in this session."""
 
     def __init__(self) -> None:
         self.flops = self.bytes = 0.0
@@ -52,8 +50,8 @@ class _Known:
 
     def measure(self) -> None:
         load = Load()
-        found = _measured()
-        self.flops, self.bytes = max(self.flops, found.flops), max(self.bytes, found.bytes)
+        peaks = _measured()
+        self.flops, self.bytes = max(self.flops, peaks.flops), max(self.bytes, peaks.bytes)
         self.quiet = self.quiet or not is_loaded(load.of_others(), os.cpu_count() or 1)
         self.times += 1
 
@@ -62,29 +60,29 @@ _known = _Known()
 
 
 def cpu_peaks(reached: float = 0.0) -> Peaks | None:
-    """The peaks of this machine's CPU with ``float32``, as XLA reaches them; ``None`` if they cannot be measured.
+    """Return the peak ``float32`` rates that XLA reaches on this CPU; ``None`` if they cannot be measured.
 
-    Measuring takes some tenths of a second. It is done when first asked, and again, a few times at most, where other
-    processes kept the machine busy then, or something was faster.
+    A measurement takes some tenths of a second. It is made on the first call, and repeated a few times at most if the
+    machine was busy then, or an operation was faster.
 
     Args:
-        reached: the floating-point operations in a second that something was seen to do.
+        reached: the FLOP/s that an operation reached.
     """
     try:
         if not _known.times or (_known.times < _MOST and (not _known.quiet or reached > _known.flops)):
             _known.measure()
-    except Exception:  # too little memory, or a backend that is not there: then nothing is compared with it
+    except Exception:  # out of memory, or no CPU backend
         if not _known.times:
             return None
     return Peaks(_known.flops, _known.bytes, _known.quiet)
 
 
-@uninterrupted  # or flags of JAX would not come back
+@uninterrupted  # so that JAX's flags are restored
 def _measured() -> Peaks:
     import jax
     import jax.numpy as jnp
 
-    # Programs with this name are known as ours, and not shown.
+    # Programs with this prefix are recognized as ours and not shown.
     def jaxmagic_fence_products(x: Any) -> Any:
         return x @ x
 
@@ -100,16 +98,14 @@ def _measured() -> Peaks:
         matrix = compiled(lambda: jnp.full((_SIDE, _SIDE), 1e-3, jnp.float32))()
         vector = compiled(lambda: jnp.zeros(_LENGTH, jnp.float32))()
         products = compiled(jaxmagic_fence_products, matrix)
-        copies = compiled(
-            jaxmagic_fence_copies, vector, donate_argnums=0
-        )  # in place: new memory takes time of its own
+        copies = compiled(jaxmagic_fence_copies, vector, donate_argnums=0)  # in place: allocation takes time
         products_ns = _best(lambda _: products(matrix), matrix)
         copies_ns = _best(copies, vector)
     return Peaks(2e9 * _SIDE**3 / products_ns, 8e9 * _LENGTH / copies_ns)
 
 
 def _best(run: Callable[[Any], Any], argument: Any) -> int:
-    """The shortest run; each takes what the one before has given."""
+    """Return the time of the fastest run; each run gets the result of the one before."""
     wait, times = waiter_for(argument), []
     for _ in range(_RUNS):
         started = now_ns()

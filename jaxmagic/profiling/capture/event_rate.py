@@ -1,7 +1,7 @@
-"""Estimates how many events per second a recording of some code will get, while the code runs for the first time.
+"""Estimates the event rate of a recording while the code runs for the first time.
 
-JAX's profiler has no limit for events and does not count them, but takes some 7 µs for each when it stops. So short
-moments of a warm-up run are recorded and counted; timed runs are left alone.
+JAX's profiler has no limit on events and does not count them, but takes some 7 µs for each when it stops. So short
+intervals of the warm-up run are recorded, and their events counted; timed runs are not disturbed.
 """
 
 from __future__ import annotations
@@ -12,22 +12,23 @@ from contextlib import suppress
 
 from .profiler_session import Profiler
 
-#: Seconds into the run at which a moment is recorded: early ones may meet compilations, and few long ones suffice.
+#: Seconds into the run at which an interval is recorded: early ones may coincide with compilations, later ones can be
+#: rare.
 _MOMENTS_S = (1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0)
 
-#: Seconds of a moment. At the highest rate known, 2,000,000 events/s on a CPU, it takes a second to stop.
+#: Seconds of an interval. At the highest rate known, 2,000,000 events/s on a CPU, stopping takes a second.
 _MOMENT_S = 0.05
 
 
 class EventRate:
-    """Records moments of what runs between :meth:`start` and :meth:`end`, in a thread of its own.
+    """Records intervals of the code between :meth:`start` and :meth:`end`, from a thread of its own.
 
     Args:
-        allowed: asked before each moment.
-        moments_s: when they are, in seconds after the start.
+        allowed: called before each interval; if it returns False, the interval is skipped.
+        moments_s: when to record, in seconds after the start.
 
     Attributes:
-        per_s: the highest rate of all moments, in events/s; ``None`` where there was no moment.
+        per_s: the highest rate of all intervals, in events/s; ``None`` without any.
     """
 
     def __init__(self, allowed: Callable[[], bool], moments_s: Iterable[float] = _MOMENTS_S) -> None:
@@ -38,11 +39,11 @@ class EventRate:
         self._thread = threading.Thread(target=self._run, name="jaxmagic-event-rate", daemon=True)
 
     def start(self) -> None:
-        """Begin to wait for the first moment."""
+        """Start waiting for the first interval."""
         self._thread.start()
 
     def end(self) -> None:
-        """Record no further moment, and wait until none is recorded; does nothing where it was not started."""
+        """Record no more intervals, and wait for the current one to end; does nothing if it was not started."""
         self._ended.set()
         if self._thread.ident is not None:
             self._thread.join()
@@ -55,11 +56,11 @@ class EventRate:
             before_s = at_s
             if not self._allowed():
                 continue
-            with suppress(Exception):  # the code profiles itself, or the disk is full: then only the seconds count
+            with suppress(Exception):  # the code profiles itself, or the disk is full: then only time is limited
                 self.per_s = max(self._record() / _MOMENT_S, self.per_s or 0.0)
 
     def _record(self) -> int:
-        """Count the events of a moment."""
+        """Record an interval and count its events."""
         profiler = Profiler()
         profiler.start()
         try:

@@ -1,4 +1,4 @@
-"""Keeps recordings in a folder that TensorBoard and XProf read, with a list of what was run."""
+"""Keeps recordings in a folder for TensorBoard and XProf, with a list of the runs."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ...records.files import append_entry, copy_folder
 from ...records.storage import encode
 from ..record.profile import Profile
 
-#: Where both look for recordings, below the folder that they are given; each run has a folder of its own there.
+#: Where both look for recordings in their ``logdir``; each run has a folder of its own there.
 _RUNS = Path("plugins", "profile")
 
 _RESULTS = "results.json"
@@ -19,12 +19,12 @@ class LogDir:
     """A folder for recordings.
 
     Args:
-        folder: it; made if it is not there.
-        label: the name of a folder in it, for recordings that belong together; none if left out.
+        folder: the path of the folder, which is created if it does not exist.
+        label: the name of a folder in it for related recordings; without one they are kept in `folder` itself.
 
     Raises:
-        ValueError: there is no name, or the label cannot be the name of a folder.
-        OSError: nothing can be written there.
+        ValueError: the path is empty, or the label is not a valid name of a folder.
+        OSError: the folder cannot be written to.
     """
 
     def __init__(self, folder: str | os.PathLike[str], label: str | None = None) -> None:
@@ -40,10 +40,10 @@ class LogDir:
             raise PermissionError(f"Nothing can be written into the folder {self._runs}")
 
     def keep(self, recorded: Path) -> Path:
-        """Copy what the profiler has written below a folder; where it is now.
+        """Copy the recording below a folder of the profiler, and return the path of the copy.
 
         Raises:
-            OSError: it cannot be written; then nothing of it stays.
+            OSError: the copy failed; then no part of it is left.
         """
         (run,) = (recorded / _RUNS).iterdir()
         return copy_folder(run, self._runs)
@@ -53,7 +53,7 @@ class LogDir:
 
         Raises:
             OSError: the list cannot be written.
-            RecordError: the file of the list is something else.
+            RecordError: the file is not a list of runs.
         """
         kept = None if record.kept is None else Path(record.kept)
         append_entry(

@@ -1,4 +1,4 @@
-"""The record of a recording, with what only this process and this machine know of it."""
+"""Makes the record of a trace, and adds source, environment and peak rates."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from ... import units
 from ...records.call_stack import is_users
+from ...records.note import Note, note
 from ...runtime.environment import probe
 from ...runtime.given_peaks import Given, given_peaks
-from ...runtime.jax_version import about_lines
-from ..analysis.devices.command_buffers import about_graphs
+from ...runtime.jax_version import keeps_lines
+from ..analysis.devices.command_buffers import ran_in_graphs
 from ..analysis.roofline import fastest_product
 from ..analysis.summarize import ProfileSummary
 from ..record.profile import DeviceUse, OperationTime, Profile
@@ -19,40 +19,41 @@ from ..record.recording import Interpreted, Trace
 from .cpu_peaks import cpu_peaks
 from .source_excerpts import codes_of
 
-_MEASURED_UNDER_LOAD = (
-    "Peak rates were measured on a busy machine and may be too low, so '% of roof' may be too high."
-)
-
 
 def make_profile(
-    times: ProfileSummary, recording: Interpreted | None, *, here: bool = True, notes: Sequence[str] = (), **more: Any
+    summary: ProfileSummary,
+    recording: Interpreted | None,
+    *,
+    here: bool = True,
+    notes: Sequence[Note] = (),
+    **more: Any,
 ) -> Profile:
-    """The record of a recording that was made here, with the source of what took time.
+    """Make the record of a trace.
 
     Args:
-        times: what the devices did.
-        recording: what that is from; ``None`` if there is none.
-        here: whether it was made in this process.
-        notes: what else a reader must know.
+        summary: the activity of the devices.
+        recording: the trace; ``None`` if there is none.
+        here: whether the trace was recorded in this process.
+        notes: other notes of the record.
         more: the other fields of the record.
     """
-    frames = dict.fromkeys(found for each in times.place_times for found in each.stack if is_users(found))
+    frames = dict.fromkeys(frame for each in summary.place_times for frame in each.stack if is_users(frame))
     codes = codes_of(frames, trusted=here)
-    told = [*notes, *_notes(recording, here)]
+    all_notes = [*notes, *_notes(recording, here)]
     if codes and not here:
-        told.append("The source is that of the files as they are on this machine now; the recording has none.")
-    measured, given = times._asdict(), given_peaks()
+        all_notes.append(note("profiling.source_of_now"))
+    uses, given = summary.device_uses, given_peaks()
     if here and None in given:
-        measured["device_uses"], more_told = with_peaks(times.device_uses, times.operation_times)
-        told += more_told
-    measured["device_uses"] = tuple(with_given(each, given) for each in measured["device_uses"])
-    return Profile(**measured, codes=codes, notes=tuple(told), environment=probe() if here else None, **more)
+        uses, about_peaks = with_peaks(uses, summary.operation_times)
+        all_notes += about_peaks
+    more |= summary._asdict() | {"device_uses": tuple(with_given(each, given) for each in uses)}
+    return Profile(codes=codes, notes=tuple(all_notes), environment=probe() if here else None, **more)
 
 
 def with_peaks(
     uses: tuple[DeviceUse, ...], operations: Iterable[OperationTime]
-) -> tuple[tuple[DeviceUse, ...], list[str]]:
-    """With what the CPU can do, where it is one device: several share it."""
+) -> tuple[tuple[DeviceUse, ...], list[Note]]:
+    """Add the measured peak rates of the CPU if it is one device; several devices share it."""
     if [each.device for each in uses] != ["CPU:0"]:
         return uses, []
     import jax
@@ -62,12 +63,12 @@ def with_peaks(
     peaks = cpu_peaks(fastest_product(operations))
     if peaks is None:
         return uses, []
-    found = replace(uses[0], peak_flops=peaks.flops, peak_bytes=peaks.bytes, peaks_from="measured")
-    return (found,), [] if peaks.quiet else [_MEASURED_UNDER_LOAD]
+    use = replace(uses[0], peak_flops=peaks.flops, peak_bytes=peaks.bytes, peaks_from="measured")
+    return (use,), [] if peaks.quiet else [note("profiling.peaks_under_load")]
 
 
 def with_given(use: DeviceUse, given: Given) -> DeviceUse:
-    """With the peaks that somebody gave, where there are any."""
+    """Replace the peak rates with those given by the user, if any."""
     if given == Given():
         return use
     if given.flops is not None:
@@ -77,15 +78,15 @@ def with_given(use: DeviceUse, given: Given) -> DeviceUse:
     return replace(use, peaks_from="given")
 
 
-def _notes(recording: Trace | None, here: bool) -> list[str]:
+def _notes(recording: Trace | None, here: bool) -> list[Note]:
     if recording is None:
         return []
-    found = [*recording.notes, *about_graphs(recording.kinds)]
+    notes = list(recording.notes)
+    if ran_in_graphs(recording.kinds):
+        notes.append(note("profiling.command_buffers"))
     if recording.unread:
-        found.append(
-            f"Of {units.count(len(recording.unread), 'program')} the module could not be read: their operations have "
-            f"no lines ({', '.join(sorted(set(recording.unread.values())))})."
-        )
-    if here and recording.modules:
-        found += about_lines()
-    return found
+        errors = ", ".join(sorted(set(recording.unread.values())))
+        notes.append(note("profiling.unread_modules", programs=len(recording.unread), errors=errors))
+    if here and recording.modules and not keeps_lines():
+        notes.append(note("profiling.lines_of_earlier_calls"))
+    return notes

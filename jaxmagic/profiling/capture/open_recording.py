@@ -1,4 +1,4 @@
-"""Opens recordings that were made by somebody else, perhaps on another machine."""
+"""Opens recordings that were made elsewhere, perhaps on another machine."""
 
 from __future__ import annotations
 
@@ -19,24 +19,24 @@ _GZIP = b"\x1f\x8b"
 
 
 def open_recording(path: Path) -> Profile:
-    """The profile in a file, or in a folder.
+    """Make the profile of a recording in a file or a folder.
 
     Raises:
         FileNotFoundError: there is no recording.
-        NotMeasured: it cannot be read.
+        NotMeasured: the recording cannot be read.
     """
     files = recordings(path)
     if any(each.data.startswith(_GZIP) for each in files):
         raise NotMeasured(
-            f"{path} is compressed: unpack it first if it is a .xplane.pb.gz. A .trace.json.gz is no recording: it "
-            "was made of one, the .xplane.pb that lies beside it."
+            f"{path} is compressed: unpack it first if it is a .xplane.pb.gz. A .trace.json.gz cannot be read: open "
+            "the .xplane.pb next to it, from which it was made."
         )
     try:
         recording = interpreted(read_recording((each.host, each.data) for each in files))
     except DecodeError:
         raise NotMeasured(_about_broken(next(filter(_is_broken, files)))) from None
     if not recording.tracks:
-        raise NotMeasured(f"{path} is empty: no event was recorded in it.")
+        raise NotMeasured(f"{path} is empty: it has no events.")
     return make_profile(summarize(recording), recording, here=False)
 
 
@@ -55,16 +55,13 @@ def _about_broken(file: RecordingFile) -> str:
             "Copy it again in binary mode."
         )
     return (
-        f"{file.path} is no recording of the JAX profiler, or not a whole one. "
-        "Give a file that ends in .xplane.pb, or the folder that start_trace() was given."
+        f"{file.path} is not a recording of the JAX profiler, or is truncated. "
+        "Give a file that ends in .xplane.pb, or the folder that start_trace() wrote to."
     )
 
 
 def _replaced(data: bytes) -> int:
-    """Tell how many characters stand for bytes that were no text, where all of the rest is text.
-
-    A recording never is.
-    """
+    """Count the replacement characters of a file that is text as a whole, which a recording never is."""
     try:
         return data.decode().count("\N{REPLACEMENT CHARACTER}")
     except UnicodeDecodeError:

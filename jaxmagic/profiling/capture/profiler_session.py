@@ -1,4 +1,4 @@
-"""Runs the JAX profiler for a while, and reads what it has recorded."""
+"""Starts and stops the JAX profiler, reads its recording, and marks runs in it."""
 
 from __future__ import annotations
 
@@ -8,37 +8,46 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 
 from ...errors import NotMeasured
 from ...interrupts import begins, ends, uninterrupted
 from ...records.files import recordings
+from ...records.note import Note, note
 from ...runtime.private_api import backends_started, profiler_running, release_profiler
 from ..analysis.run_windows import Window, moved
 from ..record.recording import Trace
 from .xspace import read_recording
 
-#: The thread that ends an operation marks that behind everything else, when who has waited for it goes on already.
+#: Time to wait before stopping: a thread may record the end marker of an operation after waiting threads continue.
 _LATE_S = 0.02
 
-#: What marks a run in a recording, that it has begun, and that the recording ends before its last run does.
+#: Names of the markers of a run, of the start of a run, and of the early end of the recording.
 _RUN = "jaxmagic: run"
 _BEGINS = "jaxmagic: begins"
 _CUT = "jaxmagic: cut"
 
-
-#: Those that record now: one at most, but for what somebody else has stopped.
+#: Sessions that record now: at most one, apart from sessions whose profiler somebody else has stopped.
 _recording: set[Profiler] = set()
 
-#: Those of them that nobody can end any more.
+#: Recording sessions that nobody can end any more.
 _abandoned: list[Profiler] = []
 
 
-class Profiler:
-    """One recording of the JAX profiler, in a folder of its own that goes when it has been read.
+class NotRecorded(NotMeasured):
+    """The profiler is in use, or has recorded nothing that can be read. `why` is the note for the record."""
 
-    There is one profiler in a process: where it is running already, it is somebody's, and left alone.
+    def __init__(self, why: Note) -> None:
+        super().__init__(str(why))
+        self.why = why
+
+
+class Profiler:
+    """One session of the JAX profiler, with a temporary folder for its recording.
+
+    A process has only one profiler. If it is running already, it belongs to somebody else and is left alone.
     """
 
     def __init__(self) -> None:
@@ -50,11 +59,11 @@ class Profiler:
         """Whether it records."""
         return self._folder is not None
 
-    def look(self, *, deeply: bool) -> None:
-        """Find somebody else's recording before anything runs.
+    def check_free(self, *, deeply: bool) -> None:
+        """Check, before anything runs, that nobody else uses the profiler.
 
         Args:
-            deeply: start a recording and forget it, which also finds those that JAX does not know of. That starts
+            deeply: start and discard a recording, which also finds sessions that JAX does not know of. This starts
                 the backends.
 
         Raises:
@@ -62,22 +71,22 @@ class Profiler:
         """
         end_abandoned()
         if profiler_running():
-            raise NotMeasured(_running_already())
+            raise NotRecorded(_running_already())
         if deeply:
             self.start()
             self.cancel()
 
     @property
     def is_cut(self) -> bool:
-        """Whether it was ended because it had recorded for as long as it may."""
+        """Whether the recording ended at its time limit."""
         return self._limit is not None and self._limit.over
 
     def start(self, *, backends: bool = False, most_s: float | None = None) -> None:
-        """Begin to record. JAX starts the backends before it does so.
+        """Start recording. JAX starts the backends before.
 
         Args:
-            backends: let it do so where the user's code has not; what needs them not to be started fails afterwards.
-            most_s: for how long at most; what runs goes on without it then. As long as it is not ended, if left out.
+            backends: allow this if the user's code has not started them; afterwards it is too late to configure them.
+            most_s: stop recording after this time, while the code continues; no limit if left out.
 
         Raises:
             NotMeasured: the profiler is running already, or cannot be started; or there are no backends yet.
@@ -85,7 +94,7 @@ class Profiler:
         assert not self.running
         end_abandoned()
         if not backends and backends_started() is False:
-            raise NotMeasured("No device worked: the code has not started JAX's backends.")
+            raise NotRecorded(note("profiling.no_backends"))
         self._begin(most_s)
 
     @begins("cancel")
@@ -93,42 +102,42 @@ class Profiler:
         import jax
 
         options = jax.profiler.ProfileOptions()
-        options.python_tracer_level = 0  # a call of Python takes longer with it than without
-        options.host_tracer_level = 2  # on the CPU operations are on this level
+        options.python_tracer_level = 0  # it slows down each Python call
+        options.host_tracer_level = 2  # the level of CPU operations
         folder = tempfile.TemporaryDirectory(prefix="jaxmagic-", ignore_cleanup_errors=True)
         try:
             jax.profiler.start_trace(folder.name, profiler_options=options)
         except Exception as error:
             folder.cleanup()
-            raise NotMeasured(_why_not("started", error)) from error
+            raise NotRecorded(_why_not("started", error)) from error
         self._folder = folder
         _recording.add(self)
         self._limit = None if most_s is None else _Limit(most_s, self._stop_trace)
 
     def stop(self, keep: Callable[[Path], object] = lambda _: None) -> Trace:
-        """End, and read what was recorded.
+        """Stop recording, and read the trace.
 
         Args:
-            keep: called with the folder of the recording before that goes.
+            keep: called with the folder of the recording before the folder is deleted.
 
         Raises:
             NotMeasured: the profiler has written nothing that can be read.
         """
         assert self._folder is not None
         folder = Path(self._folder.name)
-        time.sleep(_LATE_S)  # while it can still be cancelled
+        time.sleep(_LATE_S)  # an interrupt here still cancels the session
         try:
             self._end()
             keep(folder)
             return read_recording((each.host, each.data) for each in recordings(folder))
         except FileNotFoundError as error:
-            raise NotMeasured("The profiler has written nothing.") from error
+            raise NotRecorded(note("profiling.nothing_written")) from error
         finally:
             self.cancel()
 
     @ends
     def cancel(self) -> None:
-        """End, and forget what was recorded; does nothing where it does not record."""
+        """Stop and discard the recording; does nothing if there is none."""
         try:
             with suppress(NotMeasured):  # somebody else has stopped it, or the disk is full
                 self._end()
@@ -138,13 +147,13 @@ class Profiler:
                 folder.cleanup()
 
     def abandon(self) -> None:
-        """Let the next one end it, as nobody holds the measurement any more: called amid any line, in any thread."""
+        """Let the next session stop this one, which nobody holds any more; callable at any time in any thread."""
         if self.running:
             _abandoned.append(self)
 
     @uninterrupted
     def _end(self) -> None:
-        """Let the profiler write what it has recorded, which takes its time; the folder stays."""
+        """Stop the profiler, which then writes its recording and may take long; the folder stays."""
         if self._limit is not None:
             self._limit.end()
         self._stop_trace()
@@ -159,14 +168,14 @@ class Profiler:
             jax.profiler.stop_trace()
         except Exception as error:
             release_profiler()
-            raise NotMeasured(_why_not("stopped", error)) from error
+            raise NotRecorded(_why_not("stopped", error)) from error
 
 
 class _Limit:
-    """Ends a recording in a thread of its own, once it has gone on for as long as it may.
+    """Stops a recording at its time limit, from a thread of its own.
 
     Attributes:
-        over: whether it has done so.
+        over: whether the limit was reached.
     """
 
     def __init__(self, most_s: float, stop: Callable[[], None]) -> None:
@@ -191,10 +200,10 @@ class _Limit:
             self._problem = problem
 
     def end(self) -> None:
-        """Let it be, or wait until it has ended the recording.
+        """Cancel the limit, or wait until it has stopped the recording.
 
         Raises:
-            NotMeasured: the profiler could not be stopped by then.
+            NotMeasured: the limit could not stop the profiler.
         """
         self._ended.set()
         self._thread.join()
@@ -204,24 +213,24 @@ class _Limit:
 
 
 def end_abandoned() -> None:
-    """End what nobody else can end: JAX would record until the process ends."""
+    """Stop abandoned sessions; otherwise JAX would record until the process ends."""
     while _abandoned:
         _abandoned.pop().cancel()
 
 
 @contextmanager
 def mark_run(number: int) -> Iterator[None]:
-    """Mark what runs within as one run, which :func:`windows_of` finds in the recording."""
+    """Mark the code of the ``with`` block as one run, which :func:`windows_of` finds in the trace."""
     import jax
 
     with jax.profiler.StepTraceAnnotation(_RUN, step_num=number):
-        with jax.profiler.TraceAnnotation(_BEGINS):  # of a run that is cut the other mark is lost
+        with jax.profiler.TraceAnnotation(_BEGINS):  # the other marker is lost if the recording ends before the run
             pass
         yield
 
 
 def cut_window(recording: Trace) -> Window | None:
-    """Return the recorded part of the run in which the recording was cut; ``None`` if it was not cut."""
+    """Return the recorded part of the run in which the recording ended; ``None`` if it ended outside a run."""
     begun, cut = (_begins_of(recording, name) for name in (_BEGINS, _CUT))
     return Window(max(begun), cut[0]) if begun and cut and max(begun) < cut[0] else None
 
@@ -234,34 +243,29 @@ def _begins_of(recording: Trace, name: str) -> list[int]:
 
 
 def windows_of(recording: Trace, clocked: Sequence[tuple[int, int]] = ()) -> Sequence[Window]:
-    """Find when the runs were that were marked, in order.
+    """Find the times of the marked runs, in order.
 
     Args:
-        recording: in which they are.
-        clocked: of the first runs, how long after its mark each began, and how long it took, in nanoseconds: a mark
-            holds what the stopwatch itself does as well. A thread may have paused between the mark and the clock:
-            then a run is moved within its mark until it holds its operations.
+        recording: the trace.
+        clocked: for the first runs, by the stopwatch, the nanoseconds from its marker's start to its own, and its
+            duration: a marker also covers the stopwatch's own work. If the thread paused between marker and clock,
+            the run is moved within its marker until it contains its operations.
     """
     wanted = {number for number, kind in enumerate(recording.kinds) if kind.name.startswith(_RUN)}
-    found: list[Window] = []
+    marks: list[Window] = []
     for track in recording.tracks if wanted else ():
         if track.role == "host":
             chosen = np.isin(track.kinds, list(wanted))
-            found += map(Window, track.start_ps[chosen].tolist(), track.end_ps[chosen].tolist())
-    found.sort()
-    return [*moved(recording, found[: len(clocked)], clocked), *found[len(clocked) :]]
+            marks += map(Window, track.start_ps[chosen].tolist(), track.end_ps[chosen].tolist())
+    marks.sort()
+    return [*moved(recording, marks[: len(clocked)], clocked), *marks[len(clocked) :]]
 
 
-def _why_not(done: str, error: Exception) -> str:
+def _why_not(done: Literal["started", "stopped"], error: Exception) -> Note:
     if "already" in str(error) or "one profile" in str(error).lower():
         return _running_already()
-    return f"The JAX profiler could not be {done}: {error}. Nothing was recorded."
+    return note("profiling.profiler_failed", done=done, error=str(error))
 
 
-def _running_already() -> str:
-    if _recording:
-        return "jaxmagic is already profiling; profiles cannot be nested. Nothing was recorded."
-    return (
-        "The JAX profiler is running already, and there is one in a process: it was left alone, and nothing was "
-        "recorded here. Stop it with jax.profiler.stop_trace() first."
-    )
+def _running_already() -> Note:
+    return note("profiling.nested") if _recording else note("profiling.profiler_in_use")

@@ -1,4 +1,4 @@
-"""The text of functions that a profile speaks of, as Python has it now: a record keeps it for later."""
+"""Reads the source of the functions in a profile, so that the record keeps it."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from ...records.call_stack import Frame
 from ...records.cell_names import text_of
 from ..record.profile import Code
 
-#: Of a function, or of a cell, no more is kept around the lines that are asked for.
+#: At most this many lines of a function are kept before and after each line with time.
 _MOST_LINES = 400
 
 
 def codes_of(frames: Iterable[Frame], *, trusted: bool = True) -> tuple[Code, ...]:
-    """The source of the functions that these lines are in; of a line outside of all, what stands around it.
+    """Return the source of the functions that contain these lines; for a line outside functions, the line itself.
 
     Args:
-        frames: the lines. Those whose file cannot be read are left out.
-        trusted: whether the names of files are those of this process. A recording from elsewhere may name any file:
-            then only code is read, that of cells and of files of Python.
+        frames: the lines. Lines of unreadable files are left out.
+        trusted: whether the frames come from this process. A recording made elsewhere may name any file, so that only
+            cells and Python files are read.
     """
     wanted: dict[tuple[str, str | None], set[int]] = {}
     for frame in frames:
@@ -36,23 +36,20 @@ def codes_of(frames: Iterable[Frame], *, trusted: bool = True) -> tuple[Code, ..
 
 
 def _is_code(file: str) -> bool:
-    """Tell whether Python knows it, or it is a file of Python.
-
-    Not a device, nor anything else that is on this machine.
-    """
+    """Tell whether Python has the file's lines already, or it is a regular ``.py`` file."""
     return file in linecache.cache or (file.endswith(".py") and os.path.isfile(file))
 
 
 def _stretches(text: Sequence[str], lines: set[int]) -> list[tuple[int, int]]:
-    """First and last line of the functions around some lines, in order; functions within others are part of them."""
+    """Return first and last line of the innermost functions around some lines, in order; neighbors are joined."""
     functions = _functions(text)
-    found: set[tuple[int, int]] = set()
+    stretches: set[tuple[int, int]] = set()
     for line in lines:
         around = [each for each in functions if each[0] <= line <= each[1]]
         first, last = min(around, key=lambda each: each[0] - each[1], default=(line, line))
-        found.add((max(first, line - _MOST_LINES), min(last, line + _MOST_LINES)))
+        stretches.add((max(first, line - _MOST_LINES), min(last, line + _MOST_LINES)))
     joined: list[tuple[int, int]] = []
-    for first, last in sorted(found):
+    for first, last in sorted(stretches):
         if joined and first <= joined[-1][1] + 3:
             joined[-1] = (joined[-1][0], max(joined[-1][1], last))
         elif first <= len(text):
@@ -61,10 +58,10 @@ def _stretches(text: Sequence[str], lines: set[int]) -> list[tuple[int, int]]:
 
 
 def _functions(text: Sequence[str]) -> list[tuple[int, int]]:
-    """Find where functions begin, with their decorators, and end; none where the text is no Python by itself."""
+    """Return first line, with decorators, and last line of each function; none if the text is not valid Python."""
     try:
         tree = ast.parse("\n".join(text))
-    except (SyntaxError, ValueError, RecursionError, MemoryError):  # no Python, or changed since it was run
+    except (SyntaxError, ValueError, RecursionError, MemoryError):  # not Python, or changed since it ran
         return []
     return [
         (min([node.lineno, *(each.lineno for each in node.decorator_list)]), node.end_lineno or node.lineno)

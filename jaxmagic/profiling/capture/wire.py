@@ -1,7 +1,7 @@
-"""Reads the fields of very many small messages at once: the wire format of protocol buffers, in columns.
+"""Reads the fields of many small protocol buffer messages at once, in columns.
 
-A recording has millions of events of a few bytes each. To make an object of each takes longer than all that is done
-with them; so all events take a step from field to field together, and numpy reads it.
+A trace has millions of events of a few bytes each, and making an object of each takes longer than the whole analysis.
+So numpy reads the first field of all events, then the second one, and so on.
 https://protobuf.dev/programming-guides/encoding/
 """
 
@@ -19,25 +19,25 @@ Bytes = NDArray[np.uint8]
 #: Wire types.
 VARINT, LENGTH = 0, 2
 
-#: Behind the last message there have to be so many bytes more, which reading may touch and nobody looks at.
+#: Bytes that must follow the last message, because reading may go beyond its end.
 PADDING = 32
 
-#: How long the content is of each wire type that has one length.
+#: Content length of each wire type of fixed length.
 _SIZES = np.array([0, 8, 0, 0, 0, 4, 0, 0], np.int64)
 
-#: No varint is longer.
+#: Longest varint.
 _MOST_BYTES = 10
 
 
 class Fields(NamedTuple):
-    """One field of each message that has one more.
+    """The next field of each message that has one.
 
     Attributes:
-        message: which message each belongs to.
-        number: of the field.
-        wire: its wire type.
-        value: the number of a varint, the length of what has one; undefined for others.
-        at: where its content begins, behind number and length.
+        message: indices of the messages.
+        number: field numbers.
+        wire: wire types.
+        value: the values of varints, the lengths of length-delimited fields; undefined for others.
+        at: offsets of the contents, after tag and length.
     """
 
     message: Ints
@@ -48,12 +48,12 @@ class Fields(NamedTuple):
 
 
 def fields(data: Bytes, start: Ints, end: Ints) -> Iterator[Fields]:
-    """All first fields of some messages, then all second ones, and so on. Broken messages end where they break.
+    """Yield the first fields of all messages, then all second ones, and so on. A broken message ends where it breaks.
 
     Args:
-        data: bytes, with :data:`PADDING` behind the last message.
-        start: where each message begins in them.
-        end: where it ends.
+        data: bytes, with :data:`PADDING` after the last message.
+        start: offsets of the messages.
+        end: offsets of their ends.
 
     >>> data = np.array([8, 150, 1, 18, 2, 104, 105, 8, 7, *[0] * PADDING], np.uint8)
     >>> for each in fields(data, np.array([0, 7]), np.array([7, 9])):
@@ -82,7 +82,7 @@ def fields(data: Bytes, start: Ints, end: Ints) -> Iterator[Fields]:
 
 
 def varints(data: Bytes, at: Ints) -> tuple[Ints, Ints]:
-    """The numbers that begin at some places, and the places behind them.
+    """Read varints at some offsets. Returns the values, and the offsets after them.
 
     >>> data = np.array([150, 1, 7, *[0] * PADDING], np.uint8)
     >>> [each.tolist() for each in varints(data, np.array([0, 2]))]

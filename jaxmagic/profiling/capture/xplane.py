@@ -1,6 +1,6 @@
-"""One plane of a recording: its events in columns, its modules, and what is said of it as a whole.
+"""Reads one XPlane of a trace: events in columns, compiled modules, and the statistics of the plane.
 
-The numbers of fields are those of ``tsl/profiler/protobuf/xplane.proto`` in https://github.com/openxla/xla; see
+The field numbers are those of ``tsl/profiler/protobuf/xplane.proto`` in https://github.com/openxla/xla; see
 :mod:`jaxmagic.xla.hlo_proto` for how they are used.
 """
 
@@ -19,7 +19,7 @@ from ...xla.hlo_proto import classes_of, text
 from ..record.recording import EventMetadata, StatValue
 from .wire import LENGTH, PADDING, VARINT, Bytes, Ints, fields, varints
 
-# Events stay as they are here: they are read in columns.
+# Events and statistics stay bytes here, and are read in columns.
 _XPLANE = """
 XSpace: planes 1 *XPlane, errors 2 *bytes, warnings 3 *bytes, hosts 4 *bytes
 XPlane: id 1 int64, name 2 bytes, lines 3 *XLine, events 4 *EventEntry, names 5 *NameEntry, stats 6 *bytes
@@ -32,18 +32,18 @@ XEvent: kind 1 int64, stats 4 *bytes
 XStat: name 1 int64, number 2 fixed64, unsigned 3 int64, signed 4 int64, text 5 bytes, data 6 bytes, reference 7 int64
 """
 
-#: What a statistic of an event is for: nothing, telling kinds of events apart, its time, or tying it to others.
+#: How a statistic of an event is used: not at all, as a part of its kind, or in a column of its own.
 _UNUSED, _MIXED, _OWN_OFFSET, _OWN_DURATION, _FLOW, _EXECUTION, _LAUNCH, _HELD = range(8)
 
-#: What is not used to tell kinds of events apart: what differs from run to run would make a kind of each event.
+#: Statistics that are no part of a kind, because they differ from event to event.
 _USES = {
     "device_offset_ps": _OWN_OFFSET,
     "device_duration_ps": _OWN_DURATION,
-    "_p": _FLOW,  # what is begun, by a producer
-    "_c": _FLOW,  # what is ended, by its consumer
+    "_p": _FLOW,  # flow id of the producer
+    "_c": _FLOW,  # flow id of the consumer
     "run_id": _EXECUTION,
-    "correlation_id": _LAUNCH,  # what the driver was called for, and what came of it
-    "bytes_allocated": _HELD,  # of an allocator
+    "correlation_id": _LAUNCH,  # of a driver call and the events that it launched
+    "bytes_allocated": _HELD,  # by an allocator
     **dict.fromkeys(
         (
             "flow", "id", "_a", "_ct", "_pt", "_r", "_src",
@@ -60,24 +60,24 @@ _MODULE = "Hlo Proto"
 #: Fields of an event.
 _KIND, _OFFSET, _DURATION, _STATS = 1, 2, 3, 4
 
-#: Statistics have numbers below: there are some hundred of them.
+#: Larger metadata ids of statistics are ignored; there are some hundred statistics.
 _MOST_NAMES = 2**20
 
-#: So many events are read at once: their columns fit into a processor's cache.
+#: This many events are read at once, so that their columns fit into the cache.
 _BLOCK = 2**15
 
 
 class Events(NamedTuple):
-    """Events in columns, by when they started.
+    """Events in columns, ordered by start.
 
     Attributes:
-        kinds: the number of the kind of each.
-        start: when it started, in picoseconds.
-        end: when it ended.
-        flow: the number that ties it to another event, or 0.
-        execution: the number of the execution of a program that it is part of, or 0.
-        launch: the number of the call of the driver that it is, or that it came of, or 0.
-        held: how many bytes an allocator has given away, or 0.
+        kinds: numbers of their kinds.
+        start: start times in picoseconds.
+        end: end times.
+        flow: flow ids, or 0.
+        execution: run ids, or 0.
+        launch: correlation ids, or 0.
+        held: bytes allocated after the event, or 0.
     """
 
     kinds: Ints
@@ -89,7 +89,7 @@ class Events(NamedTuple):
     held: Ints
 
     def where(self, mask: Any) -> Events:
-        """Those that are chosen."""
+        """Select events."""
         return Events(*(each[mask] for each in self))
 
 
@@ -97,12 +97,12 @@ _NONE = Events(*(np.zeros(0, np.int64) for _ in Events._fields))
 
 
 class Plane:
-    """One plane of a recording.
+    """One plane of a trace.
 
     Args:
-        message: it.
-        host: whose it is, empty where there is one alone.
-        kinds: of events; those of it whose kind is new add that.
+        message: the XPlane.
+        host: the name of its host; empty if there is only one.
+        kinds: the kinds of events of the trace; new kinds of this plane are appended.
         base_ns: subtracted from all times.
     """
 
@@ -118,70 +118,70 @@ class Plane:
         self._kinds = kinds
         self._known: dict[int, int] = {}
 
-    def facts(self) -> dict[str, StatValue]:
-        """Return what is said of the plane as a whole."""
+    def stats(self) -> dict[str, StatValue]:
+        """Return the statistics of the plane."""
         return dict(self._read(self._message.stats))
 
     def modules(self) -> dict[int, bytes]:
-        """The modules that lie in it, not read yet, by the number of their program."""
-        found = {}
+        """Return the serialized modules of the plane by program id."""
+        modules = {}
         for number, event in self._events.items():
-            facts = dict(self._read(event.stats))
-            module = facts.get(_MODULE)
+            stats = dict(self._read(event.stats))
+            module = stats.get(_MODULE)
             if isinstance(module, bytes):
-                found[_program(facts, text(event.name), number)] = module
-        return found
+                modules[_program(stats, text(event.name), number)] = module
+        return modules
 
     def events(self, line: Any) -> Events:
-        """Those of a line, by when they started; of those that started at once the longest first."""
+        """Read the events of a line, ordered by start, the longest first among those that start together."""
         raw = list(line.events)
         if not raw:
             return _NONE
         blocks = [self._block(raw[at : at + _BLOCK]) for at in range(0, len(raw), _BLOCK)]
         kinds, offset, duration, own_offset, own_duration, *ties = np.concatenate(blocks, axis=1)
         own = np.flatnonzero((own_offset >= 0) & (own_duration >= 0))
-        if len(own):  # by the device's clock; what the event itself says is a guess at the host's
+        if len(own):  # the device's clock; the times of the event itself are estimates on the host's clock
             offset[own] = own_offset[own] + round(float(np.median(offset[own] - own_offset[own])))
             duration[own] = own_duration[own]
         start = (line.start_ns - self._base_ns) * 1000 + offset
         end = start + np.maximum(duration, 0)
-        found = Events(kinds, start, end, *ties)
-        return found if (start[1:] > start[:-1]).all() else found.where(np.lexsort((-end, start)))
+        events = Events(kinds, start, end, *ties)
+        return events if (start[1:] > start[:-1]).all() else events.where(np.lexsort((-end, start)))
 
     def _block(self, raw: list[bytes]) -> Ints:
-        """Make a row of each event: kind, offset, duration, both by the device's own clock or -1, and ties.
+        """Return the columns of events: kind, offset, duration, offset and duration by the device's clock or -1, ids.
 
-        Events are of one kind where their metadata are the same and so are the statistics that are wanted. Of these
-        a number is made, by mixing the bits of each and adding them up, and looked up instead of them all.
+        Events are of the same kind if their metadata and the statistics that are not in `_USES` are the same. Their
+        bits are mixed to a hash for each event, and the kind is looked up by the hash.
         """
         data = np.frombuffer(b"".join(raw) + bytes(PADDING), np.uint8)
         end = np.cumsum(np.fromiter(map(len, raw), np.int64, len(raw)))
         start = np.concatenate([[0], end[:-1]]) if len(raw) else end
-        found = np.zeros((9, len(raw)), np.int64)
-        found[3:5] = -1
+        columns = np.zeros((9, len(raw)), np.int64)
+        columns[3:5] = -1
         mixed = np.zeros(len(raw), np.uint64)
         for each in fields(data, start, end):
             for row, number in enumerate((_KIND, _OFFSET, _DURATION)):
                 chosen = (each.number == number) & (each.wire == VARINT)
-                found[row, each.message[chosen]] = each.value[chosen]
+                columns[row, each.message[chosen]] = each.value[chosen]
             stats = np.flatnonzero((each.number == _STATS) & (each.wire == LENGTH))
             if len(stats):
                 end_at = each.at[stats] + each.value[stats]
-                self._mix(mixed, found[3:], data, each.message[stats], each.at[stats], end_at)
-        mixed += _scrambled(found[0])
+                self._mix(mixed, columns[3:], data, each.message[stats], each.at[stats], end_at)
+        mixed += _scrambled(columns[0])
         values, first, which = np.unique(mixed, return_index=True, return_inverse=True)
         numbers = [self._number(value, raw[at]) for value, at in zip(values.tolist(), first.tolist(), strict=True)]
-        found[0] = np.array(numbers, np.int64)[which]
-        return found
+        columns[0] = np.array(numbers, np.int64)[which]
+        return columns
 
     def _mix(self, mixed: Any, own: Ints, data: Bytes, events: Ints, start: Ints, end: Ints) -> None:
-        """Add what one statistic of each event tells to the number of the event, or keep it if it has a row."""
+        """Add one statistic of each event to the hash of the event, or store it if it has a column of its own."""
         tag, after = varints(data, start)
         name, after = varints(data, after)
         use = self._uses[np.clip(name, 0, len(self._uses) - 1)]
         wanted = (tag == 8) & (use > 0)
         events, name, start, end, after, use = (each[wanted] for each in (events, name, start, end, after, use))
-        there = after < end  # a value of 0 may be left out
+        there = after < end  # a value of 0 may be omitted
         tag, after = varints(data, after)
         value, _ = varints(data, after)
         tag, value = tag * there, value * there
@@ -194,7 +194,7 @@ class Plane:
         mixed[events] += _scrambled(_scrambled(name * 64 + tag) ^ value.view(np.uint64))
 
     def _number(self, value: int, raw: bytes) -> int:
-        """Return the number of a kind, which becomes known with its first event."""
+        """Return the number of the kind with this hash, and add the kind if it is new."""
         if value not in self._known:
             event = xspace_messages()["XEvent"]()
             event.ParseFromString(raw)
@@ -204,11 +204,10 @@ class Plane:
 
     def _kind(self, event: Any) -> EventMetadata:
         metadata = self._events.get(event.kind)
-        wanted = dict(self._read(event.stats))
-        facts = {name: fact for name, fact in wanted.items() if name not in _USES}
+        stats = {name: value for name, value in self._read(event.stats) if name not in _USES}
         if metadata is None:
-            return EventMetadata("", facts, self._host)
-        return EventMetadata(text(metadata.name), dict(self._read(metadata.stats)) | facts, self._host)
+            return EventMetadata("", stats, self._host)
+        return EventMetadata(text(metadata.name), dict(self._read(metadata.stats)) | stats, self._host)
 
     def _read(self, stats: Iterable[bytes]) -> Iterator[tuple[str, StatValue]]:
         for raw in stats:
@@ -229,39 +228,36 @@ class Plane:
         return bytes(message.data) or int(message.unsigned or message.signed)
 
 
-def _program(facts: Mapping[str, StatValue], name: str, number: int) -> int:
-    """The number of a program: said, or in its name as in ``jit_f(15)``."""
-    said = facts.get("program_id")
-    if isinstance(said, int):
-        return said
-    found = re.search(r"\((\d+)\)$", name)
-    return int(found[1]) if found else number
+def _program(stats: Mapping[str, StatValue], name: str, number: int) -> int:
+    """Return the id of a program from its statistics, or else from its name, such as ``jit_f(15)``."""
+    program_id = stats.get("program_id")
+    if isinstance(program_id, int):
+        return program_id
+    in_name = re.search(r"\((\d+)\)$", name)
+    return int(in_name[1]) if in_name else number
 
 
 def _table(uses: Iterable[tuple[int, int]]) -> NDArray[np.int8]:
-    """Return what a statistic is used for, by the number of its name; the last place stands for all larger ones.
-
-    Nothing.
-    """
+    """Tabulate the use of each statistic by its metadata id. The last entry, for all larger ids, is unused."""
     known = {number: use for number, use in uses if 0 <= number < _MOST_NAMES}
-    found = np.zeros(max(known, default=-1) + 2, np.int8)  # no larger than it has to be: there may be many planes
-    found[list(known)] = list(known.values())
-    return found
+    table = np.zeros(max(known, default=-1) + 2, np.int8)  # as small as possible: there may be many planes
+    table[list(known)] = list(known.values())
+    return table
 
 
 def _scrambled(numbers: Any) -> NDArray[np.uint64]:
-    """Numbers that are as different as these, with all their bits: the last steps of MurmurHash3.
+    """Scramble the bits of numbers with the finalizer of MurmurHash3, which keeps different numbers different.
 
     https://github.com/aappleby/smhasher/blob/master/src/MurmurHash3.cpp
     """
-    found = np.asarray(numbers).astype(np.uint64)
+    bits = np.asarray(numbers).astype(np.uint64)
     for factor in (0xFF51AFD7ED558CCD, 0xC4CEB9FE1A85EC53):
-        found ^= found >> np.uint64(33)
-        found *= np.uint64(factor)
-    return found ^ (found >> np.uint64(33))
+        bits ^= bits >> np.uint64(33)
+        bits *= np.uint64(factor)
+    return bits ^ (bits >> np.uint64(33))
 
 
 @cache
 def xspace_messages() -> dict[str, Any]:
-    """The classes of messages, by their names above."""
+    """Return the classes of the messages above by name."""
     return classes_of("jaxmagic.xplane", _XPLANE)

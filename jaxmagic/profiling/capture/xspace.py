@@ -1,7 +1,7 @@
-"""Reads what the JAX profiler writes: ``XSpace`` messages, whole hosts with their planes, lines and events.
+"""Reads the files of the JAX profiler: ``XSpace`` messages with the planes, lines and events of a host.
 
-``jax.profiler.ProfileData`` reads the events of such a file as well, but neither the compiled modules in it nor what
-operations have in common.
+``jax.profiler.ProfileData`` reads the events of such a file as well, but neither its compiled modules nor the
+metadata that events share.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from ...records.note import Note, note
 from ...runtime.gc_pause import held_back
 from ...xla.hlo import HloModule
 from ...xla.hlo_proto import text
@@ -22,10 +23,10 @@ from ..record.recording import EventMetadata, ProgramKey, Role, StatValue, Trace
 from .wire import Ints
 from .xplane import Events, Plane, xspace_messages
 
-#: Times that are larger do not count from the beginning of the recording; 52 days.
+#: Larger times do not count from the beginning of the recording; 52 days.
 _LONGEST_NS = 2**52
 
-#: Lines of a device's plane, and what is on them.
+#: Lines of a device's plane, with their roles.
 _LINES: Mapping[str, Role] = {
     "XLA Ops": "operations",
     "Async XLA Ops": "asynchronous",
@@ -36,13 +37,13 @@ _LINES: Mapping[str, Role] = {
 
 
 def read_recording(files: Iterable[tuple[str, bytes]]) -> Trace:
-    """All that was recorded, of one host or of several.
+    """Read the trace of one host or of several.
 
     Args:
-        files: a name for each host, empty where there is one alone, and the bytes of its file.
+        files: for each host its name, empty if there is only one, and the bytes of its file.
 
     Raises:
-        google.protobuf.message.DecodeError: a file is none of the profiler's, or its end is missing.
+        google.protobuf.message.DecodeError: a file was not written by the profiler, or is truncated.
     """
     with held_back():
         reader = _Reader()
@@ -52,10 +53,10 @@ def read_recording(files: Iterable[tuple[str, bytes]]) -> Trace:
 
 
 def parsed(data: bytes) -> Any:
-    """The message in a file.
+    """Parse the bytes of a file as an XSpace.
 
     Raises:
-        google.protobuf.message.DecodeError: it is none of the profiler's, or its end is missing.
+        google.protobuf.message.DecodeError: the file was not written by the profiler, or is truncated.
     """
     space = xspace_messages()["XSpace"]()
     space.ParseFromString(data)
@@ -69,7 +70,7 @@ class _Reader:
         self._kinds: list[EventMetadata] = []
         self._devices: dict[str, Mapping[str, StatValue]] = {}
         self._modules: dict[ProgramKey, bytes] = {}
-        self._notes: list[str] = []
+        self._notes: list[Note] = []
         self._base_ns = 0
 
     def recording(self) -> Trace:
@@ -84,7 +85,9 @@ class _Reader:
         )
 
     def read(self, host: str, space: Any) -> None:
-        self._notes += [f"The profiler said: {text(each)}" for each in (*space.errors, *space.warnings)]
+        self._notes += [
+            note("profiling.profiler_message", text=text(each)) for each in (*space.errors, *space.warnings)
+        ]
         if self._base_ns == 0:
             self._base_ns = _base_of(space)
         accelerators = any(_device_of(text(plane.name)) for plane in space.planes)
@@ -99,16 +102,16 @@ class _Reader:
                 self._read_host(host, plane, operations=not accelerators)
 
     def _read_device(self, device: str, plane: Plane) -> None:
-        self._devices[device] = plane.facts() | dict(self._devices.get(device, {}))
+        self._devices[device] = plane.stats() | dict(self._devices.get(device, {}))
         names = [text(line.name) for line in plane.lines]
         streams = any(name.startswith("Stream") for name in names)
         for name, line in zip(names, plane.lines, strict=True):
             role = "operations" if name.startswith("Stream") else _LINES.get(name)
-            if role is not None and not (streams and name == "XLA Ops"):  # which is made of what is on the streams
+            if role is not None and not (streams and name == "XLA Ops"):  # derived from the streams
                 self._tracks += _tracks(name, device, role, plane.events(line))
 
     def _read_host(self, host: str, plane: Plane, *, operations: bool) -> None:
-        """Threads. Where there is no accelerator they run the operations, for one device or for several."""
+        """Read the threads of a host. Without an accelerator they run the operations of the CPU devices."""
         for line in plane.lines:
             if not len(line.events):
                 continue
@@ -116,17 +119,18 @@ class _Reader:
             events = plane.events(line)
             devices = self._ordinals(events.kinds) if operations else np.full(len(events.kinds), -1)
             for ordinal in np.unique(devices).tolist():
-                mine = events.where(devices == ordinal)
+                of_device = events.where(devices == ordinal)
                 if ordinal < 0:
-                    self._threads += _tracks(name, None, "host", mine)
+                    self._threads += _tracks(name, None, "host", of_device)
                 else:
                     device = f"{host} CPU:{ordinal}".strip()
                     self._devices.setdefault(device, {})
-                    self._threads += _tracks(name, device, "operations", mine.where(mine.end > mine.start))
+                    nonempty = of_device.where(of_device.end > of_device.start)
+                    self._threads += _tracks(name, device, "operations", nonempty)
 
     def _ordinals(self, kinds: Ints) -> Ints:
-        """For which device of the host each event is an operation, by its kind; -1 if for none."""
-        if len(kinds) < len(self._kinds):  # many short lines: no step takes as long as there are kinds
+        """Return the CPU device of each event by its kind; -1 for events that are not operations."""
+        if len(kinds) < len(self._kinds):  # many short lines: avoid work for all kinds
             present, which = np.unique(kinds, return_inverse=True)
             return np.array([_ordinal(self._kinds[kind]) for kind in present.tolist()], np.int64)[which]
         ordinals = np.full(len(self._kinds), -1)
@@ -136,42 +140,42 @@ class _Reader:
 
 
 def _base_of(space: Any) -> int:
-    """The earliest start of a line, where times count from 1970: picoseconds would not fit into 64 bits."""
+    """Return the earliest start of a line if times count from 1970: those in picoseconds do not fit into 64 bits."""
     starts = [line.start_ns for plane in space.planes for line in plane.lines if len(line.events)]
     return base_ns if (base_ns := min(starts, default=0)) > _LONGEST_NS else 0
 
 
 def _tracks(name: str, device: str | None, role: Role, events: Events) -> list[TraceLine]:
-    """One, if there are any events."""
+    """Make a line if there are any events."""
     return [TraceLine(name, device, role, *events)] if len(events.kinds) else []
 
 
 def _device_of(plane: str) -> str | None:
-    """``"GPU:0"`` for ``"/device:GPU:0"``; ``None`` for what is no device that computes.
+    """Return ``"GPU:0"`` for ``"/device:GPU:0"``; ``None`` for planes of other things than compute devices.
 
     A SparseCore is a part of its chip: ``"TPU:0"`` for ``"/device:TPU:0 SparseCore 1"``.
     """
-    found = re.fullmatch(r"/device:(\w+:\d+.*?)(?: SparseCore \d+)?", plane)
-    return None if found is None or found[1].startswith("CUSTOM") else found[1]
+    name = re.fullmatch(r"/device:(\w+:\d+.*?)(?: SparseCore \d+)?", plane)
+    return None if name is None or name[1].startswith("CUSTOM") else name[1]
 
 
 def _ordinal(kind: EventMetadata) -> int:
-    """For which device of the host it is an operation; -1 if it is none."""
-    if "hlo_op" not in kind.facts or kind.name.startswith("end: ") or "::" in kind.name:
+    """Return the CPU device of an operation; -1 for events that are not operations."""
+    if "hlo_op" not in kind.stats or kind.name.startswith("end: ") or "::" in kind.name:
         return -1
-    found = kind.facts.get("device_ordinal", 0)
-    return found if isinstance(found, int) and found >= 0 else -1
+    ordinal = kind.stats.get("device_ordinal", 0)
+    return ordinal if isinstance(ordinal, int) and ordinal >= 0 else -1
 
 
 def _parsed(
     modules: Mapping[ProgramKey, bytes], wanted: Container[ProgramKey | None]
 ) -> tuple[dict[ProgramKey, HloModule], dict[ProgramKey, str]]:
-    """Those that ran, and why others of them could not be read."""
-    found, unread = {}, {}
+    """Parse the modules of programs that ran. Returns them, and for unreadable ones the type of the error."""
+    parsed, unread = {}, {}
     for key, data in modules.items():
         if key in wanted:
             try:
-                found[key] = with_own_callers(without_inherited(read_hlo_proto(data)))
-            except Exception as error:  # another compiler's: the rest is worth seeing
+                parsed[key] = with_own_callers(without_inherited(read_hlo_proto(data)))
+            except Exception as error:  # another compiler wrote it: the rest is worth seeing
                 unread[key] = type(error).__name__
-    return found, unread
+    return parsed, unread

@@ -9,7 +9,7 @@ from .steps import steps_chart
 from .timeline import profile_timeline_chart
 
 _NO_TIME = "no device time was recorded"
-_NO_ROOF = "it is not known what the device can do, or no operation's work is"
+_NO_ROOF = "the peak rates of the device, or the FLOPs of all operations, are not known"
 _NO_STEPS = "no steps are marked, and no program ran three times in a row"
 
 CHARTS = {
@@ -19,6 +19,6 @@ CHARTS = {
         "timeline": Pictured(profile_timeline_chart, _NO_TIME),
         "roofline": Pictured(roofline_chart, _NO_ROOF),
         "steps": Pictured(steps_chart, _NO_STEPS),
-        "memory": Pictured(memory_chart, "no allocator is in the recording"),
+        "memory": Pictured(memory_chart, "the recording has no allocator events"),
     }
 }

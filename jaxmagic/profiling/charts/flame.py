@@ -11,18 +11,14 @@ from ...records.paths import short_source
 from ..analysis.scope_tree import By, Node, tree, walk
 from ..record.profile import Profile
 
-#: What is drawn: more is not seen.
+#: Limits of what can still be seen: levels, cells, and the share of the width of a cell.
 _MOST_LEVELS = 20
-
-
 _MOST_CELLS = 400
-
-
 _NARROWEST = 1 / 500
 
 
 def profile_flame(profile: Profile, by: By = "scope") -> Flame | None:
-    """The flame graph; ``None`` where no time was spent."""
+    """Draw device time as a flame graph; ``None`` without device time."""
     root = tree(profile, by)
     if not root.time_ns:
         return None
@@ -59,4 +55,4 @@ def _lines(node: Node, total_ns: int, parts: int) -> Iterator[str]:
     yield f"{node.step.name}  {node.step.place}".rstrip()
     yield f"{units.time(node.time_ns / parts)}, {units.share(node.time_ns, total_ns)} of all"
     if node.children and node.self_ns:
-        yield f"{units.time(node.self_ns / parts)} of it by itself"
+        yield f"{units.time(node.self_ns / parts)} self time"

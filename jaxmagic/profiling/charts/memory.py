@@ -1,4 +1,4 @@
-"""Memory in use of the allocators, over time."""
+"""Chart of allocated memory over time."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from ...charts.curves import Curves, Series
 from ...charts.scale import Scale
 from ..record.profile import Profile
 
-#: Less than this is not drawn beside more.
+#: An allocator with a smaller share of the largest peak is not drawn.
 _WORTH_A_CURVE = 0.01
 
 
 def memory_chart(profile: Profile) -> Curves | None:
-    """Chart the memory in use of each allocator; ``None`` if the recording has no allocator events."""
+    """Draw the allocated memory of each allocator; ``None`` without allocator events."""
     most = max((each.peak_bytes for each in profile.allocator_uses), default=0)
     shown = [each for each in profile.allocator_uses if each.peak_bytes >= _WORTH_A_CURVE * most > 0]
     if not shown:
@@ -19,7 +19,7 @@ def memory_chart(profile: Profile) -> Curves | None:
     low = float(min(each.time_ns[0] for each in shown))
     high = float(max(each.time_ns[-1] for each in shown))
     return Curves(
-        title="memory that programs were given",
+        title="allocated memory",
         x=Scale(label="time", quantity="time", low=low, high=max(high, low + 1)),
         y=Scale(label="memory", quantity="size", low=0.0, high=1.05 * most),
         series=tuple(

@@ -1,4 +1,4 @@
-"""Steps, and what the devices did in each."""
+"""Chart of the parts of a step."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from ...charts.spec import Bar, Bars
 from ..analysis.devices.step_parts import PARTS, mean_parts
 from ..record.profile import Profile
 
-#: What the parts are called in the legend of a picture.
+#: Names of the parts in the legend.
 _DRAWN = {
-    "computes": "computing",
-    "exchanges": "exchanging data",
-    "copies": "copying",
+    "compute": "computing",
+    "collectives": "communicating",
+    "memcpy": "copying",
     "input": "waiting for input",
     "host": "waiting for the host",
     "idle": "idle",
@@ -19,17 +19,17 @@ _DRAWN = {
 
 
 def steps_chart(profile: Profile) -> Bars | None:
-    """A bar a device: its mean step in parts; ``None`` without steps."""
-    found = [(each.device, mean_parts(each)) for each in profile.step_times if each.time_ns]
-    if not found:
+    """Draw a bar for each device with the parts of its mean step; ``None`` without steps."""
+    devices = [(each.device, mean_parts(each)) for each in profile.step_times if each.time_ns]
+    if not devices:
         return None
-    shown = [name for name, _ in PARTS if any(parts[name] for _, parts in found)]
+    shown = [name for name, _ in PARTS if any(parts[name] for _, parts in devices)]
     bars = tuple(
-        Bar(name=device, parts=tuple((_DRAWN[name], parts[name]) for name in shown)) for device, parts in found
+        Bar(name=device, parts=tuple((_DRAWN[name], parts[name]) for name in shown)) for device, parts in devices
     )
-    high = max(sum(parts.values()) for _, parts in found)
+    high = max(sum(parts.values()) for _, parts in devices)
     return Bars(
-        title="a step in the mean, by device",
+        title="mean step by device",
         x=Scale(label="time", quantity="time", low=0.0, high=float(max(1.0, high))),
         bars=bars,
         order=tuple(_DRAWN.values()),

@@ -1,4 +1,4 @@
-"""The timeline of a profile as a picture: a lane for each stream and thread, and one for what a device waits for."""
+"""Timeline chart: a lane for each stream and thread, and one for the gaps of each device."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ...charts.scale import Scale
 from ..record.profile import Profile
 from ..record.timeline import Activity, EventTrack, ProfileTimeline
 
-#: The colours of activities, by their numbers, in the order of the legend.
+#: Colour numbers of activities, in the order of the legend.
 _HUES: Mapping[Activity, int] = {
     "computation": 0,
     "control flow": 5,
@@ -22,15 +22,15 @@ _HUES: Mapping[Activity, int] = {
     "run": 2,
 }
 
-#: What lanes are called that have no thread's name.
+#: Names of lanes that are not threads.
 _NAMES: Mapping[str, str] = {"gaps": "not computing", "runs": "runs"}
 
-#: Calls within calls that are drawn: what lies deeper is nowhere else and not seen either.
+#: Nested calls are drawn down to this depth.
 _MOST_ROWS = 12
 
 
 def profile_timeline_chart(record: Profile) -> Lanes | None:
-    """Return what ran when; ``None`` where nothing was recorded."""
+    """Draw the timeline; ``None`` without events."""
     timeline = record.timeline
     if timeline is None or not timeline.tracks or timeline.end_ns <= 0:
         return None
@@ -62,21 +62,21 @@ def _lines(detail: str) -> tuple[str, ...]:
 
 
 def _left_out(timeline: ProfileTimeline, deeper: int) -> Sequence[str]:
-    told = []
+    omitted = []
     if timeline.left_out:
         shortest = units.time(timeline.shortest_ns)
-        told.append(f"{units.count(timeline.left_out, 'event')} of {shortest} or less not drawn")
+        omitted.append(f"{units.count(timeline.left_out, 'event')} of {shortest} or less not drawn")
     if timeline.gaps_left_out:
-        told.append(f"{units.count(timeline.gaps_left_out, 'shorter gap')} not drawn")
+        omitted.append(f"{units.count(timeline.gaps_left_out, 'shorter gap')} not drawn")
     if timeline.threads_left_out:
-        told.append(f"{units.count(timeline.threads_left_out, 'thread')} that did least not drawn")
+        omitted.append(f"{units.count(timeline.threads_left_out, 'less busy thread')} not drawn")
     if deeper:
-        told.append(f"{units.count(deeper, 'call')} deep within others not drawn")
-    return told
+        omitted.append(f"{units.count(deeper, 'deeply nested call')} not drawn")
+    return omitted
 
 
 def _lane(track: EventTrack) -> tuple[Lane, int]:
-    """A track in rows; and how many of its events lie too deep within others."""
+    """Arrange a track in rows. Returns the lane, and how many events are nested too deeply."""
     rows = _rows(track.start_ns, track.length_ns)
     kept = [place for place, row in enumerate(rows) if row < _MOST_ROWS]
     lane = Lane(
@@ -93,16 +93,16 @@ def _lane(track: EventTrack) -> tuple[Lane, int]:
 
 
 def _rows(starts: Sequence[int], lengths: Sequence[int]) -> list[int]:
-    """For each event the first row that is free when it starts: what lies within another one lies below it.
+    """Return, for each event, the first row that is free when it starts, so that nested events lie below each other.
 
     >>> _rows([0, 1, 2, 5, 9], [8, 3, 1, 1, 1])
     [0, 1, 2, 1, 0]
     """
     ends: list[int] = []
-    found = []
+    rows = []
     for start, length in zip(starts, lengths, strict=True):
         row = next((number for number, end in enumerate(ends) if end <= start), len(ends))
-        if row < _MOST_ROWS:  # what lies deeper is not drawn
+        if row < _MOST_ROWS:  # deeper events are not drawn
             ends[row : row + 1] = [start + max(length, 1)]
-        found.append(row)
-    return found
+        rows.append(row)
+    return rows

@@ -1,4 +1,4 @@
-"""Memory in use of the allocators in a recording, over time."""
+"""Allocated memory over time."""
 
 from __future__ import annotations
 
@@ -7,18 +7,18 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AllocatorUse:
-    """One allocator, as the profiler heard of it.
+    """Memory of one allocator.
 
-    Memory is given away when a program is dispatched, which may be long before it runs, and taken back when nothing
-    needs it any more.
+    Memory is allocated when a program is dispatched, which may be long before it runs, and freed when nothing needs
+    it any more. Times count from the first operation of a device.
 
     Attributes:
-        allocator: its name, such as ``"GPU_0_bfc"``.
-        peak_bytes: the most that it had given away in the recording.
-        peak_ns: when that was, from the first operation of a device on.
-        program: the function that JAX was dispatching then, such as ``"dot"``; empty if that is not known.
-        time_ns: when it gave or took back, from the first operation of a device on; of very many times some.
-        held_bytes: how much it had given away behind each.
+        allocator: the name of the allocator, such as ``"GPU_0_bfc"``.
+        peak_bytes: the peak of allocated memory in the recording.
+        peak_ns: the time of the peak.
+        program: the function that JAX was dispatching at the peak, such as ``"dot"``; empty if not known.
+        time_ns: times of allocations and deallocations; a selection if there are very many.
+        held_bytes: allocated memory after each of them.
     """
 
     allocator: str

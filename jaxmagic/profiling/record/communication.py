@@ -1,4 +1,4 @@
-"""What devices move between each other and the host, and how the arrays of programs are divided among them."""
+"""Communication of devices with each other and the host, and the shardings of programs."""
 
 from __future__ import annotations
 
@@ -7,25 +7,26 @@ from typing import Literal as OneOf
 
 from ...xla.hlo import Sharded
 
-#: Where a copy goes.
+#: The direction of a copy.
 Direction = OneOf["host to device", "device to host", "device to device", "on the device"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CollectiveTime:
-    """All runs of one collective operation of one program, on all devices.
+    """All executions of one collective of one program, on all devices.
 
     Attributes:
-        name: of the instruction, such as ``"psum_invariant.7"``; of the kernel where no program is known.
-        kind: such as ``"all-reduce"``.
-        module: of the program; empty if that is not known.
-        devices: how many devices took part.
-        count: how often it ran, on all devices.
-        payload_bytes: what one run takes or gives on one device, the larger of the two; ``None`` if not known.
-        total_ns: how long all runs took, one added to the other.
-        exposed_ns: what of the time of the devices is its own, because nothing was computed meanwhile.
-        wait_ns: how much later the last device began, added up over all runs of all devices: so long they had to
-            wait for it. ``None`` where not all devices exchange with all, or their runs cannot be told apart.
+        name: the name of the instruction, such as ``"psum_invariant.7"``; of the kernel if the program is not known.
+        kind: the kind of collective, such as ``"all-reduce"``.
+        module: the name of the program; empty if not known.
+        devices: the number of devices that took part.
+        count: number of executions on all devices.
+        payload_bytes: the size of the operands or the result on one device, whichever is larger; ``None`` if not
+            known.
+        total_ns: sum of the durations.
+        exposed_ns: the time in which no computation hid the collective.
+        wait_ns: straggler wait: how much later the last device started, summed over all executions and devices.
+            ``None`` with several replica groups, or if the executions of the devices cannot be matched.
     """
 
     name: str
@@ -41,15 +42,15 @@ class CollectiveTime:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TransferTime:
-    """All copies in one direction, of one device as far as that is known.
+    """All copies in one direction, of one device if that is known.
 
     Attributes:
-        direction: from where to where.
-        device: whose, such as ``"GPU:0"``; ``None`` where the recording does not tell.
-        count: how many copies.
-        size_bytes: of all of them; ``None`` where the recording does not tell that of each.
-        total_ns: how long they took, one added to the other.
-        time_ns: for how long there was any: several at once count once.
+        direction: the direction of the copies.
+        device: the device, such as ``"GPU:0"``; ``None`` if not recorded.
+        count: number of copies.
+        size_bytes: sum of their sizes; ``None`` if the size of any is not recorded.
+        total_ns: sum of their durations.
+        time_ns: the time in which any of them ran; overlapping copies count once.
     """
 
     direction: Direction
@@ -61,7 +62,7 @@ class TransferTime:
 
     @property
     def bytes_per_s(self) -> float | None:
-        """The rate of all of them while there was any; ``None`` where sizes are not known."""
+        """Bandwidth while any copy ran; ``None`` if sizes are not known."""
         return self.size_bytes / self.time_ns * 1e9 if self.size_bytes and self.time_ns else None
 
 
@@ -70,11 +71,11 @@ class ProgramTime:
     """A program that ran.
 
     Attributes:
-        name: such as ``"jit_f"``.
-        devices: on how many devices it ran.
-        time_ns: what of the time of the devices is its own.
-        inputs: the arrays that it takes.
-        outputs: the arrays that it gives.
+        name: the name of the module, such as ``"jit_f"``.
+        devices: the number of devices that it ran on.
+        time_ns: its attributed device time.
+        inputs: the parameters.
+        outputs: the results.
     """
 
     name: str

@@ -10,21 +10,20 @@ class KernelTime:
     """All executions of one kernel with one launch size, for one operation on one device.
 
     Attributes:
-        name: of its function, without namespaces, template arguments and parameters.
-        full_name: as the profiler recorded it.
-        operation: for which it ran, as in :class:`OperationTime`.
-        module: of its program; empty if that is not known.
-        device: where it ran.
-        count: how often.
-        total_ns: how long all runs took, one added to the other.
-        min_ns: how long the shortest took.
-        median_ns: the median of their times.
-        max_ns: how long the longest took.
-        grid: how many blocks, or work-groups of AMD's GPUs, in each direction; empty if that was not recorded.
-        block: how many threads in each, likewise.
-        registers: how many each thread has; ``None`` if that was not recorded.
-        launch_ns: the median time from the call of the driver to the beginning on the device; ``None`` where the
-            recording does not tie them.
+        name: the name of its function, without namespaces, template arguments and parameters.
+        full_name: the recorded name.
+        operation: the operation that it ran for, as in :class:`OperationTime`.
+        module: the name of the program; empty if not known.
+        device: the device that it ran on.
+        count: number of executions.
+        total_ns: sum of their durations.
+        min_ns: the shortest duration.
+        median_ns: the median duration.
+        max_ns: the longest duration.
+        grid: thread blocks, or work-groups of AMD's GPUs, in each dimension; empty if not recorded.
+        block: threads per block in each dimension; empty if not recorded.
+        registers: registers per thread; ``None`` if not recorded.
+        launch_ns: the median time from the driver call to the start on the device; ``None`` if not known.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""What the JAX profiler recorded, in columns: what the analysis reads, and nobody keeps."""
+"""The trace that the JAX profiler recorded, in columns; the analysis reads it, and it is not saved."""
 
 from __future__ import annotations
 
@@ -11,18 +11,17 @@ if TYPE_CHECKING:
     from numpy import int64
     from numpy.typing import NDArray
 
+    from ...records.note import Note
     from ...xla.hlo import HloModule
 
-#: What the events of a track are: operations that a device ran one after the other; operations that it ran beside
-#: those; whole programs; steps; when it waited; or what a thread of the host did.
+#: What the events of a line are: operations of a device; its asynchronous operations; executions of programs; steps;
+#: waits; or functions of a host thread.
 Role = OneOf["operations", "asynchronous", "programs", "steps", "waits", "host"]
 
 #: A statistic of an event, as the profiler wrote it.
 StatValue = int | float | str | bytes
 
-
-#: Which program: the host that ran it, empty where there is one alone, and its number there. Two hosts may have given
-#: one number to different programs.
+#: The host of a program, empty if there is only one, and its program id there. Program ids of two hosts may collide.
 ProgramKey = tuple[str, int]
 
 
@@ -30,37 +29,39 @@ class EventMetadata(NamedTuple):
     """Metadata shared by events that differ only in time (XEventMetadata plus stats).
 
     Attributes:
-        name: as recorded: of an operation, a kernel, or a function of the host.
-        facts: its statistics, by their names: ``"hlo_op"``, ``"program_id"``, ``"bytes_accessed"`` and others.
-        host: whose it is, empty where there is one alone.
+        name: the recorded name of the operation, the kernel, or the host function.
+        stats: the statistics by name, such as ``"hlo_op"``, ``"program_id"`` and ``"bytes_accessed"``.
+        host: the host; empty if there is only one.
     """
 
     name: str
-    facts: Mapping[str, StatValue]
+    stats: Mapping[str, StatValue]
     host: str = ""
 
     @property
     def program(self) -> ProgramKey | None:
-        """Which program it belongs to; ``None`` if that is not said."""
-        number = self.facts.get("program_id")
+        """The program of the events; ``None`` if it was not recorded."""
+        number = self.stats.get("program_id")
         return (self.host, number) if isinstance(number, int) else None
 
 
 @dataclass(frozen=True, slots=True)
 class TraceLine:
-    """Events of one thread of the host, or of one stream or unit of a device, by when they started.
+    """Events of one host thread, or of one stream or unit of a device, ordered by start.
+
+    Optional columns are ``None`` if they were not recorded, and have 0 for events without a value.
 
     Attributes:
-        name: of the thread, the stream or the line.
-        device: whose operations these are, such as ``"GPU:0"``; ``None`` for the host's.
-        role: what its events are.
-        kinds: for each event, the number of its kind in the recording.
-        start_ps: when each started, in picoseconds since the recording did.
-        end_ps: when each ended.
-        flows: for each event the number by which the profiler ties it to another one, or 0; ``None`` where not known.
-        executions: for each event the number of the execution of a program that it is part of, or 0; likewise.
-        launches: for each event the number of the call of the driver that it is, or that it came of, or 0; likewise.
-        held_bytes: for each event of an allocator how much it had given away behind it, or 0; likewise.
+        name: the name of the thread, the stream or the line.
+        device: the device of the operations, such as ``"GPU:0"``; ``None`` for the host.
+        role: what the events are.
+        kinds: indices of the events' metadata in the trace.
+        start_ps: start times in picoseconds since the recording began.
+        end_ps: end times.
+        flows: flow ids, which tie events to each other.
+        executions: run ids, which the events of one execution of a program share.
+        launches: correlation ids, which a driver call shares with the events that it launched.
+        held_bytes: for allocator events, the allocated memory after them.
     """
 
     name: str
@@ -77,15 +78,15 @@ class TraceLine:
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """A profile as it was recorded.
+    """A trace as it was recorded.
 
     Attributes:
-        tracks: of all devices and hosts.
-        kinds: what the events are.
-        devices: what is said of each device that has a track, such as its peak rates, by its name.
-        modules: the compiled modules, by their program.
-        unread: the programs whose module could not be read, and why.
-        notes: what a reader must know, a sentence each.
+        tracks: the lines of all devices and hosts.
+        kinds: metadata of the events.
+        devices: statistics of each device that has a line, such as its peak rates, by its name.
+        modules: the compiled modules by program.
+        unread: the programs whose module could not be read, with the type of the error.
+        notes: what a reader must know.
     """
 
     tracks: tuple[TraceLine, ...]
@@ -93,8 +94,8 @@ class Trace:
     devices: Mapping[str, Mapping[str, StatValue]]
     modules: Mapping[ProgramKey, HloModule]
     unread: Mapping[ProgramKey, str] = field(default_factory=dict)
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
 
 
-#: A recording with what follows from it, as :func:`~jaxmagic.profiling.analysis.interpret.interpreted` adds it.
+#: A trace after :func:`~jaxmagic.profiling.analysis.interpret.interpreted`.
 Interpreted = NewType("Interpreted", Trace)

@@ -1,12 +1,12 @@
-"""Step times, and what devices did in each step."""
+"""Step times and their parts."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Literal as OneOf
 
-#: What a step is known by: marks of the profiler, runs of one program that follow each other, or marks that the code
-#: made with :class:`jax.profiler.StepTraceAnnotation`.
+#: How steps were found: as events of the profiler's "Steps" line, as consecutive executions of one program, or as
+#: annotations of the code with :class:`jax.profiler.StepTraceAnnotation`.
 KnownBy = OneOf["steps", "program", "annotation"]
 
 
@@ -15,17 +15,17 @@ class StepTimes:
     """The steps of one device, in order, in columns. The parts of each step add up to its time.
 
     Attributes:
-        device: its name, such as ``"GPU:0"``.
-        name: of the steps: of the program that each of them runs, or of their marks.
-        known_by: how they were found.
-        start_ns: when each began, from the first operation of the recording on.
-        time_ns: how long each took: to the beginning of the next, or to its mark's end.
-        compute_ns: for how long the device computed.
-        collective_ns: for how long it exchanged data with others and did not compute.
-        copy_ns: for how long it copied and did neither.
-        input_ns: for how long it did nothing while the host moved data or fetched the next of an iterator.
-        host_ns: for how long it did nothing while the host did something else, such as compile.
-        idle_ns: for how long it did nothing and nothing is known of the host.
+        device: the name of the device, such as ``"GPU:0"``.
+        name: the name of the program that each step runs, or of the annotations.
+        known_by: how the steps were found.
+        start_ns: start times since the first operation of the recording.
+        time_ns: step times: to the start of the next step, or to the end of the event.
+        compute_ns: the device computed.
+        collective_ns: the device communicated and did not compute.
+        copy_ns: the device copied and did neither.
+        input_ns: the device was idle while the host moved data or fetched the next item of an iterator.
+        host_ns: the device was idle while the host did something else, such as compile.
+        idle_ns: the device was idle, and no activity of the host is known.
     """
 
     device: str

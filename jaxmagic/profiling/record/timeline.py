@@ -1,15 +1,15 @@
-"""What ran when: the events of a profile on the threads of the host and on the devices."""
+"""The timeline of a profile: events of the devices and of the host threads."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Literal as OneOf
 
-#: What an event is, or what a device without anything to compute waits for.
+#: What an event does, or what a device waits for in a gap.
 Activity = OneOf["computation", "collective", "copy", "control flow", "compilation", "transfer", "host", "run"]
 
-#: What a row of the timeline shows: the runs; a device's gaps, in which it computes nothing; what ran on a stream or
-#: thread of a device; the programs that it ran; what it waited for; or what a thread of the host did.
+#: What a row of the timeline shows: the runs; the gaps in which a device computes nothing; the operations of a stream
+#: or thread of a device; the programs that it ran; its recorded waits; or the functions of a host thread.
 Shown = OneOf["runs", "gaps", "operations", "programs", "waits", "host"]
 
 
@@ -18,9 +18,9 @@ class EventLabel:
     """The label of events that differ only in time.
 
     Attributes:
-        name: of the operation, or of the function of the host.
-        activity: what it is.
-        detail: where it comes from, or what else is known; empty if nothing is.
+        name: the name of the operation or the host function.
+        activity: what the events do.
+        detail: category, shape, source line and module of an operation, or what the host did in a gap; may be empty.
     """
 
     name: str
@@ -30,15 +30,15 @@ class EventLabel:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EventTrack:
-    """Events of one thread, one stream, or one kind, by when they started; they may lie within each other.
+    """Events of one row, ordered by start; they may be nested.
 
     Attributes:
-        name: such as ``"Stream #16"``.
-        device: whose they are, such as ``"GPU:0"``; ``None`` for the host's.
-        shows: what they are.
+        name: the name of the row, such as ``"Stream #16"``.
+        device: the device, such as ``"GPU:0"``; ``None`` for the host.
+        shows: what the row shows.
         labels: for each event, the number of its label.
-        start_ns: when each started, since the first run did.
-        length_ns: how long it took.
+        start_ns: start times since the start of the first run.
+        length_ns: durations.
     """
 
     name: str
@@ -57,16 +57,16 @@ class EventTrack:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProfileTimeline:
-    """The events of a profile, the longest ones where there are very many.
+    """The events of a profile; only the longest ones if there are very many.
 
     Attributes:
-        end_ns: when the last run ended, since the first started.
-        labels: what events are.
-        tracks: the runs, the devices, and the threads of the host.
-        left_out: how many shorter events are not here.
-        shortest_ns: no event that took longer is left out; 0 if none is.
-        gaps_left_out: how many shorter gaps of devices are not here.
-        threads_left_out: how many threads of the host that did least are not here.
+        end_ns: the end of the last run, since the start of the first.
+        labels: labels of the events.
+        tracks: the rows of the runs, the devices, and the host threads.
+        left_out: the number of shorter events that are left out.
+        shortest_ns: no longer event is left out; 0 if none is.
+        gaps_left_out: the number of shorter gaps of devices that are left out.
+        threads_left_out: the number of less busy host threads that are left out.
     """
 
     end_ns: int
@@ -79,4 +79,4 @@ class ProfileTimeline:
 
     def __post_init__(self) -> None:
         if any(not 0 <= each < len(self.labels) for track in self.tracks for each in track.labels):
-            raise ValueError("the label of an event is one of those of the timeline")
+            raise ValueError("every event has one of the labels of the timeline")

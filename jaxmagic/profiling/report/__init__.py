@@ -23,46 +23,47 @@ from . import lines as line_words
 from . import roof
 from . import sentences as words
 from .kernels import kernel_table
+from .notes import NOTES as NOTES
 from .steps import about_steps, step_table
 
-#: Functions that are listed; the rest is in ``lines()``.
+#: At most this many functions are listed; the rest is in ``lines()``.
 _MOST_LISTINGS = 5
 
 
 def report(profile: Profile, style: Style, explain: bool) -> Iterator[Block]:
-    """Tell what bounds the code and which lines are slow, then operations, devices and memory."""
+    """Compose the bound and the slow lines, then operations, devices and memory."""
     yield Headline(text=words.headline(profile))
-    yield from _told(words.about_error(profile), words.about_bound(profile), about_steps(profile))
+    yield from _sentences(words.about_error(profile), words.about_bound(profile), about_steps(profile))
     yield Picture(chart=lambda: steps_chart(profile))
     lines = line_times(profile)
     listed = listings(profile, lines)[:_MOST_LISTINGS]
     yield from (_listing(each, profile) for each in listed)
-    yield from _told(line_words.about_unlisted(lines, listed, profile), line_words.about_nowhere(lines, profile))
-    yield from _told(line_words.about_labels(lines, profile))
+    yield from _sentences(line_words.about_unlisted(lines, listed, profile), line_words.about_nowhere(lines, profile))
+    yield from _sentences(line_words.about_labels(lines, profile))
     yield Picture(chart=lambda: profile_flame(profile))
     yield Picture(chart=lambda: profile_timeline_chart(profile))
     yield from _operations(profile, style)
-    yield from _told(roof.about_roof(profile), faint=True)
+    yield from _sentences(roof.about_roof(profile), faint=True)
     yield Picture(chart=lambda: roofline_chart(profile))
     if steps := step_table(profile, style.rows):
         yield Table(rows=steps, there_are=len(profile.step_times), noun="device", where="steps()")
     yield from device_words.device_tables(profile, style.rows)
-    yield from _told(device_words.about_devices(profile), device_words.about_allocators(profile))
+    yield from _sentences(device_words.about_devices(profile), device_words.about_allocators(profile))
     yield Picture(chart=lambda: memory_chart(profile))
-    yield from _told(
+    yield from _sentences(
         words.about_profiler(profile),
         words.about_copy(profile, style.digits),
         words.about_warm_up(profile),
         words.about_earlier(profile),
         words.about_load(profile),
         words.about_kept(profile),
-        profile.notes,
+        map(str, profile.notes),
         words.EXPLANATION if explain else (),
         faint=True,
     )
 
 
-def _told(*about: Iterable[str], faint: bool = False) -> Iterator[Sentence]:
+def _sentences(*about: Iterable[str], faint: bool = False) -> Iterator[Sentence]:
     return (Sentence(text=each, faint=faint) for sentences in about for each in sentences)
 
 
@@ -105,7 +106,7 @@ def _line(listed: Listed, profile: Profile) -> SourceLine:
 
 
 def brief(profile: Profile, digits: int) -> Brief:
-    """Tell how long a run took."""
+    """Describe the profile in one row: its code and wall time."""
     return Brief(profile.code, "" if profile.wall_ns is None else units.time(profile.wall_ns, digits), "profiled")
 
 

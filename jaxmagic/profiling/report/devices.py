@@ -1,4 +1,4 @@
-"""What is said about the devices of a profile: their load, and what they moved."""
+"""Sentences and tables about the devices of a profile: load, communication and copies."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ from ..record.communication import CollectiveTime, ProgramTime, TransferTime
 from ..record.profile import DeviceUse, Profile
 from .lines import whole
 
-#: The share of the device time from which on copies and exchange are told of.
+#: One device has no table if its copies and collectives take a smaller share of the device time.
 _WORTH_A_TABLE = 0.01
 
-#: Arrays of a program that are named; the rest is in ``to_frame("programs")``.
+#: At most this many arrays of a program are named; the rest is in ``to_frame("programs")``.
 _MOST_ARRAYS = 6
 
-#: A difference in load that is worth saying: the busiest device computes so much longer than the mean.
+#: The load is uneven if the busiest device computes this many times as long as the mean.
 _UNEVEN = 1.05
 
 Rows = list[tuple[str, ...]]
 
 
 def device_tables(profile: Profile, most: int) -> Iterator[Table]:
-    """Tabulate devices, the exchange between them, and transfers."""
+    """Tabulate devices, collectives and transfers."""
     if _has_more_than_computation(profile):
         rows, there_are = _devices(profile.device_uses[:most], profile), len(profile.device_uses)
         yield Table(rows=rows, there_are=there_are, noun="device", where="devices()")
@@ -37,42 +37,42 @@ def device_tables(profile: Profile, most: int) -> Iterator[Table]:
 
 
 def about_devices(profile: Profile) -> list[str]:
-    """Tell how evenly several devices work, and how the arrays of what they run are divided."""
-    told = [f"No events of {_devices_named(profile.idle_devices)}."] if profile.idle_devices else []
+    """Report idle devices and uneven load, and the sharding of the program with most time."""
+    sentences = [f"No events of {_devices_named(profile.idle_devices)}."] if profile.idle_devices else []
     if len(profile.device_uses) < 2:
-        return told
+        return sentences
     computed = [each for each in profile.device_uses if each.compute_ns]
     moved = [each.device for each in profile.device_uses if not each.compute_ns]
     if moved and computed:
-        told.append(f"{_devices_named(moved)} computed nothing.")
+        sentences.append(f"{_devices_named(moved)} computed nothing.")
     times = [each.compute_ns / (profile.runs or 1) for each in computed]
     mean = sum(times) / max(len(times), 1)
-    shared = all("CPU:" in each.device for each in computed)  # a device works when a processor is free
+    shared = all("CPU:" in each.device for each in computed)  # devices of a CPU share its cores
     if not shared and mean and max(times) >= _UNEVEN * mean:
         busiest = max(computed, key=lambda each: each.compute_ns)
-        told.append(
+        sentences.append(
             f"Uneven load: devices compute for {units.time(min(times))} to {units.time(max(times))}; "
-            f"{busiest.device} does {units.percent(max(times) / mean - 1)} more than the mean."
+            f"{busiest.device} is {units.percent(max(times) / mean - 1)} above the mean."
         )
-    return told + [line for each in profile.programs[:1] if (line := _about_program(each))]
+    return sentences + [line for each in profile.programs[:1] if (line := _about_program(each))]
 
 
 def about_allocators(profile: Profile) -> list[str]:
-    """The most that was given away of the memory of devices, and which function JAX was dispatching then."""
-    found = [each for each in profile.allocator_uses if each.peak_bytes and "host" not in each.allocator]
-    if not found:
+    """Report the peak of allocated device memory, and the function that JAX was dispatching then."""
+    uses = [each for each in profile.allocator_uses if each.peak_bytes and "host" not in each.allocator]
+    if not uses:
         return []
-    most, least = found[0], found[-1]
+    most, least = uses[0], uses[-1]
     when = f", while {most.program} was dispatched" if most.program else ""
-    if len(found) == 1:
-        return [f"Memory given to programs: {units.size(most.peak_bytes)} at most ({most.allocator}){when}."]
+    if len(uses) == 1:
+        return [f"Peak of allocated memory: {units.size(most.peak_bytes)} ({most.allocator}){when}."]
     sizes = [units.size(each.peak_bytes) for each in (least, most)]
-    told = sizes[0] if sizes[0] == sizes[1] else f"{sizes[0]} to {sizes[1]}"
-    return [f"Memory given to programs: {told} at most, on each of {len(found)} devices{when}."]
+    peaks = sizes[0] if sizes[0] == sizes[1] else f"{sizes[0]} to {sizes[1]}"
+    return [f"Peak of allocated memory: {peaks} on each of {len(uses)} devices{when}."]
 
 
 def _devices_named(devices: Sequence[str]) -> str:
-    """Names, those of numbers in a row as from and to.
+    """List names, with consecutive numbers as a range.
 
     >>> _devices_named(["GPU:0", "GPU:2", "GPU:3", "GPU:4", "TPU:1"])
     'GPU:0, GPU:2 to GPU:4, TPU:1'
@@ -96,36 +96,37 @@ def _about_program(program: ProgramTime) -> str:
     divided = [each for each in (*program.inputs, *program.outputs) if each.pieces is not None]
     if program.devices < 2 or not divided:
         return ""
-    takes = _arrays(program.inputs)
-    gives = _arrays(program.outputs)
-    return f"{program.name}, on each of {program.devices} devices: {takes or 'nothing'} → {gives or 'nothing'}."
+    inputs = _arrays(program.inputs)
+    outputs = _arrays(program.outputs)
+    return f"{program.name}, on each of {program.devices} devices: {inputs or 'nothing'} → {outputs or 'nothing'}."
 
 
-def _arrays(arrays: Iterable[Sharded]) -> str:
-    found = list(arrays)
-    told = [f"{each.name} {each.shape}{_pieces(each)}".strip() for each in found[:_MOST_ARRAYS]]
-    return ", ".join(told) + (f", and {len(found) - len(told)} more" if len(found) > len(told) else "")
+def _arrays(arrays: Sequence[Sharded]) -> str:
+    named = [f"{each.name} {each.shape}{_pieces(each)}".strip() for each in arrays[:_MOST_ARRAYS]]
+    return ", ".join(named) + (f", and {len(arrays) - len(named)} more" if len(arrays) > len(named) else "")
 
 
 def _pieces(array: Sharded) -> str:
+    """Describe the sharding of an array.
+
+    >>> _pieces(Sharded(name="x", shape="f32[8,8]", pieces=(2, 4)))
+    ' (sharded 2 ways on axis 0 and 4 ways on axis 1)'
+    """
     if array.pieces is None:
         return ""
-    return f" (1 of {'×'.join(map(str, array.pieces))})" if any(each > 1 for each in array.pieces) else " (all)"
+    axes = [f"{ways} ways on axis {axis}" for axis, ways in enumerate(array.pieces) if ways > 1]
+    return f" (sharded {' and '.join(axes)})" if axes else " (replicated)"
 
 
 def _has_more_than_computation(profile: Profile) -> bool:
-    """Tell whether there is something to tell of devices.
-
-    Of several, or of copies or exchange that take their time.
-    """
+    """Tell whether there are several devices, or copies or collectives that take some time."""
     least = _WORTH_A_TABLE * profile.device_ns
     moved = sum(each.copy_ns + each.collective_ns for each in profile.device_uses)
     return len(profile.device_uses) > 1 or moved > least
 
 
-def _devices(devices: Iterable[DeviceUse], profile: Profile) -> Rows:
-    """A column that would be empty is left out."""
-    found = tuple(devices)
+def _devices(devices: Sequence[DeviceUse], profile: Profile) -> Rows:
+    """Tabulate devices without empty columns."""
     runs = profile.runs or 1
     kinds = [
         (name, field)
@@ -137,7 +138,7 @@ def _devices(devices: Iterable[DeviceUse], profile: Profile) -> Rows:
             ("exposed", "exposed_copy_ns"),
             ("at barriers", "barrier_ns"),
         )
-        if any(getattr(each, field) for each in found) or field == "compute_ns"
+        if any(getattr(each, field) for each in devices) or field == "compute_ns"
     ]
     heads = ("device", "busy", "share", *(name for name, _ in kinds), "idle")
     rows = [
@@ -148,13 +149,13 @@ def _devices(devices: Iterable[DeviceUse], profile: Profile) -> Rows:
             *(units.time(getattr(each, field) / runs) for _, field in kinds),
             units.time(each.idle_ns / runs),
         )
-        for each in found
+        for each in devices
     ]
     return [heads, *rows]
 
 
-def _collectives(found: Iterable[CollectiveTime], profile: Profile) -> Rows:
-    """List collectives per run and device, in the mean."""
+def _collectives(collectives: Iterable[CollectiveTime], profile: Profile) -> Rows:
+    """Tabulate collectives, with means per run and device."""
     runs = profile.runs or 1
     rows = [
         (
@@ -166,12 +167,12 @@ def _collectives(found: Iterable[CollectiveTime], profile: Profile) -> Rows:
             "" if each.wait_ns is None else units.time(each.wait_ns / each.devices / runs),
             whole(each.count, each.devices * runs),
         )
-        for each in found
+        for each in collectives
     ]
     return _filled([("collective", "kind", "payload", "time", "exposed", "straggler wait", "count"), *rows])
 
 
-def _transfers(found: Iterable[TransferTime], profile: Profile) -> Rows:
+def _transfers(transfers: Iterable[TransferTime], profile: Profile) -> Rows:
     runs = profile.runs or 1
     rows = [
         (
@@ -182,12 +183,12 @@ def _transfers(found: Iterable[TransferTime], profile: Profile) -> Rows:
             units.time(each.time_ns / runs),
             "" if each.bytes_per_s is None else units.rate(each.bytes_per_s, "bytes"),
         )
-        for each in found
+        for each in transfers
     ]
     return _filled([("transfer", "device", "count", "size", "time", "rate"), *rows])
 
 
 def _filled(rows: Rows) -> Rows:
-    """The same without columns in which nothing is said."""
+    """Leave empty columns out."""
     kept = [number for number, column in enumerate(zip(*rows[1:], strict=True)) if any(column)]
     return [tuple(row[number] for number in kept) for row in rows]

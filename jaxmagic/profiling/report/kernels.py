@@ -1,9 +1,9 @@
-"""Words and tables for GPU kernels."""
+"""The table of GPU kernels."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from statistics import mean
 
 from ... import units
 from ..analysis.devices.command_buffers import sanitized
@@ -11,34 +11,34 @@ from ..record.kernels import KernelTime
 from ..record.profile import Profile
 from .lines import parts, whole
 
-#: Columns that a narrow table does without.
+#: Columns that a narrow table leaves out.
 _WIDE = ("min", "max", "grid", "block")
 
-#: The share of the device time from which on a kernel has a row.
+#: Kernels with a smaller share of the device time have no row.
 _WORTH_A_ROW = 0.01
 
 
 def kernel_table(profile: Profile, most: int, *, narrow: bool = False) -> tuple[list[tuple[str, ...]], int]:
-    """Kernels that are called otherwise than their operation, and how many those are; no row without any.
+    """Tabulate the kernels whose names differ from their operations'. Returns the rows, and how many there are.
 
-    Of several devices they are one row. Where it is narrow, without what only an author of kernels asks for.
+    The same kernel on several devices is one row.
     """
-    found: dict[tuple[object, ...], list[KernelTime]] = {}
+    by_kernel: dict[tuple[object, ...], list[KernelTime]] = {}
     for each in profile.kernel_times:
         if _without_number(each.name) != _without_number(sanitized(each.operation)):
-            found.setdefault((each.name, each.operation, each.module, each.grid, each.block), []).append(each)
-    rows = sorted(found.values(), key=lambda same: -sum(each.total_ns for each in same))
-    worth = [same for same in rows if sum(each.total_ns for each in same) >= _WORTH_A_ROW * profile.device_ns]
-    if not worth:
+            by_kernel.setdefault((each.name, each.operation, each.module, each.grid, each.block), []).append(each)
+    kernels = sorted(by_kernel.values(), key=lambda same: -sum(each.total_ns for each in same))
+    shown = [same for same in kernels if sum(each.total_ns for each in same) >= _WORTH_A_ROW * profile.device_ns]
+    if not shown:
         return [], 0
     heads = ("kernel", "of", "time", "count", "min", "median", "max", "grid", "block", "launch")
-    told = [_row(same, profile) for same in worth[:most]]
-    kept = [at for at, head in enumerate(heads) if any(row[at] for row in told) and not (narrow and head in _WIDE)]
-    return [tuple(row[at] for at in kept) for row in (heads, *told)], len(worth)
+    rows = [_row(same, profile) for same in shown[:most]]
+    kept = [at for at, head in enumerate(heads) if any(row[at] for row in rows) and not (narrow and head in _WIDE)]
+    return [tuple(row[at] for at in kept) for row in (heads, *rows)], len(shown)
 
 
 def _without_number(name: str) -> str:
-    """XLA compiles equal operations once: their kernel has the number of one of them."""
+    """Cut the number off: XLA compiles equal operations once, and names the kernel after one of them."""
     return re.sub(r"_\d+$", "", name)
 
 
@@ -50,14 +50,9 @@ def _row(same: list[KernelTime], profile: Profile) -> tuple[str, ...]:
         units.time(sum(each.total_ns for each in same) / parts(profile)),
         whole(sum(each.count for each in same), profile.runs or 1),
         units.time(min(each.min_ns for each in same)),
-        units.time(_mean(each.median_ns for each in same)),
+        units.time(mean(each.median_ns for each in same)),
         units.time(max(each.max_ns for each in same)),
         "×".join(map(str, first.grid)),
         "×".join(map(str, first.block)),
-        units.time(_mean(launches)) if launches else "",
+        units.time(mean(launches)) if launches else "",
     )
-
-
-def _mean(values: Iterable[int]) -> float:
-    found = list(values)
-    return sum(found) / len(found)

@@ -1,6 +1,6 @@
-"""A recording as a trace that Perfetto opens, at https://ui.perfetto.dev: the JSON of Chrome's trace viewer.
+"""Writes a trace for Perfetto, https://ui.perfetto.dev, in the Trace Event Format of Chrome's trace viewer.
 
-The format is that of https://docs.google.com/document/d/1CvAClvFfyA5R-PhYUmn5OOQtYMH4h6I0nSsKchNAySU.
+The format is described in https://docs.google.com/document/d/1CvAClvFfyA5R-PhYUmn5OOQtYMH4h6I0nSsKchNAySU.
 """
 
 from __future__ import annotations
@@ -12,22 +12,22 @@ from collections.abc import Iterator
 from ..analysis.cpu_completion import SEVERAL_THREADS, with_ends
 from ..record.recording import EventMetadata, Trace
 
-#: The name of the process that has the threads of the host.
+#: The name of the process with the threads of the host.
 _HOST = "host"
 
-#: The name of a thread with events that were not recorded so.
+#: The name of a thread with events whose ends were not recorded.
 _RECONSTRUCTED = "reconstructed by jaxmagic: operations until they were done"
 
 
 def perfetto(recorded: Trace, *, compressed: bool = False) -> bytes:
-    """The trace: a process for each device and one for the host, and in it a thread for each track.
+    """Convert a trace: a process for each device and one for the host, with a thread for each line.
 
-    Events are as they were recorded. Operations of the CPU that went on longer than their events are there a second
-    time, until they were done, on a thread whose name says that their ends were reconstructed.
+    Events are written as they were recorded. CPU operations that outlast their events appear a second time, until
+    they completed, on a thread whose name says that their ends were reconstructed.
 
     Args:
-        recorded: the recording as it was read.
-        compressed: whether with gzip, which Perfetto opens as well.
+        recorded: the trace as it was read.
+        compressed: compress with gzip, which Perfetto reads as well.
     """
     events = ",\n".join(json.dumps(each, separators=(",", ":")) for each in _events(recorded))
     data = f'{{"displayTimeUnit":"ns","traceEvents":[\n{events}\n]}}\n'.encode()
@@ -35,7 +35,7 @@ def perfetto(recorded: Trace, *, compressed: bool = False) -> bytes:
 
 
 def _events(recorded: Trace) -> Iterator[dict[str, object]]:
-    """Metadata first; times are in microseconds."""
+    """Yield metadata events first; times are in microseconds."""
     processes = {name: number for number, name in enumerate([*sorted(recorded.devices), _HOST], 1)}
     for name, number in processes.items():
         yield {"ph": "M", "name": "process_name", "pid": number, "args": {"name": name}}
@@ -52,9 +52,9 @@ def _events(recorded: Trace) -> Iterator[dict[str, object]]:
 
 
 def _name(kind: EventMetadata) -> str:
-    """An operation by the name of its instruction: a TPU's profiler has all of its text there."""
+    """Name an operation after its instruction; the event name of a TPU is the HLO text of the instruction."""
     return kind.name.split(" = ")[0].removeprefix("%") or "?"
 
 
 def _arguments(kind: EventMetadata) -> dict[str, object]:
-    return {name: fact for name, fact in kind.facts.items() if not isinstance(fact, bytes)}
+    return {name: fact for name, fact in kind.stats.items() if not isinstance(fact, bytes)}

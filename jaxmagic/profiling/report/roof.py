@@ -1,4 +1,4 @@
-"""Operations beside what the device can do: sentences and a table."""
+"""Sentences about the roofline, and the table of operations."""
 
 from __future__ import annotations
 
@@ -11,30 +11,30 @@ from ..analysis.roofline import Peaks, Placed, peaks_of, place, placed, without_
 from ..record.profile import OperationTime, Profile
 from .lines import parts, short, whole
 
-#: Where peaks are from, in words.
+#: The origin of the peak rates, in words.
 _PEAKS_FROM = {
-    "": "as the record tells",
-    "recording": "as the recording tells",
+    "": "as recorded",
+    "recording": "as recorded",
     "data sheet": "from the data sheet of the {}",
     "measured": "measured here with float32",
     "given": "as given",
 }
 
-#: So much less than the peak that was taken is worth telling.
+#: A recorded memory bandwidth below this fraction of the peak is mentioned.
 _CLEARLY_LESS = 0.95
 
-#: Smaller shares of the roof are not told as numbers.
+#: Smaller efficiencies are shown as "<0.1 %".
 _LEAST_OF_ROOF = 0.001
 
-#: Types of numbers whose peak is told.
+#: At most this many element types are shown with their peak.
 _MOST_TYPES = 2
 
-#: The share of the device time from which on it is worth a word that something of it is not known.
+#: Smaller shares of the device time are not mentioned.
 _WORTH_A_WORD = 0.01
 
 
 def about_roof(profile: Profile) -> list[str]:
-    """Return what rates are compared with."""
+    """Describe the peak rates, and the operations that are not compared with them."""
     peaks = peaks_of(profile)
     if peaks is None:
         return []
@@ -43,27 +43,27 @@ def about_roof(profile: Profile) -> list[str]:
     if use.recorded_peak_bytes and use.recorded_peak_bytes < _CLEARLY_LESS * peaks.bytes:
         how += f" (the recording says {units.rate(use.recorded_peak_bytes, 'bytes')})"
     if peaks.flops is None:
-        told = [
-            f"Roof: {memory} of memory, {how}; the peak FLOP/s are not known, so only memory bandwidth is compared."
+        sentences = [
+            f"Roof: {memory} of memory, {how}; the peak FLOP/s is not known, so only memory bandwidth is compared."
         ]
     else:
-        told = [
+        sentences = [
             f"Roof: {_flops(profile, peaks)} and {memory}, {how}. Each rate is FLOP/s for compute-bound and GB/s for "
             "memory-bound operations."
         ]
-    if any(found.of_roof > 1 for found in placed(profile)):
-        told.append(">100 % of the roof: the data were in a cache, or the peak rate is too low.")
+    if any(each.roofline_efficiency > 1 for each in placed(profile)):
+        sentences.append(">100 % of the roof: the data were in a cache, or the peak rate is too low.")
     sorting_ns = sum(each.time_ns for each in profile.operation_times if each.category == "sort")
     if sorting_ns > _WORTH_A_WORD * profile.device_ns:
-        told.append("Sorts have no FLOPs; their rate counts one read and one write of the data.")
+        sentences.append("Sorts have no FLOPs; their rate counts one read and one write of the data.")
     rest = without_rate(profile)
     time_ns = sum(each.time_ns for each in rest)
     if time_ns >= _WORTH_A_WORD * profile.device_ns:
         names = ", ".join(each.name for each in rest[:3]) + (", …" if len(rest) > 3 else "")
-        told.append(
+        sentences.append(
             f"FLOPs or bytes unknown for {units.share(time_ns, profile.device_ns)} of the device time ({names})."
         )
-    return told
+    return sentences
 
 
 def _flops(profile: Profile, peaks: Peaks) -> str:
@@ -78,46 +78,47 @@ def _flops(profile: Profile, peaks: Peaks) -> str:
     return ", ".join(f"{units.rate(peaks.flops_for(each) or 0, 'flops')} for {each}" for each in types)
 
 
-def _rate(found: Placed | None) -> tuple[str, str]:
-    """Return what an operation achieved of what limits it, and how much of the roof that is."""
-    if found is None:
+def _rate(op: Placed | None) -> tuple[str, str]:
+    """Format the achieved rate of an operation and its roofline efficiency."""
+    if op is None:
         return "", ""
-    rate = units.rate(found.bytes_per_s, "bytes") if found.by_memory else units.rate(found.flops_per_s, "flops")
-    if found.of_roof > 1:
+    memory_bound = op.bound_by == "memory"
+    rate = units.rate(op.bytes_per_s, "bytes") if memory_bound else units.rate(op.flops_per_s, "flops")
+    if op.roofline_efficiency > 1:
         return rate, ">100 %"
-    return rate, units.percent(found.of_roof) if found.of_roof >= _LEAST_OF_ROOF else "<0.1 %"
+    return rate, units.percent(op.roofline_efficiency) if op.roofline_efficiency >= _LEAST_OF_ROOF else "<0.1 %"
 
 
 def _runs_of(operation: OperationTime, counts: Mapping[str, int], profile: Profile) -> str:
     """Format the executions of an operation per run: over all devices, and per device if they differ."""
     runs, devices = profile.runs or 1, len(profile.device_uses)
-    told = whole(operation.count, runs)
+    count = whole(operation.count, runs)
     if devices < 2:
-        return told
+        return count
     if len(counts) == 1:
-        return f"{told} ({next(iter(counts))})"
+        return f"{count} ({next(iter(counts))})"
     least, most = min(counts.values()) if len(counts) == devices else 0, max(counts.values())
-    if least == most or "in all" in told or least % runs or most % runs:
-        return told
-    return f"{told} ({least // runs} to {most // runs})"
+    if least == most or "in all" in count or least % runs or most % runs:
+        return count
+    return f"{count} ({least // runs} to {most // runs})"
 
 
 def operation_table(
     operations: Iterable[OperationTime], profile: Profile, *, narrow: bool = False
 ) -> list[tuple[str, ...]]:
-    """Operations as rows below their heads; of several devices the mean of them. Where it is narrow without rates."""
+    """Tabulate operations, with means over devices; the narrow table has no rates, only their share of the roof."""
     peaks = peaks_of(profile)
     rates = ("rate", "of roof")[narrow:] if peaks else ()
     operations = list(operations)
     counts = counts_by_device(profile.operation_times)
-    called = any(each.inside for each in operations)  # an empty column is left out
-    beside = any(each.asynchronous for each in operations)
-    where = ("line", "inside") if called else ("line",)
-    spans = ("span",) if beside else ()
+    any_inside = any(each.inside for each in operations)  # an empty column is left out
+    any_async = any(each.asynchronous for each in operations)
+    where = ("line", "inside") if any_inside else ("line",)
+    spans = ("span",) if any_async else ()
     heads = (
         "operation",
         "category",
-        "exposed" if beside else "time",
+        "exposed" if any_async else "time",
         "share",
         "count",
         "mean",
@@ -133,10 +134,10 @@ def operation_table(
             units.share(each.time_ns, max(profile.device_ns, 1)),
             _runs_of(each, counts.get(identity(each), {}), profile),
             "" if each.asynchronous else units.time(each.mean_ns),
-            *((units.time(each.mean_ns) if each.asynchronous else "",) if beside else ()),
+            *((units.time(each.mean_ns) if each.asynchronous else "",) if any_async else ()),
             *(_rate(place(each, peaks))[narrow:] if peaks else ()),
             short(each.source),
-            *((last_names(each.inside or "") if narrow else each.inside or "",) if called else ()),
+            *((last_names(each.inside or "") if narrow else each.inside or "",) if any_inside else ()),
         )
         for each in operations
     ]

@@ -1,4 +1,4 @@
-"""What is said about a profile, in every medium."""
+"""Sentences about a profile as a whole."""
 
 from __future__ import annotations
 
@@ -14,75 +14,75 @@ from ..record.profile import Profile
 
 #: For learners, with ``--explain``: five lines.
 EXPLANATION = (
-    "Device time: how long a device was busy. What overlaps counts once.",
-    "Wall time: of a run without the profiler, which takes time of its own.",
+    "Device time: how long a device was busy. Overlapping operations count once.",
+    "Wall time: of a run without the profiler, which itself takes time.",
     "Line: your innermost line of an operation; in: the function that it called.",
     "With calls: includes the functions that the line calls.",
     "≈: partly the line's share of a fusion of several lines, by their work.",
 )
 
-#: What to do where only the first run was recorded.
+#: The remedy if only the first run was recorded.
 _WITHOUT_COLD = " Record without --cold (cold=False) to time one."
 
-#: Names that are told of a list.
+#: At most this many names of a list are shown.
 _MOST_NAMES = 4
 
 
 def headline(profile: Profile) -> str:
-    """Tell how long devices were busy, of how much, and what a run takes without the profiler."""
+    """Summarize device time and wall time."""
     wall = "" if profile.wall_ns is None else f"wall time {units.time(profile.wall_ns)} without the profiler"
     if not profile.device_uses:
         return f"No device time was recorded{'; ' * bool(wall)}{wall}."
     each = profile.device_ns / len(profile.device_uses) / (profile.runs or 1)
     of = profile.recorded_ns / (profile.runs or 1)
     run = "" if profile.runs is None else " per run"
-    several = "" if len(profile.device_uses) == 1 else f" in the mean of {len(profile.device_uses)} devices"
+    several = "" if len(profile.device_uses) == 1 else f" (mean of {len(profile.device_uses)} devices)"
     share = units.share(each, max(of, 1))
-    told = f"Device time: {units.time(each)}{run}{several}, {share} of what was recorded"
-    if profile.whole_ns is not None:  # with a host that may have done other things for most of it
+    device = f"Device time: {units.time(each)}{run}{several}, {share} of the recorded time"
+    if profile.whole_ns is not None:  # most of the recording may have no device activity at all
         between = f"the {units.time(of)} from the first operation to the end of the last"
         recording = units.time(profile.whole_ns)
-        told = f"Device time: {units.time(each)}{several}, {share} of {between} (recording: {recording})"
-    return f"{told}; {wall}" if wall else told
+        device = f"Device time: {units.time(each)}{several}, {share} of {between} (recording: {recording})"
+    return f"{device}; {wall}" if wall else device
 
 
 def about_bound(profile: Profile) -> list[str]:
-    """Tell whether the host or the device limits a run, where that is known."""
-    found = bound_of(profile)
-    if found is None:
+    """Report whether a run is host-bound or device-bound, or why that is not known."""
+    bound = bound_of(profile)
+    if bound is None:
         return []
-    device = "the device" if len(profile.device_uses) == 1 else found.use.device
-    share = units.share(found.busy_ns, found.run_ns)
-    if found.limit == "not timed":
+    device = "the device" if len(profile.device_uses) == 1 else bound.use.device
+    share = units.share(bound.busy_ns, bound.run_ns)
+    if bound.limit == "not timed":
         return [
-            "Whether the host or the device limits a run is not known: no run was timed without the profiler, which "
-            "can be most of the load where operations are short."
+            "Whether a run is host-bound or device-bound is not known: no run was timed without the profiler, whose "
+            "overhead can exceed the work itself where operations are short."
             + (_WITHOUT_COLD if profile.warm_up is None and profile.error is None else "")
         ]
-    if found.limit == "distorted":
-        assert found.slower is not None
+    if bound.limit == "distorted":
+        assert bound.slower is not None
         return [
-            f"A run took {units.number(found.slower, 2)} times as long under the profiler, so short operations look "
-            "longer than they are. Whether the host or the device limits a run is not known."
+            f"A run took {units.number(bound.slower, 2)} times as long under the profiler, so short operations look "
+            "longer than they are. Whether a run is host-bound or device-bound is not known."
         ]
-    if found.limit == "unsteady":
-        wall, recorded = units.time(profile.wall_ns or 0), units.time(found.run_ns)
+    if bound.limit == "unsteady":
+        wall, recorded = units.time(profile.wall_ns or 0), units.time(bound.run_ns)
         return [
-            f"A run took {wall} without the profiler, and {recorded} when it was recorded, with {device} busy for "
-            f"{share} of that. Something slowed the first one down, so whether the host or the device limits a run "
-            "is not known. Profile it again."
+            f"A run took {wall} without the profiler, but {recorded} when it was recorded, with {device} busy for "
+            f"{share} of that. Something else slowed the first one down, so whether a run is host-bound or "
+            "device-bound is not known. Profile it again."
         ]
-    if found.limit == "device":
+    if bound.limit == "device":
         return [f"Device-bound: {device} is busy for {share} of the run."]
-    idle = units.time(found.run_ns - found.busy_ns)
-    subject = f"Host-bound: {device}" if found.limit == "host" else _capital(device)
-    return [f"{subject} is busy for {share} of the run and idle for {idle}{_idle_causes(found, profile.runs or 1)}."]
+    idle = units.time(bound.run_ns - bound.busy_ns)
+    subject = f"Host-bound: {device}" if bound.limit == "host" else _capital(device)
+    return [f"{subject} is busy for {share} of the run and idle for {idle}{_idle_causes(bound, profile.runs or 1)}."]
 
 
-def _idle_causes(found: Bound, runs: int) -> str:
-    """Return what the host did while the device was idle."""
-    parts = (("compiles", found.use.compile_idle_ns), ("moves data", found.use.transfer_idle_ns))
-    causes = [f"{units.time(time_ns / runs)} while the host {what}" for what, time_ns in parts if time_ns]
+def _idle_causes(bound: Bound, runs: int) -> str:
+    """Format how long the host compiled or moved data while the device was idle."""
+    parts = (("compiles", bound.use.compile_idle_ns), ("moves data", bound.use.transfer_idle_ns))
+    causes = [f"{units.time(time_ns / runs)} while the host {verb}" for verb, time_ns in parts if time_ns]
     return f" ({', '.join(causes)})" if causes else ""
 
 
@@ -91,12 +91,12 @@ def _capital(text: str) -> str:
 
 
 def about_profiler(profile: Profile) -> list[str]:
-    """Return what the profiler itself cost."""
-    more = slowed_down(profile)
-    if more is None or not profile.runs:
+    """Report the overhead of the profiler."""
+    slower = slowed_down(profile)
+    if slower is None or not profile.runs:
         return []
     each = "" if profile.runs == 1 else " each"
-    change = f"{units.percent(more - 1)} more than without" if more > 1 else "no more than without"
+    change = f"{units.percent(slower - 1)} more than without" if slower > 1 else "no more than without"
     timed = "" if profile.timed_runs <= 1 else f", the median of {profile.timed_runs}"
     return [
         f"{units.count(profile.runs, 'run')} recorded, {units.time(profile.recorded_ns / profile.runs)}{each} under "
@@ -105,59 +105,59 @@ def about_profiler(profile: Profile) -> list[str]:
 
 
 def about_error(profile: Profile) -> list[str]:
-    """That the code did not end."""
+    """Report the exception that ended the code."""
     if profile.error is None:
         return []
     if profile.runs is None:
-        return [f"The code ended with {profile.error} before a run was complete; this is how far it came."]
+        return [f"The code ended with {profile.error} before a run was complete; this is the recorded part."]
     before = "the run" if profile.runs == 1 else f"the {profile.runs} runs"
-    return [f"The code ended with {profile.error}; this is of {before} before."]
+    return [f"The code ended with {profile.error}; this report covers {before} before."]
 
 
 def about_warm_up(profile: Profile) -> list[str]:
-    """Return what the first run compiled, and what compiled in the recording."""
-    told = []
+    """Report the compilations of the first run and of the recorded runs."""
+    sentences = []
     warm_up = profile.warm_up
     if warm_up is not None and (compiled := [each for each in warm_up.compilations if each.compiled]):
-        told.append(
-            f"The run before compiled {units.count(len(compiled), 'program')} in {units.time(warm_up.compile_ns)}; "
+        sentences.append(
+            f"The first run compiled {units.count(len(compiled), 'program')} in {units.time(warm_up.compile_ns)}; "
             "it is not in the recording."
         )
     again = [each for each in profile.compilations if each.compiled]
     if again:
         names = ", ".join(dict.fromkeys(each.function for each in again))
-        told.append(f"Compiled while it was recorded: {names}.")
+        sentences.append(f"Compiled during the recording: {names}.")
     if again and profile.warm_up is not None:
         cause = again[-1].cause
         remedy = f" {cause.remedy[0].upper()}{cause.remedy[1:]}." if cause.remedy else ""
-        told.append(f"It compiles again in each run: {cause.reason}.{remedy}")
-    return told
+        sentences.append(f"The code compiles again in each run: {cause.reason}.{remedy}")
+    return sentences
 
 
 def about_earlier(profile: Profile) -> list[str]:
-    """Return what had been compiled before, by a call whose lines are told."""
+    """Name functions that earlier calls compiled, whose callers are those of these calls."""
     names = compiled_earlier(profile)
     if not names:
         return []
-    told = ", ".join(names[:_MOST_NAMES]) + (", …" if len(names) > _MOST_NAMES else "")
-    return [f"Compiled by earlier calls: {told}. Source lines outside jitted code refer to those calls."]
+    listed = ", ".join(names[:_MOST_NAMES]) + (", …" if len(names) > _MOST_NAMES else "")
+    return [f"Compiled by earlier calls: {listed}. Source lines outside jitted code refer to those calls."]
 
 
 def about_load(profile: Profile) -> list[str]:
-    """Return what else kept the machine busy."""
+    """Report the load of other processes."""
     if profile.environment is None:
         return []
     return [f"{each.text} {each.remedy}" for each in loaded(profile.other_load, profile.environment)]
 
 
 def about_copy(profile: Profile, digits: int) -> list[str]:
-    """Tell how long the copy of the result to the host took, where that was asked for."""
+    """Report how long the copy of the result to the host took, if it was requested."""
     timing = profile.unprofiled
     return [] if timing is None or timing.fetch_ns is None else [about_fetch(timing, digits)]
 
 
 def about_kept(profile: Profile) -> list[str]:
-    """Find where the recording is, and how to open it with others' tools."""
+    """Report where the recording is, and how to open it in XProf and TensorBoard."""
     if profile.kept is None:
         return []
     kept = PurePath(profile.kept)

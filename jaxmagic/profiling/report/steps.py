@@ -1,4 +1,4 @@
-"""Words and tables for the steps of a profile."""
+"""Sentences and a table about the steps of a profile."""
 
 from __future__ import annotations
 
@@ -8,62 +8,65 @@ from ..analysis.devices.step_parts import PARTS, StepParts, mean_parts, step_par
 from ..analysis.devices.steps import MOST_STEPS
 from ..record.profile import Profile
 
-#: Shares of a step from which on a part is worth a word, and a column.
+#: Smaller shares of a step are not mentioned.
 _WORTH_A_WORD = 0.05
 
 _BOUND = {
-    "computes": "bound by computation",
-    "exchanges": "bound by exchange between devices that no computation hides",
-    "copies": "bound by copies that no computation hides",
-    "input": "bound by its input: the host moves data or fetches the next of an iterator, and the device waits",
-    "host": "bound by the host: the device waits for what it does",
-    "idle": "mostly waiting, for what the recording does not tell",
+    "compute": "bound by computation",
+    "collectives": "bound by exposed communication",
+    "memcpy": "bound by exposed memcpy",
+    "input": "bound by its input, because the host moves data or fetches the next item of an iterator meanwhile",
+    "host": "bound by the host",
+    "idle": "bound by waits of unknown cause",
 }
 
 _DOES = {
-    "computes": "computes for {}",
-    "exchanges": "exchanges data for {}",
-    "copies": "copies for {}",
+    "compute": "computes for {}",
+    "collectives": "communicates for {}",
+    "memcpy": "copies for {}",
     "input": "waits for input for {}",
     "host": "waits for the host for {}",
-    "idle": "waits for {} for what the recording does not tell",
+    "idle": "waits for unknown causes for {}",
 }
 
 
 def about_steps(profile: Profile) -> list[str]:
     """Describe step times, their parts, and the part that bounds them."""
-    found = step_parts(profile.step_times)
-    if found is None:
+    parts = step_parts(profile.step_times)
+    if parts is None:
         return []
     first = profile.step_times[0]
-    of = {
+    known_by = {
         "steps": "as the profiler marks them",
-        "program": f"from one run of {first.name} to the next",
+        "program": f"from one execution of {first.name} to the next",
         "annotation": f"as {first.name} marks them",
     }[first.known_by]
-    kept = f" (the first {MOST_STEPS:,} are told)" if found.steps >= MOST_STEPS else ""
-    spread = "" if found.steps == 1 else f", {units.time(found.low_ns)} to {units.time(found.high_ns)}"
-    told = f"{units.count(found.steps, 'step')}, {of}{kept}: {units.time(found.median_ns)} in the median{spread}."
-    return [told, _bound(found, own=profile.runs is not None)]
+    kept = f" (only the first {MOST_STEPS:,} are kept)" if parts.steps >= MOST_STEPS else ""
+    spread = "" if parts.steps == 1 else f" ({units.time(parts.low_ns)} to {units.time(parts.high_ns)})"
+    count = units.count(parts.steps, "step")
+    return [
+        f"{count}, {known_by}{kept}: median {units.time(parts.median_ns)}{spread}.",
+        _bound(parts, own=profile.runs is not None),
+    ]
 
 
-def _bound(found: StepParts, *, own: bool) -> str:
-    """The evidence, and the verdict where a recording was made elsewhere: a profile of our own has one of its run."""
-    shares = sorted(found.shares.items(), key=lambda each: -each[1])
+def _bound(parts: StepParts, *, own: bool) -> str:
+    """Return the evidence, and for a recording made elsewhere the verdict; other profiles have one on the run."""
+    shares = sorted(parts.shares.items(), key=lambda each: -each[1])
     does = [
         _DOES[name].format(units.percent(share))
         for name, share in shares
-        if share >= _WORTH_A_WORD or name == found.bound
+        if share >= _WORTH_A_WORD or name == parts.bound
     ]
     device = f"In a step the device {' and '.join(filter(None, (', '.join(does[:-1]), does[-1])))}"
     if own:
         return f"{device}."
-    slow = " The profiler slows the host down." if found.bound in ("host", "input", "idle") else ""
-    return f"{device}: {_BOUND[found.bound]}.{slow}" if found.bound else f"{device}; nothing bounds it alone."
+    slow = " The profiler slows the host down." if parts.bound in ("host", "input", "idle") else ""
+    return f"{device}: {_BOUND[parts.bound]}.{slow}" if parts.bound else f"{device}; no single part bounds it."
 
 
 def step_table(profile: Profile, most: int) -> list[tuple[str, ...]]:
-    """A row a device: how long a step takes in the median, and the parts of the mean one; empty without steps."""
+    """Make one row per device with the median step time and the parts of the mean step; empty without steps."""
     steps = [each for each in profile.step_times if each.time_ns]
     if not steps:
         return []

@@ -1,4 +1,4 @@
-"""Where devices spent their time, as tables: the columns with their types, and the rows."""
+"""Tables of a profile: the columns with their types, and the rows."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _EVENT = {
 
 
 def profiles(profiles: Iterable[Profile]) -> Table:
-    """A row a profile, as a whole."""
+    """Make one row per profile."""
     rows = [
         (
             *(each.started_at, each.code, each.runs, each.wall_ns, each.recorded_ns, each.device_ns),
@@ -47,7 +47,7 @@ def profiles(profiles: Iterable[Profile]) -> Table:
 
 
 def timeline(profile: Profile) -> Table:
-    """A row an event: of a device, of the host, or a gap of a device."""
+    """Make one row per event of a device or of the host, and per gap of a device."""
     rows: list[tuple[object, ...]] = []
     for track in profile.timeline.tracks if profile.timeline else ():
         labels = [profile.timeline.labels[number] for number in track.labels] if profile.timeline else []

@@ -1,4 +1,4 @@
-"""What each device did, exchanged and copied, as tables."""
+"""Tables of devices, steps, memory, collectives, transfers and programs."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ _PROGRAM = {
 
 
 def devices(profile: Profile) -> Table:
-    """A row a device."""
+    """Make one row per device."""
     texts = [name for name in _DEVICE if _DEVICE[name] == "string"]
     return Table(
         _DEVICE,
@@ -94,7 +94,7 @@ def devices(profile: Profile) -> Table:
 
 
 def memory(profile: Profile) -> Table:
-    """A row a time at which an allocator gave or took back."""
+    """Make one row per allocation or deallocation."""
     rows = [
         (each.allocator, time_ns, held_bytes)
         for each in profile.allocator_uses
@@ -104,33 +104,33 @@ def memory(profile: Profile) -> Table:
 
 
 def steps(profile: Profile) -> Table:
-    """A row a step and device."""
+    """Make one row per step and device."""
     rows = [
-        (found.device, number, found.name, *(getattr(found, name)[number] for name in list(_STEP)[3:]))
-        for found in profile.step_times
-        for number in range(len(found.time_ns))
+        (device.device, number, device.name, *(getattr(device, name)[number] for name in list(_STEP)[3:]))
+        for device in profile.step_times
+        for number in range(len(device.time_ns))
     ]
     return Table(_STEP, rows)
 
 
 def collectives(profile: Profile) -> Table:
-    """A row a collective operation, over all devices."""
+    """Make one row per collective, over all devices."""
     rows = [(each.name, *(getattr(each, name) for name in list(_COLLECTIVE)[1:])) for each in profile.collectives]
     return Table(_COLLECTIVE, rows)
 
 
 def transfers(profile: Profile) -> Table:
-    """A row a direction and device."""
+    """Make one row per direction and device."""
     return Table(_TRANSFER, [tuple(getattr(each, name) for name in _TRANSFER) for each in profile.transfers])
 
 
 def programs(profile: Profile) -> Table:
-    """A row an array that a program takes or gives; the time is that of the program."""
+    """Make one row per input and output of a program, each with the time of the program."""
     rows = []
     for each in profile.programs:
-        for what, arrays in (("input", each.inputs), ("output", each.outputs)):
+        for kind, arrays in (("input", each.inputs), ("output", each.outputs)):
             for array in arrays:
                 pieces = None if array.pieces is None else ",".join(map(str, array.pieces))
-                whose = (each.name, each.devices, each.time_ns)
-                rows.append((*whose, what, array.name or None, array.shape, pieces))
+                program = (each.name, each.devices, each.time_ns)
+                rows.append((*program, kind, array.name or None, array.shape, pieces))
     return Table(_PROGRAM, rows)

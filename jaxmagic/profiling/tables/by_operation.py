@@ -1,4 +1,4 @@
-"""Time by line, operation, kernel and scope, as tables."""
+"""Tables of lines, operations, kernels and scopes."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ _SCOPE = {
 
 
 def lines(profile: Profile) -> Table:
-    """A row a line; the one without a file is the time that reaches none."""
+    """Make one row per line; the row without a file is the time without a line."""
     return Table(_LINE, [_line(each, profile) for each in line_times(profile)])
 
 
@@ -94,10 +94,10 @@ def _line(line: LineTime, profile: Profile) -> tuple[object, ...]:
 
 
 def operations(profile: Profile) -> Table:
-    """A row an operation and device; rates are those of the time that it took, of no other operation's."""
+    """Make one row per operation and device. Rates are work over the operation's own duration."""
     rows, peaks = [], peaks_of(profile)
     for each in profile.operation_times:
-        found = place(each, peaks)
+        placed = place(each, peaks)
         seconds = each.total_ns / 1e9 / each.count
         counted = each.accessed_bytes is not None and each.accessed_bytes > 0 and each.flops is not None
         values = {
@@ -107,15 +107,15 @@ def operations(profile: Profile) -> Table:
             "flops_per_s": each.flops / seconds if each.flops and seconds else None,
             "bytes_per_s": (each.accessed_bytes or 0) / seconds if counted and seconds else None,
             "multiplied": each.multiplied or None,
-            # More than all means that the data were in a cache, or that the peak is too low: not a share of it.
-            "of_roof": None if found is None or found.of_roof > 1 else found.of_roof,
+            # More than 1: the data were in a cache, or the peak rate is too low, so there is no meaningful share.
+            "of_roof": None if placed is None or placed.roofline_efficiency > 1 else placed.roofline_efficiency,
         }
         rows.append(tuple(values[name] if name in values else getattr(each, name) for name in _OPERATION))
     return Table(_OPERATION, rows)
 
 
 def kernels(profile: Profile) -> Table:
-    """A row a kernel, for one operation and of one size, and device."""
+    """Make one row per kernel, operation, launch size and device."""
     rows = []
     for each in profile.kernel_times:
         sizes = {name: ",".join(map(str, getattr(each, name))) or None for name in ("grid", "block")}
@@ -125,7 +125,7 @@ def kernels(profile: Profile) -> Table:
 
 
 def scopes(profile: Profile) -> Table:
-    """A row a scope, each before what is in it; ``self_ns`` add up to the device time."""
+    """Make one row per scope, parents before children; ``self_ns`` add up to the device time."""
     return Table(
         _SCOPE,
         [

@@ -11,7 +11,6 @@ import pytest
 import jaxmagic
 from jaxmagic.benchmarking.capture.runner import runner_of
 from jaxmagic.comparison.capture.profile_calls import profile_of
-from jaxmagic.runtime.jax_version import about_lines
 
 pytestmark = pytest.mark.clock
 
@@ -30,7 +29,7 @@ def test_a_call_is_profiled_without_what_makes_its_arguments() -> None:
     found = profile_of(runner, "sorts(x)")
     assert found.runs == 3
     assert {each.category for each in found.operation_times} == {"sort"}
-    assert found.notes == tuple(about_lines())
+    assert {each.kind for each in found.notes} <= {"profiling.lines_of_earlier_calls"}
 
 
 def test_a_profiler_in_use_is_left_alone_and_that_is_said(tmp_path: Any) -> None:
@@ -42,7 +41,7 @@ def test_a_profiler_in_use_is_left_alone_and_that_is_said(tmp_path: Any) -> None
     finally:
         jax.profiler.stop_trace()
     assert found.device_uses == ()
-    assert "running already" in found.notes[0]
+    assert "running already" in str(found.notes[0])
 
 
 def test_code_that_fails_now_leaves_no_profiler_behind() -> None:
@@ -58,7 +57,7 @@ def test_code_that_fails_now_leaves_no_profiler_behind() -> None:
     runner = runner_of(fails_later, (), {})
     runner.first_call()
     found = profile_of(runner, None)
-    assert any("no more" in note for note in found.notes)
+    assert any("no more" in str(note) for note in found.notes)
     with jaxmagic.profiler():  # would be in use
         pass
 

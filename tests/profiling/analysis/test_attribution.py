@@ -1,4 +1,4 @@
-"""Whose time it is: compared with going through every moment, one by one."""
+"""Attribution of device time, compared with a simulation of every moment."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jaxmagic.profiling.analysis.attribution import (
-    BESIDE,
+    ASYNC,
     COLLECTIVE,
     COMPUTE,
     CONTROL,
@@ -23,7 +23,7 @@ Spans = list[tuple[int, int]]
 
 @st.composite
 def nested(draw: st.DrawFn) -> Spans:
-    """Events as a thread records them: within each other or apart."""
+    """Events as a thread records them: nested or disjoint."""
     found: Spans = []
 
     def fill(start: int, end: int, depth: int) -> None:
@@ -75,28 +75,28 @@ def test_nothing_has_no_time(spans: Spans) -> None:
 
 
 SEGMENT = st.tuples(
-    st.integers(0, 30), st.integers(1, 10), st.sampled_from([COMPUTE, COLLECTIVE, COPY, BESIDE, CONTROL])
+    st.integers(0, 30), st.integers(1, 10), st.sampled_from([COMPUTE, COLLECTIVE, COPY, ASYNC, CONTROL])
 )
 
 
 @given(st.lists(SEGMENT, min_size=1, max_size=12))
 def test_a_moment_is_divided_among_the_first_rank_that_has_any(segments: list[tuple[int, int, int]]) -> None:
-    start, size, rank = (np.array(each, np.int64) for each in zip(*segments, strict=True))
-    busy = divide(start, start + size, rank)
+    start, size, priority = (np.array(each, np.int64) for each in zip(*segments, strict=True))
+    busy = divide(start, start + size, priority)
     share = [0.0] * len(segments)
-    ranks, exposed = [0] * 5, [0] * 5
+    priorities, exposed = [0] * 5, [0] * 5
     for moment in range(50):
         there = [at for at, (first, length, _) in enumerate(segments) if first <= moment < first + length]
         kinds = {segments[at][2] for at in there}
         for each in kinds:
-            ranks[each] += 1
+            priorities[each] += 1
         if there:
             exposed[min(kinds)] += 1
             first_rank = [at for at in there if segments[at][2] == min(kinds)]
             for at in first_rank:
                 share[at] += 1 / len(first_rank)
     assert busy.share.tolist() == pytest.approx(share)
-    assert (busy.ranks, busy.exposed) == (tuple(ranks), tuple(exposed))
+    assert (busy.priorities, busy.exposed) == (tuple(priorities), tuple(exposed))
     assert busy.share.sum() == pytest.approx(busy.total)
 
 

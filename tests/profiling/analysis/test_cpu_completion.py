@@ -1,4 +1,4 @@
-"""When operations of the CPU were done, in the order in which threads of real recordings begin and end them."""
+"""Reconstructed ends of CPU operations, with events in the order of real traces."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def ends(events: Iterable[Event]) -> dict[str, list[float]]:
 
 
 def test_a_product_goes_on_until_another_thread_begins_what_has_waited_for_it() -> None:
-    """As JAX 0.10 records it: the mark comes when what it has begun is over."""
+    """As JAX 0.10 records it: the marker comes when the operations that the thread started are over."""
     found = ends([("main", "dot", 0, 200), ("pool", "tanh", 40_000, 40_500), ("pool", "*dot", 40_510, 40_511)])
     assert found == {"dot": [40_000], "tanh": [40_500]}
 
@@ -77,7 +77,7 @@ def test_a_mark_that_comes_late_because_more_was_begun_before_changes_nothing() 
 
 
 def test_a_part_on_another_thread_may_end_later_than_the_event() -> None:
-    """A kernel that is divided among threads: the thread that ended last begins the next one."""
+    """A parallel kernel: the thread that ends last starts the next one."""
     found = ends(
         [("main", "kernel", 0, 21_000), ("pool", "dot", 74_000, 74_300), ("pool", "*kernel", 74_310, 74_311)]
     )
@@ -102,17 +102,17 @@ def test_what_another_thread_runs_is_not_what_the_marking_one_has_begun() -> Non
 
 
 def test_an_operation_is_never_said_to_end_before_its_event() -> None:
-    """Another thread begins what follows while the one that began a kernel is still about to return from it."""
+    """Another thread starts the next operation while the first thread still returns from the kernel."""
     events = [("main", "sort", 0, 21_000), ("pool", "add", 20_000, 74_000), ("pool", "*sort", 74_010, 74_011)]
     assert ends(events)["sort"] == [21_000]
     made, kinds = tracks([*events[:1], ("other", "add", 20_000, 30_000), events[2]])
-    kinds = [each._replace(facts={**each.facts, "program_id": 7}) for each in kinds]
+    kinds = [each._replace(stats={**each.stats, "program_id": 7}) for each in kinds]
     found = completed(made, kinds, {("", 7): chain("sort", "add")})
     assert not any(each.name == "several threads" for each in found.tracks)
 
 
 def chain(*names: str) -> HloModule:
-    """Operations of which each takes the result of the one before."""
+    """Operations that each use the result of the one before."""
     numbered = enumerate(names)
     return fabricate.hlo.module(
         *(fabricate.hlo.instruction(name, *((number - 1,) if number else ())) for number, name in numbered)
@@ -120,7 +120,7 @@ def chain(*names: str) -> HloModule:
 
 
 def test_two_events_of_one_name_as_jax_0_10_records_a_sort() -> None:
-    """The second one ends with its event; the mark of the first one comes last."""
+    """The second event ends in time; the marker of the first one comes last."""
     found = ends([
         ("a", "sort", 71_247, 71_404), ("b", "sort#2", 71_759, 132_350), ("b", "*sort#2", 132_347, 132_349),
         ("b", "dot", 132_354, 135_863), ("b", "*sort", 135_870, 135_871), ("a", "*dot", 136_007, 136_009),
@@ -129,7 +129,7 @@ def test_two_events_of_one_name_as_jax_0_10_records_a_sort() -> None:
 
 
 def test_two_events_of_one_name_as_jax_0_12_records_a_sort() -> None:
-    """The second one goes on after its event; the mark of the first one comes as soon as it has begun."""
+    """The second one outlasts its event; the marker of the first one comes as soon as the second has started."""
     found = ends([
         ("a", "sort", 57_130, 57_235), ("b", "sort#2", 57_321, 59_039), ("b", "*sort", 59_042, 59_043),
         ("b", "dot", 95_076, 97_597), ("b", "*dot", 97_592, 97_595), ("b", "*sort#2", 97_619, 97_619),
@@ -160,7 +160,7 @@ def test_what_begins_in_another_execution_has_not_waited(executions: tuple[int, 
 
 
 def test_what_takes_the_result_begins_when_it_is_there_even_if_the_thread_pauses_before_its_mark() -> None:
-    """JAX 0.8 was seen to mark the end of a sort 0.1 ms after all else: 70 ms too late."""
+    """JAX 0.8 once recorded the end marker of a sort 0.1 ms after everything else: 70 ms too late."""
     events = [
         ("main", "sort", 0, 200),
         ("pool", "add", 1000, 1100),
@@ -168,7 +168,7 @@ def test_what_takes_the_result_begins_when_it_is_there_even_if_the_thread_pauses
         ("pool", "*sort", 70_200, 70_201),
     ]
     made, kinds = tracks(events)
-    kinds = [each._replace(facts={**each.facts, "program_id": 7}) for each in kinds]
+    kinds = [each._replace(stats={**each.stats, "program_id": 7}) for each in kinds]
     module = chain("sort", "tuple", "add")
     for modules, end in (({}, 70_200), ({("", 7): module}, 1000)):
         (apart,) = (each for each in completed(made, kinds, modules).tracks if each.name == "several threads")
@@ -201,7 +201,7 @@ def test_where_the_profiler_ties_nothing_to_anything_nothing_is_changed() -> Non
 
 
 def test_each_device_goes_on_with_its_own() -> None:
-    """As JAX 0.12 records two devices: the thread that ends a product of one has just run operations of the other."""
+    """As JAX 0.12 records two devices: the thread that ends a product of one has just run ops of the other."""
     one, kinds = tracks([("a", "dot", 0, 200), ("pool", "tanh", 30_000, 39_990), ("pool", "*dot", 40_000, 40_001)])
     other, more = tracks(
         [("b", "dot", 0, 300), ("pool", "tanh", 20_000, 29_990), ("pool", "*dot", 50_000, 50_001)], "CPU:1"
@@ -214,7 +214,7 @@ def test_each_device_goes_on_with_its_own() -> None:
 
 
 def test_what_was_begun_is_of_the_same_device_as_what_it_has_waited_for() -> None:
-    """Operations of another device right before are not what the thread began then."""
+    """Operations of another device right before the marker do not count."""
     one, kinds = tracks([("a", "dot", 0, 200), ("pool", "tanh", 30_000, 39_990), ("pool", "*dot", 40_000, 40_001)])
     other, more = tracks([("pool", "exp", 10_000, 29_990)], "CPU:1")
     moved = [replace(each, kinds=each.kinds + len(kinds), flows=each.flows + 10) for each in other]  # type: ignore[operator]

@@ -1,4 +1,4 @@
-"""Which model a recording is from, and what that can do."""
+"""The device model of a recording, and its peak rates."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def test_numbers_that_are_multiplied_have_the_peak_of_their_type() -> None:
 
 
 def test_no_type_is_slower_than_a_wider_one() -> None:
-    """A wrong digit in the table is seen here: half the bits are at least as fast."""
+    """Finds wrong digits in the table: types with half the bits are at least as fast."""
     for sheet in DATA_SHEETS:
         rates = [sheet.flops[name] for name in ("f64", "f32", "tf32", "bf16", "f8", "f4") if name in sheet.flops]
         assert rates == sorted(rates), sheet.name

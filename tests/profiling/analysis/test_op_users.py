@@ -1,4 +1,4 @@
-"""Which operations wait for which."""
+"""Users of operations."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from jaxmagic.profiling.analysis.op_users import dependents
 from jaxmagic.profiling.record.recording import EventMetadata
 from jaxmagic.xla.hlo import HloModule
 
-#: Of a module: what takes the result of what.
+#: Operations of a module, with their operands.
 TAKES = {"x": "", "dot": "x", "tuple": "dot", "element": "tuple", "tanh": "element", "sum": "tanh", "add": "dot"}
 
 
@@ -19,8 +19,8 @@ def module() -> HloModule:
     return fabricate.hlo.module(*(fabricate.hlo.instruction(name, *taken[name]) for name in TAKES))
 
 
-def kind(name: str, device: int = 0, program: int = 7, host: str = "", **facts: int) -> EventMetadata:
-    return EventMetadata(name, {"hlo_op": name, "program_id": program, "device_ordinal": device, **facts}, host)
+def kind(name: str, device: int = 0, program: int = 7, host: str = "", **stats: int) -> EventMetadata:
+    return EventMetadata(name, {"hlo_op": name, "program_id": program, "device_ordinal": device, **stats}, host)
 
 
 def names(kinds: list[EventMetadata], wanted: int) -> set[str]:
@@ -49,4 +49,4 @@ def test_without_a_module_or_an_instruction_only_the_operation_itself_is_known()
     kinds = [kind("dot"), kind("tanh"), kind("of another compiler")]
     assert dependents(kinds, {}, [0]) == {0: (0,)}
     assert dependents(kinds, {("", 7): module()}, [2]) == {2: (2,)}
-    assert dependents([kind("dot")._replace(facts={"hlo_op": "dot"})], {}, [0]) == {0: (0,)}
+    assert dependents([kind("dot")._replace(stats={"hlo_op": "dot"})], {}, [0]) == {0: (0,)}

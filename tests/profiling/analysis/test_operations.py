@@ -1,4 +1,4 @@
-"""Operations without regard to their devices: nothing is lost and nothing counts twice."""
+"""Operations summed over devices: nothing is lost, and nothing counts twice."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Operations beside what a device can do: what limits them, and what is not known."""
+"""Operations on the roofline: what bounds them, and what is not known."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ SORT = operation("sort.3", 10 * MS, flops=None)
 
 def test_what_limits_an_operation_depends_on_what_it_computes_for_each_byte() -> None:
     product, total = placed(profile(PRODUCT, SUM, SORT))
-    assert (product.intensity, product.by_memory) == (100, False)
-    assert (product.flops_per_s, product.of_roof) == (pytest.approx(50e9), pytest.approx(0.5))
-    assert (total.intensity, total.by_memory) == (0.25, True)
-    assert (total.bytes_per_s, total.of_roof) == (pytest.approx(8e9), pytest.approx(0.8))
+    assert (product.operational_intensity, product.bound_by) == (100, "compute")
+    assert (product.flops_per_s, product.roofline_efficiency) == (pytest.approx(50e9), pytest.approx(0.5))
+    assert (total.operational_intensity, total.bound_by) == (0.25, "memory")
+    assert (total.bytes_per_s, total.roofline_efficiency) == (pytest.approx(8e9), pytest.approx(0.8))
 
 
 def test_of_several_devices_the_mean_run_counts() -> None:
@@ -64,7 +64,7 @@ def test_without_peaks_there_is_neither_a_rate_in_the_report_nor_a_picture() -> 
     assert peaks_of(unknown) is None
     assert place(PRODUCT, None) is None
     assert "of roof" not in str(unknown)
-    with pytest.raises(ValueError, match="not known what the device can do"):
+    with pytest.raises(ValueError, match="peak rates of the device"):
         unknown.figure("roofline")
 
 
@@ -92,7 +92,7 @@ def test_the_report_tells_rates_what_they_are_compared_with_and_what_is_missing(
     text = " ".join(str(profile(PRODUCT, SUM, SORT)).split())
     assert "10.0 ms 50 %" in text
     assert "10.0 ms 80 %" in text
-    assert "Roof: 100 GFLOP/s and 10.0 GB/s, as the recording tells." in text
+    assert "Roof: 100 GFLOP/s and 10.0 GB/s, as recorded." in text
     assert "FLOPs or bytes unknown for 33 % of the device time (sort.3)." in text
     html = to_html(profile(PRODUCT, SUM, SORT))
     assert all(each in html for each in ("50.0 GFLOP/s", "8.00 GB/s", "FLOP/s"))
@@ -107,11 +107,11 @@ def test_a_gpu_tells_the_rate_of_its_memory_alone_so_rates_are_of_memory_and_the
     (found,) = made.device_uses
     gpu = replace(made, device_uses=(replace(found, peak_flops=None),))
     product, total = placed(gpu)
-    assert (product.by_memory, product.of_roof) == (True, pytest.approx(0.05))
-    assert total.of_roof == pytest.approx(0.8)
+    assert (product.bound_by, product.roofline_efficiency) == ("memory", pytest.approx(0.05))
+    assert total.roofline_efficiency == pytest.approx(0.8)
     assert roofline_chart(gpu) is None
     assert (
-        "Roof: 10.0 GB/s of memory, as the recording tells; the peak FLOP/s are not known, so only memory bandwidth"
+        "Roof: 10.0 GB/s of memory, as recorded; the peak FLOP/s is not known, so only memory bandwidth"
         in " ".join(str(gpu).split())
     )
 
@@ -132,14 +132,14 @@ def test_products_are_held_against_the_peak_of_what_they_multiply() -> None:
             ),
         ),
     )
-    assert [each.of_roof for each in placed(made)][:2] == [pytest.approx(1 / 8), pytest.approx(1 / 4)]
+    assert [each.roofline_efficiency for each in placed(made)][:2] == [pytest.approx(1 / 8), pytest.approx(1 / 4)]
     text = " ".join(str(made).split())
     assert "Roof: 400 GFLOP/s for bf16, 200 GFLOP/s for f32 and 20.0 GB/s, from the data sheet of the B 9" in text
     assert "(the recording says 10.0 GB/s)" in text
 
 
 def test_more_than_the_roof_is_never_a_number() -> None:
-    """The data were in a cache, or the peak is too low: no share of anything."""
+    """The data were in a cache, or the peak rate is too low, so there is no meaningful share."""
     cached, tiny = replace(SUM, accessed_bytes=172_000_000), replace(SUM, name="a", accessed_bytes=1000, flops=0)
     made = profile(PRODUCT, cached, tiny)
     text = " ".join(str(made).split())

@@ -1,4 +1,4 @@
-"""Which part of an event lies in which run."""
+"""The parts of events that lie in runs."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ RUNS = [Window(10 * MS, 20 * MS), Window(30 * MS, 40 * MS)]
 
 
 def parts(spans: list[tuple[int, int]], windows: list[Window]) -> list[tuple[float, float, int]]:
-    """As beginning and end in milliseconds, and the number of the event."""
+    """Return the parts as start and end in milliseconds, and the index of the event."""
     start, end = np.array(spans, np.int64).reshape(-1, 2).T
     return [(low / MS, high / MS, number) for low, high, number in zip(*within(start, end, windows), strict=True)]
 

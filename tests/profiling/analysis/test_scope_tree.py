@@ -1,4 +1,4 @@
-"""The time as a tree: every nanosecond once, whatever the paths are."""
+"""Device time as a tree: every nanosecond counts once, whatever the paths are."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Programs that an earlier call had compiled, whose lines outside of jitted functions are those of that call."""
+"""Programs that an earlier call compiled: lines outside jitted code are those of that call."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Real recordings from accelerators, as xprof sums them up; and fabricated ones, for what these do not have.
+"""Summaries of real traces of accelerators, compared with XProf's, and of fabricated ones.
 
-The numbers of xprof are those of its ``hlo_stats`` and ``kernel_stats`` (version 2.23, on the same files), in µs over
+XProf's numbers are those of its ``hlo_stats`` and ``kernel_stats`` (version 2.23, on the same files), in µs over
 all devices; ``op_profile`` has the same ones.
 """
 
@@ -157,7 +157,7 @@ def test_only_what_lies_in_a_window_counts() -> None:
 
 
 def test_an_event_that_begins_right_before_a_window_is_of_it_and_one_that_has_long_gone_on_is_not() -> None:
-    """Clocks differ by less than a millisecond; of an operation that is over, the mark may come late."""
+    """Clocks differ by less than a millisecond; the end marker of a completed operation may come late."""
     operations = track("CPU:0", "operations", (0, 0, 3_000_010), (0, 2_999_990, 3_000_020))
     times = of(operations, windows=[Window(3_000_000_000, 4_000_000_000)])
     assert [each.busy_ns for each in times.device_uses] == [20]
@@ -176,10 +176,10 @@ def test_a_recording_without_a_device_has_no_times() -> None:
 
 def test_operations_of_one_name_are_one_only_where_they_do_the_same() -> None:
     """A function that was called with two shapes is two programs, whose operations have one name."""
-    facts = ({"flops": 10, "shape_with_layout": "f32[2]"}, {"flops": 90, "shape_with_layout": "f32[9]"})
+    stats = ({"flops": 10, "shape_with_layout": "f32[2]"}, {"flops": 90, "shape_with_layout": "f32[9]"})
     kinds = tuple(
         EventMetadata("dot", {"hlo_op": "dot", "hlo_module": "jit_f", **each, "n": n})
-        for n, each in enumerate((*facts, facts[0]))
+        for n, each in enumerate((*stats, stats[0]))
     )
     events = track("GPU:0", "operations", (0, 0, 10), (1, 10, 40), (2, 40, 50))
     times = summarize(Trace((events,), kinds, {}, {}))

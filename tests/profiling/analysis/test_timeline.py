@@ -1,4 +1,4 @@
-"""What ran when: which events are kept, what they are called, and what a picture makes of them."""
+"""The timeline: which events are kept, their labels, and the chart."""
 
 from __future__ import annotations
 
@@ -147,7 +147,7 @@ def shown(found: ProfileTimeline) -> Profile:
 
 
 def made(*calls: tuple[int, int]) -> ProfileTimeline:
-    """A thread of the host with calls, as their starts and lengths."""
+    """A host thread with calls, given by starts and lengths."""
     starts, lengths = zip(*calls, strict=True)
     label = EventLabel(name="f", activity="host")
     thread = EventTrack(
@@ -168,7 +168,7 @@ def test_calls_very_deep_within_others_are_not_drawn_and_that_is_said() -> None:
     chart = profile_timeline_chart(shown(made(*((n, 100 - 2 * n) for n in range(20)))))
     assert chart is not None
     assert chart.lanes[0].rows == len(chart.lanes[0].start) == 12
-    assert chart.note == "8 calls deep within others not drawn"
+    assert chart.note == "8 deeply nested calls not drawn"
 
 
 def test_a_timeline_whose_columns_do_not_fit_is_refused() -> None:
@@ -176,7 +176,7 @@ def test_a_timeline_whose_columns_do_not_fit_is_refused() -> None:
     with pytest.raises(ValueError, match="a label, a start and a length"):
         EventTrack(name="", device=None, shows="host", labels=(0,), start_ns=(), length_ns=())
     thread = EventTrack(name="", device=None, shows="host", labels=(1,), start_ns=(0,), length_ns=(1,))
-    with pytest.raises(ValueError, match="one of those of the timeline"):
+    with pytest.raises(ValueError, match="one of the labels of the timeline"):
         ProfileTimeline(end_ns=1, labels=(label,), tracks=(thread,))
 
 

@@ -1,4 +1,4 @@
-"""A function compiled without command buffers: with XLA's option, and an error that says what to write."""
+"""Functions are compiled without command buffers, or an error says what to write."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ import jax.numpy as jnp
 import pytest
 
 import jaxmagic
-from jaxmagic.profiling.capture.command_buffers import _OPTIONS, NOTE, without_command_buffers
+from jaxmagic.profiling.capture.command_buffers import _OPTIONS, without_command_buffers
+from jaxmagic.records.note import note
 
 
 def test_a_profile_without_them_says_so_and_is_that_of_the_function() -> None:
@@ -17,7 +18,7 @@ def test_a_profile_without_them_says_so_and_is_that_of_the_function() -> None:
 
     x = jnp.ones(1000)
     profile = jaxmagic.profile(scaled, x, by=2.0, command_buffers=False)
-    assert NOTE in profile.notes
+    assert note("profiling.without_command_buffers") in profile.notes
     assert profile.code == jaxmagic.profile(scaled, x).code
     assert {each.module for each in profile.operation_times} == {"jit_scaled"}
     assert without_command_buffers(scaled, x, by=2.0)(x, by=2.0).tolist() == scaled(x, by=2.0).tolist()

@@ -1,4 +1,4 @@
-"""Moments of the first run tell how many events per second a recording will get, and disturb nothing else."""
+"""The event rate is estimated from intervals of the first run, and nothing else is disturbed."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def nothing_is_left() -> Iterator[None]:
 
 
 def test_the_rate_is_that_of_what_runs(step: Any) -> None:
-    """Counted once more in a recording whose number of steps is known."""
+    """Compared with a recording of a known number of steps."""
     rate, done = EventRate(lambda: True, [0.0]), 0
     rate.start()
     while rate.per_s is None and rate._thread.is_alive():

@@ -1,4 +1,4 @@
-"""Recordings that are kept: in the layout of TensorBoard and XProf, with a list of the runs, whole or not at all."""
+"""Recordings are kept in the layout of TensorBoard and XProf with a list of the runs, completely or not at all."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def test_a_file_that_is_no_list_is_left_as_it_is_and_the_record_says_so(
     (tmp_path / "results.json").write_text(content)
     record = jaxmagic.profile(f, x, logdir=tmp_path)
     assert (tmp_path / "results.json").read_text() == content
-    assert any("could not be added to the list" in each for each in record.notes)
+    assert any("could not be added to the list" in str(each) for each in record.notes)
     assert record.device_uses
 
 
@@ -104,7 +104,7 @@ def test_a_full_disk_leaves_no_part_of_a_recording_and_the_record_says_so(
     monkeypatch.setattr(logdir, "copy_folder", full)
     record = jaxmagic.profile(f, x, logdir=tmp_path)
     assert record.kept is None
-    assert any("could not be kept" in each for each in record.notes)
+    assert any("could not be kept" in str(each) for each in record.notes)
     assert record.device_uses
     assert list((tmp_path / "plugins" / "profile").iterdir()) == []
 
@@ -121,7 +121,7 @@ resource.setrlimit(resource.RLIMIT_FSIZE, (4096, most))  # nothing longer can be
 for _ in range(2):
     record = jaxmagic.profile(f, x, logdir=sys.argv[1])
     assert (record.kept, record.device_uses) == (None, ()), record
-    assert any("File too large. Nothing was recorded." in each for each in record.notes), record.notes
+    assert any("File too large. Nothing was recorded." in str(each) for each in record.notes), record.notes
 resource.setrlimit(resource.RLIMIT_FSIZE, (most, most))
 assert jaxmagic.profile(f, x, logdir=sys.argv[1]).device_uses, "the profiler is free"
 """

@@ -1,4 +1,4 @@
-"""Recordings that no profiler writes: whatever is in them, a record is made, shown, saved and read again."""
+"""Traces that no profiler writes: whatever they contain, a record is made, shown, saved and loaded."""
 
 from __future__ import annotations
 
@@ -42,11 +42,11 @@ def odd(chosen: random.Random) -> Trace:
     def numbers(count: int, low: int, high: int) -> Any:
         return np.array([chosen.randint(low, high) for _ in range(count)], np.int64)
 
-    def facts(names: tuple[str, ...], most: int) -> dict[str, Any]:
+    def stats(names: tuple[str, ...], most: int) -> dict[str, Any]:
         return {chosen.choice(names): chosen.choice(VALUES) for _ in range(chosen.randint(0, most))}
 
     kinds = tuple(
-        EventMetadata(chosen.choice(NAMES), facts(FACTS, 6), chosen.choice(("", "", "host")))
+        EventMetadata(chosen.choice(NAMES), stats(FACTS, 6), chosen.choice(("", "", "host")))
         for _ in range(chosen.randint(1, 14))
     )
     tracks = []
@@ -65,7 +65,7 @@ def odd(chosen: random.Random) -> Trace:
                 held_bytes=chosen.choice((None, numbers(count, 0, 10**9))),
             )
         )
-    devices = {name: facts(SAID, 4) for name in ("GPU:0", "GPU:1", "another")}
+    devices = {name: stats(SAID, 4) for name in ("GPU:0", "GPU:1", "another")}
     return Trace(tuple(tracks), kinds, devices, {})
 
 

@@ -1,4 +1,4 @@
-"""Recordings from elsewhere: of one host or of several, whole or broken."""
+"""Recordings made elsewhere: of one or several hosts, complete or broken."""
 
 from __future__ import annotations
 
@@ -13,13 +13,14 @@ from recordings import module_of, operation, space, trace
 
 import jaxmagic
 from jaxmagic.errors import NotMeasured
-from jaxmagic.profiling.analysis.classify_ops import recorded
+from jaxmagic.profiling.analysis.classify_ops import classify
 from jaxmagic.profiling.analysis.summarize import ProfileSummary
 from jaxmagic.profiling.capture.make_record import make_profile
 from jaxmagic.profiling.capture.xspace import parsed
 from jaxmagic.profiling.record.profile import PlaceTime
 from jaxmagic.profiling.record.recording import EventMetadata, Trace
 from jaxmagic.records.call_stack import Frame
+from jaxmagic.records.note import note
 
 RECORDED = Path(__file__).parents[2] / "recorded"
 LAYER = (RECORDED / "train.py").read_text().splitlines().index("    return jnp.tanh(x @ w)") + 1
@@ -64,35 +65,35 @@ def test_operations_without_a_module_are_listed(tmp_path: Path, whole: bytes) ->
 def test_what_is_no_recording_is_refused_with_what_to_do(tmp_path: Path, content: bytes) -> None:
     file = tmp_path / "host.xplane.pb"
     file.write_bytes(content)
-    with pytest.raises(NotMeasured, match=r"no recording of the JAX profiler.*\.xplane\.pb"):
+    with pytest.raises(NotMeasured, match=r"not a recording of the JAX profiler.*\.xplane\.pb"):
         jaxmagic.read_profile(file)
 
 
 def test_a_recording_that_was_cut_off_is_refused(tmp_path: Path, whole: bytes) -> None:
     file = tmp_path / "host.xplane.pb"
     file.write_bytes(whole[:-7])
-    with pytest.raises(NotMeasured, match="not a whole one"):
+    with pytest.raises(NotMeasured, match="or is truncated"):
         jaxmagic.read_profile(file)
 
 
 def test_an_empty_recording_is_refused(tmp_path: Path) -> None:
     file = tmp_path / "host.xplane.pb"
     file.write_bytes(b"")
-    with pytest.raises(NotMeasured, match="host.xplane.pb is empty: no event"):
+    with pytest.raises(NotMeasured, match="host.xplane.pb is empty: it has no events"):
         jaxmagic.read_profile(file)
 
 
 def test_what_is_compressed_is_refused_with_what_to_do(tmp_path: Path, whole: bytes) -> None:
     file = tmp_path / "host.xplane.pb.gz"
     file.write_bytes(gzip.compress(whole))
-    with pytest.raises(NotMeasured, match=r"unpack it first if it is a .xplane.pb.gz. A .trace.json.gz is no"):
+    with pytest.raises(NotMeasured, match=r"unpack it first if it is a .xplane.pb.gz. A .trace.json.gz cannot"):
         jaxmagic.read_profile(file)
 
 
 def test_of_several_hosts_the_one_that_is_broken_is_named(tmp_path: Path, whole: bytes) -> None:
     (tmp_path / "a.xplane.pb").write_bytes(whole)
     (tmp_path / "b.xplane.pb").write_bytes(whole[:-3])
-    with pytest.raises(NotMeasured, match="b.xplane.pb is no recording of the JAX profiler, or not a whole one"):
+    with pytest.raises(NotMeasured, match="b.xplane.pb is not a recording of the JAX profiler, or is truncated"):
         jaxmagic.read_profile(tmp_path)
 
 
@@ -139,15 +140,15 @@ def test_a_recording_by_jax_itself_is_opened(tmp_path: Path) -> None:
 def test_real_recordings_are_reports_in_every_medium(name: str) -> None:
     record = jaxmagic.read_profile(trace(name))
     bundle: dict[str, Any] = record._repr_mimebundle_()
-    assert "in the mean of" in bundle["text/plain"]
+    assert "(mean of" in bundle["text/plain"]
     assert len(bundle["text/html"]) < 200_000
     for of in ("lines", "operations", "scopes", "devices"):
         assert len(record.to_frame(of))
 
 
 @pytest.mark.parametrize("version", ["0.8.0", "0.12.0"])
-def test_a_recording_of_another_jax_is_told_alike(version: str) -> None:
-    """Of two devices of one CPU, which share two processors: ``tests/recorded/train.py`` made it."""
+def test_a_recording_of_another_jax_is_reported_alike(version: str) -> None:
+    """Recorded on two devices of one CPU with two cores by ``tests/recorded/train.py``."""
     profile = jaxmagic.read_profile(RECORDED / f"jax-{version}.xplane.pb")
     lines = profile.lines()
     assert lines[["file", "line", "function"]].iloc[0].tolist() == ["train.py", LAYER, "layer"]
@@ -159,9 +160,10 @@ def test_a_recording_of_another_jax_is_told_alike(version: str) -> None:
     assert sum(each.total_ns for each in products) > 0.4 * profile.device_ns
     (reduced,) = profile.collectives
     assert (reduced.kind, reduced.payload_bytes, reduced.devices) == ("all-reduce", 4, 2)
-    assert not any("was not recorded" in each for each in profile.notes)
-    assert "jit_step, on each of 2 devices: x f32[256,400] (1 of 2×1), w f32[400,400] (all)" in " ".join(
-        str(profile).split()
+    assert not any("was not recorded" in str(each) for each in profile.notes)
+    assert (
+        "jit_step, on each of 2 devices: x f32[256,400] (sharded 2 ways on axis 0), w f32[400,400] (replicated)"
+        in " ".join(str(profile).split())
     )
 
 
@@ -173,7 +175,7 @@ def test_source_is_read_of_files_of_python_only_and_said_to_be_that_of_now(tmp_p
     places = tuple(PlaceTime(stack=(each,), scope="", time_ns=1, count=1, operations=("dot",)) for each in frames)
     made = make_profile(ProfileSummary(3, (), (), places), Trace((), (), {}, {}), here=False)
     assert [each.file for each in made.codes] == [str(code)]
-    assert any("as they are on this machine now" in each for each in made.notes)
+    assert made.notes == (note("profiling.source_of_now"),)
 
 
 def test_two_hosts_may_have_given_one_number_to_different_programs() -> None:
@@ -182,7 +184,7 @@ def test_two_hosts_may_have_given_one_number_to_different_programs() -> None:
         ("b", 4): module_of(jnp.tanh, jnp.ones(300)),
     }
     found = {
-        host: recorded(EventMetadata("op", {"hlo_op": min(module.instruction_ids), "program_id": 4}, host), modules)
+        host: classify(EventMetadata("op", {"hlo_op": min(module.instruction_ids), "program_id": 4}, host), modules)
         for (host, _), module in modules.items()
     }
     assert {host: each.module for host, each in found.items()} == {key[0]: each.name for key, each in modules.items()}

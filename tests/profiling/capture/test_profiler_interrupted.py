@@ -1,4 +1,4 @@
-"""Ctrl-C around the profiler and in the queues: it is let go, nobody else is blamed, and it stays an interrupt."""
+"""Ctrl-C around the profiler and in the queues: the profiler is released, and the interrupt stays an interrupt."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _CELLS = {
 
 
 def interrupted(original: Callable[..., Any], *, before: bool) -> Callable[..., Any]:
-    """The same function, with a Ctrl-C right before or behind it, every time."""
+    """Wrap a function so that each call is interrupted right before or after it."""
 
     def function(*args: Any, **kwargs: Any) -> Any:
         if before:
@@ -49,7 +49,7 @@ def test_the_profiler_is_let_go(
     assert profiler_session() is None
     assert not profiler._recording
     session.run("%jaxprof -v kept f(x)")
-    assert not any("already" in note for note in session.shell.user_ns["kept"].notes)
+    assert not any("already" in str(note) for note in session.shell.user_ns["kept"].notes)
 
 
 @pytest.mark.parametrize("magic", ["%jaxtime", "%jaxmem", "%jaxprof"])

@@ -1,4 +1,4 @@
-"""When runs were: as the stopwatch has clocked them, within the marks that the profiler has recorded."""
+"""Windows of runs: the stopwatch's times within the recorded markers."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def test_a_run_is_as_long_as_the_stopwatch_says_and_ends_with_its_mark_at_the_la
 
 
 def with_operations(*spans: tuple[int, int], module: str = "jit_f") -> Trace:
-    """The same, and operations that ran from when to when, in nanoseconds."""
+    """The same with operations, given by start and end in nanoseconds."""
     start, end = np.array(spans, np.int64).T * 1000
     kind = EventMetadata("dot", {"hlo_op": "dot", "hlo_module": module})
     track = TraceLine("pool", "CPU:0", "operations", np.full(len(spans), len(KINDS)), start, end)

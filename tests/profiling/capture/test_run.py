@@ -1,4 +1,4 @@
-"""The line that takes the time is found, however the program is written; and the parts add up."""
+"""The line with most time is found, however the program is written, and the parts add up."""
 
 from __future__ import annotations
 
@@ -27,15 +27,16 @@ import jaxmagic
 from jaxmagic.errors import NotMeasured
 from jaxmagic.profiling.analysis.devices.bound import bound_of
 from jaxmagic.profiling.analysis.source_lines import line_times
-from jaxmagic.profiling.capture import run as profile_watch
+from jaxmagic.profiling.capture import recorded_runs, run_plan
 from jaxmagic.profiling.capture.run import ProfileWatch
 from jaxmagic.profiling.record.profile import Profile
+from jaxmagic.records.note import note
 from jaxmagic.runtime import private_api
-from jaxmagic.runtime.jax_version import about_lines
+from jaxmagic.runtime.jax_version import keeps_lines
 
 pytestmark = pytest.mark.clock
 
-keeps_lines = pytest.mark.skipif(about_lines() != [], reason="this JAX does not tell all lines")
+needs_lines = pytest.mark.skipif(not keeps_lines(), reason="this JAX does not tell all lines")
 
 N = 400
 
@@ -43,7 +44,7 @@ N = 400
 @pytest.fixture
 def time_enough(monkeypatch: pytest.MonkeyPatch) -> None:
     """As many runs are timed as recorded, however busy the machine is."""
-    monkeypatch.setattr(profile_watch, "_TIMED_NS", 10**15)
+    monkeypatch.setattr(run_plan, "_TIMED_NS", 10**15)
 
 
 Program = tuple[Callable[..., Any], Callable[..., Any]]
@@ -182,9 +183,9 @@ def hot_line(function: Callable[..., Any]) -> int:
 
 
 def undisturbed(function: Callable[..., Any], as_wanted: Callable[[Profile], bool]) -> Profile:
-    """A profile as it is wanted, or the fifth that is not.
+    """Return a profile that satisfies a condition, or the fifth one that does not.
 
-    Where other processes take the processor away, that is the time of whatever ran just then.
+    Other processes may delay any operation.
     """
     x = jax.random.normal(jax.random.key(0), (N, N))
     for _ in range(5):
@@ -194,7 +195,7 @@ def undisturbed(function: Callable[..., Any], as_wanted: Callable[[Profile], boo
     return profile
 
 
-@keeps_lines
+@needs_lines
 @pytest.mark.parametrize("make", PROGRAMS, ids=lambda make: make.__name__)
 def test_the_line_that_takes_the_time_is_first(make: Callable[[], Program]) -> None:
     function, where = make()
@@ -213,7 +214,7 @@ def test_the_line_that_takes_the_time_is_first(make: Callable[[], Program]) -> N
     assert all(each.busy_ns <= profile.recorded_ns for each in profile.device_uses)
 
 
-@keeps_lines
+@needs_lines
 def test_a_helpers_time_is_seen_at_its_callers_as_well() -> None:
     function, helper = sort_in_a_helper()
     begin = function.__code__.co_firstlineno
@@ -285,12 +286,12 @@ def test_what_takes_long_is_timed_once_and_of_what_is_short_the_median_counts(
     with pytest.raises(pytest.fail.Exception, match="enough"):
         for _ in watch._all_runs():
             pass
-    assert watch._unprofiled is not None
-    assert (len(watch._timed), watch._unprofiled.wall_ns) == (timed, wall_ns)
+    assert watch._plan.unprofiled is not None
+    assert (len(watch._plan.timed), watch._plan.unprofiled.wall_ns) == (timed, wall_ns)
 
 
 def test_a_run_that_compiles_because_a_type_has_changed_is_not_timed_either() -> None:
-    """A Python number is weakly typed, what comes out of the first run is not."""
+    """A Python number is weakly typed, the result of the first run is not."""
     f, held, calls = jax.jit(lambda x, y: x * y * 131), [1.0], []
     y = jnp.ones(7)
 
@@ -369,7 +370,7 @@ def test_what_was_recorded_before_an_error_is_kept_and_the_profiler_is_free(x: A
 def test_an_error_before_anything_is_recorded_is_said() -> None:
     record = runs_of(ProfileWatch(), lambda: 1 / 0)
     assert (record.error, record.device_uses) == ("ZeroDivisionError", ())
-    assert record.notes == ("Nothing was recorded: the code ended before that.",)
+    assert record.notes == (note("profiling.ended_before_recording"),)
 
 
 def test_somebodys_own_profile_is_left_alone(tmp_path: Any, x: Any) -> None:
@@ -396,7 +397,7 @@ def code():
 @pytest.mark.parametrize(
     "measured",
     [
-        "found = jaxmagic.profile(code)\nassert 'has not started' in found.notes[0]\nassert found.runs is None",
+        "found = jaxmagic.profile(code)\nassert 'has not started' in str(found.notes[0])\nassert found.runs is None",
         "from jaxmagic.benchmarking.capture.sampler import *\n"
         "found = take_benchmark(Runner(code), Plan(samples=2), device=True)\n"
         "assert 'has not started' in found.device.problem",
@@ -417,8 +418,8 @@ def test_a_cold_profile_that_starts_the_backends_says_so_and_a_warm_one_does_not
     code = """
 import jaxmagic
 for cold in (True, False):
-    said = [each for each in jaxmagic.profile(lambda: None, cold=cold).notes if "started the backends" in each]
-    print(cold, len(said))
+    profile = jaxmagic.profile(lambda: None, cold=cold)
+    print(cold, [each.kind for each in profile.notes].count("profiling.backends_started"))
 """
     done = subprocess.run([sys.executable, "-c", code], check=True, timeout=120, capture_output=True, text=True)
     assert done.stdout == "True 1\nFalse 0\n"
@@ -493,7 +494,7 @@ def test_a_profiler_that_cannot_be_stopped_is_said_to_be_that(x: Any, monkeypatc
     monkeypatch.setattr(jax.profiler, "stop_trace", fails)
     next(iter(watch.runs()))
     watch.stop()
-    assert any("could not be stopped: [Errno 28] No space left" in each for each in watch.record.notes)
+    assert any("could not be stopped: [Errno 28] No space left" in str(each) for each in watch.record.notes)
 
 
 def test_a_recording_that_is_cancelled_leaves_the_profiler_free(x: Any) -> None:
@@ -527,7 +528,7 @@ def test_a_product_takes_as_long_as_it_is_waited_for_and_not_as_long_as_its_even
     def table(words: Any, vectors: Any) -> Any:
         return jnp.tanh(jax.nn.one_hot(words, 20_000).T @ vectors)
 
-    for _ in range(5):  # what else the machine does may be long
+    for _ in range(5):  # other processes may delay any of them
         found = jaxmagic.profile(table, words, vectors, n=3)
         (product,) = (each for each in found.operation_times if each.category == "matmul")
         of_all = found.device_ns / found.recorded_ns
@@ -548,7 +549,7 @@ def test_a_product_on_each_of_several_devices_takes_as_long_as_that_one_waits_fo
     def tables(words: Any, vectors: Any) -> Any:
         return jax.vmap(lambda words, vectors: jnp.tanh(jax.nn.one_hot(words, 8_000).T @ vectors))(words, vectors)
 
-    for _ in range(5):  # what else the machine does may be long
+    for _ in range(5):  # other processes may delay any of them
         found = jaxmagic.profile(tables, words, vectors, n=3)
         busy = [each.busy_ns / found.recorded_ns for each in found.device_uses]
         if len(busy) == 4 and sum(busy) / 4 > 0.55:
@@ -607,10 +608,10 @@ def test_an_interrupt_before_the_profiler_stops_leaves_none_running(monkeypatch:
 
 
 def test_where_the_profiler_has_lost_a_run_nothing_is_said_of_one(monkeypatch: Any) -> None:
-    monkeypatch.setattr(profile_watch, "windows_of", lambda *_: [])
+    monkeypatch.setattr(recorded_runs, "windows_of", lambda *_: [])
     found = jaxmagic.profile(jax.jit(lambda x: x * 107), jnp.ones(10), n=2)
     assert found.device_uses == ()
-    assert any("dropped some run markers" in note for note in found.notes)
+    assert note("profiling.lost_run_markers") in found.notes
 
 
 def test_what_cannot_be_made_of_a_recording_costs_no_record() -> None:
@@ -625,7 +626,7 @@ def test_what_cannot_be_made_of_a_recording_costs_no_record() -> None:
         watch.returned(watch.result)
     watch.stop()
     assert watch.record.device_uses
-    assert "Not written (ValueError: too large)." in watch.record.notes
+    assert note("profiling.not_written", error="ValueError: too large") in watch.record.notes
 
 
 # --- progress ----------------------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""Messages in columns say what the messages say one by one."""
+"""Messages read in columns have the same fields as messages read one by one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Events of a plane, read in columns: their kinds, their values and their order."""
+"""Events of a plane in columns: kinds, values and order."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ def test_events_are_of_one_kind_where_all_that_is_wanted_is_the_same() -> None:
     events = [("dot.1", at * 10, 5, operation(run=at)) for at in range(1000)]
     events += [("dot.1", 10_000 + at, 1, [*operation(1), {"name": 5, "text": b"%d" % (at % 2)}]) for at in range(10)]
     found = read_recording([("", space({"name": "/host:CPU", "lines": {"thread": events}}))])
-    assert all(each.facts.items() >= {"hlo_op": "dot.1", "device_ordinal": 0}.items() for each in found.kinds)
+    assert all(each.stats.items() >= {"hlo_op": "dot.1", "device_ordinal": 0}.items() for each in found.kinds)
     (track,) = found.tracks
     counts = np.bincount(track.kinds).tolist()
-    assert {each.facts.get("size"): counts[at] for at, each in enumerate(found.kinds)} == {None: 1000, "0": 5, "1": 5}
+    assert {each.stats.get("size"): counts[at] for at, each in enumerate(found.kinds)} == {None: 1000, "0": 5, "1": 5}
 
 
 def test_values_of_all_types_are_read() -> None:
@@ -26,7 +26,7 @@ def test_values_of_all_types_are_read() -> None:
         {"name": 6, "text": "ä".encode()},
     ]
     found = read_recording([("", space({"name": "/host:CPU", "lines": {"thread": [("f", 0, 1, stats)]}}))])
-    assert dict(found.kinds[0].facts) == {"size": 0.5, "device_ordinal": -7, "hlo_module": "ä"}
+    assert dict(found.kinds[0].stats) == {"size": 0.5, "device_ordinal": -7, "hlo_module": "ä"}
 
 
 def test_events_are_in_order_and_the_longer_of_two_that_begin_at_once_comes_first() -> None:

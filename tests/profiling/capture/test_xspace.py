@@ -1,4 +1,4 @@
-"""Recordings as the profiler writes them: fabricated ones, real ones of three kinds of devices, and broken ones."""
+"""Reading traces: fabricated ones, real ones of three kinds of devices, and broken ones."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def test_events_of_a_thread_are_those_of_the_devices_whose_operations_it_runs_an
 
 
 def test_operations_go_on_until_their_own_marks_on_whatever_device_and_host() -> None:
-    """The marks of two products of one name come in the other order, and both hosts count alike."""
+    """The end markers of two products with the same name come in reverse order, and both hosts are treated alike."""
     flows = 2**32, 2**33 + 1
     begun = [
         ("dot.1", device * 10**6, 10**6, [*operation(1, device), {"name": 8, "signed": flow}])
@@ -67,7 +67,7 @@ def test_operations_go_on_until_their_own_marks_on_whatever_device_and_host() ->
         assert {each.device: (each.end_ps // 10**6).tolist() for each in found.tracks if each.device} == {
             device: [end] for device, end in ends.items()
         }
-        assert len({kind.facts.get("_p") for kind in found.kinds}) == 1
+        assert len({kind.stats.get("_p") for kind in found.kinds}) == 1
 
 
 def test_streams_count_and_not_what_is_made_of_them_and_the_host_only_launches() -> None:
@@ -108,7 +108,7 @@ def test_a_recording_of_this_machine_has_its_modules_and_its_operations(tmp_path
     (file,) = tmp_path.rglob("*.xplane.pb")
     found = read_recording([("", file.read_bytes())])
     (module,) = found.modules.values()
-    operations = {str(each.facts["hlo_op"]) for each in found.kinds if "hlo_op" in each.facts}
+    operations = {str(each.stats["hlo_op"]) for each in found.kinds if "hlo_op" in each.stats}
     assert any(module.instructions[module.instruction_ids[each]].opcode == "sort" for each in operations)
     assert not found.unread
     of_two = read_recording([("a", file.read_bytes()), ("b", file.read_bytes())])

@@ -1,4 +1,4 @@
-"""What is said of the devices of a profile: their load, what they exchanged, and how arrays are divided."""
+"""Sentences and tables about the devices of a profile: load, communication and shardings."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def test_columns_of_which_nothing_is_known_are_left_out(profile: Profile) -> Non
 
 
 def test_an_uneven_load_is_said_and_an_even_one_is_not(profile: Profile) -> None:
-    assert "Uneven load: devices compute for 5.00 ms to 10.0 ms; GPU:0 does 33 % more than the mean." in " ".join(
+    assert "Uneven load: devices compute for 5.00 ms to 10.0 ms; GPU:0 is 33 % above the mean." in " ".join(
         str(profile).split()
     )
     even = replace(profile, device_uses=(use("GPU:0", 20 * MS), use("GPU:1", 20 * MS)))
@@ -85,7 +85,7 @@ def test_devices_of_one_cpu_wait_for_processors_and_are_not_uneven_for_that(prof
 
 
 def test_how_arrays_are_divided_is_said_in_one_line(profile: Profile) -> None:
-    line = "jit_f, on each of 2 devices: x f32[4,8] (1 of 2×1), w f32[8] (all) → f32[]."
+    line = "jit_f, on each of 2 devices: x f32[4,8] (sharded 2 ways on axis 0), w f32[8] (replicated) → f32[]."
     assert line in " ".join(str(profile).split())
     assert line in to_html(profile)
 
@@ -108,7 +108,7 @@ def test_all_of_it_is_in_frames(profile: Profile) -> None:
 
 
 def test_devices_that_did_nothing_are_named_and_compared_with_none(profile: Profile) -> None:
-    """One that only received copies is no reason to call the load uneven."""
+    """A device that only received copies does not make the load uneven."""
     received = replace(use("GPU:2", 5 * MS), compute_ns=0)
     made = replace(
         profile,
@@ -148,7 +148,7 @@ def test_a_recording_from_elsewhere_names_the_window_of_its_share(profile: Profi
     made = replace(profile, runs=None, recorded_ns=30 * MS, whole_ns=9700 * MS)
     told = squeezed(made).splitlines()
     assert " ".join(told[:2]).startswith(
-        "Device time: 15.0 ms in the mean of 2 devices, 50 % of the 30.0 ms from the first operation to the end of "
+        "Device time: 15.0 ms (mean of 2 devices), 50 % of the 30.0 ms from the first operation to the end of "
         "the last (recording: 9.70 s)"
     )
 

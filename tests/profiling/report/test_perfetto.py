@@ -1,4 +1,4 @@
-"""A trace that Perfetto opens: every event of the recording, and text of the user's stays text."""
+"""The file for Perfetto: it has every event of the trace, and the user's text stays text."""
 
 from __future__ import annotations
 

@@ -6,17 +6,20 @@ import re
 from collections.abc import Callable
 from dataclasses import replace
 from html import unescape
+from pathlib import Path
 from typing import Any
 
 import pytest
 from fabricate.profiling import CALLER, HELPER, MS, OTHER, fabricated, place, use
 
+import jaxmagic
 from jaxmagic.charts.areas import Flame
 from jaxmagic.charts.chart_of import chart_of
 from jaxmagic.compilation.record.compilation import Cause
 from jaxmagic.profiling.record.profile import Profile
 from jaxmagic.records.call_stack import Frame
 from jaxmagic.records.environment import Environment
+from jaxmagic.records.note import Note, note
 from jaxmagic.report.style import Style
 from jaxmagic.report.to_html import to_html
 from jaxmagic.report.to_text import to_text
@@ -30,10 +33,10 @@ def profile() -> Profile:
 
 
 TEXT = """\
-Device time: 15.0 ms per run, 75 % of what was recorded
-Whether the host or the device limits a run is not known: no run was timed
-  without the profiler, which can be most of the load where operations are
-  short. Record without --cold (cold=False) to time one.
+Device time: 15.0 ms per run, 75 % of the recorded time
+Whether a run is host-bound or device-bound is not known: no run was timed
+  without the profiler, whose overhead can exceed the work itself where
+  operations are short. Record without --cold (cold=False) to time one.
      time   share  with calls   count  cell 3
                                           1  def helper(x):
   10.0 ms    67 %                   1     2      return jnp.sort(x)
@@ -60,7 +63,7 @@ DENSE, EVIL = (
 
 
 def test_a_line_says_which_library_function_it_called(profile: Profile) -> None:
-    """Behind its text, and below it where there is no room."""
+    """After its text, or below it if there is no room."""
     places = (place(20 * MS, CALLER, HELPER, DENSE), place(6 * MS, OTHER, DENSE), place(2 * MS, OTHER))
     found = replace(profile, place_times=places)
     wide = to_text(found, Style(width=120))
@@ -121,13 +124,14 @@ def test_two_runs_that_contradict_each_other_are_both_told(profile: Profile, tim
     timed = replace(profile, unprofiled=timing(dispatch_ns=60 * MS, wait_ns=0), timed_runs=1)
     assert says(
         replace(timed, device_uses=(use("CPU:0", 38 * MS),)),
-        "A run took 60.0 ms without the profiler, and 20.0 ms when it was recorded, with the device busy for 95 % of "
-        "that. Something slowed the first one down, so whether the host or the device limits a run is not known.",
+        "A run took 60.0 ms without the profiler, but 20.0 ms when it was recorded, with the device busy for 95 % of "
+        "that. Something else slowed the first one down, so whether a run is host-bound or device-bound is not "
+        "known.",
     )
 
 
 def says(profile: Profile, sentence: str) -> bool:
-    """In both media, or in none."""
+    """Whether the sentence is in both media; fails if it is in only one."""
     text = " ".join(to_text(profile).split())
     html = " ".join(unescape(re.sub("<[^>]+>", " ", to_html(profile))).split())
     assert (sentence in text) == (sentence in html)
@@ -137,11 +141,11 @@ def says(profile: Profile, sentence: str) -> bool:
 @pytest.mark.parametrize(
     ("wall_ms", "timed", "found"),
     [
-        (19, 1, ["Device time: 15.0 ms per run, 75 % of what was recorded; wall time 19.0 ms without the profiler",
+        (19, 1, ["Device time: 15.0 ms per run, 75 % of the recorded time; wall time 19.0 ms without the profiler",
                  "2 runs recorded, 20.0 ms each under the profiler (5.3 % more than without)."]),
         (25, 7, ["2 runs recorded, 20.0 ms each under the profiler (no more than without, the median of 7)."]),
         (8, 1, ["A run took 2.5 times as long under the profiler, so short operations look longer than they are. "
-                "Whether the host or the device limits a run is not known."]),
+                "Whether a run is host-bound or device-bound is not known."]),
     ],
 )  # fmt: skip
 def test_what_the_profiler_itself_costs_is_said_and_what_it_distorts(
@@ -161,9 +165,9 @@ def test_where_the_host_alone_has_worked_there_is_a_wall_time(timing: Make) -> N
 @pytest.mark.parametrize(
     ("runs", "sentence"),
     [
-        (2, "The code ended with ValueError; this is of the 2 runs before."),
-        (1, "The code ended with ValueError; this is of the run before."),
-        (None, "The code ended with ValueError before a run was complete; this is how far it came."),
+        (2, "The code ended with ValueError; this report covers the 2 runs before."),
+        (1, "The code ended with ValueError; this report covers the run before."),
+        (None, "The code ended with ValueError before a run was complete; this is the recorded part."),
     ],
 )
 def test_that_the_code_did_not_end_is_said(profile: Profile, runs: int | None, sentence: str) -> None:
@@ -173,8 +177,8 @@ def test_that_the_code_did_not_end_is_said(profile: Profile, runs: int | None, s
 def test_what_compiles_in_each_run_is_said_with_the_remedy(profile: Profile, timing: Make, compilation: Make) -> None:
     again = compilation(cause=Cause(kind="new function", reason="it is new", remedy="make it once"))
     found = replace(profile, compilations=(again, again), warm_up=timing(again))
-    assert says(found, "Compiled while it was recorded: f.")
-    assert says(found, "It compiles again in each run: it is new. Make it once.")
+    assert says(found, "Compiled during the recording: f.")
+    assert says(found, "The code compiles again in each run: it is new. Make it once.")
     assert not says(replace(found, warm_up=None), "in each run")
 
 
@@ -206,7 +210,7 @@ def test_several_devices_are_a_table_with_what_was_exposed(profile: Profile) -> 
     text = to_text(replace(profile, device_uses=uses))
     assert "  device  busy     share  compute  collectives  exposed  idle" in text
     assert "  GPU:0   15.0 ms  75 %   15.0 ms  4.00 ms      1.00 ms  5.00 ms" in text
-    assert "12.5 ms per run in the mean of 2 devices" in text
+    assert "12.5 ms per run (mean of 2 devices)" in text
 
 
 def test_a_device_cannot_work_longer_than_the_recording_is(profile: Profile) -> None:
@@ -215,11 +219,38 @@ def test_a_device_cannot_work_longer_than_the_recording_is(profile: Profile) -> 
 
 
 def test_without_device_time_there_is_a_report_but_no_picture() -> None:
-    empty = Profile(recorded_ns=0, device_uses=(), operation_times=(), place_times=(), notes=("Nothing was there.",))
+    notes = (Note.of_text("Nothing was there."),)
+    empty = Profile(recorded_ns=0, device_uses=(), operation_times=(), place_times=(), notes=notes)
     assert to_text(empty) == "No device time was recorded.\nNothing was there."
     assert "Nothing was there." in to_html(empty)
     with pytest.raises(ValueError, match="nothing to draw"):
         chart_of(empty)
+
+
+@pytest.mark.parametrize(
+    ("facts", "sentence"),
+    [
+        (
+            {"complete_runs": 2, "runs": 9, "limit_ns": 5 * 10**9, "limit_events": 0},
+            "Recorded: the first 2 runs of 9, because recordings end after 5.00 s to stay readable. The rest ran "
+            "without the profiler. To record more: most_s=20, or --most 20s.",
+        ),
+        (
+            {"complete_runs": 0, "runs": 1, "limit_ns": 20 * MS, "limit_events": 10**6},
+            "Recorded: the first part of the run, because recordings end after 20.0 ms, about 1,000,000 events of "
+            "this code, to stay readable. The rest ran without the profiler. To record more: most_events=4_000_000, "
+            "or --most-events 4000000.",
+        ),
+    ],
+)
+def test_a_saved_note_has_facts_and_is_worded_when_it_is_shown(
+    profile: Profile, tmp_path: Path, facts: dict[str, int], sentence: str
+) -> None:
+    path = jaxmagic.save(replace(profile, notes=(note("profiling.cut", **facts),)), tmp_path / "profile.json")
+    assert "stay readable" not in path.read_text()
+    loaded = jaxmagic.load(path)
+    assert loaded.notes[0].facts == facts
+    assert sentence in " ".join(str(loaded).split())
 
 
 def test_lines_add_up_to_the_device_time_and_the_last_has_no_file(profile: Profile) -> None:
@@ -254,7 +285,7 @@ def test_the_picture_is_a_flame_graph_of_scopes_in_the_time_of_a_run(profile: Pr
 
 def test_html_has_the_heat_of_each_line_and_escapes_all_that_is_the_users(profile: Profile, hostile: str) -> None:
     evil = replace(profile.codes[0], cell=hostile, lines=(hostile,) * 6)
-    html = to_html(replace(profile, codes=(evil,), code=hostile, notes=(hostile,)))
+    html = to_html(replace(profile, codes=(evil,), code=hostile, notes=(Note.of_text(hostile),)))
     assert "<script>window.evil" not in html
     assert "<img src=x" not in html
     assert "rgba(214,90,60,0.48)" in to_html(profile)

@@ -1,4 +1,4 @@
-"""What is said and drawn of steps."""
+"""Sentences, table and chart of steps."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from jaxmagic.report.to_html import to_html
 
 
 def steps(device: str = "GPU:0", known_by: Any = "program", **parts: int) -> StepTimes:
-    """Three steps that are alike, but for the first, which takes 1 ms more for the host."""
+    """Three equal steps, except that the first one waits 1 ms longer for the host."""
     names = ("compute_ns", "collective_ns", "copy_ns", "input_ns", "host_ns", "idle_ns")
     columns = {name: (parts.get(name, 0) * MS,) * 3 for name in names}
     first, *rest = columns["host_ns"]
@@ -40,25 +40,24 @@ def squeezed(profile: Profile) -> str:
             {"compute_ns": 95, "host_ns": 5},
             "computes for 95 % and waits for the host for 5.3 %: bound by computation.",
         ),
-        ({"compute_ns": 4, "copy_ns": 96}, "copies for 96 %: bound by copies that no computation hides."),
+        ({"compute_ns": 4, "copy_ns": 96}, "copies for 96 %: bound by exposed memcpy."),
         (
             {"compute_ns": 40, "collective_ns": 60},
-            "exchanges data for 60 % and computes for 40 %: bound by exchange between devices that no computation "
-            "hides.",
+            "communicates for 60 % and computes for 40 %: bound by exposed communication.",
         ),
         (
             {"compute_ns": 20, "input_ns": 80},
-            "waits for input for 80 % and computes for 20 %: bound by its input: the host moves data or fetches the "
-            "next of an iterator, and the device waits. The profiler slows the host down.",
+            "waits for input for 80 % and computes for 20 %: bound by its input, because the host moves data or "
+            "fetches the next item of an iterator meanwhile. The profiler slows the host down.",
         ),
         (
             {"compute_ns": 55, "host_ns": 45},
-            "computes for 55 % and waits for the host for 45 %; nothing bounds it alone.",
+            "computes for 55 % and waits for the host for 45 %; no single part bounds it.",
         ),
         (
             {"compute_ns": 30, "idle_ns": 70},
-            "waits for 70 % for what the recording does not tell and computes for 30 %: mostly waiting, for what the "
-            "recording does not tell. The profiler slows the host down.",
+            "waits for unknown causes for 70 % and computes for 30 %: bound by waits of unknown cause. The profiler "
+            "slows the host down.",
         ),
     ],
 )
@@ -69,12 +68,12 @@ def test_the_part_that_bounds_a_step_is_named_with_its_evidence(parts: dict[str,
 def test_steps_have_a_median_a_row_a_frame_and_a_bar() -> None:
     profile = recorded(steps(compute_ns=8, host_ns=2), steps("GPU:1", compute_ns=9, host_ns=1))
     text = squeezed(profile)
-    assert "3 steps, from one run of jit_step to the next: 10.0 ms in the median, 10.0 ms to 11.0 ms." in text
-    assert "device steps median mean computes host GPU:0 3 10.0 ms 10.3 ms 8.00 ms 2.33 ms" in text
+    assert "3 steps, from one execution of jit_step to the next: median 10.0 ms (10.0 ms to 11.0 ms)." in text
+    assert "device steps median mean compute host GPU:0 3 10.0 ms 10.3 ms 8.00 ms 2.33 ms" in text
     frame = profile.steps()
     assert frame["time_ns"].tolist() == [11 * MS, 10 * MS, 10 * MS] * 2
     assert frame[["device", "step"]].values.tolist()[3] == ["GPU:1", 0]
-    assert "a step in the mean, by device" in to_html(profile)
+    assert "mean step by device" in to_html(profile)
     assert [each.get_text() for each in profile.figure("steps").axes[0].get_yticklabels()][:1]
 
 

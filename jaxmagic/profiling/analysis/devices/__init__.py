@@ -1,1 +1,1 @@
-"""What each device did: steps, kernels, communication, idle time, memory."""
+"""Analyses of single devices: steps, kernels, communication, idle time, memory."""

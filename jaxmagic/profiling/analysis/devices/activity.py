@@ -1,4 +1,4 @@
-"""What one device did: how often, how long, and when."""
+"""Sums up the activity of one device: count, durations and times of each kind of event."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ import numpy as np
 
 from ....xla.lines.origins import Origins
 from ...record.recording import EventMetadata, ProgramKey, Trace, TraceLine
-from ..attribution import BESIDE, COPY, Floats, Ints, Segments, divide, innermost, joined, union_of
-from ..classify_ops import ClassifiedOp, recorded
+from ..attribution import ASYNC, COPY, Floats, Ints, Segments, divide, innermost, joined, union_of
+from ..classify_ops import ClassifiedOp, classify
 from ..run_windows import Window, within
 from .driver_calls import DriverCalls, runs_in_order
 
 
 class OpClassifier:
-    """What the kinds of events of devices are, found out for those that occur."""
+    """Classifies the kinds of events of a trace, each when it is first needed."""
 
     def __init__(self, recording: Trace) -> None:
         self._recording = recording
@@ -26,10 +26,10 @@ class OpClassifier:
         self.number = len(recording.kinds)
 
     def of(self, number: int) -> ClassifiedOp:
-        """Return what an event of this kind is."""
+        """Classify the events of a kind."""
         if number not in self.known:
             kind = self._recording.kinds[number]
-            self.known[number] = recorded(kind, self._recording.modules, self._origins)
+            self.known[number] = classify(kind, self._recording.modules, self._origins)
         return self.known[number]
 
     def kind(self, number: int) -> EventMetadata:
@@ -37,7 +37,7 @@ class OpClassifier:
         return self._recording.kinds[number]
 
     def kernel(self, number: int) -> str:
-        """The name of an event of this kind, as it was recorded."""
+        """Return the name of a kind of event, as it was recorded."""
         return self._recording.kinds[number].name
 
     @cached_property
@@ -45,17 +45,17 @@ class OpClassifier:
         """The calls of the GPU driver, and the kernels that they launched."""
         return DriverCalls(self._recording)
 
-    def ranks(self, kinds: Ints) -> Ints:
-        """Return the rank of each event; -1 for what is ours."""
-        found = np.full(self.number, -1)
+    def priorities(self, kinds: Ints) -> Ints:
+        """Return the priority of each event; -1 for events of jaxmagic's own programs."""
+        by_kind = np.full(self.number, -1)
         for number in np.unique(kinds).tolist():
-            mine = self.of(number)
-            found[number] = -1 if mine.ours else mine.rank
-        return found[kinds]
+            op = self.of(number)
+            by_kind[number] = -1 if op.ours else op.priority
+        return by_kind[kinds]
 
 
 class _Events(NamedTuple):
-    """The events of a track that count, in columns, and whether it is a stream of a GPU."""
+    """The events of a line within the windows, in columns, and whether the line is a GPU stream."""
 
     kinds: Ints
     start: Ints
@@ -65,54 +65,54 @@ class _Events(NamedTuple):
 
 
 class DeviceWork:
-    """What one device did.
+    """Activity of one device.
 
     Attributes:
-        count: of each kind of event, how many there were.
-        runs: of each kind, how often its operation ran: where one run is several kernels the one that took most has
-            them all, and the others none.
-        total_ps: of each kind, how long that took, one added to the other.
-        self_ps: of each kind, the same without what ran inside of it.
-        time_ps: of each kind, what of the device's time is its own.
-        busy: the time of the device.
-        copy_ps: for how long it copied, whatever else it did.
-        segments: when it did what, on all its threads.
-        ranks: of each segment.
+        count: number of events, by kind.
+        runs: executions of the operation, by kind. If one execution is several kernels, the kind with most time has
+            all of them, and the others none.
+        total_ps: sum of durations, by kind.
+        self_ps: the same without the events inside, by kind.
+        time_ps: attributed device time, by kind.
+        busy: busy time of the device.
+        copy_ps: time in which the device copied, also while it did something else.
+        segments: innermost events of all threads.
+        priorities: priorities of the segments.
     """
 
-    def __init__(self, tracks: Sequence[TraceLine], windows: Sequence[Window], kinds: OpClassifier) -> None:
+    def __init__(self, tracks: Sequence[TraceLine], windows: Sequence[Window], classifier: OpClassifier) -> None:
         parts: list[Segments] = []
         self._events: list[_Events] = []
-        self.count = np.zeros(kinds.number, np.int64)
-        self.total_ps = np.zeros(kinds.number)
-        ranks_of = []
+        self.count = np.zeros(classifier.number, np.int64)
+        self.total_ps = np.zeros(classifier.number)
+        priorities_of = []
         for track in tracks:
-            ranks = kinds.ranks(track.kinds)
-            mine = ranks >= 0
+            priorities = classifier.priorities(track.kinds)
+            mine = priorities >= 0
             events, start, end = track.kinds[mine], track.start_ps[mine], track.end_ps[mine]
             start, end, chosen = within(start, end, windows)
-            events, ranks = events[chosen], ranks[mine][chosen]
+            events, priorities = events[chosen], priorities[mine][chosen]
             launches = None if track.launches is None else track.launches[mine][chosen]
             self._events.append(_Events(events, start, end, launches, track.name.startswith("Stream")))
-            self.count += np.bincount(events, minlength=kinds.number)
-            self.total_ps += np.bincount(events, weights=end - start, minlength=kinds.number)
-            alone = track.role == "asynchronous"
-            found = Segments(start, end, np.arange(len(start))) if alone else innermost(start, end)
-            ranks_of.append(np.full(len(found.event), BESIDE) if alone else ranks[found.event])
-            parts.append(found._replace(event=events[found.event]))
+            self.count += np.bincount(events, minlength=classifier.number)
+            self.total_ps += np.bincount(events, weights=end - start, minlength=classifier.number)
+            is_async = track.role == "asynchronous"
+            part = Segments(start, end, np.arange(len(start))) if is_async else innermost(start, end)
+            priorities_of.append(np.full(len(part.event), ASYNC) if is_async else priorities[part.event])
+            parts.append(part._replace(event=events[part.event]))
         self.segments = segments = joined(parts)
-        self.ranks = ranks = np.concatenate(ranks_of)
-        self.busy = divide(segments.start, segments.end, ranks)
-        copies = (ranks == COPY) | (ranks == BESIDE)
+        self.priorities = priorities = np.concatenate(priorities_of)
+        self.busy = divide(segments.start, segments.end, priorities)
+        copies = (priorities == COPY) | (priorities == ASYNC)
         copied = union_of(segments.start[copies], segments.end[copies])
         self.copy_ps = int((copied.end - copied.start).sum())
-        self.self_ps = self._by_kind(segments.event, segments.end - segments.start, kinds.number)
-        self.time_ps = self._by_kind(segments.event, self.busy.share, kinds.number)
-        self.runs = self._runs(kinds)
+        self.self_ps = self._by_kind(segments.event, segments.end - segments.start)
+        self.time_ps = self._by_kind(segments.event, self.busy.share)
+        self.runs = self._runs(classifier)
 
     @cached_property
     def _sorted(self) -> tuple[_Events, Ints]:
-        """All events by their kind, and where each kind begins."""
+        """All events, sorted by kind, and the index of the first event of each kind."""
         launches = [
             np.zeros(len(each.kinds), np.int64) if each.launches is None else each.launches for each in self._events
         ]
@@ -124,35 +124,35 @@ class DeviceWork:
         return _Events(kinds[order], start[order], end[order], np.concatenate(launches)[order], False), begins
 
     def spans(self, kind: int) -> tuple[Ints, Ints]:
-        """Find when events of a kind began and ended."""
+        """Return the start and end times of the events of a kind."""
         start, end, _ = self.launched(kind)
         return start, end
 
     def launched(self, kind: int) -> tuple[Ints, Ints, Ints]:
-        """The same, and the calls of the driver that they came of, 0 where that is not known."""
+        """Return the start times, end times and driver calls of the events of a kind; 0 for unknown calls."""
         every, begins = self._sorted
         here = slice(int(begins[kind]), int(begins[kind + 1]))
         assert every.launches is not None
         return every.start[here], every.end[here], every.launches[here]
 
     def on_streams(self) -> list[int]:
-        """The kinds of events that ran on streams of a GPU."""
-        found = [each.kinds for each in self._events if each.on_stream]
-        return np.unique(np.concatenate(found)).tolist() if found else []
+        """Return the kinds of events on GPU streams."""
+        kinds = [each.kinds for each in self._events if each.on_stream]
+        return np.unique(np.concatenate(kinds)).tolist() if kinds else []
 
-    def _runs(self, kinds: OpClassifier) -> Ints:
+    def _runs(self, classifier: OpClassifier) -> Ints:
         """Count executions per kind. Only on GPU streams can one execution consist of several events."""
         runs = self.count.copy()
         streams = [each for each in self._events if each.on_stream]
         if not streams:
             return runs
-        on_streams = np.sum([np.bincount(each.kinds, minlength=kinds.number) for each in streams], axis=0)
+        on_streams = np.sum([np.bincount(each.kinds, minlength=classifier.number) for each in streams], axis=0)
         numbers = np.flatnonzero(on_streams)
-        operation, kernel = np.full(kinds.number, -1), np.full(kinds.number, -1)
+        operation, kernel = np.full(classifier.number, -1), np.full(classifier.number, -1)
         known: dict[object, int] = {}
         for number in numbers.tolist():
-            operation[number] = known.setdefault(kinds.of(number).identity, len(known))
-            kernel[number] = known.setdefault(("kernel", kinds.kernel(number)), len(known))
+            operation[number] = known.setdefault(classifier.of(number).identity, len(known))
+            kernel[number] = known.setdefault(("kernel", classifier.kernel(number)), len(known))
         in_order = [runs_in_order(operation[each.kinds], kernel[each.kinds]) for each in streams]
         together: dict[int, list[int]] = {}
         for number in numbers.tolist():
@@ -160,15 +160,13 @@ class DeviceWork:
         for one, members in together.items():
             mine = np.array(members)
             heaviest = mine[np.argmax(self.total_ps[mine])]
-            found = None
+            by_calls = None
             if len(mine) > 1 or self.count[mine[0]] > 1:
-                found = kinds.calls.runs(
-                    kinds.of(int(mine[0])).name, np.concatenate([self.launched(each)[2] for each in mine.tolist()])
-                )
+                launches = np.concatenate([self.launched(each)[2] for each in mine.tolist()])
+                by_calls = classifier.calls.runs(classifier.of(int(mine[0])).name, launches)
             runs[mine] -= on_streams[mine]
-            runs[heaviest] += found or sum(each.get(one, 0) for each in in_order)
+            runs[heaviest] += by_calls or sum(each.get(one, 0) for each in in_order)
         return runs
 
-    @staticmethod
-    def _by_kind(kinds: Ints, values: Ints | Floats, number: int) -> Floats:
-        return np.bincount(kinds, weights=values, minlength=number).astype(np.float64)
+    def _by_kind(self, kinds: Ints, values: Ints | Floats) -> Floats:
+        return np.bincount(kinds, weights=values, minlength=len(self.count)).astype(np.float64)

@@ -1,4 +1,4 @@
-"""Memory over time, from what the allocators told the profiler."""
+"""Reads memory in use over time from the events of allocators."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from ...record.allocators import AllocatorUse
 from ...record.recording import Trace, TraceLine
 from ..attribution import Ints
 
-#: What events of allocators are called.
+#: Names of allocator events.
 _EVENTS = ("MemoryAllocation", "MemoryDeallocation")
 
-#: So many points of a curve are kept: of each stretch the last and the highest.
+#: At most this many points of a curve are kept: the last and the highest of each interval.
 _MOST_POINTS = 400
 
 _DISPATCHED = re.compile(r"PjitFunction\((?P<name>.*)\)")
@@ -24,16 +24,16 @@ def allocator_uses(recording: Trace, base_ps: int) -> tuple[AllocatorUse, ...]:
     """Return the memory in use of each allocator over time, largest peak first.
 
     Args:
-        recording: it.
-        base_ps: from when on times count.
+        recording: the trace.
+        base_ps: the time that the result's times count from.
     """
     numbers: dict[str, list[int]] = {}
     for number, kind in enumerate(recording.kinds):
         if kind.name in _EVENTS:
-            name = f"{kind.host} {kind.facts.get('allocator_name', '')!s}".strip()
+            name = f"{kind.host} {kind.stats.get('allocator_name', '')!s}".strip()
             numbers.setdefault(name, []).append(number)
-    found = [_use(name, each, recording, base_ps) for name, each in numbers.items()]
-    return tuple(sorted(filter(None, found), key=lambda each: -each.peak_bytes))
+    uses = [_use(name, each, recording, base_ps) for name, each in numbers.items()]
+    return tuple(sorted(filter(None, uses), key=lambda each: -each.peak_bytes))
 
 
 def _use(name: str, numbers: list[int], recording: Trace, base_ps: int) -> AllocatorUse | None:
@@ -45,7 +45,7 @@ def _use(name: str, numbers: list[int], recording: Trace, base_ps: int) -> Alloc
     held = np.concatenate([track.held_bytes[chosen] for chosen, track in parts if track.held_bytes is not None])
     order = np.argsort(time, kind="stable")
     time, held = time[order], held[order]
-    first = max(int(np.searchsorted(time, base_ps, side="right")) - 1, 0)  # what was held when the device began
+    first = max(int(np.searchsorted(time, base_ps, side="right")) - 1, 0)  # the memory in use at the beginning
     time, held = np.maximum(time[first:], base_ps), held[first:]
     peak = int(np.argmax(held))
     kept = _thinned(held)

@@ -1,4 +1,4 @@
-"""Decide whether a run is host-bound or device-bound, unless the profiler itself may have made the difference."""
+"""Decides whether a run is host-bound or device-bound, unless the profiler itself may have made the difference."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _HOST_BOUND = 0.5
 #: Runs that take more than this many times as long under the profiler say little about how busy a device is.
 _DISTORTED = 1.5
 
-#: Runs that were timed without the profiler: of fewer, their median may be that of a disturbed one.
+#: The median of fewer runs without the profiler may be that of a disturbed run.
 _STEADY = 3
 
 #: ``"host"`` and ``"device"`` are verdicts. ``"neither"``: the device is busy for a part of the run.

@@ -1,9 +1,9 @@
-"""Kernels of CUDA graphs, which the profiler files under their graph and not under their HLO op.
+"""Finds the HLO ops of kernels in CUDA graphs, whose events name the graph and not the op.
 
-XLA for NVIDIA GPUs groups ops into command buffers, which run as CUDA graphs. The events of their kernels then have
-``hlo_op=command_buffer`` or ``command_buffer.1``, whichever op they belong to. The name of a kernel is that of its op
-with an underscore for all but letters, digits and underscores: ``loop_add_fusion_1`` of ``loop_add_fusion.1``. Those
-of libraries have names of their own: they are known by their place between others, because a graph runs its ops in
+XLA for NVIDIA GPUs groups ops into command buffers, which run as CUDA graphs. The events of their kernels have
+``hlo_op=command_buffer`` or ``command_buffer.1``, whichever op they belong to. XLA names a kernel after its op, with
+underscores for all but letters, digits and underscores: ``loop_add_fusion_1`` for ``loop_add_fusion.1``. Kernels of
+libraries have other names. They are found by their position between other kernels, because a graph runs its ops in
 the order of the module's schedule.
 """
 
@@ -18,23 +18,16 @@ import numpy as np
 from ....xla.hlo import HloModule
 from ...record.recording import EventMetadata, Trace
 
-_NOTE = (
-    "Kernels ran in CUDA graphs (XLA's command buffers), where the trace names the graph and not the HLO op. Kernels "
-    "were matched to ops by name and order; those with no match have no line. Exact lines of a jitted function f: "
-    "jaxmagic.profile(f, x, command_buffers=False). Of a whole process: set the environment variable XLA_FLAGS to "
-    "--xla_gpu_enable_command_buffer= before JAX starts."
-)
-
 
 def in_command_buffer(kind: EventMetadata) -> bool:
-    """Tell whether an event is a kernel that the profiler files under a command buffer."""
-    return str(kind.facts.get("hlo_op", "")).startswith("command_buffer")
+    """Tell whether an event is a kernel of a command buffer."""
+    return str(kind.stats.get("hlo_op", "")).startswith("command_buffer")
 
 
 def op_of_kernel(kernel: str, module: HloModule | None) -> str:
-    """The name of the HLO op that a kernel was compiled from, or the kernel's name where that is not certain.
+    """Return the name of the HLO op that a kernel was compiled from, or the kernel's name if that is not certain.
 
-    Without a module, a number at the end is taken for that of an op.
+    Without a module, a number at the end is taken for the number of an op.
 
     >>> op_of_kernel("loop_add_fusion_1", None), op_of_kernel("ampere_sgemm_128x64_tn", None)
     ('loop_add_fusion.1', 'ampere_sgemm_128x64_tn')
@@ -43,15 +36,15 @@ def op_of_kernel(kernel: str, module: HloModule | None) -> str:
         return re.sub(r"_(\d+)$", r".\1", kernel)
     if kernel in module.instruction_ids:
         return kernel
-    found = [name for name in module.instruction_ids if sanitized(name) == kernel]
-    return found[0] if len(found) == 1 else kernel
+    names = [name for name in module.instruction_ids if sanitized(name) == kernel]
+    return names[0] if len(names) == 1 else kernel
 
 
 def with_ops_of_graphs(recording: Trace) -> Trace:
-    """The same, where kernels of libraries in CUDA graphs know their op, as far as their place tells it.
+    """Add the ops of library kernels in CUDA graphs to a trace, as far as their positions show them.
 
-    Between two kernels whose ops are known lie the calls of libraries that the schedule has between these ops. If
-    that is one call, all kernels there are of it; if there are as many as kernels, each is of one.
+    The kernels between two kernels with known ops belong to the custom calls between these ops in the schedule. All
+    of them belong to the same call if there is only one, and one to each if there are as many calls as kernels.
     """
     graphs = {number for number, kind in enumerate(recording.kinds) if in_command_buffer(kind)}
     if not graphs:
@@ -69,29 +62,29 @@ def with_ops_of_graphs(recording: Trace) -> Trace:
                         for at, number in enumerate(track.kinds.tolist())
                         if number in graphs and recording.kinds[number].program == program
                     ]
-                    found = _ops_by_place([recording.kinds[int(track.kinds[at])].name for at in here], module)
-                    for at, op in zip(here, found, strict=True):
+                    ops = _ops_by_place([recording.kinds[int(track.kinds[at])].name for at in here], module)
+                    for at, op in zip(here, ops, strict=True):
                         if op is not None:
                             key = int(track.kinds[at]), op
                             if key not in known:
                                 known[key] = len(kinds)
-                                kinds.append(_filed(kinds[key[0]], op))
+                                kinds.append(_with_op(kinds[key[0]], op))
                             numbers[at] = known[key]
             track = replace(track, kinds=numbers)
         tracks.append(track)
     return replace(recording, tracks=tuple(tracks), kinds=tuple(kinds))
 
 
-def _filed(kind: EventMetadata, op: str) -> EventMetadata:
-    return kind._replace(facts={**kind.facts, "hlo_op": op, "command_buffer": kind.facts.get("hlo_op", "")})
+def _with_op(kind: EventMetadata, op: str) -> EventMetadata:
+    return kind._replace(stats={**kind.stats, "hlo_op": op, "command_buffer": kind.stats.get("hlo_op", "")})
 
 
 def _ops_by_place(kernels: Sequence[str], module: HloModule) -> list[str | None]:
-    """The op of each kernel whose name is that of none, in the order of their runs; ``None`` where not certain."""
+    """Return the op that the position of each kernel shows; ``None`` if its name shows it, or if unsure."""
     order = {module.instructions[number].name: at for at, number in enumerate(_schedule(module))}
     calls = [each for each in order if module.instructions[module.instruction_ids[each]].opcode == "custom-call"]
     places = [order.get(op_of_kernel(each, module)) for each in kernels]
-    found: list[str | None] = [None] * len(kernels)
+    ops: list[str | None] = [None] * len(kernels)
     begin = 0
     while begin < len(kernels):
         if places[begin] is not None:
@@ -102,29 +95,29 @@ def _ops_by_place(kernels: Sequence[str], module: HloModule) -> list[str | None]
         high = places[end] if end < len(kernels) else len(order)
         between = [each for each in calls if (low or 0) < order[each] < (high or 0)] if _in_order(low, high) else []
         if len(between) == 1:
-            found[begin:end] = between * (end - begin)
+            ops[begin:end] = between * (end - begin)
         elif len(between) == end - begin:
-            found[begin:end] = between
+            ops[begin:end] = between
         begin = end
-    return found
+    return ops
 
 
 def _in_order(low: int | None, high: int | None) -> bool:
-    """Tell whether one place is before the other: the next run of a graph begins anew."""
+    """Tell whether one position precedes the other; it does not where the next run of a graph starts."""
     return low is not None and high is not None and low < high
 
 
 def _schedule(module: HloModule) -> Iterator[int]:
-    """The instructions that no other one calls, in order."""
+    """Yield the instructions of the computations that no instruction calls, in order."""
     called = {each for one in module.instructions.values() for each in one.called_computation_ids}
     for number, instructions in module.computations.items():
         if number not in called:
             yield from instructions
 
 
-def about_graphs(kinds: Iterable[EventMetadata]) -> list[str]:
-    """Say that kernels ran in CUDA graphs, and how to profile without these."""
-    return [_NOTE] if any(in_command_buffer(each) or "command_buffer" in each.facts for each in kinds) else []
+def ran_in_graphs(kinds: Iterable[EventMetadata]) -> bool:
+    """Tell whether any kernels ran in CUDA graphs."""
+    return any(in_command_buffer(each) or "command_buffer" in each.stats for each in kinds)
 
 
 def sanitized(name: str) -> str:

@@ -1,4 +1,4 @@
-"""What devices moved: between each other, and from and to the host."""
+"""Sums up collectives and memory copies."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ...record.recording import EventMetadata, Role, Trace, TraceLine
 from ..attribution import Ints, union_of
 from ..classify_ops import ClassifiedOp, whole_number
 
-#: The kinds of collective operations, with what the names of instructions and of kernels have of them.
+#: The kinds of collectives, with patterns for opcodes and for names of kernels.
 _KINDS = (
     ("ragged-all-to-all", r"ragged.?all.?to.?all"),
     ("all-to-all", r"all.?to.?all"),
@@ -26,7 +26,7 @@ _KINDS = (
     ("recv", r"recv"),
 )
 
-#: What the names of copies have, and the directions that they tell.
+#: Patterns for names of copies, with their directions.
 _DIRECTIONS: tuple[tuple[str, Direction], ...] = (
     (r"h(ost)?(2|to)d(evice)?|transfertodevice$", "host to device"),
     (r"d(evice)?(2|to)h(ost)?|transferfromdevice$", "device to host"),
@@ -34,14 +34,14 @@ _DIRECTIONS: tuple[tuple[str, Direction], ...] = (
     (r"d(evice)?(2|to)d(evice)?", "on the device"),
 )
 
-#: In which the profiler of a GPU tells the size of a copy, and in which XLA tells the host's memory.
+#: Size and destination in the ``memcpy_details`` of a GPU, and the host's memory space in XLA's shapes.
 _SIZE = re.compile(r"\bsize:(\d{1,18})")
 _DESTINATION = re.compile(r"\bdest:(\d+)")
 _HOST_MEMORY = "S(5)"
 
 
 def kind_of(name: str, opcode: str) -> str:
-    """Return the kind of a collective operation, in XLA's words.
+    """Return the kind of a collective, as XLA names it.
 
     >>> kind_of("psum_invariant.7", "all-reduce-start"), kind_of("ncclDevKernel_AllGather_RING_LL", "")
     ('all-reduce', 'all-gather')
@@ -51,36 +51,36 @@ def kind_of(name: str, opcode: str) -> str:
 
 
 class Collectives:
-    """The collective operations of a recording, device by device."""
+    """The collectives of a trace."""
 
     def __init__(self) -> None:
-        self._found: dict[tuple[object, ...], _Collective] = {}
+        self._rows: dict[tuple[object, ...], _Collective] = {}
 
-    def add(self, device: str, work: ClassifiedOp, times: tuple[int, float, float], spans: tuple[Ints, Ints]) -> None:
-        """One operation of one device.
+    def add(self, device: str, op: ClassifiedOp, times: tuple[int, float, float], spans: tuple[Ints, Ints]) -> None:
+        """Add a collective of one device.
 
         Args:
-            device: its name.
-            work: what the operation is.
-            times: how often it ran, how long that took, and what of the device's time is its own, in picoseconds.
-            spans: when it began and ended.
+            device: the name of the device.
+            op: the collective.
+            times: its count, the sum of its durations, and its attributed device time, in picoseconds.
+            spans: its start and end times.
         """
-        one = work.module, work.name, work.payload_bytes, work.groups
-        found = self._found.setdefault(one, _Collective(work))
-        found.count += times[0]
-        found.total_ps += times[1]
-        found.exposed_ps += times[2]
-        found.spans.setdefault(device, []).append(spans)
+        key = op.module, op.name, op.payload_bytes, op.replica_group_count
+        row = self._rows.setdefault(key, _Collective(op))
+        row.count += times[0]
+        row.total_ps += times[1]
+        row.exposed_ps += times[2]
+        row.spans.setdefault(device, []).append(spans)
 
     def times(self) -> tuple[CollectiveTime, ...]:
-        """Return what took longest first."""
-        rows = sorted(self._found.values(), key=lambda each: -each.total_ps)
+        """Return the collectives, the one with most time first."""
+        rows = sorted(self._rows.values(), key=lambda each: -each.total_ps)
         return tuple(each.time() for each in rows)
 
 
 @dataclass(slots=True)
 class _Collective:
-    work: ClassifiedOp
+    op: ClassifiedOp
     count: int = 0
     total_ps: float = 0.0
     exposed_ps: float = 0.0
@@ -88,38 +88,38 @@ class _Collective:
 
     def time(self) -> CollectiveTime:
         return CollectiveTime(
-            name=self.work.name,
-            kind=kind_of(self.work.name, self.work.opcode),
-            module=self.work.module,
+            name=self.op.name,
+            kind=kind_of(self.op.name, self.op.opcode),
+            module=self.op.module,
             devices=len(self.spans),
             count=self.count,
-            payload_bytes=self.work.payload_bytes,
+            payload_bytes=self.op.payload_bytes,
             total_ns=round(self.total_ps / 1000),
             exposed_ns=round(self.exposed_ps / 1000),
-            wait_ns=_waited_ns(list(self.spans.values())) if self.work.groups == 1 else None,
+            wait_ns=_waited_ns(list(self.spans.values())) if self.op.replica_group_count == 1 else None,
         )
 
 
 def _waited_ns(spans: Sequence[Sequence[tuple[Ints, Ints]]]) -> int | None:
-    """Tell how much later the last device began, over all runs.
+    """Return the straggler wait: how much later the last device started, summed over all executions and devices.
 
-    The first of each device belong together, and so on.
+    The Nth executions of all devices are taken for the same one; ``None`` if that cannot be true.
     """
     starts = [np.sort(np.concatenate([start for start, _ in parts])) for parts in spans]
     ends = [np.sort(np.concatenate([end for _, end in parts])) for parts in spans]
     if len(starts) < 2 or len({len(each) for each in starts}) > 1:
         return None
     last = np.max(starts, axis=0)
-    if (last > np.min(ends, axis=0)).any():  # one had ended before another began: these are not the same run
+    if (last > np.min(ends, axis=0)).any():  # one ended before another started: these are not the same execution
         return None
     return int((last - np.stack(starts)).sum()) // 1000
 
 
 def transfers(recording: Trace, windows: Iterable[tuple[int, int]]) -> tuple[TransferTime, ...]:
-    """The copies of a recording that began in some windows, what took longest first."""
+    """Return the copies that started in the windows by direction and device, those with most time first."""
     low, high = np.array(list(windows), np.int64).reshape(-1, 2).T
     names = [name.rpartition(":")[2] for name in recording.devices]
-    found: dict[tuple[Direction, str | None], _Transfers] = {}
+    by_direction: dict[tuple[Direction, str | None], _Transfers] = {}
     for track in recording.tracks if len(low) else ():
         at = np.searchsorted(low, track.start_ps, side="right") - 1
         here = (at >= 0) & (track.start_ps < high[np.maximum(at, 0)])
@@ -129,7 +129,7 @@ def transfers(recording: Trace, windows: Iterable[tuple[int, int]]) -> tuple[Tra
         copies = {each: _copy(recording.kinds[each], track.role, others) for each in present}
         for kind, copy in copies.items():
             if copy is not None:
-                _add(found, track, here & (track.kinds == kind), copy)
+                _add(by_direction, track, here & (track.kinds == kind), copy)
     rows = (
         TransferTime(
             direction=direction,
@@ -139,7 +139,7 @@ def transfers(recording: Trace, windows: Iterable[tuple[int, int]]) -> tuple[Tra
             total_ns=each.total_ps // 1000,
             time_ns=each.time_ps // 1000,
         )
-        for (direction, device), each in found.items()
+        for (direction, device), each in by_direction.items()
     )
     return tuple(sorted(rows, key=lambda each: -each.time_ns))
 
@@ -162,13 +162,13 @@ class _Transfers:
 
 
 def _add(
-    found: dict[tuple[Direction, str | None], _Transfers],
+    by_direction: dict[tuple[Direction, str | None], _Transfers],
     track: TraceLine,
     chosen: Ints,
     copy: tuple[Direction, int | None],
 ) -> None:
     direction, size_bytes = copy
-    row = found.setdefault((direction, track.device), _Transfers())
+    row = by_direction.setdefault((direction, track.device), _Transfers())
     count = int(chosen.sum())
     row.count += count
     row.size_bytes += (size_bytes or 0) * count
@@ -177,22 +177,21 @@ def _add(
 
 
 def _copy(kind: EventMetadata, role: Role, others: Container[str]) -> tuple[Direction, int | None] | None:
-    """Find where a copy goes and how large it is; ``None`` for what is none.
+    """Return the direction and the size of a copy; ``None`` for other events.
 
-    The profiler of a GPU tells copies as events of the device, or a kernel of AMD's by what the driver was called
-    for; that of a TPU as functions of the host; what XLA moves within a program goes on beside the operations, from
-    or to the memory of the host.
+    On a GPU copies are device events, or on AMD's GPUs kernels whose driver call shows the direction. On a TPU they
+    are host events. Copies within a program from or to host memory are asynchronous operations.
 
     Args:
-        kind: what may be a copy.
-        role: of its track.
-        others: the numbers of the other devices of the recording.
+        kind: metadata of an event that may be a copy.
+        role: the role of its line.
+        others: the numbers of the other devices of the trace.
     """
     if role == "asynchronous":
-        return _moved(kind.facts)
-    details = kind.facts.get("memcpy_details")
-    size = whole_number(kind.facts.get("size"))
-    api = kind.facts.get("api")
+        return _moved(kind.stats)
+    details = kind.stats.get("memcpy_details")
+    size = whole_number(kind.stats.get("size"))
+    api = kind.stats.get("api")
     is_copy = role == "operations" and (isinstance(details, str) or isinstance(api, str))
     is_copy |= role == "host" and size is not None
     name = str(api or kind.name).lower()
@@ -204,14 +203,14 @@ def _copy(kind: EventMetadata, role: Role, others: Container[str]) -> tuple[Dire
         direction = "device to device"
     if size is not None:
         return direction, size
-    told = _SIZE.search(str(details))
-    return direction, whole_number(int(told[1])) or None if told else None
+    in_details = _SIZE.search(str(details))
+    return direction, whole_number(int(in_details[1])) or None if in_details else None
 
 
-def _moved(facts: Mapping[str, object]) -> tuple[Direction, int | None] | None:
-    """Return the size of an asynchronous copy, whose shape is ``(where to, where from, context)``."""
-    shape, size = facts.get("shape_with_layout"), whole_number(facts.get("bytes_accessed"))
-    if facts.get("hlo_category") != "copy-start" or not isinstance(shape, str):
+def _moved(stats: Mapping[str, object]) -> tuple[Direction, int | None] | None:
+    """Return direction and size of an asynchronous copy, whose shape is ``(destination, source, context)``."""
+    shape, size = stats.get("shape_with_layout"), whole_number(stats.get("bytes_accessed"))
+    if stats.get("hlo_category") != "copy-start" or not isinstance(shape, str):
         return None
     parts = re.findall(r"\w+\[[^\]]*\](?:\{[^}]*\})?", shape)[:2]
     if len(parts) < 2:

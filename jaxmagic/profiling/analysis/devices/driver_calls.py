@@ -1,7 +1,8 @@
-"""Link GPU kernels to the driver calls that launched them, and count executions of operations.
+"""Links GPU kernels to the driver calls that launched them, and counts executions of operations.
 
-One run of an operation may be several kernels: a call of a library, a sort. The profiler ties each kernel to the call
-that launched it, and XLA marks on the host from when to when it began an operation, by the operation's name.
+One execution of an operation, such as a library call or a sort, may be several kernels. The profiler gives a kernel
+and the driver call that launched it the same correlation id, and XLA records a host event with the operation's name
+while it launches the operation.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ _NOTHING = np.zeros(0, np.int64)
 
 
 class DriverCalls:
-    """The calls of a recording of one host; of several hosts nothing is known, as their numbers are the same."""
+    """The driver calls of a trace of one host. Correlation ids of several hosts collide, so there none are known."""
 
     def __init__(self, recording: Trace) -> None:
         self._by_name: dict[str, list[int]] = {}
@@ -52,15 +53,15 @@ class DriverCalls:
         return np.where(known, column[at], -1)
 
     def runs(self, name: str, launches: Ints) -> int | None:
-        """Count the executions that some events belong to; ``None`` if the host's marks are missing or overlap.
+        """Count the executions of some events; ``None`` if the host events of the operation are missing or overlap.
 
         Args:
-            name: of the operation.
-            launches: the calls that the events came of.
+            name: the name of the operation.
+            launches: the correlation ids of the events.
         """
         start, end = self._marks_of(name)
         called = self.starts(launches)
-        if not len(start) or (called < 0).any() or (start[1:] < end[:-1]).any():  # of several devices at once
+        if not len(start) or (called < 0).any() or (start[1:] < end[:-1]).any():  # overlap: several devices
             return None
         at = np.searchsorted(start, called, side="right") - 1
         if (at < 0).any() or (called > end[at]).any():
@@ -81,19 +82,19 @@ class DriverCalls:
 
     @cached_property
     def _by_kind(self) -> tuple[Ints, Ints, Ints]:
-        """All events of the host, by their kind, with when they began and ended."""
+        """Kinds, start times and end times of all events of the host, sorted by kind."""
         columns = [(each.kinds, each.start_ps, each.end_ps) for each in self._host]
         kinds, start, end = map(np.concatenate, zip(*columns, strict=True)) if columns else [_NOTHING] * 3
         order = np.argsort(kinds, kind="stable")
         return kinds[order], start[order], end[order]
 
 
-#: Kernels that copy, as the runtime of AMD names them: in which direction, only the call of the driver tells.
+#: Name of the copy kernels of AMD's runtime; only the driver call shows their direction.
 _COPIES = "__amd_rocclr_copybuffer"
 
 
 def with_calls_of_copies(recording: Trace) -> Trace:
-    """Add the driver call, as the fact ``"api"``, to AMD's copy kernels, whose names do not tell the direction."""
+    """Add the driver call, as the statistic ``"api"``, to AMD's copy kernels, whose names lack the direction."""
     copies = [number for number, kind in enumerate(recording.kinds) if kind.name.lower().startswith(_COPIES)]
     if not copies:
         return recording
@@ -108,8 +109,8 @@ def with_calls_of_copies(recording: Trace) -> Trace:
                 own, call = pair
                 if (own, call) not in known:
                     known[own, call] = len(kinds)
-                    facts = {"api": kinds[call].name, **kinds[own].facts}
-                    kinds.append(kinds[own]._replace(facts=facts))
+                    stats = {"api": kinds[call].name, **kinds[own].stats}
+                    kinds.append(kinds[own]._replace(stats=stats))
                 numbers[(track.kinds == own) & (called == call)] = known[own, call]
             track = replace(track, kinds=numbers)
         tracks.append(track)
@@ -119,11 +120,11 @@ def with_calls_of_copies(recording: Trace) -> Trace:
 def runs_in_order(operations: Ints, kernels: Ints) -> dict[int, int]:
     """Count executions of each operation from the order of the events on one stream.
 
-    Events of one operation that follow each other are one run, or several where all kernels are there several times.
+    Consecutive events of one operation are one execution, or N if each of its kernels occurs a multiple of N times.
 
     Args:
-        operations: the number of the operation of each event, in the order in which they ran.
-        kernels: the number of the kernel of each.
+        operations: for each event in order, the number of its operation.
+        kernels: for each event in order, the number of its kernel.
 
     >>> runs_in_order(np.array([0, 0, 0, 1, 1, 1, 1]), np.array([5, 5, 6, 7, 8, 7, 8]))
     {0: 1, 1: 2}

@@ -1,4 +1,4 @@
-"""Why a device computes nothing: it exchanges data, it copies, or it waits for what the host does meanwhile."""
+"""Finds why a device computes nothing: communication, copies, or what the host does meanwhile."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ...record.recording import Trace
 from ...record.timeline import Activity
 from ..attribution import COLLECTIVE, COMPUTE, CONTROL, Ints, Segments, joined, overlap, union_of
 
-#: What the functions of the host are called that compile, and those that move data; the first that fits.
+#: Patterns for names of host functions that compile or move data; the first match counts.
 _HOST: tuple[tuple[Activity, re.Pattern[str]], ...] = (
     ("compilation", re.compile(r"compil|lower_sharding|lower_jaxpr|to_mlir|deserialize_executable", re.IGNORECASE)),
     (
@@ -25,69 +25,69 @@ _HOST: tuple[tuple[Activity, re.Pattern[str]], ...] = (
     ),
 )
 
-#: What a device waits for, in the order in which a moment counts for one of them.
+#: Causes of gaps; a time with several causes counts for the first of them.
 CAUSES: tuple[Activity, ...] = ("collective", "copy", "compilation", "transfer", "host")
 
 
 @cache
 def host_activity(name: str) -> Activity:
-    """Return what a function of the host does, by its name.
+    """Classify a host function by its name.
 
     >>> [host_activity(each) for each in ("PjRtCpuClient::Compile", "np.asarray(jax.Array)", "PjitFunction(f)")]
     ['compilation', 'transfer', 'host']
     """
-    if name.startswith("PjitFunction("):  # what stands in the brackets is the user's
+    if name.startswith("PjitFunction("):  # the name in parentheses is the user's
         return "host"
     return next((activity for activity, pattern in _HOST if pattern.search(name)), "host")
 
 
 def host_stretches(recording: Trace) -> Mapping[Activity, Segments]:
-    """Find when any thread of the host compiled, or moved data."""
+    """Return the times in which any thread of the host compiled or moved data."""
     kinds: dict[Activity, set[int]] = {"compilation": set(), "transfer": set()}
-    found: dict[Activity, list[Segments]] = {activity: [] for activity in kinds}
+    by_activity: dict[Activity, list[Segments]] = {activity: [] for activity in kinds}
     activities: dict[int, Activity] = {}
     for track in recording.tracks:
         if track.role != "host":
             continue
         here = np.unique(track.kinds).tolist()
         activities |= {each: host_activity(recording.kinds[each].name) for each in here if each not in activities}
-        for activity, parts in found.items():
+        for activity, parts in by_activity.items():
             chosen = np.isin(track.kinds, [each for each in here if activities[each] == activity])
             parts.append(Segments(track.start_ps[chosen], track.end_ps[chosen], np.flatnonzero(chosen)))
-    return {activity: _union(parts) for activity, parts in found.items()}
+    return {activity: _union(parts) for activity, parts in by_activity.items()}
 
 
 def gaps(
-    segments: Segments, ranks: Ints, recorded: Segments, host: Mapping[Activity, Segments]
+    segments: Segments, priorities: Ints, recorded: Segments, host: Mapping[Activity, Segments]
 ) -> dict[Activity, Segments]:
-    """Find when a device computed nothing, by what it waited for; these stretches do not overlap.
+    """Return the times in which a device computed nothing, by cause; they do not overlap.
 
     Args:
-        segments: what the device did.
-        ranks: of each, as in :mod:`jaxmagic.profiling.analysis.attribution`.
-        recorded: when that counts, without overlaps and in order.
-        host: when the host compiled, or moved data.
+        segments: the activity of the device.
+        priorities: the priorities of the segments, see :mod:`jaxmagic.profiling.analysis.attribution`.
+        recorded: the times to cover, disjoint and in order.
+        host: the times in which the host compiled or moved data.
     """
-    rest = overlap(recorded, _of(segments, ranks == COMPUTE), inside=False)
-    found: dict[Activity, Segments] = {}
+    rest = overlap(recorded, _of(segments, priorities == COMPUTE), inside=False)
+    by_cause: dict[Activity, Segments] = {}
     busy: tuple[tuple[Activity, Ints], ...] = (
-        ("collective", ranks == COLLECTIVE),
-        ("copy", (ranks != COMPUTE) & (ranks != COLLECTIVE) & (ranks != CONTROL)),
-        ("control flow", ranks == CONTROL),
+        ("collective", priorities == COLLECTIVE),
+        ("copy", (priorities != COMPUTE) & (priorities != COLLECTIVE) & (priorities != CONTROL)),
+        ("control flow", priorities == CONTROL),
     )
     for activity, chosen in busy:
         mine = _of(segments, chosen)
-        found[activity] = overlap(rest, mine, inside=True)
+        by_cause[activity] = overlap(rest, mine, inside=True)
         rest = overlap(rest, mine, inside=False)
-    del found["control flow"]  # the device is at work
+    del by_cause["control flow"]  # the device is at work
     for activity in ("compilation", "transfer"):
-        found[activity] = overlap(rest, host[activity], inside=True)
+        by_cause[activity] = overlap(rest, host[activity], inside=True)
         rest = overlap(rest, host[activity], inside=False)
-    return found | {"host": rest}
+    return by_cause | {"host": rest}
 
 
 def length_ps(segments: Segments) -> int:
-    """Tell how long all of them are, one added to the other."""
+    """Return the sum of the lengths."""
     return int((segments.end - segments.start).sum())
 
 

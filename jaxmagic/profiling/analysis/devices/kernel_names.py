@@ -1,27 +1,27 @@
-"""Names of kernels, shortened to the function that people know."""
+"""Shortens names of kernels to the function that people know."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
 
-#: Functions that only run what their template argument says.
+#: Kernels that only run the function object in their template argument.
 _WRAPPERS = frozenset(("kentry", "kernel", "kernel2", "device_kernel", "kernel_entry", "launch_kernel"))
 
-#: What is no name of a kernel among template arguments.
+#: Template arguments that are no names of kernels.
 _NO_NAME = re.compile(r"[-\d].*|true|false|bool|char|short|int|long|unsigned.*|float|double|void|gfx\w*|sm_?\d+\w*")
 
-#: Products of AMD's libraries have all their settings in their name: up to the tile it tells what they multiply.
+#: Tensile names the GEMM kernels of AMD's libraries by all their settings; up to the macro tile they say enough.
 _TENSILE = re.compile(r"Cijk_.*?_MT\d+x\d+x\d+")
 
 _MANGLED = re.compile(r"_ZN?K?")
 
-#: Deeper than this templates are not looked into.
+#: Deeper templates are not searched.
 _DEEPEST = 4
 
 
 def kernel_function(name: str) -> str:
-    """The function of a kernel: without its namespaces, its template arguments and its parameters.
+    """Return the function of a kernel without namespaces, template arguments and parameters.
 
     >>> kernel_function("void ns::FillPhiloxRandomKernelLaunch<float, 4>(unsigned long, float*)")
     'FillPhiloxRandomKernelLaunch'
@@ -30,9 +30,9 @@ def kernel_function(name: str) -> str:
     >>> kernel_function("_ZN3xla3gpu9transposeEPfi"), kernel_function("loop_add_fusion_1.kd")
     ('transpose', 'loop_add_fusion_1')
     """
-    found = _function(name.strip().removesuffix(".kd"), 0) or name
-    tensile = _TENSILE.match(found)
-    return tensile[0] if tensile else found
+    function = _function(name.strip().removesuffix(".kd"), 0) or name
+    tensile = _TENSILE.match(function)
+    return tensile[0] if tensile else function
 
 
 def _function(name: str, depth: int) -> str:
@@ -49,18 +49,18 @@ def _function(name: str, depth: int) -> str:
 
 
 def _demangled(rest: str) -> str:
-    """The last name of ``3xla3gpu9transposeE…``: each has its length before it."""
-    found = ""
+    """Return the last name in ``3xla3gpu9transposeE…``, where the length of each name precedes it."""
+    name = ""
     while match := re.match(r"\d{1,4}", rest):
         start, length = match.end(), int(match[0])
         if not length or start + length > len(rest):
             break
-        found, rest = rest[start : start + length], rest[start + length :]
-    return found
+        name, rest = rest[start : start + length], rest[start + length :]
+    return name
 
 
 def _before_parameters(name: str) -> str:
-    """Without what stands in the round brackets behind it."""
+    """Cut the parameter list off."""
     depth = 0
     for at, letter in enumerate(name):
         depth += (letter == "<") - (letter == ">")
@@ -70,19 +70,19 @@ def _before_parameters(name: str) -> str:
 
 
 def _last_name(path: str) -> str:
-    """Behind the return type and the namespaces."""
+    """Cut the return type and the namespaces off."""
     words = [each for each in _split(path, " ") if each.strip()]
     last = words[-1] if words else path
     return next(reversed([each for each in _split(last, ":") if each]), last)
 
 
 def _plain(argument: str) -> str:
-    """The name of a template argument, without namespaces and its own arguments."""
+    """Return the name of a template argument without namespaces and template arguments of its own."""
     return argument.strip().partition("<")[0].rpartition("::")[2]
 
 
 def _split(text: str, mark: str) -> Iterator[str]:
-    """At a mark, but not within template arguments."""
+    """Split at a character, but not within template arguments."""
     depth = begin = 0
     for at, letter in enumerate(text):
         depth += (letter == "<") - (letter == ">")

@@ -1,4 +1,4 @@
-"""The kernels of a GPU: how often and how long each ran, how large it was, and how long it took to begin."""
+"""Sums up GPU kernels: count, durations, launch size and launch latency."""
 
 from __future__ import annotations
 
@@ -12,35 +12,35 @@ from ..attribution import Ints
 from .activity import DeviceWork, OpClassifier
 from .kernel_names import kernel_function
 
-#: Of a kernel's details: a name and numbers, such as ``grid:1280,1,1``.
+#: A part of ``kernel_details``, such as ``grid:1280,1,1``.
 _DETAIL = re.compile(r"(\w+):([\d,]+)")
 
-#: More registers no thread has: the recording is wrong.
+#: No thread has more registers; a larger number in the trace is wrong.
 _MOST_REGISTERS = 1024
 
 
-def kernels_of(device: str, work: DeviceWork, kinds: OpClassifier) -> list[KernelTime]:
+def kernels_of(device: str, work: DeviceWork, classifier: OpClassifier) -> list[KernelTime]:
     """Summarize the kernels on the streams of a device; different launch sizes are separate rows."""
-    found: dict[tuple[object, ...], list[int]] = {}
+    rows: dict[tuple[object, ...], list[int]] = {}
     for number in work.on_streams():
-        mine, name = kinds.of(number), kinds.kernel(number)
-        found.setdefault((mine.identity, name, _details(kinds.kind(number))), []).append(number)
-    return [_row(device, numbers, work, kinds) for numbers in found.values()]
+        key = classifier.of(number).identity, classifier.kernel(number), _details(classifier.kind(number))
+        rows.setdefault(key, []).append(number)
+    return [_row(device, numbers, work, classifier) for numbers in rows.values()]
 
 
-def _row(device: str, numbers: list[int], work: DeviceWork, kinds: OpClassifier) -> KernelTime:
+def _row(device: str, numbers: list[int], work: DeviceWork, classifier: OpClassifier) -> KernelTime:
     first = numbers[0]
-    mine, full_name = kinds.of(first), kinds.kernel(first)
+    op, full_name = classifier.of(first), classifier.kernel(first)
     columns = [work.launched(each) for each in numbers]
     start, end, launches = (np.concatenate(each) for each in zip(*columns, strict=True))
     times = (end - start) // 1000
-    details = dict(_details(kinds.kind(first)))
+    details = dict(_details(classifier.kind(first)))
     registers = details.get("regs", (0,))[0]
     return KernelTime(
         name=kernel_function(full_name),
         full_name=full_name,
-        operation=mine.name,
-        module=mine.module,
+        operation=op.name,
+        module=op.module,
         device=device,
         count=len(times),
         total_ns=int((end - start).sum()) // 1000,
@@ -50,7 +50,7 @@ def _row(device: str, numbers: list[int], work: DeviceWork, kinds: OpClassifier)
         grid=details.get("grid", ()),
         block=details.get("block", ()),
         registers=registers if 0 < registers <= _MOST_REGISTERS else None,
-        launch_ns=_latency_ns(start, kinds.calls.starts(launches)),
+        launch_ns=_latency_ns(start, classifier.calls.starts(launches)),
     )
 
 
@@ -64,6 +64,6 @@ def _latency_ns(start: Ints, called: Ints) -> int | None:
 
 
 def _details(kind: EventMetadata) -> tuple[tuple[str, tuple[int, ...]], ...]:
-    told = _DETAIL.findall(str(kind.facts.get("kernel_details", "")))
-    wanted = [(name, numbers) for name, numbers in told if name in ("grid", "block", "regs")]
+    details = _DETAIL.findall(str(kind.stats.get("kernel_details", "")))
+    wanted = [(name, numbers) for name, numbers in details if name in ("grid", "block", "regs")]
     return tuple((name, tuple(int(each) for each in numbers.split(",") if each)) for name, numbers in wanted)

@@ -1,4 +1,4 @@
-"""Divide step time into its parts over all steps and devices, and find the part that bounds it."""
+"""Divides step time into its parts over all steps and devices, and finds the part that bounds it."""
 
 from __future__ import annotations
 
@@ -8,30 +8,30 @@ from typing import NamedTuple
 from ....statistics.medians import median
 from ...record.steps import StepTimes
 
-#: The parts of a step: what they are called, and their fields.
+#: The parts of a step with their fields.
 PARTS = (
-    ("computes", "compute_ns"),
-    ("exchanges", "collective_ns"),
-    ("copies", "copy_ns"),
+    ("compute", "compute_ns"),
+    ("collectives", "collective_ns"),
+    ("memcpy", "copy_ns"),
     ("input", "input_ns"),
     ("host", "host_ns"),
     ("idle", "idle_ns"),
 )
 
-#: A step is bound by computation from this share on, and by what the device waits for from that.
-_COMPUTES = 0.9
-_WAITS = 0.5
+#: A step is bound by computation from the first share on, and by any other part from the second share on.
+_COMPUTE_BOUND = 0.9
+_OTHERWISE_BOUND = 0.5
 
 
 class StepParts(NamedTuple):
-    """The steps of some devices.
+    """Parts of the steps of all devices.
 
     Attributes:
-        steps: how many there are.
-        median_ns: the median of their times.
-        low_ns: the shortest.
-        high_ns: the longest.
-        shares: of each part, what of all their time it is, by its name.
+        steps: the number of steps.
+        median_ns: the median step time.
+        low_ns: the shortest step time.
+        high_ns: the longest step time.
+        shares: the share of each part in the sum of all step times.
         bound: the part that bounds a step; empty if none does.
     """
 
@@ -43,16 +43,16 @@ class StepParts(NamedTuple):
     bound: str
 
 
-def step_parts(found: Sequence[StepTimes]) -> StepParts | None:
-    """Over all steps of all devices; ``None`` where there are none."""
-    times = [each for one in found for each in one.time_ns]
+def step_parts(devices: Sequence[StepTimes]) -> StepParts | None:
+    """Sum up the steps of all devices; ``None`` without steps."""
+    times = [each for device in devices for each in device.time_ns]
     total = sum(times)
     if not total:
         return None
-    shares = {name: sum(sum(getattr(one, field)) for one in found) / total for name, field in PARTS}
+    shares = {name: sum(sum(getattr(device, field)) for device in devices) / total for name, field in PARTS}
     largest = max(shares, key=lambda each: shares[each])
-    bound = largest if shares[largest] >= (_COMPUTES if largest == "computes" else _WAITS) else ""
-    steps = max(len(one.time_ns) for one in found)
+    bound = largest if shares[largest] >= (_COMPUTE_BOUND if largest == "compute" else _OTHERWISE_BOUND) else ""
+    steps = max(len(device.time_ns) for device in devices)
     return StepParts(steps, median(times), min(times), max(times), shares, bound)
 
 

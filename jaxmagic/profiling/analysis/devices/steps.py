@@ -1,7 +1,8 @@
-"""Steps: how long from one to the next, and what a device did and waited for meanwhile.
+"""Finds steps, and divides the time of each into the activity of the device and its waits.
 
-A step is what the profiler marks as one; else what lies between the beginnings of two runs of the program that took
-most time of all that ran three times or more; else what the code marked with ``jax.profiler.StepTraceAnnotation``.
+Steps are the events of the profiler's own "Steps" line. Without it they last from one execution to the next of the
+program with most time among those with three or more executions. Without such a program they are the events of
+``jax.profiler.StepTraceAnnotation``.
 """
 
 from __future__ import annotations
@@ -19,17 +20,17 @@ from ..run_windows import SKEW_PS, Window
 from ..timeline import Gaps, is_main
 from .activity import DeviceWork, OpClassifier
 
-#: So many runs of a program make steps; of so many steps a device's are kept, the first ones.
+#: At least this many executions of a program make steps, and at most this many steps of a device are kept.
 _LEAST_RUNS = 3
 MOST_STEPS = 500
 
-#: Operations of a program that ran at most so many times as often as another one may have run as often.
+#: Counts of operations that differ by at most this factor may differ only because events were lost.
 _LITTLE_MORE = 1.5
 
-#: What fetches the next of an iterator, as Python's functions are recorded.
+#: Python functions that fetch the next item of an iterator, as they are recorded.
 _NEXT = re.compile(r"\$.*(\b__next__|builtins next|\bnext_batch)$")
 
-#: Marks of our own, around each run.
+#: Beginning of the names of jaxmagic's run markers.
 _OURS = "jaxmagic: "
 
 _NUMBER = re.compile(r"\(-?\d+\)$")
@@ -54,13 +55,13 @@ class Executions:
         self._names: dict[object, str] = {}
         self._time_ps: dict[object, float] = {}
 
-    def add(self, device: str, work: DeviceWork, kinds: OpClassifier) -> None:
-        """The programs that ran on a device: as its profiler tells, or by their operations."""
+    def add(self, device: str, work: DeviceWork, classifier: OpClassifier) -> None:
+        """Add the programs that ran on a device, from its line of programs, or else from their operations."""
         tracks = [each for each in self._recording.tracks if each.device == device and each.role == "programs"]
         if tracks:
             self._add_recorded(device, tracks)
         else:
-            self._add_by_operations(device, work, kinds)
+            self._add_by_operations(device, work, classifier)
 
     def _add_recorded(self, device: str, tracks: Iterable[TraceLine]) -> None:
         for track in tracks:
@@ -70,7 +71,7 @@ class Executions:
                 taken_ps = float((track.end_ps - track.start_ps)[chosen].sum())
                 self._note(device, name, _NUMBER.sub("", name), track.start_ps[chosen], taken_ps)
 
-    def _add_by_operations(self, device: str, work: DeviceWork, kinds: OpClassifier) -> None:
+    def _add_by_operations(self, device: str, work: DeviceWork, classifier: OpClassifier) -> None:
         """Take executions from operations outside loops and branches, which run once per execution.
 
         Without the module, the least frequent operations are taken. Events may be lost, so their number is
@@ -78,10 +79,10 @@ class Executions:
         """
         programs: dict[object, dict[object, list[int]]] = {}
         for number in np.flatnonzero(work.count).tolist():
-            program, mine = self._recording.kinds[number].program, kinds.of(number)
-            if program is not None and mine.module and not mine.asynchronous and self._is_outside(program, mine.name):
-                programs.setdefault(program, {}).setdefault(mine.identity, []).append(number)
-        for each, operations in programs.items():
+            program, op = self._recording.kinds[number].program, classifier.of(number)
+            if program is not None and op.module and not op.asynchronous and self._is_outside(program, op.name):
+                programs.setdefault(program, {}).setdefault(op.identity, []).append(number)
+        for key, operations in programs.items():
             began = [np.sort(_starts(work, numbers)) for numbers in operations.values()]
             runs = [int(work.runs[numbers].sum()) for numbers in operations.values()]
             whole = [at for at, each in enumerate(began) if runs[at] >= _LEAST_RUNS and len(each) % runs[at] == 0]
@@ -92,11 +93,11 @@ class Executions:
             first = min((at for at in whole if runs[at] == usual), key=lambda at: began[at][0])
             starts = began[first][:: len(began[first]) // runs[first]]
             taken_ps = sum(float(work.time_ps[numbers].sum()) for numbers in operations.values())
-            title = kinds.of(next(iter(operations.values()))[0]).module
-            self._note(device, each, title, starts, taken_ps)
+            name = classifier.of(next(iter(operations.values()))[0]).module
+            self._note(device, key, name, starts, taken_ps)
 
     def _is_outside(self, program: ProgramKey, name: str) -> bool:
-        """Tell whether an operation is in no computation that another one calls, as far as that is known."""
+        """Tell whether an operation is outside all called computations, or the module is not known."""
         module = self._recording.modules.get(program)
         number = None if module is None else module.instruction_ids.get(name)
         if module is None or number is None:
@@ -104,8 +105,7 @@ class Executions:
         if program not in self._called:
             instructions = module.instructions.values()
             called = {each for one in instructions for each in one.called_computation_ids}
-            numbers = {number for each in called for number in module.computations.get(each, ())}
-            self._called[program] = numbers
+            self._called[program] = {number for each in called for number in module.computations.get(each, ())}
         return number not in self._called[program]
 
     def _note(self, device: str, program: object, name: str, starts: Ints, taken_ps: float) -> None:
@@ -116,15 +116,15 @@ class Executions:
     def steps(self, windows: Sequence[Window]) -> Mapping[str, _Steps]:
         """Return the steps of each device, all of the same program."""
         for program in sorted(self._time_ps, key=lambda each: -self._time_ps[each]):
-            found = {
+            steps = {
                 device: _Steps(self._names[program], "program", start, end)
                 for device, programs in self._starts.items()
                 if program in programs
                 for start, end in [_between(programs[program], windows)]
                 if len(start)
             }
-            if found:
-                return found
+            if steps:
+                return steps
         return {}
 
 
@@ -133,38 +133,34 @@ def _starts(work: DeviceWork, numbers: Sequence[int]) -> Ints:
 
 
 def _between(starts: Ints, windows: Sequence[Window]) -> tuple[Ints, Ints]:
-    """From each beginning to the next in the same window, of windows with enough of them."""
-    found: list[tuple[Ints, Ints]] = []
+    """Return the intervals between consecutive starts in each window with enough of them."""
+    intervals: list[tuple[Ints, Ints]] = []
     for low, high in windows:
         mine = np.maximum(starts[(starts >= low - SKEW_PS) & (starts < high)], low)
         if len(mine) >= _LEAST_RUNS:
-            found.append((mine[:-1], mine[1:]))
+            intervals.append((mine[:-1], mine[1:]))
     nothing = np.zeros(0, np.int64)
-    start, end = (np.concatenate(each) for each in zip(*found, strict=True)) if found else (nothing, nothing)
+    start, end = (np.concatenate(each) for each in zip(*intervals, strict=True)) if intervals else (nothing, nothing)
     return start, end
 
 
 def step_times(
     recording: Trace, executions: Executions, gaps: Sequence[Gaps], windows: Sequence[Window]
 ) -> tuple[StepTimes, ...]:
-    """The steps of each device that has any.
+    """Return the steps of each device that has any.
 
     Args:
-        recording: it.
-        executions: when programs ran.
-        gaps: of each device that worked.
-        windows: what counts.
+        recording: the trace.
+        executions: the executions of programs.
+        gaps: the gaps of each device with activity.
+        windows: the recorded times.
     """
     if not windows:
         return ()
     by_program, annotated = executions.steps(windows), _annotated(recording)
     fetching, known = _fetching(recording), _known(recording)
-    found = []
-    for each in gaps:
-        steps = _marked(recording, each.device) or by_program.get(each.device) or annotated
-        if steps is not None:
-            found.append(_times(each, steps, fetching, known, windows))
-    return tuple(found)
+    by_device = ((each, _marked(recording, each.device) or by_program.get(each.device) or annotated) for each in gaps)
+    return tuple(_times(each, steps, fetching, known, windows) for each, steps in by_device if steps is not None)
 
 
 def _marked(recording: Trace, device: str) -> _Steps | None:
@@ -177,7 +173,7 @@ def _marked(recording: Trace, device: str) -> _Steps | None:
 
 def _annotated(recording: Trace) -> _Steps | None:
     """Return the steps of StepTraceAnnotation; each lasts until the next one starts."""
-    marks = [number for number, kind in enumerate(recording.kinds) if "step_num" in kind.facts]
+    marks = [number for number, kind in enumerate(recording.kinds) if "step_num" in kind.stats]
     numbers = [number for number in marks if not recording.kinds[number].name.startswith(_OURS)]
     for track in recording.tracks if numbers else ():
         chosen = np.isin(track.kinds, numbers) & (track.role == "host")

@@ -1,4 +1,4 @@
-"""Memory over time, as the allocators of a recording told it."""
+"""Allocated memory over time."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ KINDS = (
 
 
 def of(*events: tuple[int, int, int, int]) -> Trace:
-    """Events as their kind, start, end, and what is held."""
+    """Events are given by kind, start, end, and allocated bytes."""
     kinds, start, end, held = np.array(events, np.int64).T
     return Trace(
         (TraceLine("python", None, "host", kinds, start * 1000, end * 1000, held_bytes=held),), KINDS, {}, {}
@@ -67,13 +67,13 @@ def test_real_recordings_have_a_curve_and_a_sentence(name: str, peak: int, progr
 
 
 def test_events_of_an_allocator_are_few_kinds() -> None:
-    """Their numbers differ from event to event: each would be a kind of its own."""
+    """Their statistics differ from event to event, so each would be a kind of its own."""
     recording = recording_of("gpu_mi300_gemm")
     assert sum("Memory" in each.name for each in recording.kinds) < 12
 
 
 def test_without_allocators_nothing_is_said_or_drawn() -> None:
     assert allocator_uses(Trace((), (), {}, {}), 0) == ()
-    assert "Memory given" not in str(fabricated())
+    assert "allocated memory" not in str(fabricated())
     with pytest.raises(ValueError, match="no allocator"):
         replace(fabricated()).figure("memory")

@@ -1,4 +1,4 @@
-"""Verdicts on a run, and where there is none."""
+"""Host-bound or device-bound, or no verdict."""
 
 from __future__ import annotations
 

@@ -1,19 +1,20 @@
-"""Kernels of CUDA graphs are the operations that their names tell."""
+"""Kernels of CUDA graphs are matched to their ops by name and position."""
 
 from __future__ import annotations
 
 import fabricate.hlo
 import numpy as np
 
-from jaxmagic.profiling.analysis.classify_ops import recorded
+from jaxmagic.profiling.analysis.classify_ops import classify
 from jaxmagic.profiling.analysis.devices.command_buffers import (
-    about_graphs,
     in_command_buffer,
     op_of_kernel,
+    ran_in_graphs,
     with_ops_of_graphs,
 )
 from jaxmagic.profiling.record.recording import EventMetadata, Trace, TraceLine
 from jaxmagic.records.call_stack import Frame
+from jaxmagic.records.note import note
 from jaxmagic.xla.hlo import HloModule
 
 
@@ -33,13 +34,13 @@ def kernel(name: str, hlo_op: str = "command_buffer.2", graph: int = 7) -> Event
 
 def test_three_kernels_of_a_graph_are_three_operations_with_their_lines() -> None:
     program = {("", 1): module("loop_add_fusion.1", "loop_add_fusion", "copy-start.3")}
-    found = [recorded(kernel(each), program) for each in ("loop_add_fusion_1", "loop_add_fusion", "copy_start_3")]
+    found = [classify(kernel(each), program) for each in ("loop_add_fusion_1", "loop_add_fusion", "copy_start_3")]
     assert [each.name for each in found] == ["loop_add_fusion.1", "loop_add_fusion", "copy-start.3"]
     assert [each.source for each in found] == ["a.py:1", "a.py:2", "a.py:3"]
 
 
 def test_a_kernel_of_a_library_keeps_its_name_and_has_no_line() -> None:
-    found = recorded(kernel("ampere_sgemm_128x64_tn"), {("", 1): module("dot.1")})
+    found = classify(kernel("ampere_sgemm_128x64_tn"), {("", 1): module("dot.1")})
     assert (found.name, found.source, found.module) == ("ampere_sgemm_128x64_tn", None, "jit_f")
 
 
@@ -48,7 +49,7 @@ def test_where_two_operations_fit_none_is_chosen() -> None:
 
 
 def test_an_event_that_names_its_operation_is_left_alone() -> None:
-    found = recorded(
+    found = classify(
         kernel("loop_add_fusion_1", "copy-start.3"), {("", 1): module("loop_add_fusion.1", "copy-start.3")}
     )
     assert found.name == "copy-start.3"
@@ -56,19 +57,20 @@ def test_an_event_that_names_its_operation_is_left_alone() -> None:
 
 
 def test_without_its_module_a_kernel_has_a_row_of_its_own() -> None:
-    assert [recorded(kernel(each), {}).name for each in ("add_1", "add_2", "add")] == ["add.1", "add.2", "add"]
+    assert [classify(kernel(each), {}).name for each in ("add_1", "add_2", "add")] == ["add.1", "add.2", "add"]
 
 
-def test_the_graph_is_kept_and_a_note_says_how_to_do_without() -> None:
-    assert about_graphs([kernel("a", "add")]) == []
-    (note,) = about_graphs([kernel("a", "add"), kernel("b"), kernel("c")])
-    assert "jaxmagic.profile(f, x, command_buffers=False)" in note
-    assert "XLA_FLAGS to --xla_gpu_enable_command_buffer= before" in note
-    assert '"' not in note  # quotes within quotes are lost on the way through a shell
+def test_a_note_says_how_to_do_without_graphs_where_kernels_ran_in_them() -> None:
+    assert not ran_in_graphs([kernel("a", "add")])
+    assert ran_in_graphs([kernel("a", "add"), kernel("b"), kernel("c")])
+    told = str(note("profiling.command_buffers"))
+    assert "jaxmagic.profile(f, x, command_buffers=False)" in told
+    assert "XLA_FLAGS to --xla_gpu_enable_command_buffer= before" in told
+    assert '"' not in told  # quotes within quotes are lost on the way through a shell
 
 
 def graph(*kernels: str, ops: tuple[str, ...]) -> list[str | None]:
-    """Which op each kernel is filed under, for ops of which those of libraries are called so."""
+    """Return the op of each kernel, for a schedule of these ops."""
     made = module(*ops)
     instructions = {
         number: each._replace(opcode="custom-call") if each.name.startswith("gemm") else each
@@ -80,11 +82,11 @@ def graph(*kernels: str, ops: tuple[str, ...]) -> list[str | None]:
     track = TraceLine("Stream #1", "GPU:0", "operations", numbers, start, start + 5_000)
     recording = Trace((track,), tuple(map(kernel, names)), {}, {("", 1): made._replace(instructions=instructions)})
     found = with_ops_of_graphs(recording)
-    return [str(found.kinds[number].facts["hlo_op"]) for number in found.tracks[0].kinds.tolist()]
+    return [str(found.kinds[number].stats["hlo_op"]) for number in found.tracks[0].kinds.tolist()]
 
 
 def test_kernels_of_libraries_are_known_by_their_place_between_others() -> None:
-    """One call between two ops has all kernels there; as many calls as kernels have one each."""
+    """A single call between two ops has all kernels there; as many calls as kernels have one kernel each."""
     ops = ("add.1", "gemm.1", "mul.2", "gemm.2", "gemm.3", "sub.3")
     buffer = "command_buffer.2"
     assert graph("add_1", "split", "sgemm", "mul_2", "sgemm", "sgemm", "sub_3", ops=ops) == [
@@ -103,7 +105,7 @@ def test_the_next_run_of_a_graph_begins_anew() -> None:
 
 def test_kernels_that_are_known_by_place_have_their_line_and_the_note_stays() -> None:
     filed = kernel("sgemm")._replace(
-        facts={"hlo_op": "gemm.1", "program_id": 1, "command_buffer": "command_buffer.2"}
+        stats={"hlo_op": "gemm.1", "program_id": 1, "command_buffer": "command_buffer.2"}
     )
-    assert recorded(filed, {("", 1): module("add.1", "gemm.1")}).source == "a.py:2"
-    assert about_graphs([filed]) != []
+    assert classify(filed, {("", 1): module("add.1", "gemm.1")}).source == "a.py:2"
+    assert ran_in_graphs([filed])

@@ -1,4 +1,4 @@
-"""What devices move: collective operations with who waited for whom, copies with their sizes, and barriers."""
+"""Collectives with straggler waits, copies with sizes, and barriers."""
 
 from __future__ import annotations
 
@@ -34,9 +34,11 @@ def test_a_collective_operation_has_a_kind(name: str, opcode: str, kind: str) ->
 
 
 def collective(*spans: list[tuple[int, int]], groups: int = 1) -> CollectiveTime:
-    """One operation on several devices, as when it began and ended on each, in nanoseconds."""
+    """A collective on several devices, given by its starts and ends on each, in nanoseconds."""
     found = Collectives()
-    work = ClassifiedOp("all-reduce.1", "jit_f", "collective", opcode="all-reduce", payload_bytes=64, groups=groups)
+    work = ClassifiedOp(
+        "all-reduce.1", "jit_f", "collective", opcode="all-reduce", payload_bytes=64, replica_group_count=groups
+    )
     for device, each in enumerate(spans):
         start, end = np.array(each, np.int64).T * 1000
         total = float((end - start).sum())
@@ -66,11 +68,11 @@ def test_who_waited_is_not_said_where_it_is_not_known(spans: Any, groups: int) -
     assert collective(*spans, groups=groups).wait_ns is None
 
 
-def copies(role: Role, name: str, facts: dict[str, StatValue], *spans: tuple[int, int]) -> tuple[TransferTime, ...]:
+def copies(role: Role, name: str, stats: dict[str, StatValue], *spans: tuple[int, int]) -> tuple[TransferTime, ...]:
     start, end = np.array(spans, np.int64).T * 1000
     device = None if role == "host" else "GPU:0"
     tracks = [TraceLine("t", device, role, np.zeros(len(spans), np.int64), start, end)]
-    return summarize(Trace(tuple(tracks), (EventMetadata(name, facts),), {}, {}), [Window(0, 10**9)]).transfers
+    return summarize(Trace(tuple(tracks), (EventMetadata(name, stats),), {}, {}), [Window(0, 10**9)]).transfers
 
 
 def test_copies_of_an_nvidia_gpu_have_sizes_and_rates() -> None:
@@ -90,8 +92,8 @@ def test_a_copy_whose_size_is_not_told_has_none() -> None:
 
 
 def test_copies_of_a_tpu_are_told_by_the_host_and_only_those_that_began_in_a_window_count() -> None:
-    name, facts = "tpu::System::TransferFromDevice", {"size": 1000, "device_ordinal": 4}
-    (found,) = copies("host", name, facts, (0, 100), (10**6 - 1, 10**6 + 5), (10**6, 10**6 + 1))
+    name, stats = "tpu::System::TransferFromDevice", {"size": 1000, "device_ordinal": 4}
+    (found,) = copies("host", name, stats, (0, 100), (10**6 - 1, 10**6 + 5), (10**6, 10**6 + 1))
     assert (found.direction, found.device, found.count, found.size_bytes) == ("device to host", None, 2, 2000)
     assert copies("host", name, {}, (0, 100)) == ()
 
@@ -118,8 +120,8 @@ SHAPE = "f32[5,4]{1,0:T(8,128)}"
     ],
 )
 def test_what_a_program_moves_to_the_memory_of_the_host_is_known_by_its_shape(shape: str, direction: Any) -> None:
-    facts: dict[str, StatValue] = {"hlo_category": "copy-start", "shape_with_layout": shape, "bytes_accessed": 80}
-    found = copies("asynchronous", "%copy-start = ...", facts, (0, 100))
+    stats: dict[str, StatValue] = {"hlo_category": "copy-start", "shape_with_layout": shape, "bytes_accessed": 80}
+    found = copies("asynchronous", "%copy-start = ...", stats, (0, 100))
     assert [each.direction for each in found] == ([] if direction is None else [direction])
     assert all(each.size_bytes == 80 for each in found)
 

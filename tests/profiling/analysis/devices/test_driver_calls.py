@@ -1,4 +1,4 @@
-"""How often operations ran where one run is several kernels, and which copy a kernel is."""
+"""Counts of operations whose executions are several kernels, and directions of copy kernels."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ FACTS = {"program_id": 1, "hlo_module": "jit_f"}
 
 
 def track(name: str, device: str | None, *events: tuple[int, int, int, int]) -> TraceLine:
-    """Events as their kind, start, end and the number of the call of the driver."""
+    """Events are given by kind, start, end and correlation id."""
     kinds, start, end, launches = np.array(events, np.int64).reshape(-1, 4).T
     return TraceLine(name, device, "host" if device is None else "operations", kinds, start, end, launches=launches)
 
 
 def recording(*tracks: TraceLine, kinds: tuple[str, ...]) -> Trace:
-    """Kinds of a device have their operation behind a slash."""
+    """Kinds of device events have their operation after a slash."""
     made = []
     for each in kinds:
         name, _, operation = each.partition("/")
@@ -36,7 +36,7 @@ def counts(found: Trace) -> dict[str, int]:
 
 
 def test_a_sort_of_two_equal_kernels_is_one_run_where_the_host_says_so() -> None:
-    """The order alone cannot tell it from two runs."""
+    """By order alone they could be two executions."""
     device = track("Stream #1", "GPU:0", *((0, at, at + 5, 1 + at // 10) for at in range(100, 160, 10)))
     calls = track("driver", None, *((1, at - 90, at - 88, 1 + at // 10) for at in range(100, 160, 10)))
     marks = track("python", None, (2, 9, 29, 0), (2, 30, 49, 0), (2, 50, 69, 0))

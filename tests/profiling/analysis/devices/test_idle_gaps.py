@@ -1,4 +1,4 @@
-"""Why a device computes nothing: all of its time has one cause, and no moment has two."""
+"""Gaps of a device: every moment has exactly one cause."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jaxmagic.profiling.analysis.attribution import (
-    BESIDE,
+    ASYNC,
     COLLECTIVE,
     COMPUTE,
     CONTROL,
@@ -52,20 +52,20 @@ def test_every_moment_without_computation_has_the_first_cause_that_fits(
     compiling: list[tuple[int, int]],
     moving: list[tuple[int, int]],
 ) -> None:
-    start, length, ranks = columns(spans, 3)
+    start, length, priorities = columns(spans, 3)
     segments = Segments(start, start + length, np.arange(len(start)))
     recorded, host = union(windows), {"compilation": union(compiling), "transfer": union(moving)}
-    found = {cause: moments(each) for cause, each in gaps(segments, ranks, recorded, host).items()}
+    found = {cause: moments(each) for cause, each in gaps(segments, priorities, recorded, host).items()}
 
     def of(*wanted: int) -> set[int]:
-        return moments(union([(low, size) for low, size, rank in spans if rank in wanted]))
+        return moments(union([(low, size) for low, size, priority in spans if priority in wanted]))
 
     for moment in moments(recorded):
         if moment in of(COMPUTE):
             cause = None
         elif moment in of(COLLECTIVE):
             cause = "collective"
-        elif moment in of(COPY, BESIDE):
+        elif moment in of(COPY, ASYNC):
             cause = "copy"
         elif moment in of(CONTROL):
             cause = None

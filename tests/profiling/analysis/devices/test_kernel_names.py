@@ -1,4 +1,4 @@
-"""Names of kernels, as people know them."""
+"""Short names of kernels."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def test_no_name_is_too_odd(name: str) -> None:
 
 
 def test_the_names_of_a_real_recording_are_short() -> None:
-    """One of them has 3,000 letters; what is left names what it does."""
+    """One of them has 3,000 letters; the short name still says what it does."""
     recording = recording_of("gpu_gfx950_te_attention")
     names = {
         kind.name for track in recording.tracks if track.device for kind in (recording.kinds[k] for k in track.kinds)

@@ -1,4 +1,4 @@
-"""The kernels of operations: their sizes, times, and how long they took to begin."""
+"""GPU kernels: launch sizes, times, and launch latency."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ DETAILS = "regs:32 static_shared:0 dynamic_shared:0 grid:1280,2,1 block:256,1,1 
 def of(
     *events: tuple[int, int, int, int], details: str = DETAILS, calls: tuple[tuple[int, int], ...] = ()
 ) -> ProfileSummary:
-    """Events as kind, start, end, and the call that they came of; calls as their number and when."""
+    """Events are given by kind, start, end, and correlation id; driver calls by correlation id and start."""
     kinds = (
         EventMetadata("void ns::f<1>(int)", FACTS | {"kernel_details": details}),
         EventMetadata("cuLaunchKernel", {}),

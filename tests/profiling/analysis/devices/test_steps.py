@@ -1,4 +1,4 @@
-"""Steps and their parts: of recordings whose every moment is known, and of real ones."""
+"""Steps and their parts, in traces whose every moment is known, and in real ones."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def test_the_marks_of_our_own_runs_are_no_steps() -> None:
 
 
 def test_steps_that_begin_before_the_first_operation_are_told_from_that_on() -> None:
-    """What a device did before is not known, and is no computation; neither is what comes behind the last one."""
+    """Device activity before the first operation and after the last one is unknown, and counts as no part."""
     device = track("GPU:0", "operations", (DOT, 20, 30), (DOT, 60, 70))
     found = steps(device, track(None, "host", (TRAIN, 0, 40), (TRAIN_1, 50, 200)))
     assert (found.start_ns, found.time_ns, found.compute_ns) == ((0, 30), (30, 20), (10, 10))
@@ -102,7 +102,7 @@ def test_steps_that_begin_before_the_first_operation_are_told_from_that_on() -> 
 
 
 def test_programs_that_the_profiler_tells_are_taken_as_they_are() -> None:
-    """Their names have a number, which is not shown; the last one has no next."""
+    """The program ids in their names are not shown; the last execution has no next one."""
     device = track("TPU:0", "operations", (DOT, 2, 5), (DOT, 12, 15), (DOT, 22, 25))
     programs = track("TPU:0", "programs", (PROGRAM, 0, 6), (PROGRAM, 10, 16), (PROGRAM, 20, 26))
     found = steps(device, programs)
@@ -110,7 +110,7 @@ def test_programs_that_the_profiler_tells_are_taken_as_they_are() -> None:
 
 
 def test_a_loop_in_a_program_is_not_taken_for_steps_and_a_lost_event_for_no_fewer() -> None:
-    """The all-reduce ends each run; one of them was not recorded. The dot runs three times in each."""
+    """The all-reduce ends each execution; one of them was not recorded. The dot runs three times in each."""
     events = [(DOT, at + each, at + each + 1) for at in range(0, 500, 100) for each in (0, 2, 4)]
     others = [(REDUCE, at + 6, at + 8) for at in range(0, 500, 100) if at != 200]
     copies = [(MEMCPY, at + 9, at + 10) for at in range(0, 500, 100)]
@@ -120,7 +120,7 @@ def test_a_loop_in_a_program_is_not_taken_for_steps_and_a_lost_event_for_no_fewe
 
 @given(st.data())
 def test_parts_are_those_of_a_simulation(data: Any) -> None:
-    """Every nanosecond is looked at: what the device did first, then what the host did meanwhile."""
+    """Each nanosecond is assigned by the device's activity first, then by the host's."""
     spans = st.lists(st.tuples(st.integers(0, 290), st.integers(1, 20)), max_size=6)
     begins = (0, 100, 200)
     device = {DOT: [(at, 10) for at in begins], REDUCE: data.draw(spans), MEMCPY: data.draw(spans)}

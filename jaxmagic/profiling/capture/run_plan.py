@@ -1,0 +1,108 @@
+"""Decides which runs of a profile are timed without the profiler, and for how long the profiler records."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ...records.note import Note, note
+from ...runtime.several import are_several
+from ...timing.record import Timing
+
+#: Short runs are timed up to this many times, until they add up to this time: a single one may be late by chance.
+_MOST_TIMED = 20
+_TIMED_NS = 10**8
+
+#: Accelerators need this many: the second run records CUDA graphs, and takes longer than those after it.
+_LEAST_ON_ACCELERATORS = 3
+
+#: After this many runs that compile, as where an argument changes its type, one that compiles is timed.
+_MOST_COMPILING = 2
+
+#: Default limits of a recording: much larger ones take minutes to write and to read.
+MOST_RECORDED_S = 5.0
+MOST_RECORDED_EVENTS = 1_000_000
+
+#: A recording takes at least this long, however many events it gets.
+_LEAST_RECORDED_S = 0.05
+
+
+class RunPlan:
+    """Runs before the recording: the first warms up, others are timed.
+
+    Args:
+        runs: how many runs are recorded. Short ones are timed before, up to this many times.
+        most_s: for how many seconds the profiler records at most, from the first recorded run on; the rest runs
+            without the profiler. ``None`` for any time.
+        most_events: about how many events it records at most, if the first run takes long enough to estimate their
+            rate; ``None`` for any number.
+
+    Attributes:
+        runs: how many runs are recorded.
+        timings: the runs that have ended.
+    """
+
+    def __init__(self, runs: int, most_s: float | None, most_events: int | None) -> None:
+        self.runs = runs
+        self.timings: list[Timing] = []
+        self._most_s = most_s
+        self._most_events = most_events
+
+    @property
+    def counts_events(self) -> bool:
+        """Whether events are limited, so that their rate has to be estimated."""
+        return self._most_events is not None
+
+    @property
+    def warm_up(self) -> Timing | None:
+        """The first run."""
+        return self.timings[0] if self.timings else None
+
+    @property
+    def timed(self) -> Sequence[Timing]:
+        """The runs that compiled nothing; the last run if several have ended and all of them compiled."""
+        without = [each for each in self.timings if not _compiled(each)]
+        return without or (self.timings[-1:] if len(self.timings) > _MOST_COMPILING else [])
+
+    @property
+    def unprofiled(self) -> Timing | None:
+        """The timed run with the median wall time."""
+        by_time = sorted(self.timed, key=lambda each: each.wall_ns)
+        return by_time[(len(by_time) - 1) // 2] if by_time else None
+
+    @property
+    def run_s(self) -> float:
+        """Time of the last run without its compilations."""
+        return (self.timings[-1].wall_ns - self.timings[-1].compile_ns) / 1e9
+
+    def needs_another(self) -> bool:
+        """Tell whether another run should be timed."""
+        if not self.timed:
+            return True
+        last = self.timings[-1]
+        most = max(self.runs, 1 if last.environment.backend in (None, "cpu") else _LEAST_ON_ACCELERATORS)
+        if _compiled(last) or len(self.timed) >= min(most, _MOST_TIMED):
+            return False
+        # Several processes have to make the same number of runs, and their clocks differ.
+        return are_several() or sum(each.wall_ns for each in self.timed) < _TIMED_NS
+
+    def limit_s(self, events_per_s: float | None) -> float | None:
+        """Return for how many seconds to record at this event rate; ``None`` without a limit."""
+        if self._most_events is None or not events_per_s:
+            return self._most_s
+        until_full_s = max(self._most_events / events_per_s, _LEAST_RECORDED_S)
+        return until_full_s if self._most_s is None else min(self._most_s, until_full_s)
+
+    def about_limit(self, complete_runs: int, events_per_s: float | None) -> Note:
+        """Make the note of a recording that ended at its limit, with this many complete runs in it."""
+        limit_s = self.limit_s(events_per_s) or 0.0
+        return note(
+            "profiling.cut",
+            complete_runs=complete_runs,
+            runs=self.runs,
+            limit_ns=int(limit_s * 1e9),
+            limit_events=self._most_events or 0 if limit_s != self._most_s else 0,
+        )
+
+
+def _compiled(timing: Timing) -> bool:
+    return any(each.compiled for each in timing.compilations)
