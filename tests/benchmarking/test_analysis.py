@@ -116,7 +116,7 @@ def test_a_point_with_too_few_rounds_does_not_hide_the_others(sweep: Sweep) -> N
 
 
 def test_records_of_two_kinds_are_refused(benchmark: Benchmark, sweep: Sweep) -> None:
-    with pytest.raises(TypeError, match="expected two records of one kind, got Benchmark and Sweep"):
+    with pytest.raises(TypeError, match="expected two records of the same kind, got Benchmark and Sweep"):
         jaxmagic.compare(benchmark, sweep)
 
 

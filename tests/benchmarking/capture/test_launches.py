@@ -192,7 +192,7 @@ def test_a_failure_of_our_own_keeps_its_class_and_others_do_not_pass_as_one() ->
     own = pickle.dumps(Failure("DonatedTwice", "make copies", "lines"))
     with pytest.raises(jaxmagic.DonatedTwice, match="^make copies$"):
         _result_of(own, "", 0, "process 1 of 1")
-    with pytest.raises(jaxmagic.LaunchError, match="process 4 of 5 failed: no result: it ended with status -9"):
+    with pytest.raises(jaxmagic.LaunchError, match="process 4 of 5 failed: no result: it exited with status -9"):
         _result_of(b"", "", -9, "process 4 of 5")
     assert _result_of(pickle.dumps([1]), "a warning", 0, "process 1 of 1") == [1]
 

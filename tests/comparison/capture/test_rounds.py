@@ -46,7 +46,7 @@ class Machine:
             def single_call(self) -> tuple[int, int]:
                 return self.sample() // self.evaluations, 0
 
-            def look_whether_serial(self) -> bool:
+            def detect_serial(self) -> bool:
                 return False
 
             def pipelined_sample(self, calls: int) -> int:

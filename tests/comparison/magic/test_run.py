@@ -143,7 +143,7 @@ def test_a_comparison_is_saved_and_the_next_one_put_beside_it(session: Any, tmp_
     session.run(f"%%jaxcompare -r 6 {QUICK} --against '{path}'\ntwo: x * 2\nthree: f(x)")
     line, basis = capsys.readouterr().out.splitlines()
     assert line.startswith("two ")
-    assert basis.startswith("Each record is one process; medians are taken to vary by ")
+    assert basis.startswith("Each record is from 1 process; medians are assumed, not measured, to vary by ")
     assert basis.endswith("Measure it with %jaxtimeit --processes 5 (processes=5).")
     session.run(f"%%jaxcompare {QUICK} --against '{path}'\nfour: 1\nfive: 1", fails=jaxmagic.NotComparable)
 

@@ -152,7 +152,7 @@ def test_a_benchmark_as_text(benchmark: Benchmark) -> None:
     expected = """\
         9.98 ms per call   (9.94 to 10.1 ms with 95 % confidence)
           90 samples: half of them 9.85 to 10.1 ms, min 9.43 ms.
-          The interval assumes that these 90 samples do not depend on each other.
+          The interval assumes that these 90 samples are independent.
           9.43 ms ▁▂ ▂ ▂▁▁▂▆▂▅█▃▄▄▅▆▃▂▂▂ ▂     ▁ 10.7 ms
           Pipelined: 9.57 ms per call, 10 in flight.
           First call: 182 ms, 171 ms (94 %) of it compiling (f).
@@ -164,8 +164,8 @@ def test_a_benchmark_as_text(benchmark: Benchmark) -> None:
     ("changes", "sentence"),
     [
         ({"stopped_by": "budget"}, "Stopped by the budget of 1 s; the interval is within 1 % of the median."),
-        ({"stopped_by": "budget", "rtol": 0.001}, "from the median, not 0.1 %."),
-        ({"stopped_by": "count"}, "Stopped after 90 samples, as asked for."),
+        ({"stopped_by": "budget", "rtol": 0.001}, "of the median, not 0.1 %."),
+        ({"stopped_by": "count"}, "Stopped after 90 samples, as requested."),
         ({"pipelined": None}, "Pipelined: not measured, because too few calls fit into the budget."),
     ],
 )
@@ -177,13 +177,13 @@ def test_few_samples_have_no_interval(benchmark: Benchmark) -> None:
     few = replace(benchmark, latency=Trial(samples_ns=(10, 11, 12), evaluations=1), stopped_by="budget")
     text = to_text(few)
     assert "(median of 3 samples: too few for an interval)" in text
-    assert "an interval takes six samples" in text
+    assert "an interval needs six samples" in text
     assert "█" not in text
     assert to_frame(few, "benchmarks")["interval_low_ns"].isna().all()
 
 
 def test_every_medium_says_what_the_interval_of_few_samples_assumes(benchmark: Benchmark) -> None:
-    said = "The interval assumes that these 90 samples do not depend on each other."
+    said = "The interval assumes that these 90 samples are independent."
     assert said in " ".join(to_text(benchmark).split())
     assert said in to_html(benchmark)
     many = replace(benchmark, latency=Trial(samples_ns=benchmark.samples_ns * 2, evaluations=1))
@@ -193,7 +193,7 @@ def test_every_medium_says_what_the_interval_of_few_samples_assumes(benchmark: B
 def test_one_sample_is_told_as_one(benchmark: Benchmark) -> None:
     text = to_text(replace(benchmark, latency=Trial(samples_ns=(10**9,), evaluations=1), stopped_by="budget"))
     assert text.startswith("1.00 s per call   (one sample: too few for an interval)\n  One sample.\n")
-    assert "an interval takes six samples; --budget 6s (budget_s) would allow them." in " ".join(text.split())
+    assert "an interval needs six samples; --budget 6s (budget_s) would allow them." in " ".join(text.split())
 
 
 def test_the_mean_of_several_calls_has_another_name(benchmark: Benchmark) -> None:
@@ -206,10 +206,10 @@ def test_pipelined_calls_are_put_beside_as_many_that_are_waited_for(benchmark: B
     once = benchmark.pipelined.samples_ns
     slower = Trial(samples_ns=tuple(2 * each for each in once for _ in range(2)), evaluations=10)
     text = " ".join(to_text(replace(benchmark, waited=slower)).split())
-    assert "Pipelined: 9.57 ms per call, 10 in flight; 19.1 ms where each of as many is waited for, 2.00x" in text
+    assert "Pipelined: 9.57 ms per call, 10 in flight; 19.1 ms if each call is waited for, 2.00x" in text
     same = Trial(samples_ns=tuple(each for each in once for _ in range(2)), evaluations=10)
     text = " ".join(to_text(replace(benchmark, waited=same)).split())
-    assert "10 in flight; not waiting for each call spares nothing that can be told." in text
+    assert "10 in flight; not waiting for each call saves no measurable time." in text
 
 
 def test_a_number_is_not_torn_from_its_unit(benchmark: Benchmark) -> None:
@@ -220,8 +220,8 @@ def test_a_number_is_not_torn_from_its_unit(benchmark: Benchmark) -> None:
 
 def test_warnings_are_in_every_medium_and_escaped(benchmark: Benchmark) -> None:
     found = replace(benchmark, conditions=replace(benchmark.conditions, folded=True))
-    assert "Warning: The jitted call gets no array" in to_text(found)
-    assert "The jitted call gets no array" in to_html(found)
+    assert "Warning: The jitted call takes no array" in to_text(found)
+    assert "The jitted call takes no array" in to_html(found)
 
 
 def test_a_benchmark_as_frames(benchmark: Benchmark) -> None:
