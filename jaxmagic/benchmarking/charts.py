@@ -48,7 +48,7 @@ def over_time(benchmark: Benchmark) -> Curves:
     return Curves(
         title="calls in order",
         x=Scale(label="sample", quantity="number", low=0.0, high=float(len(heights) + 1)),
-        y=Scale(label="time per call", quantity="time", low=low, high=high, log=positive and high > 20 * low),
+        y=Scale(label="time of a call", quantity="time", low=low, high=high, log=positive and high > 20 * low),
         series=tuple(series),
     )
 

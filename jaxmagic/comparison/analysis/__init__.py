@@ -1,4 +1,4 @@
-"""Puts comparisons beside earlier ones, and profiles beside each other."""
+"""Compares comparisons with earlier ones, and profiles with each other."""
 
 from ...benchmarking.analysis import PutBeside
 from ..record.comparison import Comparison

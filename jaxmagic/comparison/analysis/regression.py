@@ -1,4 +1,4 @@
-"""Comparisons and sweeps beside earlier ones."""
+"""Compares comparisons and sweeps with earlier ones."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ..record.sweep import Point, Sweep
 
 
 def label_by_label(old: Comparison, new: Comparison, noise: ProcessNoise | None) -> list[Versus]:
-    """Every candidate that is in both comparisons."""
+    """Compare every candidate that is in both comparisons."""
     labels = [label for label in new if label in list(old)]
     if not labels:
         raise NotComparable(f"No candidate is in both records: {', '.join(old)} before, {', '.join(new)} now.")
@@ -22,9 +22,9 @@ def label_by_label(old: Comparison, new: Comparison, noise: ProcessNoise | None)
 
 
 def point_by_point(old: Sweep, new: Sweep, noise: ProcessNoise | None) -> list[Versus]:
-    """Every candidate at every point that is in both sweeps."""
+    """Compare every candidate at every point that is in both sweeps."""
     before = {_place(old, each): each.comparison for each in old.points if each.comparison is not None}
-    found = []
+    compared = []
     for point in new.points:
         place = _place(new, point)
         now, then = point.comparison, before.get(place)
@@ -34,10 +34,10 @@ def point_by_point(old: Sweep, new: Sweep, noise: ProcessNoise | None) -> list[V
             if label in list(then):
                 named = f"{label} at {place}"
                 trials = [then.candidate(label).latency], [now.candidate(label).latency]
-                found.append(beside(*trials, named, named, noise))
-    if not found:
+                compared.append(beside(*trials, named, named, noise))
+    if not compared:
         raise NotComparable("No candidate was measured at the same point in both sweeps.")
-    return found
+    return compared
 
 
 def _place(sweep: Sweep, point: Point) -> str:

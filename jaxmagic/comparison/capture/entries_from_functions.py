@@ -1,4 +1,4 @@
-"""Functions and their arguments as candidates that can be measured."""
+"""Makes candidates that can be measured from functions and their arguments."""
 
 from __future__ import annotations
 
@@ -18,24 +18,24 @@ def entries_of(
     kwargs: Mapping[str, Any],
     setup: Callable[[], Iterable[Any]] | None = None,
 ) -> dict[str, Entry]:
-    """The candidates by their labels.
+    """Make the candidates, by their labels.
 
     Args:
-        functions: by the labels that they were given.
-        moded: which of them, and which of their derivatives.
-        args: positional arguments of all.
-        kwargs: keyword arguments of all.
+        functions: the functions, by their own labels.
+        moded: which functions and derivatives to measure.
+        args: positional arguments of all candidates.
+        kwargs: keyword arguments of all candidates.
         setup: makes the positional arguments before every sample, in place of `args`.
     """
-    found = {}
+    entries = {}
     for each in moded:
-        given = functions[each.of]
-        fn = derivative(given, each.mode)
-        name = name_of(given)
-        found[each.label] = Entry(
+        function = functions[each.of]
+        fn = derivative(function, each.mode)
+        name = name_of(function)
+        entries[each.label] = Entry(
             runner=runner_of(fn, args, kwargs, setup),
             code=name if each.mode == "forward" else f"{each.mode} of {name}",
             folded=setup is None and is_folded(fn, args, kwargs),
             like=each.like,
         )
-    return found
+    return entries

@@ -1,4 +1,4 @@
-"""The profile of a candidate: where devices spend the time of its calls."""
+"""Profiles some calls of a candidate: where devices spend the time."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from ...profiling.capture.make_record import make_profile
 from ...profiling.capture.profiler_session import Profiler, mark_run, windows_of
 from ...profiling.record.profile import Profile
 
-#: Calls that are recorded.
+#: The number of calls that are profiled.
 _CALLS = 3
 
 
 def profile_of(runner: Runner, code: str | None) -> Profile:
-    """Some more calls, under the profiler; what makes their arguments is not in it.
+    """Profile some more calls, without making their arguments.
 
-    Never raises what the profiler or the code does: then the record is empty, and its notes say why.
+    It does not raise if the profiler or the code does. Then the record is empty, and its notes say why.
     """
     profiler, notes = Profiler(), []
     times, recording = ProfileSummary(0, (), (), ()), None
