@@ -16,7 +16,7 @@ from . import units
 from .benchmarking.record.benchmark import Benchmark
 from .benchmarking.report.versus import about_basis, verdict
 from .benchmarking.verbs.benchmark import benchmark
-from .benchmarking.verbs.earlier import put_beside
+from .benchmarking.verbs.earlier import compare_records
 from .comparison.record.candidate import CheckKind
 from .comparison.verbs.compare import compare
 from .records.storage import load
@@ -158,7 +158,7 @@ def assert_no_regression(
     if not isinstance(old, Benchmark):
         raise TypeError(f"baseline: expected a Benchmark, got a {type(old).__name__}")
     new = _measured(record, processes)
-    (versus,) = put_beside(old, new, anyway=anyway, measure=measure)
+    (versus,) = compare_records(old, new, anyway=anyway, measure=measure)
     if versus.ratio is None or versus.ratio.high <= 1 + tolerance:
         return
     sentence = (

@@ -18,7 +18,7 @@ from .record.samples import Trial
 from .record.versus import Versus, judge
 
 #: Compares two records of one kind, given the noise between processes where it is known.
-PutBeside = Callable[[Any, Any, ProcessNoise | None], list[Versus]]
+Comparer = Callable[[Any, Any, ProcessNoise | None], list[Versus]]
 
 
 def needs_noise(old: Any, new: Any) -> bool:
@@ -65,8 +65,8 @@ def against_record(
         NotComparable: the environments differ, or no candidate is in both records.
         NotMeasured: no ratio has enough samples for an interval.
     """
-    put_beside: PutBeside | None = of_record(type(old), "analysis", "BESIDE")
-    if put_beside is None or type(new) is not type(old):
+    compare: Comparer | None = of_record(type(old), "analysis", "COMPARERS")
+    if compare is None or type(new) is not type(old):
         raise TypeError(f"expected two records of the same kind, got {type(old).__name__} and {type(new).__name__}")
     changed = differing(old.environment, new.environment)
     marks = tuple(f"{name} was {before!r} and is {now!r}" for name, (before, now) in changed.items())
@@ -75,7 +75,7 @@ def against_record(
             f"The records are from different environments: {'; '.join(marks)}. Measure again in one environment, or "
             "compare them anyway (anyway=True, --anyway)."
         )
-    compared = put_beside(old, new, process_noise)
+    compared = compare(old, new, process_noise)
     if all(each.ratio is None for each in compared):
         raise NotMeasured(
             "One of the records has fewer than four samples or rounds per process, which is too few for an interval. "
@@ -85,10 +85,10 @@ def against_record(
 
 
 def _one_by_one(old: Benchmark, new: Benchmark, noise: ProcessNoise | None) -> list[Versus]:
-    return [beside(old.trials, new.trials, "new", "old", noise)]
+    return [compare_trials(old.trials, new.trials, "new", "old", noise)]
 
 
-def beside(
+def compare_trials(
     old: Sequence[Trial], new: Sequence[Trial], label: str, baseline: str, noise: ProcessNoise | None
 ) -> Versus:
     """Compare the processes of two records, given one trial per process."""
@@ -119,4 +119,4 @@ def beside(
     )
 
 
-BESIDE: dict[type, PutBeside] = {Benchmark: _one_by_one}
+COMPARERS: dict[type, Comparer] = {Benchmark: _one_by_one}

@@ -14,7 +14,7 @@ from ..record.versus import Versus
 from ..report.versus import about_basis, about_earlier
 
 
-def put_beside(
+def compare_records(
     old: Any, new: Any, *, anyway: bool = False, measure: bool = True, process_noise: ProcessNoise | None = None
 ) -> list[Versus]:
     """Compare a record with an earlier one of its kind: benchmarks, or comparisons and sweeps label by label.
@@ -88,7 +88,7 @@ class Earlier:
         Raises:
             NotComparable: it is from another environment.
         """
-        compared = put_beside(self._record, new, anyway=self._anyway, measure=False, process_noise=self._noise)
+        compared = compare_records(self._record, new, anyway=self._anyway, measure=False, process_noise=self._noise)
         sentences = [about_earlier(versus, self._path) for versus in compared] + about_basis(compared)
         if differing := compared[0].differing:
             sentences.append(f"Compared although the environments differ: {'; '.join(differing)}.")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...benchmarking.analysis import beside
+from ...benchmarking.analysis import compare_trials
 from ...benchmarking.record.process_noise import ProcessNoise
 from ...benchmarking.record.versus import Versus
 from ...errors import NotComparable
@@ -16,7 +16,7 @@ def label_by_label(old: Comparison, new: Comparison, noise: ProcessNoise | None)
     if not labels:
         raise NotComparable(f"No candidate is in both records: {', '.join(old)} before, {', '.join(new)} now.")
     return [
-        beside([old.candidate(label).latency], [new.candidate(label).latency], label, label, noise)
+        compare_trials([old.candidate(label).latency], [new.candidate(label).latency], label, label, noise)
         for label in labels
     ]
 
@@ -34,7 +34,7 @@ def point_by_point(old: Sweep, new: Sweep, noise: ProcessNoise | None) -> list[V
             if label in list(then):
                 named = f"{label} at {place}"
                 trials = [then.candidate(label).latency], [now.candidate(label).latency]
-                compared.append(beside(*trials, named, named, noise))
+                compared.append(compare_trials(*trials, named, named, noise))
     if not compared:
         raise NotComparable("No candidate was measured at the same point in both sweeps.")
     return compared

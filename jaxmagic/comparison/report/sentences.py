@@ -78,7 +78,7 @@ def _fastest(comparison: Comparison, faster: Sequence[Versus]) -> str:
     if len(equals) < 2 or best not in equals:
         return f"{best.label} is {verdict(best)} than {best.baseline}"
     names = " and ".join(each.label for each in equals) if len(equals) < 4 else f"{len(equals)} candidates"
-    times = " and ".join(beside(each).removesuffix(" faster") for each in (equals[0], equals[-1]))
+    times = " and ".join(short_verdict(each).removesuffix(" faster") for each in (equals[0], equals[-1]))
     return f"{names} are faster than {best.baseline} ({times}); which one is the fastest is inconclusive"
 
 
@@ -89,7 +89,7 @@ def _undecided(versus: Versus) -> str:
     return f"{versus.label} may be {span(versus.ratio)} than {versus.baseline}"
 
 
-def beside(versus: Versus) -> str:
+def short_verdict(versus: Versus) -> str:
     """Return the verdict in a few words, without its interval."""
     if versus.ratio is None:
         return "too few rounds"

@@ -66,7 +66,7 @@ def _cell(comparison: Comparison, label: str, digits: int) -> str:
         text += " (different output)"
     if label != comparison.baseline:
         versus = counterpart(comparison, candidate)
-        text += f", {comparison_words.beside(versus)}"
+        text += f", {comparison_words.short_verdict(versus)}"
         if versus.baseline != comparison.baseline and versus.verdict in ("faster", "slower"):
             text += f" than {versus.baseline}"
     if candidate.work is not None and candidate.throughput is not None:

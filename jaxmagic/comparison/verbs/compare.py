@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, overload
 
 from ...benchmarking.record.benchmark import Benchmark
 from ...benchmarking.record.versus import Versus
-from ...benchmarking.verbs.earlier import put_beside
+from ...benchmarking.verbs.earlier import compare_records
 from ...runtime.functions import name_of
 from ...runtime.given import nanoseconds, share
 from ...runtime.jax_version import require_jax
@@ -130,7 +130,7 @@ def compare(
                 "compare(old, new) takes only anyway and measure, because both records have already been measured. "
                 "Leave out the options that say how to measure."
             )
-        compared = put_beside(candidates, *args, **kwargs)
+        compared = compare_records(candidates, *args, **kwargs)
         return compared[0] if isinstance(candidates, Benchmark) else {each.label: each for each in compared}
     require_jax()
     if not isinstance(candidates, Mapping):
