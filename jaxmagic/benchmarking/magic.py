@@ -58,7 +58,7 @@ from .verbs.earlier import Earlier
     "--processes",
     metavar="N",
     type=options.positive_int,
-    help="Measure in N fresh processes, each with the whole budget; the interval then covers processes.",
+    help="Measure in N fresh processes, each with the whole budget; the interval includes their variation.",
 )
 @of_all_that_repeat
 def jaxtimeit(magics: JaxMagics, line: str, cell: str | None = None, local_ns: dict[str, Any] | None = None) -> Any:

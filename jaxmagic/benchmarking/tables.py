@@ -36,7 +36,7 @@ def benchmarks(records: Iterable[Benchmark]) -> Table:
             *(each.started_at, each.code, each.median_ns, *(each.interval_ns or (None, None)), each.pipelined_ns),
             *(None if each.device is None else each.device.call_ns, each.first_call.wall_ns),
             *(each.first_call.compile_ns, len(each.samples_ns), each.latency.evaluations, each.stopped_by),
-            *(", ".join(found.kind for found in each.warnings), each.environment.backend, each.environment.jax),
+            *(", ".join(warning.kind for warning in each.warnings), each.environment.backend, each.environment.jax),
         )
         for each in records
     ]

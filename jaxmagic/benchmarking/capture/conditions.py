@@ -57,7 +57,7 @@ class Surroundings:
 
         Args:
             runner: the runner that took the samples.
-            folded: see :attr:`Conditions.folded`; the caller knows it.
+            folded: see :attr:`Conditions.folded`.
         """
         return Conditions(
             overhead_ns=runner.overhead_ns(),

@@ -284,7 +284,7 @@ def runner_of(
         return Runner(lambda: fn(*args, **kwargs))
     fresh: tuple[Any, ...] = ()
 
-    def each() -> None:
+    def make_fresh() -> None:
         nonlocal fresh
         made = setup()
         if not isinstance(made, tuple | list):  # an array would be unpacked
@@ -294,4 +294,4 @@ def runner_of(
             )
         fresh = tuple(made)
 
-    return Runner(lambda: fn(*fresh, **kwargs), each=each)
+    return Runner(lambda: fn(*fresh, **kwargs), each=make_fresh)

@@ -15,6 +15,7 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import fields, is_dataclass
 from importlib import import_module
+from operator import attrgetter
 from typing import Any
 
 import cloudpickle
@@ -198,10 +199,7 @@ def _blank(kind: type) -> Any:
 
 
 def _by_name(module: str, path: str) -> Any:
-    found = import_module(module)
-    for name in path.split("."):
-        found = getattr(found, name)
-    return found
+    return attrgetter(path)(import_module(module))
 
 
 def _importable(obj: Any) -> tuple[str, str] | None:
@@ -217,11 +215,11 @@ def _importable(obj: Any) -> tuple[str, str] | None:
 
 def _names_in_jax() -> dict[int, tuple[str, str]]:
     """Map the ids of JAX objects to the module and name that they have: primitives, caches, jitted functions."""
-    found: dict[int, tuple[str, str]] = {}
+    names: dict[int, tuple[str, str]] = {}
     for name, module in list(sys.modules.items()):
         if name.partition(".")[0] not in ("jax", "jaxlib") or module is None:
             continue
         for attribute, value in list(vars(module).items()):
             if type(value).__module__.partition(".")[0] in ("jax", "jaxlib"):
-                found.setdefault(id(value), (name, attribute))
-    return found
+                names.setdefault(id(value), (name, attribute))
+    return names

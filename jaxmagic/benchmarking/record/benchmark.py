@@ -151,7 +151,7 @@ class Benchmark(Record, TimeitAttributes):
 
     @property
     def warnings(self) -> tuple[Finding, ...]:
-        """Problems of the samples: what is wrong, why, and what to do about it."""
+        """Problems with the samples: what is wrong, why, and what to do about it."""
         from .findings import findings
 
         return findings(self)

@@ -19,12 +19,12 @@ def about_earlier(versus: Versus, path: str) -> str:
     return f"{which}compared with {path}: {_times(versus)}"
 
 
-def about_basis(found: Sequence[Versus]) -> list[str]:
+def about_basis(verdicts: Sequence[Versus]) -> list[str]:
     """Say what the verdicts on two records rest on, and the smallest difference that such records show.
 
     With several candidates, it is about the one that can show only the largest difference.
     """
-    known = [(each.basis, each.label == each.baseline) for each in found if each.basis is not None]
+    known = [(each.basis, each.label == each.baseline) for each in verdicts if each.basis is not None]
     if not known:
         return []
     basis, of_candidates = max(known, key=lambda each: each[0].smallest_ratio or float("inf"))

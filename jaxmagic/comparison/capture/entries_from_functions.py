@@ -28,14 +28,14 @@ def entries_of(
         setup: makes the positional arguments before every sample, in place of `args`.
     """
     entries = {}
-    for each in moded:
-        function = functions[each.of]
-        fn = derivative(function, each.mode)
+    for candidate in moded:
+        function = functions[candidate.of]
+        fn = derivative(function, candidate.mode)
         name = name_of(function)
-        entries[each.label] = Entry(
+        entries[candidate.label] = Entry(
             runner=runner_of(fn, args, kwargs, setup),
-            code=name if each.mode == "forward" else f"{each.mode} of {name}",
+            code=name if candidate.mode == "forward" else f"{candidate.mode} of {name}",
             folded=setup is None and is_folded(fn, args, kwargs),
-            like=each.like,
+            like=candidate.like,
         )
     return entries

@@ -117,33 +117,33 @@ def with_modes(candidates: Sequence[Labelled], modes: Sequence[Mode], baseline: 
         raise UsageError(f"--{error}. Write for example --modes forward,grad") from None
     labelled = []
     for moded in in_all:
-        each, mode = by_label[moded.of], moded.mode
+        candidate, mode = by_label[moded.of], moded.mode
         if mode != "forward":
-            if not (isinstance(each.expression, ast.Call) and each.expression.args):
+            if not (isinstance(candidate.expression, ast.Call) and candidate.expression.args):
                 raise UsageError(
-                    f"--modes {mode}: {each.label} is not a function call with an argument, so it has no "
+                    f"--modes {mode}: {candidate.label} is not a function call with an argument, so it has no "
                     "derivative. Write for example loss: f(params, x)"
                 )
-            each = each._replace(code=f"{mode} of {each.code}")
-        labelled.append(each._replace(label=moded.label, mode=mode, like=moded.like))
+            candidate = candidate._replace(code=f"{mode} of {candidate.code}")
+        labelled.append(candidate._replace(label=moded.label, mode=mode, like=moded.like))
     return labelled
 
 
-def differentiated(each: Labelled, name: str) -> Labelled:
+def differentiated(candidate: Labelled, name: str) -> Labelled:
     """Replace the call of a function ``f(x)`` by a call of its derivative: ``name(lambda: f)(x)``."""
-    call = each.expression
+    call = candidate.expression
     assert isinstance(call, ast.Call)
     made = ast.Call(ast.Name(name, ast.Load()), [_later(call.func)], [])
     changed = ast.Call(ast.copy_location(made, call.func), call.args, call.keywords)
-    return each._replace(expression=ast.copy_location(changed, call))
+    return candidate._replace(expression=ast.copy_location(changed, call))
 
 
-def called(each: Labelled) -> Statements:
+def called(candidate: Labelled) -> Statements:
     """Make a statement whose value is the ``(function, arguments, keywords)`` that an expression calls.
 
     If the expression calls more than one function, the function is the whole expression, without arguments.
     """
-    call = each.expression
+    call = candidate.expression
     if isinstance(call, ast.Call) and sum(isinstance(node, ast.Call) for node in ast.walk(call)) == 1:
         kwargs = ast.Dict(
             [None if each.arg is None else ast.Constant(each.arg) for each in call.keywords],

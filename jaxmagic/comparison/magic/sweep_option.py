@@ -40,10 +40,10 @@ def read_sweep(shell: InteractiveShell, texts: Sequence[str]) -> list[Varied]:
     """
     varied: list[Varied] = []
     for text in texts:
-        each = _read(shell, text)
-        if each.variable.name in [other.variable.name for other in varied]:
-            raise UsageError(f"--sweep: {each.variable.name} was given twice. Give all of its values in one option.")
-        varied.append(each)
+        new = _read(shell, text)
+        if new.variable.name in [each.variable.name for each in varied]:
+            raise UsageError(f"--sweep: {new.variable.name} was given twice. Give all of its values in one option.")
+        varied.append(new)
     count = math.prod(len(each.values) for each in varied)
     if count > MOST_POINTS:
         raise UsageError(f"--sweep: expected at most {MOST_POINTS} points, got {count}. Leave out some values.")

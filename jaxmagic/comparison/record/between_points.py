@@ -66,7 +66,7 @@ def moderated(squares: float, freedom: float, errors: Sequence[float], between: 
     return Noise(((PRIOR_FREEDOM * (between**2 + within) + squares) / total) ** 0.5, total)
 
 
-def standard_error(found: Estimate) -> float:
+def standard_error(estimate: Estimate) -> float:
     """Return the standard error of the logarithm, from the interval; 0 if there is none.
 
     >>> round(standard_error(Estimate(value=1.0, low=0.98, high=1.02, confidence=0.95)), 4)
@@ -74,6 +74,6 @@ def standard_error(found: Estimate) -> float:
     """
     from scipy.special import ndtri
 
-    if not 0 < found.confidence < 1 or found.low <= 0:
+    if not 0 < estimate.confidence < 1 or estimate.low <= 0:
         return 0.0
-    return (log(found.high) - log(found.low)) / 2 / float(ndtri((1 + found.confidence) / 2))
+    return (log(estimate.high) - log(estimate.low)) / 2 / float(ndtri((1 + estimate.confidence) / 2))

@@ -17,7 +17,7 @@ CheckKind = Literal["allclose", "equal", "none"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Check:
-    """The check whether a candidate computes what the baseline computes.
+    """The comparison of a candidate's output with the baseline's.
 
     Attributes:
         kind: ``allclose`` within the tolerances, ``equal`` in every bit.

@@ -26,7 +26,7 @@ class MeasureAgain(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Comparison(Record):
-    """Candidates that were measured in turns, in rounds whose order was shuffled.
+    """Candidates that were measured in turns, in shuffled rounds.
 
     Attributes:
         code: the source of the cell; ``None`` if there was none.

@@ -79,7 +79,7 @@ def _fastest(comparison: Comparison, faster: Sequence[Versus]) -> str:
         return f"{best.label} is {verdict(best)} than {best.baseline}"
     names = " and ".join(each.label for each in equals) if len(equals) < 4 else f"{len(equals)} candidates"
     times = " and ".join(short_verdict(each).removesuffix(" faster") for each in (equals[0], equals[-1]))
-    return f"{names} are faster than {best.baseline} ({times}); which one is the fastest is inconclusive"
+    return f"{names} are faster than {best.baseline} ({times}); it is inconclusive which one is the fastest"
 
 
 def _undecided(versus: Versus) -> str:

@@ -165,11 +165,11 @@ def about_crossings(sweep: Sweep) -> list[str]:
     return [_crossing(each) for each in sweep.crossings]
 
 
-def _crossing(each: Crossing) -> str:
-    where = f" ({each.others})" if each.others else ""
-    low, high = units.number_about(each.low), units.number_about(each.high)
-    near = f"{each.variable} = {units.number_about(each.value)}, between {low} and {high}"
-    return f"{each.after} overtakes {each.before} near {near}{where}."
+def _crossing(crossing: Crossing) -> str:
+    where = f" ({crossing.others})" if crossing.others else ""
+    low, high = units.number_about(crossing.low), units.number_about(crossing.high)
+    near = f"{crossing.variable} = {units.number_about(crossing.value)}, between {low} and {high}"
+    return f"{crossing.after} overtakes {crossing.before} near {near}{where}."
 
 
 def about_compiling(sweep: Sweep, digits: int) -> list[str]:
