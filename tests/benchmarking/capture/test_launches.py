@@ -155,7 +155,7 @@ def test_an_error_in_a_process_says_which_one_and_what_was_written() -> None:
         take_launches(statement_of(fails, (0,), {}), QUICK, 2)
     for told in ("so far so good", "return 1 / x"):
         assert told in str(error.value)
-    with pytest.raises(jaxmagic.LaunchError, match="process 1 of 2 failed: no result: it ended with status 3"):
+    with pytest.raises(jaxmagic.LaunchError, match="process 1 of 2 failed: no result: it exited with status 3"):
         take_launches(statement_of(lambda: os._exit(3), (), {}), QUICK, 2)
 
 
