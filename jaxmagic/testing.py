@@ -1,7 +1,7 @@
-"""Assertions for test suites: what compiles, what is faster, and what has become slower.
+"""Assertions for test suites, about compilations, speed-ups and regressions.
 
-Each fails with the report. Times are judged by verdicts and intervals, never by a bare threshold: where a machine is
-too noisy to tell, a test warns and passes.
+Each fails with the report. Times are judged by verdicts and intervals, never by a bare threshold. If the machine is
+too noisy for a verdict, an assertion warns and passes.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from . import units
 from .benchmarking.record.benchmark import Benchmark
 from .benchmarking.report.versus import about_basis, verdict
 from .benchmarking.verbs.benchmark import benchmark
-from .benchmarking.verbs.earlier import put_beside
+from .benchmarking.verbs.earlier import compare_records
 from .comparison.record.candidate import CheckKind
 from .comparison.verbs.compare import compare
 from .records.storage import load
@@ -27,14 +27,14 @@ from .timing.verbs import stopwatch
 
 @contextmanager
 def assert_max_compiles(most: int) -> Iterator[None]:
-    """A block in which at most so many programs compile, eager operations and other threads of the block included.
+    """Assert that at most this many programs compile in a block, including eager operations and the block's threads.
 
     Args:
-        most: how many.
+        most: the largest number of programs.
 
     Raises:
-        AssertionError: more compiled, or that is not known; with the report, which says what and why.
-        ValueError: `most` is no whole number from 0 on; nothing was run.
+        AssertionError: more programs compiled, or not all compilations were observed. The report says which and why.
+        ValueError: `most` is not a whole number of at least 0; nothing was run.
 
     >>> import jax, jax.numpy as jnp
     >>> f, x = jax.jit(lambda x: 2 * x), jnp.ones(3)
@@ -48,18 +48,18 @@ def assert_max_compiles(most: int) -> Iterator[None]:
     timing = watch.timing
     programs = [each for each in timing.compilations if each.compiled and each.thread is None]
     if len(programs) > most or not timing.heard_all:
-        found = f"found {len(programs)}" if timing.heard_all else "what compiled is not known"
+        count = f"got {len(programs)}" if timing.heard_all else "what compiled is not known"
         raise AssertionError(
-            f"expected at most {units.count(most, 'program')} to compile; {found}.\n{to_text(timing)}"
+            f"expected at most {units.count(most, 'program')} to compile; {count}.\n{to_text(timing)}"
         )
 
 
 @contextmanager
 def assert_no_compile() -> Iterator[None]:
-    """A block in which nothing compiles: everything in it has been called before with the same shapes and types.
+    """Assert that nothing compiles in a block: all of it was called before with the same shapes and types.
 
     Raises:
-        AssertionError: something compiled; with the report, which says what and why.
+        AssertionError: a program compiled. The report says which and why.
 
     >>> import jax, jax.numpy as jnp
     >>> f, x = jax.jit(lambda x: 2 * x), jnp.ones(3)
@@ -81,38 +81,36 @@ def assert_faster(
     budget_s: float = 2.0,
     **kwargs: Any,
 ) -> None:
-    """`fn` is faster than `than` on the same arguments, and computes the same.
+    """Assert that `fn` is faster than `than` on the same arguments, and computes the same.
 
-    Fails where the verdict is *slower* or *no difference*, or where the whole interval says that it is less than
-    `at_least` times as fast. Where it is *too noisy to tell*, it warns and passes.
+    It fails if the verdict is *slower* or *no difference*, or if the whole interval lies below `at_least` times as
+    fast. If the verdict is *too noisy to tell*, it warns and passes.
 
     Args:
-        fn: what should be faster.
-        than: what it should be faster than.
+        fn: the function that should be faster.
+        than: the function to compare with.
         args: positional arguments of both.
-        at_least: how many times as fast.
-        check: how the outputs are compared; ``"none"`` to compare none.
-        budget_s: how long both may be measured, in seconds.
+        at_least: how many times as fast `fn` should be.
+        check: how to compare the outputs; ``"none"`` to skip that.
+        budget_s: how long to measure both together, in seconds.
         kwargs: keyword arguments of both.
 
     Raises:
-        AssertionError: it is not, or computes something else; with the report.
-        ValueError: `at_least` or `budget_s` is no positive number.
+        AssertionError: `fn` is not faster, or computes something else. The message includes the report.
+        ValueError: `at_least` or `budget_s` is not a positive number.
 
     >>> import time
     >>> assert_faster(lambda: time.sleep(0.001), lambda: time.sleep(0.005), budget_s=0.2)
     """
     __tracebackhide__ = True
     positive("at_least", at_least)
-    comparison = compare(
-        {"the other one": than, "fn": fn}, *args, check=check, strict=True, budget_s=budget_s, **kwargs
-    )
-    found = comparison["fn"]
-    wanted = "faster than" if at_least <= 1 else f"{units.factor(at_least)} as fast as"
-    sentence = f"expected fn to be {wanted} the other one; it is {verdict(found)}.\n{to_text(comparison)}"
-    if found.verdict == "too noisy to tell" or found.ratio is None:
-        warnings.warn(f"Not known: {sentence}", stacklevel=2)
-    elif found.verdict != "faster" or 1 / found.ratio.low < at_least:
+    comparison = compare({"the other": than, "fn": fn}, *args, check=check, strict=True, budget_s=budget_s, **kwargs)
+    versus = comparison["fn"]
+    expected = "faster than" if at_least <= 1 else f"{units.factor(at_least)} as fast as"
+    sentence = f"expected fn to be {expected} the other; it is {verdict(versus)}.\n{to_text(comparison)}"
+    if versus.verdict == "too noisy to tell" or versus.ratio is None:
+        warnings.warn(f"Inconclusive: {sentence}", stacklevel=2)
+    elif versus.verdict != "faster" or 1 / versus.ratio.low < at_least:
         raise AssertionError(sentence)
 
 
@@ -125,30 +123,30 @@ def assert_no_regression(
     anyway: bool = False,
     measure: bool = True,
 ) -> None:
-    """`record` is not slower than `baseline` by more than the tolerance.
+    """Assert that `record` is not slower than `baseline` by more than the tolerance.
 
-    Fails only where the whole interval of the ratio lies beyond it. That interval knows what differs from process to
-    process: from the records, if both are of three processes or more; else from a measurement on this machine, which
-    takes some 15 s once in a session; else 2 % are assumed. Where a slowdown beyond the tolerance can be neither
-    shown nor excluded, it warns and passes.
+    It fails only if the whole interval of the ratio lies above the tolerance. The interval includes the variation
+    between processes. This comes from the records if both are over three or more processes; otherwise it is measured
+    on this machine, which takes about 15 s once per session; otherwise 2 % is assumed. If a slowdown beyond the
+    tolerance can be neither shown nor excluded, it warns and passes.
 
     Args:
-        record: measured now; or a function without arguments, which is measured here.
-        baseline: measured earlier, or the file of it.
+        record: a record measured now, or a function without arguments to measure.
+        baseline: an earlier record, or the path of its file.
         tolerance: 0.1 allows 10 % more time.
-        processes: measure the function in so many fresh processes; in this process if left out.
+        processes: measure the function in this many fresh processes; in this process if left out.
         anyway: compare although the records are from different environments.
-        measure: whether the noise between processes may be measured, where a verdict takes it.
+        measure: whether the noise between processes may be measured if a verdict needs it.
 
     Raises:
-        AssertionError: it is slower; with both numbers.
+        AssertionError: it is slower. The message includes both reports.
         NotComparable: the environments differ.
         NotMeasured: one of the two has too few samples.
-        RecordError: the file is no record.
+        RecordError: the file is not a record.
         OSError: the file cannot be read.
         LaunchError: the function cannot be measured in fresh processes.
-        ValueError: `tolerance` is no number from 0 on.
-        TypeError: a record with `processes`, or something that is neither a record nor a function.
+        ValueError: `tolerance` is not a number of at least 0.
+        TypeError: `processes` was given with a record, or `record` is neither a record nor a function.
 
     >>> import jaxmagic
     >>> b = jaxmagic.benchmark(sum, range(1000), budget_s=0.1)
@@ -160,25 +158,25 @@ def assert_no_regression(
     if not isinstance(old, Benchmark):
         raise TypeError(f"baseline: expected a Benchmark, got a {type(old).__name__}")
     new = _measured(record, processes)
-    (found,) = put_beside(old, new, anyway=anyway, measure=measure)
-    if found.ratio is None or found.ratio.high <= 1 + tolerance:
+    (versus,) = compare_records(old, new, anyway=anyway, measure=measure)
+    if versus.ratio is None or versus.ratio.high <= 1 + tolerance:
         return
     sentence = (
         f"expected at most {units.percent(tolerance)} more time than the baseline; "
-        f"it is {verdict(found)}. {' '.join(about_basis([found]))}\n"
+        f"it is {verdict(versus)}. {' '.join(about_basis([versus]))}\n"
         f"before: {to_text(old)}\nnow: {to_text(new)}"
     )
-    if found.ratio.low > 1 + tolerance:
+    if versus.ratio.low > 1 + tolerance:
         raise AssertionError(sentence)
-    warnings.warn(f"Not known: {sentence}", stacklevel=2)
+    warnings.warn(f"Inconclusive: {sentence}", stacklevel=2)
 
 
 def _measured(record: object, processes: int | None) -> Benchmark:
-    """The record itself, or the one of a function."""
+    """Return the record itself, or the benchmark of a function."""
     if isinstance(record, Benchmark):
         if processes is not None:
             raise TypeError(
-                "processes: expected a function to measure, got a Benchmark that has been measured already"
+                "processes: expected a function to measure, got a Benchmark, which has already been measured"
             )
         return record
     if not callable(record):

@@ -219,7 +219,7 @@ def test_slow_lines_are_found_and_their_claims_hold() -> None:
         assert text.startswith("Device time: ")
         assert "data-lanes=" in html
     comparing = [cell for cell in document.cells if cell.source.startswith("%%jaxcompare --profile")]
-    assert all("Device time of a call, under the profiler" in shown(cell)[-1][0] for cell in comparing)
+    assert all("Device time per call, under the profiler" in shown(cell)[-1][0] for cell in comparing)
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)

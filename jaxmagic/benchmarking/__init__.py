@@ -1,1 +1,1 @@
-"""How long a call takes."""
+"""Measures how long a call takes."""

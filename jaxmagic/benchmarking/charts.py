@@ -1,8 +1,9 @@
-"""Pictures of a benchmark."""
+"""Draws charts of a benchmark."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -15,27 +16,25 @@ from ..statistics import medians
 from .record.benchmark import Benchmark
 from .record.samples import Trial
 
-#: Of a long series the lowest and the highest sample of each of so many stretches are drawn.
+#: A long series is divided into this many stretches, and the lowest and highest sample of each are drawn.
 _STRETCHES = 150
 
 
 def distribution_chart(record: Benchmark) -> Curves:
-    """Draw the distribution of its samples, with the median."""
+    """Draw the distribution of the samples, with the median."""
     drawn = {"latency": record.latency.calls_ns}
     if record.pipelined is not None and _is_worth_a_curve(record, record.pipelined):
         drawn["pipelined"] = record.pipelined.calls_ns
     interval = record.interval_ns or (None, None)
     median = Mark(label="median", at=record.median_ns, low=interval[0], high=interval[1], hue=0)
-    found = distributions(drawn, "distribution of the samples", marks=(median,))
-    latency, *pipelined = found.series
-    faint = (Series(name=each.name, x=each.x, y=each.y, hue=1, step=True, muted=True) for each in pipelined)
-    return Curves(
-        title=found.title, x=found.x, y=found.y, series=(latency, *faint), marks=found.marks, note=found.note
-    )
+    curves = distributions(drawn, "distribution of the samples", marks=(median,))
+    latency, *pipelined = curves.series
+    faint = (replace(each, hue=1, muted=True) for each in pipelined)
+    return replace(curves, series=(latency, *faint))
 
 
 def over_time(benchmark: Benchmark) -> Curves:
-    """The time of each call in the order in which they were made, warm-up first: drift and modes are seen there."""
+    """Draw the time of each call in the order of the calls, warm-up first. It shows drift and modes."""
     warmup = Trial(samples_ns=benchmark.warmup_ns, evaluations=1).calls_ns
     latency = benchmark.latency.calls_ns
     before = len(warmup)
@@ -47,7 +46,7 @@ def over_time(benchmark: Benchmark) -> Curves:
     positive = min(heights) > 0
     low, high = around(heights, log=positive)
     return Curves(
-        title="calls in the order in which they were made",
+        title="calls in order",
         x=Scale(label="sample", quantity="number", low=0.0, high=float(len(heights) + 1)),
         y=Scale(label="time of a call", quantity="time", low=low, high=high, log=positive and high > 20 * low),
         series=tuple(series),
@@ -67,7 +66,7 @@ def _in_order(name: str, calls: Sequence[float], first: int, hue: int) -> Series
 
 
 def _is_worth_a_curve(record: Benchmark, pipelined: Trial) -> bool:
-    """Tell whether calls that are not waited for are told apart from the others, and lie within the same picture."""
+    """Tell whether pipelined calls differ from the others, and lie within the same chart."""
     median = medians.median(pipelined.calls_ns)
     low = (record.interval_ns or (0.0, 0.0))[0]
     return len(pipelined.samples_ns) >= 6 and 0.5 * record.median_ns <= median < min(low, 0.98 * record.median_ns)

@@ -1,4 +1,4 @@
-"""A benchmark to play with: its distribution, or its calls in their order."""
+"""Shows a benchmark interactively: its distribution, or its calls in order."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from ..report.panel import Guard, View, choice, row, screen, show
 from .charts import over_time
 from .record.benchmark import Benchmark
 
-_DISTRIBUTION, _ORDER = "distribution", "calls in their order"
+_DISTRIBUTION, _ORDER = "distribution", "calls in order"
 
 
 class BenchmarkView(View):
-    """Controls over a benchmark, and its picture and report below.
+    """Controls for a benchmark, with its chart and report below.
 
     Args:
-        record: what is shown.
+        record: the benchmark to show.
     """
 
     def __init__(self, record: Benchmark) -> None:
@@ -31,16 +31,16 @@ class BenchmarkView(View):
         guard(self.refresh)(None)
 
     def refresh(self) -> None:
-        """Show what the controls ask for."""
+        """Show what the controls select."""
         log = self.scale.value == "log"
         if self.drawn.value == _ORDER:
-            found = over_time(self.record)
-            found = replace(found, y=replace(found.y, log=log and found.y.low > 0))
+            chart = over_time(self.record)
+            chart = replace(chart, y=replace(chart.y, log=log and chart.y.low > 0))
         else:
             drawn = chart_of(self.record)
             assert isinstance(drawn, Curves)
-            found = replace(drawn, x=replace(drawn.x, log=log and drawn.x.low > 0))
-        show(self.screen, self.record, found)
+            chart = replace(drawn, x=replace(drawn.x, log=log and drawn.x.low > 0))
+        show(self.screen, self.record, chart)
 
 
 VIEWS = {Benchmark: BenchmarkView}

@@ -1,4 +1,4 @@
-"""``%jaxtimeit``: from its line, its setup and its options to a benchmark that is shown."""
+"""``%jaxtimeit``: measures the statement in its line or cell, and shows the benchmark."""
 
 from __future__ import annotations
 
@@ -31,50 +31,50 @@ from .verbs.earlier import Earlier
 
 
 @magic_arguments("jaxtimeit")
-@argument("-n", metavar="N", type=options.positive_int, help="Calls in a sample; as many as are needed if left out.")
-@argument("-r", metavar="R", type=options.positive_int, help="Take R samples, however wide the interval is then.")
+@argument("-n", metavar="N", type=options.positive_int, help="Calls per sample; as many as needed if left out.")
+@argument("-r", metavar="R", type=options.positive_int, help="Take exactly R samples, however wide the interval is.")
 @argument("-p", metavar="P", type=options.positive_int, help="Significant digits of the report.")
 @argument(
     "--rtol",
     metavar="SHARE",
     type=options.share,
     default=0.01,
-    help="Stop when the 95 %% interval of the median is within this share of it: 0.01 (as by default) or 1%%.",
+    help="Stop when the 95 %% interval of the median is within this share of it: 0.01 (the default) or 1%%.",
 )
 @argument(
     "--budget",
     metavar="TIME",
     type=options.duration_ns,
     default=10**9,
-    help="Or stop after this time, the first call aside; 1s by default.",
+    help="Or stop after this time, excluding the first call; 1s by default.",
 )
-@argument("--setup", metavar="CODE", help="Runs once, before everything; in quotes.")
+@argument("--setup", metavar="CODE", help="Code to run once, before everything else; in quotes.")
 @argument(
     "--device",
     action="store_true",
-    help="Run some more calls under JAX's profiler, and add how long the device worked.",
+    help="Run some more calls under JAX's profiler, and report how long the device was busy.",
 )
 @argument(
     "--processes",
     metavar="N",
     type=options.positive_int,
-    help="Measure in N fresh processes, each with the whole budget; the interval is then one between processes.",
+    help="Measure in N fresh processes, each with the whole budget; the interval includes their variation.",
 )
 @of_all_that_repeat
 def jaxtimeit(magics: JaxMagics, line: str, cell: str | None = None, local_ns: dict[str, Any] | None = None) -> Any:
-    """Repeat a statement or a cell until its median time is known, with an interval that can be trusted.
+    """Repeat a statement or a cell until its median time is known, with a reliable interval.
 
     In line mode::
 
         %jaxtimeit [options] statement
 
-    In cell mode the line is setup, which runs once::
+    In cell mode the line is the setup, which runs once::
 
         %%jaxtimeit [options] setup
         …
 
-    The first call is timed apart, with what it compiles. Assignments are local, as in ``%timeit``, and the value
-    is that of the record: ``-o`` returns it.
+    The first call is timed separately, with its compilation. Assignments are local, as in ``%timeit``. The value
+    of the last call is in the record, which ``-o`` returns.
     """
     return _run(magics.shell, jaxtimeit.parser, line, cell, local_ns)
 
@@ -89,7 +89,7 @@ def _run(
     """Measure the statement in `line`, or `cell` with the setup in `line`.
 
     Raises:
-        UsageError: a wrong option, nothing to run, or an ``await``.
+        UsageError: there is a wrong option, nothing to run, or an ``await``.
         SyntaxError: at the user's line.
     """
     words, rest = options.split(line, parser)
@@ -137,13 +137,13 @@ def _run(
 
 
 def _referred_to(statements: Sequence[ast.stmt], namespace: Mapping[str, Any]) -> dict[str, Any]:
-    """The user's values that the statements name."""
+    """Return the user's values that the statements refer to."""
     names = {node.id for each in statements for node in ast.walk(each) if isinstance(node, ast.Name)}
     return {name: namespace[name] for name in sorted(names) if name in namespace}
 
 
 def _runner(make: Callable[[], Repeatable]) -> Runner:
-    """The runner of the statement, once the setup has run. Fresh processes call this, too."""
+    """Run the setup, and return the runner of the statement. Fresh processes also call this."""
     (body,), each = make()
     return Runner(body, each=each)
 

@@ -30,13 +30,13 @@ _TIMES = {"evaluations": "int64", "sample_ns": "int64", "call_ns": "float64"}
 
 
 def benchmarks(records: Iterable[Benchmark]) -> Table:
-    """A row a benchmark."""
+    """Tabulate benchmarks, one row each."""
     rows = [
         (
             *(each.started_at, each.code, each.median_ns, *(each.interval_ns or (None, None)), each.pipelined_ns),
             *(None if each.device is None else each.device.call_ns, each.first_call.wall_ns),
             *(each.first_call.compile_ns, len(each.samples_ns), each.latency.evaluations, each.stopped_by),
-            *(", ".join(found.kind for found in each.warnings), each.environment.backend, each.environment.jax),
+            *(", ".join(warning.kind for warning in each.warnings), each.environment.backend, each.environment.jax),
         )
         for each in records
     ]
@@ -44,7 +44,7 @@ def benchmarks(records: Iterable[Benchmark]) -> Table:
 
 
 def samples(record: Benchmark) -> Table:
-    """A row a sample, in the order in which they were taken; of several processes with the number of each."""
+    """Tabulate the samples in the order in which they were taken, with the process number if there are several."""
     if record.launches:
         return _samples_of_processes(record)
     rows = [("warm-up", index, 1, each, each / 1) for index, each in enumerate(record.warmup_ns)]

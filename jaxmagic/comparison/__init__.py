@@ -1,1 +1,1 @@
-"""Which candidate is faster, and how that grows."""
+"""Compares candidates: which one is faster, and how their times grow with size."""

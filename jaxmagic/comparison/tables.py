@@ -13,7 +13,7 @@ from .record.curve import Variable
 from .record.scaling import time_of
 from .record.sweep import Point, Sweep
 
-#: What the peak of a candidate is made of.
+#: The parts of a candidate's peak memory.
 _MEMORY = ("argument_bytes", "output_bytes", "temporary_bytes", "alias_bytes")
 
 _NUMBERS = {
@@ -61,7 +61,7 @@ _SCALING = {
 
 
 def candidates(record: Comparison) -> Table:
-    """A row a candidate."""
+    """Tabulate candidates, one row each."""
     columns = {"label": "string"}
     for name, kind in _NUMBERS.items():
         columns |= {"verdict": "string", name: kind} if name == "break_even_calls" else {name: kind}
@@ -105,7 +105,7 @@ def _numbers(record: Comparison, candidate: Candidate) -> dict[str, object]:
 
 
 def points(record: Sweep) -> Table:
-    """A row a candidate and point; what failed has an error and no time."""
+    """Tabulate candidates at each point, one row each; a failure has an error and no time."""
     rows = []
     for point in record.points:
         at = tuple(_value(variable, place) for variable, place in zip(record.variables, point.at, strict=True))
@@ -119,7 +119,7 @@ def points(record: Sweep) -> Table:
 
 
 def _lost(record: Sweep, point: Point) -> list[tuple[str, str | None]]:
-    """The candidates that failed at a point, each with its error."""
+    """Return the candidates that failed at a point, each with its error."""
     failed = [each.label for each in point.failures if each.label is not None]
     if point.comparison is None and not failed:
         failed = list(record.labels)
@@ -134,7 +134,7 @@ def _type(variable: Variable) -> str:
 
 
 def _value(variable: Variable, at: int) -> str | float | int:
-    """A value of a variable: an integer if all of them are."""
+    """Return a value of a variable: an integer if all its values are."""
     if variable.numbers is None:
         return variable.labels[at]
     number = variable.numbers[at]
@@ -142,7 +142,7 @@ def _value(variable: Variable, at: int) -> str | float | int:
 
 
 def rounds(record: Comparison) -> Table:
-    """A row a candidate and round; the second samples of the one that was measured twice have a kind of their own."""
+    """Tabulate the samples, one row per candidate and round; second samples of the baseline are ``again``."""
     trials = [("latency", each.label, each.latency) for each in record.candidates]
     rows = [
         (kind, label, index, trial.evaluations, *each)
@@ -154,18 +154,18 @@ def rounds(record: Comparison) -> Table:
 
 
 def compared(comparison: Comparison, by: By) -> Table:
-    """A row a line or operation and candidate, beside the first one that was profiled; times are of a call."""
-    found = profiled(comparison)
+    """Compare the lines or operations of each candidate with the first profiled one; times are per call."""
+    profiles = profiled(comparison)
     rows = [
-        (label, found[0][0], each.name, each.before_ns, each.after_ns, each.change_ns, each.change)
-        for label, profile in found[1:]
-        for each in differences(found[0][1], profile, by)
+        (label, profiles[0][0], each.name, each.before_ns, each.after_ns, each.change_ns, each.change)
+        for label, profile in profiles[1:]
+        for each in differences(profiles[0][1], profile, by)
     ]
     return Table({"label": "string", "baseline": "string", by: "string"} | _COMPARED, rows)
 
 
 def scaling(sweep: Sweep) -> Table:
-    """A row a candidate and number of devices."""
+    """Tabulate how candidates scale, one row per candidate and number of devices."""
     rows = [
         (
             *(each.label, each.devices, each.time.value, each.speedup.value, each.speedup.low, each.speedup.high),

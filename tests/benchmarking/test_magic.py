@@ -217,7 +217,7 @@ def test_several_processes_each_run_the_setup_and_what_comes_before_a_sample(ses
 def test_what_cannot_be_sent_to_a_process_is_named(session: Any) -> None:
     session.run("import threading\nlock = threading.Lock()")
     error = session.run("%jaxtimeit -q --processes 2 lock.locked()", fails=jaxmagic.LaunchError)
-    assert str(error).startswith("A fresh process cannot be given lock because of TypeError: cannot pickle")
+    assert str(error).startswith("Cannot send lock to a fresh process: TypeError: cannot pickle")
 
 
 def test_the_noise_between_processes_is_saved_with_a_record_that_is_put_beside_another(
@@ -235,7 +235,7 @@ def test_the_noise_between_processes_is_saved_with_a_record_that_is_put_beside_a
     monkeypatch.setattr("jaxmagic.benchmarking.capture.machine_noise.measure_noise", measure)
     session.run(f"%jaxtimeit -r 6 {QUICK} --against '{old}' --save '{new}' f(x)")
     assert jaxmagic.load(new).process_noise == noise
-    assert "vary by 25 % from process to process here (measured)" in capsys.readouterr().out
+    assert "vary by 25 % from process to process on this machine (measured)" in capsys.readouterr().out
     session.run(f"%jaxtimeit -q -r 6 {QUICK} --against '{old}' f(x)")
     assert measured == [1]
 
@@ -263,7 +263,7 @@ def test_device_adds_the_time_that_devices_worked_and_never_changes_the_headline
     assert session.run(f"%jaxtimeit -oq {QUICK} f(x)").device is None
     assert jaxmagic.load(jaxmagic.save(record, tmp_path / "device.json")) == record
     session.run(f"%jaxtimeit {QUICK} --device 1 + 1")
-    assert "Device time: not measured. No device worked." in " ".join(session.report.split())
+    assert "Device time: not measured. No device was busy." in " ".join(session.report.split())
 
 
 def test_q_is_silent_also_about_an_earlier_record(session: Any, tmp_path: Any, capsys: Any) -> None:

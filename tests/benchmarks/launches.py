@@ -26,13 +26,13 @@ from jaxmagic.benchmarking.record.launches import (
     Design,
     Side,
     compare_sides,
-    judge_records,
     noise_sd,
     power,
     smallest_ratio,
 )
 from jaxmagic.benchmarking.record.process_noise import ProcessNoise
 from jaxmagic.benchmarking.record.processes import chosen, side_of
+from jaxmagic.benchmarking.record.versus import judge
 
 #: So many pairs of groups are drawn at random.
 _GROUPS = 300
@@ -74,7 +74,7 @@ def planted(side: Side, size: int, ratio: float, between_sd: float) -> tuple[int
 
     groups = pairs(len(side.medians), size)
     found = [compare_sides(part(old, 0.0), part(new, log(ratio)), between_sd) for old, new in groups]
-    return sum(each is not None and judge_records(each.ratio) == "slower" for each in found), len(groups)
+    return sum(each is not None and judge(each.ratio) == "slower" for each in found), len(groups)
 
 
 def row(name: str, record: Benchmark, size: int, noise: ProcessNoise) -> dict[str, Any]:

@@ -184,7 +184,7 @@ def test_a_sweep_over_names_has_them_on_its_axis(sweep: Sweep) -> None:
 
 
 def test_a_sweep_of_which_nothing_was_measured_has_no_picture(sweep: Sweep) -> None:
-    with pytest.raises(ValueError, match="nothing of the sweep could be measured"):
+    with pytest.raises(ValueError, match="no point of the sweep could be measured"):
         chart_of(replace(sweep, points=sweep.points[-1:]))
 
 

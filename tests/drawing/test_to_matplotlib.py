@@ -48,7 +48,7 @@ def test_a_comparison_has_its_rows_from_top_to_bottom_on_a_logarithmic_axis(comp
     assert axes.get_xscale() == "log"
     assert [each.get_text() for each in axes.get_yticklabels()] == ["numpy", "jit"]
     assert axes.get_ylim()[0] > axes.get_ylim()[1]
-    assert "numpy beside itself" in texts(found)
+    assert "numpy compared with itself" in texts(found)
 
 
 def test_a_timing_has_its_parts_and_the_history_a_bar_for_each(timing: Any, compilation: Any) -> None:

@@ -1,1 +1,1 @@
-"""Samples a call until its median is known."""
+"""Samples a call until its median is known precisely enough."""

@@ -1,4 +1,4 @@
-"""What goes on beside samples while they are taken: programs that compile, and other processes."""
+"""Observes the conditions while samples are taken: programs that compile, and the load of other processes."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from .runner import Runner
 
 
 class Surroundings:
-    """Listens and looks around for the length of a ``with`` block, in which samples are taken.
+    """Observes compilations and the load of other processes during a ``with`` block in which samples are taken.
 
     Args:
-        clock: in nanoseconds.
+        clock: the clock, in nanoseconds.
     """
 
     def __init__(self, clock: Clock) -> None:
@@ -49,15 +49,15 @@ class Surroundings:
 
     @ends
     def cancel(self) -> None:
-        """Listen no longer."""
+        """Stop listening."""
         self._log.stop()
 
     def conditions_of(self, runner: Runner, *, folded: bool) -> Conditions:
-        """Under which the samples of `runner` were taken in the block.
+        """Return the conditions under which `runner` took its samples in the block.
 
         Args:
-            runner: took them.
-            folded: what the caller knows of its statement.
+            runner: the runner that took the samples.
+            folded: see :attr:`Conditions.folded`.
         """
         return Conditions(
             overhead_ns=runner.overhead_ns(),

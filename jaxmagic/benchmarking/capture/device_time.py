@@ -1,4 +1,4 @@
-"""How long devices were at work while something was called, out of a short recording."""
+"""Measures how long devices were busy during some calls, from a short profile."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from ..record.device_time import DeviceTime
 
 
 def take_device_time(call: Callable[[], object], calls: int) -> DeviceTime:
-    """Run `call` so often under the profiler, and say how long devices worked within.
+    """Run `call` repeatedly under the profiler, and return how long devices were busy.
 
     Args:
-        call: runs the statement within :func:`mark_call`, and waits for all of it.
-        calls: how often.
+        call: runs the statement within :func:`mark_call`, and waits for all of its work.
+        calls: how many times to run it.
     """
     profiler = Profiler()
     try:
@@ -31,14 +31,14 @@ def take_device_time(call: Callable[[], object], calls: int) -> DeviceTime:
         profiler.cancel()
     windows = windows_of(recording)
     if len(windows) != calls:
-        return DeviceTime(calls=calls, problem="The profiler has lost some of the calls.")
-    found = summarize(recording, windows)
-    busy = {each.device: each.busy_ns for each in found.device_uses if each.busy_ns}
+        return DeviceTime(calls=calls, problem="The profiler dropped the markers of some calls.")
+    summary = summarize(recording, windows)
+    busy = {each.device: each.busy_ns for each in summary.device_uses if each.busy_ns}
     if not busy:
-        return DeviceTime(calls=calls, wall_ns=found.recorded_ns, problem="No device worked.")
-    return DeviceTime(calls=calls, wall_ns=found.recorded_ns, devices=tuple(busy), busy_ns=tuple(busy.values()))
+        return DeviceTime(calls=calls, wall_ns=summary.recorded_ns, problem="No device was busy.")
+    return DeviceTime(calls=calls, wall_ns=summary.recorded_ns, devices=tuple(busy), busy_ns=tuple(busy.values()))
 
 
 def mark_call() -> AbstractContextManager[None]:
-    """Mark what runs within as one call of the recording."""
+    """Mark what runs in this context as one call in the profile."""
     return mark_run(0)

@@ -1,8 +1,8 @@
-"""The inside of a fresh process: reads a job from standard input, and writes its result to standard output.
+"""Runs inside a fresh process: reads a job from standard input, and writes its result to standard output.
 
-The parent writes three pickles: ``sys.path``, JAX's settings, and after these a job with its argument. ``sys.path``
-has been read when this module is imported. What the code prints goes to standard error, because standard output
-belongs to the result.
+The parent writes four pickles: ``sys.path``, JAX's settings, a job and its argument. ``sys.path`` has already been
+read when this module is imported. Standard output is reserved for the result, so whatever the code prints goes to
+standard error.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from ...errors import message_of
 from ...runtime.copies import unguarded
 from ...runtime.tracebacks import without_ours
 
-#: What the interpreter of a fresh process is given: only with the parent's path can this module be imported.
+#: The program of a fresh process. It sets the parent's path first, because this module is imported from there.
 PROGRAM = "import pickle, sys; sys.path[:] = pickle.load(sys.stdin.buffer); import {module}; {module}.main()"
 
 
@@ -37,34 +37,34 @@ class Failure(NamedTuple):
 
 
 def main() -> None:
-    """Do what the parent asks for, and write a pickle of the result, or of the failure."""
+    """Run the job that the parent sends, and write its pickled result or failure."""
     result = os.dup(1)
     os.dup2(2, 1)  # what the user's code prints must not mix with the result
-    found: object
+    outcome: object
     try:
         apply_settings(pickle.load(sys.stdin.buffer))
         job: Callable[[Any], object] = pickle.load(sys.stdin.buffer)
-        found = job(unguarded(pickle.load, sys.stdin.buffer))  # what the parent had on its devices
+        outcome = job(unguarded(pickle.load, sys.stdin.buffer))  # it may put arrays on devices
     except Exception as error:
         lines = traceback.format_exception(error.with_traceback(without_ours(error)))
-        found = Failure(type(error).__name__, message_of(error), "".join(lines))
+        outcome = Failure(type(error).__name__, message_of(error), "".join(lines))
     with os.fdopen(result, "wb") as file:
-        pickle.dump(found, file)
+        pickle.dump(outcome, file)
 
 
 def settings() -> dict[str, Any]:
-    """The settings of JAX that are plain values, as they are now in this thread.
+    """Return the JAX settings that are plain values, as they are now in this thread.
 
-    The default device is a device, and is sent apart.
+    A default device is no plain value and is sent separately.
     """
     import jax
 
-    found = {name: getattr(jax.config, name, value) for name, value in jax.config.values.items()}
-    return {name: value for name, value in found.items() if isinstance(value, bool | int | float | str | None)}
+    values = {name: getattr(jax.config, name, value) for name, value in jax.config.values.items()}
+    return {name: value for name, value in values.items() if isinstance(value, bool | int | float | str | None)}
 
 
 def apply_settings(wanted: Mapping[str, Any]) -> None:
-    """Set the settings of JAX that differ from the parent's, before a backend starts."""
+    """Set the JAX settings that differ from the parent's, before a backend starts."""
     import jax
 
     here = settings()

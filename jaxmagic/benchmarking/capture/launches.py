@@ -1,9 +1,9 @@
-"""Measure a statement in several fresh processes, one after the other.
+"""Measures a statement in several fresh processes, one after the other.
 
-A process is spawned by starting the interpreter again, never forked: a fork would share what is to differ, and JAX's
-threads do not survive it. The function is pickled once and sent through a pipe, and a record comes back through
-another one, so no file is written. The processes share this one's working directory, environment variables, module
-path and JAX settings.
+A process is spawned by starting the interpreter again, never forked: forks would share the state that should vary
+between processes, and JAX's threads do not survive a fork. The function is pickled once and sent through a pipe, and
+a record comes back through another pipe, so no file is written. The processes share this one's working directory,
+environment variables, module path and JAX settings.
 """
 
 from __future__ import annotations
@@ -34,11 +34,11 @@ from .sampler import take_benchmark
 from .sending import pack
 from .unfinished import Unfinished, ended_by, forgotten
 
-#: How much of what a failed process wrote is told.
+#: How many characters of a failed process's standard error are shown.
 _MOST_CHARACTERS = 4000
 
-#: What differs from this process's environment variables, unless the user has set it: this process may hold the
-#: memory of a GPU, and a second one can only take what it needs.
+#: Environment variables of the fresh processes, unless the user has set them. This process may already hold most of a
+#: GPU's memory, so a second one must not preallocate.
 _VARIABLES = {"XLA_PYTHON_CLIENT_PREALLOCATE": "false"}
 
 
@@ -46,8 +46,8 @@ class Statement(NamedTuple):
     """The statement that each process measures.
 
     Attributes:
-        make: called in each process for the statement's runner. It is pickled.
-        parts: what `make` is made of, under the names that the user knows, for errors.
+        make: makes the statement's runner in each process. It is pickled.
+        parts: the objects that `make` refers to, under names that the user knows, for error messages.
     """
 
     make: Callable[[], Runner]
@@ -60,7 +60,7 @@ def statement_of(
     kwargs: Mapping[str, Any],
     setup: Callable[[], Iterable[Any]] | None = None,
 ) -> Statement:
-    """The statement ``fn(*args, **kwargs)``, as :func:`~jaxmagic.benchmarking.capture.runner.runner_of` takes it."""
+    """Return the statement ``fn(*args, **kwargs)``; see :func:`~jaxmagic.benchmarking.capture.runner.runner_of`."""
     parts = {"the function": fn, **{f"args[{index}]": each for index, each in enumerate(args)}, **kwargs}
     parts |= {} if setup is None else {"setup": setup}
     return Statement(partial(runner_of, fn, args, kwargs, setup), parts)
@@ -78,24 +78,24 @@ def take_launches(
     progress: Progress = SILENT,
     unfinished: Unfinished = forgotten,
 ) -> Benchmark:
-    """Measure one statement in so many fresh processes, each with the whole plan.
+    """Measure one statement in several fresh processes, each with the whole plan.
 
-    The first process chooses how many calls a sample is, and the others follow, so that all samples are alike. An
-    interrupt ends the running process; what the ones before it have measured is returned.
+    The first process chooses the number of calls per sample, and the others use the same number, so that all samples
+    are alike. An interrupt ends the running process; the measurements of the earlier processes are returned.
 
     Args:
-        statement: what is measured.
+        statement: the statement to measure.
         plan: how long each process samples.
-        processes: how many.
+        processes: how many processes.
         code: the source, for the record.
-        folded: what the caller knows of the statement, for the record.
-        device: whether the first process also measures the time that devices work.
-        progress: is told which process runs.
-        unfinished: gets what the processes before one that failed have measured.
+        folded: see :attr:`Conditions.folded`, for the record.
+        device: whether the first process also measures device time.
+        progress: shows which process is running.
+        unfinished: receives the measurements of the earlier processes if a process fails.
 
     Raises:
-        LaunchError: the statement cannot be sent, or a process failed; with what it wrote.
-        KeyboardInterrupt: before one process was through.
+        LaunchError: the statement cannot be sent, or a process failed; the message includes what it wrote.
+        KeyboardInterrupt: interrupted before the first process had finished.
     """
     packed = pack(_with_default_device(statement.make), statement.parts)
     records: list[Benchmark] = []
@@ -120,45 +120,45 @@ def take_launches(
 
 
 def measure(make: Callable[[], Runner], *, plan: Plan, code: str | None, folded: bool, device: bool) -> Benchmark:
-    """Take a benchmark, in the fresh process; without its value, which stays there."""
+    """Take a benchmark in the fresh process. Its value stays there."""
     return take_benchmark(make(), plan, code=code, folded=folded, device=device).without_values()
 
 
 @uninterrupted
 def launch(job: Callable[[Any], Any], argument: bytes, who: str) -> Any:
-    """``job(argument)`` in a fresh process.
+    """Return ``job(argument)``, computed in a fresh process.
 
     Args:
         job: a function that the process can import, or a partial of one.
-        argument: what :func:`~jaxmagic.benchmarking.capture.sending.pack` has made of it.
-        who: which process it is, for the error.
+        argument: the argument, packed by :func:`~jaxmagic.benchmarking.capture.sending.pack`.
+        who: names the process in error messages.
 
     Raises:
-        LaunchError: the process failed; with what it wrote.
-        JaxMagicError: the same error of this package in the process.
+        LaunchError: the process failed; the message includes what it wrote.
+        JaxMagicError: the process raised this error of jaxmagic.
     """
     if are_several():
-        raise LaunchError("This is one of several JAX processes, which a fresh process cannot take part in.")
-    told = b"".join(map(pickle.dumps, (sys.path, launched.settings(), job)))
+        raise LaunchError("This is one of several JAX processes, and a fresh process cannot join them.")
+    sent = b"".join(map(pickle.dumps, (sys.path, launched.settings(), job)))
     with subprocess.Popen(
         [sys.executable, "-c", launched.PROGRAM.format(module=launched.__name__)],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         env=_VARIABLES | dict(os.environ),
-        start_new_session=True,  # an interrupt is for this process, which ends the other one
+        start_new_session=True,  # Ctrl-C interrupts this process only, which then ends the other one
     ) as child:
         try:
-            written, said = interruptible(child.communicate)(told + argument)
+            stdout, stderr = interruptible(child.communicate)(sent + argument)
         except BaseException:
             _kill(child)
-            child.wait()  # leaving the block does not, behind an interrupt
+            child.wait()  # leaving the block does not wait after an interrupt
             raise
-    return _result_of(written, said.decode(errors="replace"), child.returncode, who)
+    return _result_of(stdout, stderr.decode(errors="replace"), child.returncode, who)
 
 
 def _kill(child: subprocess.Popen[bytes]) -> None:
-    """End a process with all that it has started, where the system knows them as a group."""
+    """Kill a process, and its children where the system has process groups."""
     if sys.platform == "win32":
         child.kill()
     else:
@@ -166,27 +166,27 @@ def _kill(child: subprocess.Popen[bytes]) -> None:
             os.killpg(child.pid, signal.SIGKILL)
 
 
-def _result_of(written: bytes, said: str, status: int, who: str) -> Any:
+def _result_of(stdout: bytes, stderr: str, status: int, who: str) -> Any:
     """Return the result of a process.
 
     Raises:
-        LaunchError: it failed.
+        LaunchError: the process failed.
     """
     try:
-        found = pickle.loads(written)
+        result = pickle.loads(stdout)
     except (EOFError, pickle.UnpicklingError):
-        found = launched.Failure("no result", f"it ended with status {status}", "")
-    if not isinstance(found, launched.Failure):
-        return found
-    own = getattr(errors, found.kind, None)
+        result = launched.Failure("no result", f"it exited with status {status}", "")
+    if not isinstance(result, launched.Failure):
+        return result
+    own = getattr(errors, result.kind, None)
     if isinstance(own, type) and issubclass(own, errors.JaxMagicError):  # its message says what to do
-        raise own(found.message)
-    told = "\n".join(each.strip() for each in (said[-_MOST_CHARACTERS:], found.lines) if each.strip())
-    raise LaunchError(f"{who} failed: {found.kind}: {found.message}\n{told}".strip())
+        raise own(result.message)
+    output = "\n".join(each.strip() for each in (stderr[-_MOST_CHARACTERS:], result.lines) if each.strip())
+    raise LaunchError(f"{who} failed: {result.kind}: {result.message}\n{output}".strip())
 
 
 def _with_default_device(make: Callable[[], Runner]) -> Callable[[], Runner]:
-    """`make`, behind the default device that the user has chosen, if it is one."""
+    """Return `make`, preceded by selecting the default device if the user has chosen one."""
     import jax
 
     chosen = jax.config.jax_default_device

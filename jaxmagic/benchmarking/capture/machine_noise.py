@@ -1,8 +1,8 @@
-"""Measure once how much the same programs differ from process to process on this machine.
+"""Measures once how much the same programs differ from process to process on this machine.
 
-A record of one process says nothing about that, and a verdict on two such records takes it. It is measured with three
-small programs in five fresh processes, which takes some 15 s, and is kept for the session under the environment that
-the processes report. Nothing is written to disk.
+A verdict on two records of one process each needs this noise, and the records themselves do not contain it. It is
+measured with three small programs in five fresh processes, which takes about 15 s, and is kept for the session
+together with the environment that the processes report. Nothing is written to disk.
 """
 
 from __future__ import annotations
@@ -24,28 +24,28 @@ from .runner import runner_of
 from .sampler import take_benchmark
 from .sending import pack
 
-#: In so many processes, with so much time for each program.
+#: The number of processes, and the time budget for each program in a process.
 PROCESSES, _BUDGET_NS = 5, 300_000_000
 
-#: What is known before a backend has started.
+#: Fields that are unknown before a backend has started.
 _OF_DEVICES = frozenset(
     {"backend", "device_kinds", "device_count", "local_device_count", "process_count", "cpu_async_dispatch"}
 )
 
-#: What has been measured in this session; ``None`` where it failed.
+#: The measurements of this session; ``None`` where one failed.
 _measured: list[tuple[Environment, ProcessNoise | None]] = []
 
 
 def machine_noise(environments: tuple[Environment, ...], progress: Progress = SILENT) -> ProcessNoise | None:
-    """Tell how much medians differ from process to process here, measured where it was not in this session.
+    """Return how much medians differ from process to process here; measure it if this session has not yet.
 
     Args:
-        environments: those of the records that it is for.
-        progress: is told which process runs.
+        environments: the environments of the records to compare.
+        progress: shows which process is running.
 
     Returns:
-        ``None`` where one of the environments is another one than here, and where no fresh process can measure:
-        an accelerator that one process has to itself, for example.
+        ``None`` where one of the environments is not the current one, and where no fresh process can measure: for
+        example on an accelerator that only one process can use at a time.
     """
     known = known_noise(environments)
     if known is not None or not all(_may_be_here(each) for each in environments):
@@ -53,39 +53,39 @@ def machine_noise(environments: tuple[Environment, ...], progress: Progress = SI
     if any(_may_be_here(each) for each, _ in _measured):
         return None
     try:
-        environment, found = measure_noise(progress)
+        environment, noise = measure_noise(progress)
     except JaxMagicError:
         _measured.append((probe(), None))
         return None
-    _measured.append((environment, found))
+    _measured.append((environment, noise))
     return known_noise(environments)
 
 
 def known_noise(environments: tuple[Environment, ...]) -> ProcessNoise | None:
-    """The noise of these environments if this session has measured it already."""
-    for environment, found in _measured:
+    """Return the noise for these environments if this session has already measured it."""
+    for environment, noise in _measured:
         if not any(differing(environment, each) for each in environments):
-            return found
+            return noise
     return None
 
 
 def measure_noise(progress: Progress = SILENT) -> tuple[Environment, ProcessNoise]:
-    """Measure the programs in fresh processes, and give their environment with what was found.
+    """Measure the programs in fresh processes, and return their environment and the noise.
 
     Raises:
         LaunchError: a process failed.
     """
     progress.stage("noise between processes", PROCESSES)
-    nothing, found = pack(None, {}), []
+    nothing, records = pack(None, {}), []
     for number in range(PROCESSES):
         progress.advance(number, PROCESSES)
-        found.append(launch(measure_programs, nothing, f"process {number + 1} of {PROCESSES}"))
+        records.append(launch(measure_programs, nothing, f"process {number + 1} of {PROCESSES}"))
     progress.advance(PROCESSES, PROCESSES)
-    return found[0][0].environment, noise_of(found)
+    return records[0][0].environment, noise_of(records)
 
 
 def noise_of(processes: list[tuple[Benchmark, ...]]) -> ProcessNoise:
-    """The noise of each program, from the records of all programs in each process."""
+    """Compute the noise of each program, from the records of all programs in each process."""
     logs = np.array([[log(max(each.median_ns, 1.0)) for each in process] for process in processes])
     programs = tuple(
         ProgramNoise(call_ns=float(np.exp(np.mean(medians))), sd=sqrt(float(np.var(medians, ddof=1))))
@@ -95,7 +95,7 @@ def noise_of(processes: list[tuple[Benchmark, ...]]) -> ProcessNoise:
 
 
 def measure_programs(_: None) -> tuple[Benchmark, ...]:
-    """Measure a product, a sort and a sum of eight numbers, in the fresh process."""
+    """Measure a matrix product, a sort and an addition to eight numbers, in the fresh process."""
     import jax
     import jax.numpy as jnp
 
@@ -110,9 +110,9 @@ def measure_programs(_: None) -> tuple[Benchmark, ...]:
 
 
 def _may_be_here(environment: Environment) -> bool:
-    """Tell whether an environment is the one here, as far as is known.
+    """Tell whether an environment may be the current one.
 
-    Devices are not before a backend has started.
+    Devices are not compared before a backend has started, because they are unknown until then.
     """
     try:
         require_jax()

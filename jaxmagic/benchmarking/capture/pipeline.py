@@ -1,4 +1,4 @@
-"""Calls in flight together, beside as many that are waited for one by one."""
+"""Measures pipelined calls, alternating with the same number of calls that are waited for one by one."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ from ...timing.capture.result_arrays import find_arrays
 from ..record.samples import Trial
 from .runner import Runner
 
-#: Turns, each with one batch in flight and two that are waited for; and how many calls of how many bytes may be in
-#: flight in one.
+#: The fewest and the usual number of turns, each with one pipelined batch and two waited-for ones; and how many calls
+#: with how many bytes of results may be in flight in a batch.
 _FEWEST_TURNS, _TURNS, _MOST_CALLS, _MOST_IN_FLIGHT_BYTES = 4, 7, 100, 2**30
 
-#: Batches in a turn.
+#: Batches per turn.
 _BATCHES = 3
 
 
 class Pipelined(NamedTuple):
-    """Batches of calls, all of as many.
+    """Batches of calls, all of the same number.
 
     Attributes:
-        pipelined: one for each turn, with one wait at its end.
-        waited: two for each turn, one after the other, with a wait after each call.
+        pipelined: one batch per turn, with one wait at its end.
+        waited: two batches per turn, in the order in which they were taken, with a wait after each call.
     """
 
     pipelined: Trial
@@ -30,9 +30,9 @@ class Pipelined(NamedTuple):
 
 
 def take_pipelined(runner: Runner, call_ns: float, budget_ns: float) -> Pipelined | None:
-    """Turns of batches in shuffled order, as many as fit.
+    """Take turns of batches in shuffled order, as many as fit into the budget.
 
-    ``None`` where too few do, where that is not safe, and where calls cannot overlap: ``runner.serial`` says why.
+    Returns ``None`` where too few fit, where it is unsafe, and where calls cannot overlap: see ``runner.serial``.
     """
     if not runner.repeatable:
         return None
@@ -45,7 +45,7 @@ def take_pipelined(runner: Runner, call_ns: float, budget_ns: float) -> Pipeline
     turns = min(int(batch_ns / (calls * max(call_ns, 1))), _TURNS)
     if turns < _FEWEST_TURNS:
         return None
-    if runner.look_whether_serial():
+    if runner.detect_serial():
         return None
     order = random.Random(0)
     pipelined: list[int] = []
@@ -60,14 +60,14 @@ def take_pipelined(runner: Runner, call_ns: float, budget_ns: float) -> Pipeline
 
 
 def _may_block_each_other(value: Any) -> bool:
-    """Tell whether calls that are in flight together may wait for each other without end.
+    """Tell whether calls that are in flight together may deadlock.
 
-    Several devices of one CPU share its threads: those of one call may be waiting for devices whose threads wait for
-    those of another one, and after 40 s XLA ends the process (seen with JAX 0.10.2, four devices and two processors).
+    Several devices of one CPU share its threads. The threads of one call may wait for devices whose threads wait for
+    another call, and after 40 s XLA ends the process (seen with JAX 0.10.2, four devices and two processors).
     """
     shardings = (getattr(array, "sharding", None) for array in find_arrays(value).arrays)
-    places = [sharding.device_set for sharding in shardings if sharding is not None]
-    return any(len(each) > 1 and all(device.platform == "cpu" for device in each) for each in places)
+    device_sets = [sharding.device_set for sharding in shardings if sharding is not None]
+    return any(len(each) > 1 and all(device.platform == "cpu" for device in each) for each in device_sets)
 
 
 def _fit_in_flight(value: Any) -> int:

@@ -1,7 +1,7 @@
-"""One statement, and how a sample of it is taken.
+"""Runs one statement and takes samples of it.
 
-A sample is some calls between two clock readings, each of them waited for. What is waited for is decided once, on the
-first call: its result, if all of its work ends with that, or else everything, by a fence behind each call.
+A sample is a number of calls between two clock readings, each of them waited for. What is waited for is decided once,
+after the first calls: the result, if all of the work ends with it; otherwise everything, by a fence after each call.
 """
 
 from __future__ import annotations
@@ -27,41 +27,41 @@ from .unfinished import Unfinished, forgotten
 
 _Watched = TypeVar("_Watched")
 
-#: What a call may leave running behind its result, as a share of its time, before the fence has to wait for it.
+#: The share of a call's time that it may leave work running after its result is ready, before the fence has to wait.
 _LEFT_RUNNING = 0.03
 
-#: Samples of an empty call, and how many calls each of them has at most.
+#: The number of samples of an empty call, and the most calls in each.
 _EMPTY_SAMPLES, _EMPTY_CALLS = 50, 100
 
-#: Calls that are looked at for whether they wait themselves.
+#: The number of calls that are checked for whether they wait for their own result.
 _PROBED = 3
 
-#: Less than this is what the fence itself may have cost.
+#: The fence itself may have taken up to this long.
 _LEAST_LEFT_NS = 20_000
 
 
 class Runner:
-    """A statement to be called again and again.
+    """A statement that is called repeatedly.
 
     Args:
         call: runs the statement and returns its value.
-        each: runs before every sample, outside the clock: makes the fresh arguments that a donating call uses up.
-        clock: in nanoseconds.
-        fence: waits for everything.
+        each: runs before every sample, outside the timed region; makes the fresh arguments of a donating call.
+        clock: the clock, in nanoseconds.
+        fence: waits for all work.
 
     Attributes:
-        evaluations: calls in a sample.
-        lead: calls right before each sample, outside the clock: they keep samples apart, and what other candidates
-            have left in caches away from them.
-        fenced: whether the fence ends each call, because the result does not reach all of its work.
-        value: what the last call returned.
-        collected: samples in which the garbage collector ran.
-        collection_ns: how long it ran in them altogether.
-        serial: why calls cannot overlap; ``None`` where they can, or nobody looked.
+        evaluations: calls per sample.
+        lead: calls right before each sample, outside the timed region. They keep samples apart, and replace what
+            other candidates have left in the caches.
+        fenced: whether the fence ends each call, because its result does not depend on all of its work.
+        value: the value that the last call returned.
+        collected: the number of samples in which the garbage collector ran.
+        collection_ns: how long it ran in all of them together.
+        serial: why calls cannot overlap; ``None`` where they can, or where this was not checked.
     """
 
-    # Attributes of all runners are found in the same way: copying an object with a dictionary makes it, and its copy,
-    # slower to look into, and a baseline with its twin was 1 % slower than its equals.
+    # With slots, attributes of all runners are equally fast. Copying an object that has a __dict__ makes attribute
+    # access slower on it and on its copy: a baseline with its twin was 1 % slower than equal candidates.
     __slots__ = (
         "_call",
         "_chance",
@@ -100,7 +100,7 @@ class Runner:
         self._fence = fence
         self._wait: Callable[[Any], object] = search_and_wait
         self._chance = random.Random(0)
-        # A loop of its own: in a shared one, Python's specialised instructions suit the function that came first.
+        # Each runner has its own loop: the specialized bytecode of a shared one would suit the function called first.
         self._loop = _own_loop()
 
     @property
@@ -113,7 +113,7 @@ class Runner:
 
         Args:
             code: the source, for the record.
-            unfinished: gets the timing of a call that raises.
+            unfinished: receives the timing of a call that raises.
         """
         self._prepare_sample()
         watch = Stopwatch(clock=self._clock, fence=self._fence)
@@ -128,10 +128,10 @@ class Runner:
         return timing
 
     def single_call(self) -> tuple[int, int]:
-        """One call, waited for, and then everything that it left running.
+        """Make one call, and wait for its result and then for everything that it left running.
 
         Returns:
-            How long it took in all, and how much of that was not for the result.
+            How long all of that took, and how much of it came after the result was ready.
         """
         self._prepare_sample()
         started_ns = self._clock()
@@ -144,29 +144,29 @@ class Runner:
         return ended_ns - started_ns, ended_ns - ready_ns
 
     def twin(self) -> Runner:
-        """Another runner of the same statement, set up alike, with a loop of its own."""
+        """Return another runner of the same statement with the same setup and its own loop."""
         twin = copy(self)
         twin._loop = _own_loop()
         twin.collected = twin.collection_ns = 0
         return twin
 
     def sample(self) -> int:
-        """The time of :attr:`evaluations` calls, each of them waited for."""
+        """Return the time of :attr:`evaluations` calls, each of them waited for."""
         self._prepare_sample()
-        # One more or not, by chance: of a function that does something each second call, samples meet both kinds.
+        # One more at random, so that samples of a function that does something every second call cover both kinds.
         for _ in range(self.lead and self.lead + self._chance.randrange(2)):
             self._wait(self._call())
         return self.waited_sample(self.evaluations)
 
     def waited_sample(self, calls: int) -> int:
-        """The time of `calls` calls, each of them waited for, with the arguments that there are."""
+        """Return the time of `calls` calls, each of them waited for, with the current arguments."""
         sample_ns = self._fenced_sample(calls) if self.fenced else self._plain_sample(calls)
-        return max(sample_ns, 1)  # of a coarse clock
+        return max(sample_ns, 1)  # a coarse clock may not have moved
 
     def _plain_sample(self, calls: int) -> int:
         with Collections(self._clock) as collections:
             took_ns, self.value = self._loop(self._call, self._wait, self._clock, range(calls))
-        self._note(collections)
+        self._count_collections(collections)
         return took_ns
 
     def _fenced_sample(self, calls: int) -> int:
@@ -176,38 +176,35 @@ class Runner:
                 started_ns = self._clock()
                 value = self._call()
                 self._wait(value)
-                total_ns += self._end_of_all() - started_ns
+                total_ns += self._wait_for_all() - started_ns
         self.value = value
-        self._note(collections)
+        self._count_collections(collections)
         return total_ns
 
     def call_within(self, watching: AbstractContextManager[_Watched]) -> _Watched:
-        """One call, waited for, and what was entered when its arguments had been made."""
+        """Make one call within `watching`, wait for it, and return the context's value. `each` runs before."""
         self._prepare_sample()
         with watching as watched:
             self.value = self._call()
             self._wait(self.value)
             if self.fenced:
-                self._end_of_all()
+                self._wait_for_all()
         return watched
 
     def pipelined_sample(self, calls: int) -> int:
-        """The time of `calls` calls that are enqueued one after the other, with one wait at the end."""
+        """Return the time of `calls` calls that are enqueued one after the other, with one wait at the end."""
         call = self._call
         self._fence.wait()
         started_ns = self._clock()
         for _ in range(calls):
             value = call()
         self._wait(value)
-        ended_ns = self._end_of_all()
+        ended_ns = self._wait_for_all()
         self.value = value
         return max(ended_ns - started_ns, 1)
 
-    def look_whether_serial(self) -> bool:
-        """Tell whether some calls all return when their work is done.
-
-        Those that are pipelined would follow each other.
-        """
+    def detect_serial(self) -> bool:
+        """Tell whether calls return only when their work is done, so that they cannot overlap."""
         log, waited = WaitLog(), []
         log.start()
         try:
@@ -225,7 +222,7 @@ class Runner:
         return self.serial is not None
 
     def overhead_ns(self) -> float:
-        """Return what a call that does nothing takes in :meth:`sample`, with the wait for a result that is ready."""
+        """Return the time of an empty call in the same loop, including the wait for a result that is ready."""
         value = self.value
         empty = Runner(lambda: value, clock=self._clock, fence=self._fence)
         empty._wait = self._wait
@@ -233,16 +230,17 @@ class Runner:
         return median(empty._plain_sample(calls) for _ in range(_EMPTY_SAMPLES)) / calls
 
     def leaves_work_behind(self, calls: list[tuple[int, int]]) -> bool:
-        """Tell whether `calls`, as :meth:`single_call` gives them, had work left when their result was ready.
+        """Tell whether `calls`, timed by :meth:`single_call`, still had work running when their result was ready.
 
-        Most of them have to, beyond what noise is, if the result holds arrays to wait for; and only one if not.
+        If the result contains arrays, most of the calls must have had some, beyond noise. Otherwise one is enough.
         """
         if not find_arrays(self.value).arrays:
             return any(rest_ns > 0 for _, rest_ns in calls)
         left = [rest_ns > max(_LEFT_RUNNING * call_ns, _LEAST_LEFT_NS) for call_ns, rest_ns in calls]
         return sum(left) > len(left) / 2
 
-    def _end_of_all(self) -> int:
+    def _wait_for_all(self) -> int:
+        """Wait for all work, and return when it ended."""
         ready_ns = self._clock()
         waited = self._fence.wait_for_programs(ready_ns)
         return waited.until_ns if waited.found_work else ready_ns
@@ -252,8 +250,8 @@ class Runner:
             self._each()
             self._fence.wait()
 
-    def _note(self, collections: Collections) -> None:
-        """Count a sample in which the collector ran; collections are left in, as they are in the user's program."""
+    def _count_collections(self, collections: Collections) -> None:
+        """Count a sample in which the collector ran. Its time stays in the sample, as in the user's program."""
         if collections.spent_ns:
             self.collected += 1
             self.collection_ns += collections.spent_ns
@@ -266,7 +264,7 @@ def _own_loop() -> Callable[..., tuple[int, Any]]:
 def _timed_loop(
     call: Callable[[], Any], wait: Callable[[Any], object], clock: Clock, evaluations: range
 ) -> tuple[int, Any]:
-    """Tell how long as many calls take, each of them waited for, and what the last one returned."""
+    """Return the time of these calls, each of them waited for, and the value of the last one."""
     started_ns = clock()
     for _ in evaluations:
         value = call()
@@ -281,19 +279,19 @@ def runner_of(
     kwargs: Mapping[str, Any],
     setup: Callable[[], Iterable[Any]] | None = None,
 ) -> Runner:
-    """The runner that calls ``fn(*args, **kwargs)``, with the arguments that `setup` makes in place of `args`."""
+    """Return a runner of ``fn(*args, **kwargs)``; a `setup` makes the positional arguments before every sample."""
     if setup is None:
         return Runner(lambda: fn(*args, **kwargs))
     fresh: tuple[Any, ...] = ()
 
-    def each() -> None:
+    def make_fresh() -> None:
         nonlocal fresh
-        found = setup()
-        if not isinstance(found, tuple | list):  # an array would be taken apart
+        made = setup()
+        if not isinstance(made, tuple | list):  # an array would be unpacked
             raise TypeError(
-                f"setup: expected the positional arguments as a tuple, got {type(found).__name__}. "
+                f"setup: expected the positional arguments as a tuple, got {type(made).__name__}. "
                 "Write for example lambda: (jnp.ones(3),) with the comma."
             )
-        fresh = tuple(found)
+        fresh = tuple(made)
 
-    return Runner(lambda: fn(*fresh, **kwargs), each=each)
+    return Runner(lambda: fn(*fresh, **kwargs), each=make_fresh)

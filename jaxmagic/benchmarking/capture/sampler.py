@@ -1,4 +1,4 @@
-"""One statement measured: the first call, warm calls, samples, calls one after another, and a recording."""
+"""Measures one statement: its first call, warm-up, samples, pipelined calls and a short profile."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from .stopping import until_known
 from .unfinished import Unfinished, ended_by, forgotten
 from .warmup import set_up_samples, warm_up
 
-#: Calls under the profiler: for about so long, and how many at least and at most.
+#: Calls under the profiler: for about how long, and at least and at most how many.
 _PROFILED_NS, _FEWEST_PROFILED, _MOST_PROFILED = 50_000_000, 3, 100
 
 
@@ -43,45 +43,45 @@ def take_benchmark(
 ) -> Benchmark:
     """Measure one statement.
 
-    An interrupt while samples are taken, or after that, ends the measurement, and what was taken is returned.
+    An interrupt during or after sampling ends the measurement, and the samples taken so far are returned.
 
     Args:
         runner: the statement.
-        plan: how long.
+        plan: how long to measure.
         code: its source, for the record.
-        folded: what the caller knows of the statement, for the record.
-        device: whether to run some more calls under the profiler, for the time that devices work.
-        progress: is told what runs.
-        clock: in nanoseconds.
-        unfinished: gets what was taken before something was raised: a benchmark, or the timing of the first call.
+        folded: see :attr:`Conditions.folded`, for the record.
+        device: whether to run some more calls under the profiler to measure device time.
+        progress: shows what is running.
+        clock: the clock, in nanoseconds.
+        unfinished: receives what was taken before an exception: a benchmark, or the timing of the first call.
 
     Raises:
-        DonatedTwice: a call after the first met an array that an earlier one had used up.
-        KeyboardInterrupt: before there was a sample.
+        DonatedTwice: a call after the first used an array that an earlier call had donated or deleted.
+        KeyboardInterrupt: interrupted before there was a sample.
     """
-    __tracebackhide__ = True  # what the statement raises points at the statement
+    __tracebackhide__ = True  # the traceback of the statement's exception ends at the statement
     started_at = timestamp()
     progress.stage("first call")
     with noticing() as spans:
         first_call = interruptible(runner.first_call)(code, unfinished)
-    found = _Found()
+    taken = _Taken()
 
     def record(error: BaseException | None = None) -> Benchmark:
         return Benchmark(
             code=code,
             started_at=started_at,
             first_call=first_call,
-            warmup_ns=found.warmup_ns,
-            latency=found.latency(runner),
-            pipelined=found.pipelined.pipelined if found.pipelined else None,
-            waited=found.pipelined.waited if found.pipelined else None,
+            warmup_ns=taken.warmup_ns,
+            latency=taken.latency(runner),
+            pipelined=taken.pipelined.pipelined if taken.pipelined else None,
+            waited=taken.pipelined.waited if taken.pipelined else None,
             rtol=plan.rtol,
             budget_ns=plan.budget_ns,
-            stopped_by=found.stopped_by if error is None else ended_by(error),
-            conditions=found.beside.conditions_of(runner, folded=folded),
+            stopped_by=taken.stopped_by if error is None else ended_by(error),
+            conditions=taken.surroundings.conditions_of(runner, folded=folded),
             environment=probe(),
             error=None if error is None else type(error).__name__,
-            device=found.device,
+            device=taken.device,
             value=runner.value,
         )
 
@@ -90,25 +90,25 @@ def take_benchmark(
         progress.stage("warming up", ticking=False)
         warm = interruptible(warm_up)(runner, plan, clock, first_call.wall_ns - first_call.compile_ns)
         interruptible(set_up_samples)([(runner, warm)], plan, clock)
-        found.warmup_ns = warm.calls_ns
-        with Surroundings(clock) as found.beside:
-            found.samples_ns += [] if warm.sample_ns is None else [warm.sample_ns]
-            found.stopped_by = until_known(found.samples_ns, runner, plan, progress, clock)
-            call_ns = median(found.latency(runner).calls_ns)
+        taken.warmup_ns = warm.calls_ns
+        with Surroundings(clock) as taken.surroundings:
+            taken.samples_ns += [] if warm.sample_ns is None else [warm.sample_ns]
+            taken.stopped_by = until_known(taken.samples_ns, runner, plan, progress, clock)
+            call_ns = median(taken.latency(runner).calls_ns)
             if not plan.is_counted:
-                found.pipelined = interruptible(take_pipelined)(runner, call_ns, PIPELINED * plan.budget_ns)
+                taken.pipelined = interruptible(take_pipelined)(runner, call_ns, PIPELINED * plan.budget_ns)
         if device:
-            progress.stage("recording calls")
-            found.device = interruptible(_profile)(runner, inf if spans() else call_ns)
+            progress.stage("profiling calls")
+            taken.device = interruptible(_profile)(runner, inf if spans() else call_ns)
     except KeyboardInterrupt:
-        if not found.samples_ns:
+        if not taken.samples_ns:
             unfinished(first_call)
             raise
-        found.stopped_by = "interrupt"
+        taken.stopped_by = "interrupt"
     except BaseException as error:
         runner.value = None  # the traceback holds the runner, and IPython holds the traceback
-        if found.samples_ns or not isinstance(error, JaxMagicError):
-            unfinished(record(error) if found.samples_ns else first_call)
+        if taken.samples_ns or not isinstance(error, JaxMagicError):
+            unfinished(record(error) if taken.samples_ns else first_call)
         if jax_errors.met_a_deleted_array(error):
             raise donated_twice(error) from error
         raise
@@ -117,15 +117,15 @@ def take_benchmark(
 
 
 @dataclass
-class _Found:
-    """What has been taken so far."""
+class _Taken:
+    """Everything that has been measured so far, after the first call."""
 
     warmup_ns: tuple[int, ...] = ()
     samples_ns: list[int] = field(default_factory=list)
     stopped_by: StoppedBy = "budget"
     pipelined: Pipelined | None = None
     device: DeviceTime | None = None
-    beside: Surroundings = field(init=False)
+    surroundings: Surroundings = field(init=False)
 
     def latency(self, runner: Runner) -> Trial:
         return Trial(samples_ns=tuple(self.samples_ns), evaluations=runner.evaluations)
@@ -136,17 +136,17 @@ def _profile(runner: Runner, call_ns: float) -> DeviceTime:
     return take_device_time(lambda: runner.call_within(mark_call()), calls)
 
 
-#: How a statement that donates its arguments gets others.
+#: How to give a statement that donates its arguments fresh ones.
 _FRESH = "--each 'y = x.copy()' with f(y) as the statement, or setup=lambda: (x.copy(),) in jaxmagic.benchmark()."
 
 
 def donated_twice(error: BaseException, remedy: str = _FRESH) -> DonatedTwice:
-    """The error to raise instead of JAX's, which becomes its cause; it names the same candidate."""
-    found = DonatedTwice(
-        f"A call met an array that an earlier call had used up: it was donated or deleted ({type(error).__name__}). "
-        f"Make fresh copies before every sample, outside the clock: {remedy}"
+    """Return the error to raise instead of JAX's, which becomes its cause. It names the same candidate."""
+    donated = DonatedTwice(
+        f"An earlier call donated or deleted an array that a later call needs ({type(error).__name__}). "
+        f"Make fresh copies before every sample, outside the timed region: {remedy}"
     )
     for note in getattr(error, "__notes__", ()):
-        if note.startswith("This was the candidate"):  # others are JAX's, about its own traceback
-            found.add_note(note)
-    return found
+        if note.startswith("This was the candidate"):  # other notes are JAX's, about its own traceback
+            donated.add_note(note)
+    return donated

@@ -1,10 +1,10 @@
-"""Send a function with its arguments to a fresh process: pickled with ``cloudpickle``, and arrays with their place.
+"""Sends a function with its arguments to a fresh process: pickled with ``cloudpickle``, arrays with their sharding.
 
-Functions of a notebook or a script are sent by value, with the globals that they refer to, and those of a module by
-name. Pytree classes of a notebook are registered again. Arrays are sent as NumPy arrays and put back where they were,
-with their sharding and their weak type: a NumPy argument would be copied to the device in every call. JAX's own
-objects, such as jitted functions of ``jax.numpy`` and caches, are looked up by the name that a module of JAX has for
-them.
+Functions defined in a notebook or a script are sent by value, together with the globals that they refer to. Functions
+of a module are sent by name. Pytree classes of a notebook are registered again. Arrays are sent as NumPy data and put
+back on their devices, with their sharding and weak type, because a NumPy argument would be copied to the device in
+every call. JAX's own objects, such as jitted functions of ``jax.numpy`` and caches, are looked up by the name that a
+module of JAX has for them.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import fields, is_dataclass
 from importlib import import_module
+from operator import attrgetter
 from typing import Any
 
 import cloudpickle
@@ -24,53 +25,51 @@ from ...runtime import private_api
 from ...runtime.copies import unguarded
 
 _ADVICE = (
-    "Define what the function needs at module or notebook level or make it inside of the function, and pass plain "
+    "Define what the function needs at module or notebook level or inside the function, and pass plain "
     "data and arrays."
 )
 
-#: How many parts :mod:`cloudpickle` describes a class by whose code is sent, and not its name.
+#: The length of the tuple to which :mod:`cloudpickle` reduces a class that is sent by value.
 _PARTS_BY_VALUE = 6
 
 
 def pack(task: Any, parts: Mapping[str, object]) -> bytes:
-    """`task` as bytes that :func:`pickle.load` reads in another process.
+    """Pickle `task`, so that :func:`pickle.load` reads it in another process.
 
     Args:
-        task: what to send.
-        parts: what it is made of, under the names that the user knows: for the error.
+        task: the object to send.
+        parts: the objects that it refers to, under names that the user knows, for error messages.
 
     Raises:
-        LaunchError: something cannot be pickled; the message names it.
+        LaunchError: part of it cannot be pickled; the message names that part.
     """
     packed, error = _try(task)
     if packed is not None:
         return packed
     for name, part in parts.items():
-        found, why = _try(part)
-        if found is None:
+        bytes_of_part, why = _try(part)
+        if bytes_of_part is None:
             inner = _inside(part)
             where = f"{inner}, which {name} refers to," if inner else name
-            raise LaunchError(f"A fresh process cannot be given {where} because of {_told(why)}. {_ADVICE}") from why
-    raise LaunchError(
-        f"A fresh process cannot be given this function because of {_told(error)}. {_ADVICE}"
-    ) from error
+            raise LaunchError(f"Cannot send {where} to a fresh process: {_describe(why)}. {_ADVICE}") from why
+    raise LaunchError(f"Cannot send this function to a fresh process: {_describe(error)}. {_ADVICE}") from error
 
 
 def _try(value: Any) -> tuple[bytes | None, Exception | None]:
     file = io.BytesIO()
     try:
         unguarded(_Pickler(file).dump, value)
-    except Exception as error:  # pickling runs code of whatever is pickled
+    except Exception as error:  # pickling runs arbitrary code of the objects
         return None, error
     return file.getvalue(), None
 
 
-def _told(error: Exception | None) -> str:
+def _describe(error: Exception | None) -> str:
     return f"{type(error).__name__}: {error}".rstrip(".: ")
 
 
 def _inside(part: Any) -> str | None:
-    """The name in a function's closure or globals whose value cannot be sent."""
+    """Return the first name in a function's closure or globals whose value cannot be sent."""
     function = getattr(part, "__wrapped__", part)
     code = getattr(function, "__code__", None)
     if code is None:
@@ -84,24 +83,24 @@ def _inside(part: Any) -> str | None:
 
 
 class _Pickler(cloudpickle.Pickler):
-    """Knows arrays, devices and what JAX has by name."""
+    """Also pickles arrays, devices and the objects that JAX has by name."""
 
     def __init__(self, file: io.BytesIO) -> None:
         super().__init__(file)
         self._names = _names_in_jax()
 
     def reducer_override(self, obj: Any) -> Any:
-        """Tell how `obj` is made again; called by pickle for whatever is not a plain container or number."""
-        found = _reduced(obj, self._names)
-        if found is not None:
-            return found
-        found = super().reducer_override(obj)
-        by_value = isinstance(obj, type) and isinstance(found, tuple) and len(found) == _PARTS_BY_VALUE
-        return _registering(obj, found) if by_value else found
+        """Return how to rebuild `obj`. Pickle calls this for everything but plain containers and numbers."""
+        reduced = _reduced(obj, self._names)
+        if reduced is not None:
+            return reduced
+        reduced = super().reducer_override(obj)
+        by_value = isinstance(obj, type) and isinstance(reduced, tuple) and len(reduced) == _PARTS_BY_VALUE
+        return _registering(obj, reduced) if by_value else reduced
 
 
 def _registering(kind: type, reduced: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Extend how a class is made again, by value, by its registration as a pytree."""
+    """Add the registration as a pytree to how a class is rebuilt by value."""
     registration = private_api.pytree_registration(kind)
     if registration is None:
         return reduced
@@ -110,7 +109,7 @@ def _registering(kind: type, reduced: tuple[Any, ...]) -> tuple[Any, ...]:
 
 
 def _set_and_register(kind: type, state: tuple[Callable[[type, Any], object], Any, tuple[Any, ...]]) -> None:
-    """Fill a class in, and register it as it was.
+    """Set the attributes of a class, and register it as it was.
 
     Raises:
         TypeError: the class registered itself before it had its fields, as :class:`equinox.Module` does.
@@ -136,7 +135,7 @@ def _set_and_register(kind: type, state: tuple[Callable[[type, Any], object], An
 
 
 def _same_code(one: Any, other: Any) -> bool:
-    one, other = (getattr(each, "func", each) for each in (one, other))  # of a partial
+    one, other = (getattr(each, "func", each) for each in (one, other))  # unwrap a partial
     return one == other or getattr(one, "__code__", None) == getattr(other, "__code__", 0)
 
 
@@ -164,9 +163,9 @@ def _reduced_array(array: Any) -> tuple[Any, ...]:
     import jax
 
     if array.is_deleted():
-        raise ValueError(f"an array of shape {array.shape} that was donated or deleted")
+        raise ValueError(f"an array of shape {array.shape} was donated or deleted")
     if not array.is_fully_addressable:
-        raise ValueError(f"an array of shape {array.shape} that lies on devices of several processes")
+        raise ValueError(f"an array of shape {array.shape} lies on devices of several processes")
     if jax.dtypes.issubdtype(array.dtype, jax.dtypes.prng_key):
         return _key, (jax.random.key_data(array), jax.random.key_impl(array))
     make, arguments, *_ = array.__reduce__()
@@ -200,14 +199,11 @@ def _blank(kind: type) -> Any:
 
 
 def _by_name(module: str, path: str) -> Any:
-    found = import_module(module)
-    for name in path.split("."):
-        found = getattr(found, name)
-    return found
+    return attrgetter(path)(import_module(module))
 
 
 def _importable(obj: Any) -> tuple[str, str] | None:
-    """The module and the path under which `obj` itself can be imported again."""
+    """Return the module and the qualified name from which `obj` itself can be imported."""
     module, path = getattr(obj, "__module__", None), getattr(obj, "__qualname__", None)
     if not isinstance(module, str) or not isinstance(path, str) or module == "__main__":
         return None
@@ -218,12 +214,12 @@ def _importable(obj: Any) -> tuple[str, str] | None:
 
 
 def _names_in_jax() -> dict[int, tuple[str, str]]:
-    """Objects of JAX that its modules have by name, by their identity: primitives, caches, jitted functions."""
-    found: dict[int, tuple[str, str]] = {}
+    """Map the ids of JAX objects to the module and name that they have: primitives, caches, jitted functions."""
+    names: dict[int, tuple[str, str]] = {}
     for name, module in list(sys.modules.items()):
         if name.partition(".")[0] not in ("jax", "jaxlib") or module is None:
             continue
         for attribute, value in list(vars(module).items()):
             if type(value).__module__.partition(".")[0] in ("jax", "jaxlib"):
-                found.setdefault(id(value), (name, attribute))
-    return found
+                names.setdefault(id(value), (name, attribute))
+    return names

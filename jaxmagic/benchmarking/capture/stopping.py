@@ -1,4 +1,4 @@
-"""Sampling until the median is known well enough, or the budget is spent."""
+"""Takes samples until the median is known precisely enough, or the budget is spent."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from ..record.samples import StoppedBy
 from .plan import LEAST, Plan
 from .runner import Runner
 
-#: An interval takes these many samples.
+#: The number of samples that an interval needs.
 _FOR_AN_INTERVAL = 6
 
-#: How often somebody is told how far it is.
+#: How often progress is reported.
 TELL_NS = 10**8
 
 
 @interruptible
 def until_known(taken: list[int], runner: Runner, plan: Plan, progress: Progress, clock: Clock) -> StoppedBy:
-    """Add samples to `taken` until one of the plan's conditions holds, and tell which one it was."""
+    """Add samples to `taken` until one of the plan's conditions is met, and return which one."""
     checkpoints = stopping_checkpoints()
     next_check = next(checkpoints)
     progress.stage("samples", plan.samples, ticking=False, expected_s=plan.budget_ns / 1e9)

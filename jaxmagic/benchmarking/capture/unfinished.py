@@ -1,4 +1,4 @@
-"""What becomes of a measurement that something has ended early."""
+"""Defines what happens to a measurement that ends early."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from collections.abc import Callable
 from ...session.record import Record
 from ..record.samples import StoppedBy
 
-#: Gets the record of what was taken, before the exception goes on its way.
+#: Receives the record of what was measured, before the exception propagates.
 Unfinished = Callable[[Record], object]
 
 
 def forgotten(_: object) -> None:
-    """Keep nothing of it."""
+    """Discard the record."""
 
 
 def ended_by(error: BaseException) -> StoppedBy:
-    """Return what an exception makes of the samples that were taken before it."""
+    """Return why sampling stopped, given the exception that ended it."""
     return "interrupt" if isinstance(error, KeyboardInterrupt) else "error"

@@ -1,4 +1,4 @@
-"""From the first call to the first sample: what compiles late, what gets faster, and how many calls a sample has."""
+"""Warms up between the first call and the first sample, and decides how many calls a sample has."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ from ...statistics.trend import is_steady
 from .plan import LEAST, LEAST_WARM_UP, WARM_UP, Plan
 from .runner import Runner
 
-#: A sample lasts so many steps of the clock, so that it is rounded by less than half a percent.
+#: A sample lasts at least this many clock ticks, so that rounding is less than half a percent.
 _STEPS = 200
 
-#: In the first tenth of the budget no more samples than these are taken: calls between them are not timed.
+#: At most this many samples are taken in the first tenth of the budget; untimed calls between them fill the rest.
 _MOST_SAMPLES = 2000
 
-#: What shorter calls find in the processor's caches matters to their time.
+#: The contents of the CPU caches affect the time of calls that are shorter than this.
 _SHORT_NS = 1_000_000
 
-#: With fewer calls, what a call takes may be what one of them was kept waiting.
+#: With fewer calls, their time may be dominated by a delay of one of them.
 _FEWEST = 3
 
-#: Candidates whose calls take up to so many times as long as the shortest ones have as many calls before each sample.
+#: Candidates with calls less than this many times as long as the shortest get equally many calls before samples.
 _ALIKE = 30
 
-#: A sample takes no more than this share of the budget, however short the calls of other candidates are.
+#: The largest share of the budget that a sample takes, however short the calls of other candidates are.
 _LONGEST_SAMPLE = 0.01
 
 
@@ -37,9 +37,9 @@ class WarmUp(NamedTuple):
     """The calls between the first one and the samples.
 
     Attributes:
-        calls_ns: of those that are no samples.
-        sample_ns: the last call, where it is as good as a sample: it compiled nothing, and lasts long.
-        first_ns: what the first call took beside compiling.
+        calls_ns: the time of each call that does not count as a sample.
+        sample_ns: the time of the last call if it counts as a sample, because it is long and compiled nothing.
+        first_ns: the time of the first call without compiling.
     """
 
     calls_ns: tuple[int, ...]
@@ -48,24 +48,24 @@ class WarmUp(NamedTuple):
 
     @property
     def call_ns(self) -> float:
-        """About how long a call takes, although any single one may have been kept waiting."""
+        """About how long a call takes, even if a single one was delayed."""
         late = self.calls_ns[len(self.calls_ns) // 2 :] if self.sample_ns is None else [self.sample_ns]
         return min(median(late), self.first_ns)
 
 
 def warm_up(runner: Runner, plan: Plan, clock: Clock, first_ns: float = inf) -> WarmUp:
-    """Call until a call compiles nothing and calls get no faster, and decide how samples have to end.
+    """Call until calls compile nothing and get no faster, and decide whether a fence has to end samples.
 
-    A call that lasts long needs no others before it, nor does any where the plan says how many there are to be. The
-    first call has to have lasted long as well: else it was the machine that kept a short one waiting.
+    One call that compiles nothing is enough if it is long, or if the plan fixes the number of calls. A call counts as
+    long only if the first one was long as well; otherwise the machine may have delayed a short call.
 
     Args:
-        runner: of the statement.
+        runner: the runner of the statement.
         plan: how long to sample.
-        clock: in nanoseconds.
-        first_ns: what the first call took beside compiling.
+        clock: the clock, in nanoseconds.
+        first_ns: the time of the first call without compiling.
     """
-    import scipy.special  # noqa: F401  # here, or the first check of an interval would spend half a second of the budget
+    import scipy.special  # noqa: F401  # else the first check of an interval takes half a second of the budget
 
     calls: list[tuple[int, int]] = []
     log = CompileLog()
@@ -73,9 +73,9 @@ def warm_up(runner: Runner, plan: Plan, clock: Clock, first_ns: float = inf) -> 
     try:
         began_ns = clock()
         while True:
-            heard = len(log.spans)
+            spans_before = len(log.spans)
             calls.append(runner.single_call())
-            compiled = len(log.spans) > heard
+            compiled = len(log.spans) > spans_before
             is_long = plan.is_long(min(calls[-1][0], first_ns))
             counts = not compiled and (plan.is_counted or is_long)
             spent = (clock() - began_ns) / plan.budget_ns
@@ -102,18 +102,18 @@ def set_up_samples(
     lead: int = 0,
     guard: Callable[[Runner], AbstractContextManager[object]] = nullcontext,
 ) -> None:
-    """Decide of how many calls samples are, and how many calls go before each.
+    """Choose the number of calls per sample, and the number of untimed calls before each sample.
 
-    The mean of several calls has another median than a single call, because noise is skewed. So a sample is one call
-    wherever the clock allows it, and what is compared is of as many calls on all sides. Where calls of one candidate
-    last thousands of times as long as those of another, its samples are of as many calls as fit.
+    Noise is skewed, so the mean of several calls has a different median than a single call. Therefore a sample is one
+    call wherever the clock allows it, and all candidates have the same number of calls per sample. If one candidate's
+    calls last thousands of times as long as another's, its samples have as many calls as fit.
 
     Args:
-        warm: the runners that are compared, or a single one, with their warm-ups.
-        plan: with the budget of one of them.
-        clock: that times them.
-        lead: calls right before each sample, at least, where calls are short.
-        guard: makes a context for the calls of a runner, which meets what they raise.
+        warm: the runners to compare, or a single one, with their warm-ups.
+        plan: the plan, with the budget of one runner.
+        clock: the clock that times them.
+        lead: the least number of calls right before each sample, where calls are short.
+        guard: makes a context for the calls of a runner, which handles their exceptions.
     """
     runners = [runner for runner, _ in warm]
     if plan.evaluations is not None:
@@ -135,12 +135,12 @@ def set_up_samples(
         spacing_ns = LEAST * plan.budget_ns / _MOST_SAMPLES
         apart = int(spacing_ns * len(alike) / max(sum(call_ns for _, call_ns in alike), 1)) - runners[0].evaluations
         common = max(apart, lead if shortest_ns < _SHORT_NS else 0)
-        for runner, _ in alike:  # as many for all: what goes before a call changes what it takes
+        for runner, _ in alike:  # equally many for all, because earlier calls change the time of a call
             runner.lead = common
 
 
 def _fill(runner: Runner, call_ns: float, least_ns: float) -> float:
-    """Let samples be of as many calls as last that long; what a call takes then."""
+    """Choose the number of calls so that a sample lasts `least_ns`, and return the time of a call then."""
     if call_ns >= 2 * least_ns:
         return call_ns
     took_ns = 1.0

@@ -1,1 +1,1 @@
-"""Samples, their conditions, and what is wrong with them."""
+"""Declares samples and their conditions, and finds what is wrong with them."""

@@ -1,4 +1,4 @@
-"""Records of repeated measurement: all samples, and under which conditions they were taken."""
+"""Declares the record of a benchmark: all samples, and the conditions under which they were taken."""
 
 from __future__ import annotations
 
@@ -19,34 +19,35 @@ from .timeit_result import TimeitAttributes
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Benchmark(Record, TimeitAttributes):
-    """One statement, measured until its median is known well enough.
+    """One statement, measured until its median is known precisely enough.
 
-    Times of a call are floats in nanoseconds, because a sample may be many calls. What was not measured is ``None``.
+    Times per call are floats in nanoseconds, because a sample may be many calls. What was not measured is ``None``.
     The attributes of IPython's ``TimeitResult`` (``average``, ``best``, ``all_runs``, …) are there too, in seconds.
 
     Attributes:
         code: the source, or the name of the function, that was measured; ``None`` if unknown.
         started_at: when, in ISO 8601 with the time zone.
         first_call: the first call, apart from all others, with its compilation.
-        warmup_ns: the calls after it, until nothing compiled any more and they got no faster.
-        latency: each call waited for.
-        pipelined: calls enqueued one after the other, and one wait at the end. ``None`` where that was not measured:
-            ``conditions.serial`` says where calls cannot overlap.
-        waited: batches of as many calls as in `pipelined`, each call waited for, in turns with these: two for each.
-        rtol: how narrow the interval was to become: this share of the median to either side.
-        budget_ns: how long sampling was allowed to take, the first call aside.
-        stopped_by: which of the two ended it; ``count`` where the number of samples was given, ``interrupt`` where
-            the user ended it, ``error`` where a later call raised.
-        conditions: what went on beside the samples.
-        environment: under which this is true.
-        error: the type of what was raised, such as ``ValueError``; ``None`` if nothing was.
-        device: how long devices worked in some calls under the profiler; ``None`` where that was not asked for.
-        launches: the fresh processes in which it was measured, in order; empty where it was measured in the process
-            that asked. Their samples follow each other in ``latency``. ``first_call``, ``warmup_ns`` and ``device``
-            are those of the first process; ``pipelined`` is ``None``, and each launch has its own.
-        process_noise: how much medians differ from process to process on this machine, where that had been measured
-            when the record was made.
-        value: what the last call returned. Not saved, and not kept by the history.
+        warmup_ns: the times of the next calls, until calls compiled nothing and got no faster.
+        latency: samples of calls that are each waited for.
+        pipelined: batches of calls enqueued one after the other, with one wait at the end. ``None`` if not measured;
+            ``conditions.serial`` says whether that is because calls cannot overlap.
+        waited: batches of the same number of calls as in `pipelined`, each call waited for. Two of them were taken in
+            turns with each pipelined batch.
+        rtol: the target width of the interval: this share of the median to either side.
+        budget_ns: how long sampling was allowed to take, excluding the first call.
+        stopped_by: what ended sampling: ``precision`` or ``budget``; ``count`` if the number of samples was given,
+            ``interrupt`` if the user ended it, ``error`` if a later call raised.
+        conditions: the conditions under which samples were taken.
+        environment: the environment in which this was measured.
+        error: the type of the exception that was raised, such as ``ValueError``; ``None`` if there was none.
+        device: how long devices were busy in some calls under the profiler; ``None`` if not requested.
+        launches: the fresh processes in which it was measured, in order; empty if it was measured in the calling
+            process. ``latency`` holds their samples one process after the other. ``first_call``, ``warmup_ns`` and
+            ``device`` come from the first process; ``pipelined`` is ``None``, and each launch has its own.
+        process_noise: how much medians differ from process to process on this machine, if that had been measured when
+            the record was made.
+        value: the value that the last call returned. It is not saved, and not kept by the history.
     """
 
     _derived: ClassVar[tuple[str, ...]] = ("median_ns", "interval_ns", "pipelined_ns")
@@ -81,7 +82,7 @@ class Benchmark(Record, TimeitAttributes):
 
     @property
     def compilations(self) -> tuple[Compilation, ...]:
-        """All compilations, of the first call and while samples were taken."""
+        """All compilations, in the first call and while samples were taken."""
         return self.first_call.compilations + self.conditions.compilations
 
     @property
@@ -101,18 +102,18 @@ class Benchmark(Record, TimeitAttributes):
 
     @property
     def estimate(self) -> Estimate | None:
-        """The median time of a call with its interval; ``None`` for fewer than six samples, which have none.
+        """The median time of a call with its interval; ``None`` for fewer than six samples.
 
-        Of several processes it is the geometric mean of their medians, and the interval is the one between processes.
+        For several processes it is the geometric mean of their medians, with the interval between processes.
         """
         from ...statistics.medians import median_interval
-        from .processes import between_processes  # costs numpy, and a record that nobody reads needs none
+        from .processes import between_processes  # imports numpy, which is not needed just to hold a record
 
         return between_processes(self) if self.launches else median_interval(self.latency.calls_ns)
 
     @property
     def median_ns(self) -> float:
-        """The median time of a call that is waited for; of several processes the geometric mean of their medians."""
+        """The median time of a call that is waited for; for several processes the geometric mean of their medians."""
         from ...statistics.medians import median
         from .processes import middle
 
@@ -120,13 +121,13 @@ class Benchmark(Record, TimeitAttributes):
 
     @property
     def interval_ns(self) -> tuple[float, float] | None:
-        """Encloses the true median with 95 % confidence; ``None`` for fewer than six samples."""
+        """The 95 % confidence interval of the median; ``None`` for fewer than six samples."""
         estimate = self.estimate
         return None if estimate is None else (estimate.low, estimate.high)
 
     @property
     def pipelined_ns(self) -> float | None:
-        """The time of a call where none is waited for by itself: the median over the batches of their means."""
+        """The time of a pipelined call: the median over the batches of their mean time per call."""
         from ...statistics.medians import median
         from .processes import middle_pipelined
 
@@ -136,21 +137,21 @@ class Benchmark(Record, TimeitAttributes):
 
     @property
     def pipelined_ratio(self) -> Estimate | None:
-        """The time of a batch of calls in flight over that of as many that are waited for, in turns with it.
+        """The ratio of pipelined to waited-for time, for batches of equally many calls that were taken in turns.
 
-        ``None`` where that was not measured, as in records of older versions.
+        ``None`` if that was not measured, as in records of older versions.
         """
         from .in_turns import in_turns
 
         return in_turns(self.pipelined, self.waited)
 
     def without_values(self) -> Benchmark:
-        """The same record, that keeps no array alive."""
+        """Return the same record without its value, so that it keeps no array alive."""
         return replace(self, value=None)
 
     @property
     def warnings(self) -> tuple[Finding, ...]:
-        """Findings about the samples: what is wrong, why, and what to do about it."""
+        """Problems with the samples: what is wrong, why, and what to do about it."""
         from .findings import findings
 
         return findings(self)

@@ -1,4 +1,4 @@
-"""How long devices were at work, out of a short profile."""
+"""Declares how long devices were busy in a short profile."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from dataclasses import dataclass
 class DeviceTime:
     """Device time of some calls, from the JAX profiler.
 
-    A profile tells how long a device had something to do, whatever the host did meanwhile. It is no measurement of
-    the calls: running under the profiler takes time of its own. So it never replaces a latency.
+    A profile shows how long a device was busy, whatever the host did meanwhile. It does not replace the latency,
+    because the profiler itself takes time.
 
     Attributes:
-        calls: how many were profiled.
-        wall_ns: how long they took under the profiler, altogether.
-        devices: the names of those that worked.
-        busy_ns: for each of them how long it did, in all calls together: the union of its operations, so that those
-            that ran at once count once.
-        problem: a sentence that says why there is no number, ``None`` if there is one.
+        calls: the number of calls that were profiled.
+        wall_ns: the wall time of all of them under the profiler.
+        devices: the names of the devices that were busy.
+        busy_ns: how long each of these was busy in all calls together. It is the union of its operations, so
+            operations that ran concurrently count once.
+        problem: a sentence that says why there is no number; ``None`` if there is one.
     """
 
     calls: int
@@ -31,11 +31,11 @@ class DeviceTime:
         if len(self.devices) != len(self.busy_ns):
             raise ValueError(f"{len(self.devices)} devices and {len(self.busy_ns)} times")
         if any(each > self.wall_ns for each in self.busy_ns):
-            raise ValueError("no device works longer than the calls take")
+            raise ValueError("busy_ns: a device cannot be busy for longer than wall_ns")
 
     @property
     def call_ns(self) -> float | None:
-        """For a call, how long the device worked that worked longest; ``None`` if that is not known."""
+        """The time per call of the device that was busy longest; ``None`` if unknown."""
         if self.problem is not None or not self.busy_ns:
             return None
         return max(self.busy_ns) / self.calls

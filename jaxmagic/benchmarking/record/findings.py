@@ -1,4 +1,4 @@
-"""What is wrong with a benchmark's samples, in words with a remedy."""
+"""Finds what is wrong with a benchmark's samples, and what to do about it."""
 
 from __future__ import annotations
 
@@ -14,34 +14,35 @@ from ...statistics.trend import drift
 from .benchmark import Benchmark
 from .samples import Conditions
 
-#: What is smaller than this share of the median is not worth a word.
-_WORTH_A_WORD = 0.02
+#: Garbage collection below this share of the samples' time is not reported.
+_WORTH_REPORTING = 0.02
 
-#: A drift, or the distance from the lowest mode to the highest, has to matter more than a few percent to be told.
+#: A drift, or a distance between the lowest and the highest mode, is reported if it exceeds this share.
 _DRIFT = 0.03
 
-#: Numbers in a sentence.
+#: Numbers as words, for sentences.
 _NUMBERS = {2: "two", 3: "three", 4: "four", 5: "five", 6: "six", 7: "seven", 8: "eight", 9: "nine"}
 
-#: Of a call as short as this many empty ones, a tenth is not the statement's own.
+#: If a call takes as long as this many empty calls, a tenth of its time is overhead.
 _SHORT = 10
 
-#: A sample as short as this many steps of the clock is rounded by more than a percent.
+#: A sample that is shorter than this many clock ticks is rounded by more than a percent.
 _STEPS = 100
 
-#: Kinds of findings on the order or the shape of samples, which mean nothing across processes.
+#: Kinds of findings about the order or the distribution of samples, which mean nothing across processes.
 _WITHIN_A_PROCESS = frozenset({"modes", "drift", "correlated"})
 
 
 def findings(benchmark: Benchmark) -> tuple[Finding, ...]:
-    """Everything that makes the median of `benchmark` less than it seems, the gravest first.
+    """Find everything that makes the median of `benchmark` less reliable than it looks, most serious first.
 
-    Of several processes, drifts and modes are looked for within each, and told if at least half of them agree.
+    With several processes, drifts, modes and correlations are sought within each, and reported if at least half of
+    the processes have them.
     """
-    whole = list(_findings(benchmark))
+    overall = list(_findings(benchmark))
     if len(benchmark.launches) <= 1:
-        return tuple(whole)
-    shared = [each for each in whole if each.kind not in _WITHIN_A_PROCESS]
+        return tuple(overall)
+    shared = [each for each in overall if each.kind not in _WITHIN_A_PROCESS]
     count = len(benchmark.launches)
     alone = [replace(benchmark, latency=trial, launches=()) for trial in benchmark.trials]
     within = [each for record in alone for each in _findings(record) if each.kind in _WITHIN_A_PROCESS]
@@ -61,9 +62,9 @@ def _findings(benchmark: Benchmark) -> Iterator[Finding]:
         yield folded()
     yield from recompiled(conditions)
     yield from _too_short(benchmark, median_ns)
-    # The clock steps by whole nanoseconds at least, and a sample is several calls.
+    # The clock ticks in whole nanoseconds at least, and a sample may be several calls.
     step_ns = max(conditions.resolution_ns, 1) / benchmark.latency.evaluations
-    yield from _several(modes(calls_ns, step_ns))
+    yield from _several_modes(modes(calls_ns, step_ns))
     trend = drift(calls_ns)
     if trend is not None and abs(trend) > _DRIFT:
         direction = "rose" if trend > 0 else "fell"
@@ -75,34 +76,34 @@ def _findings(benchmark: Benchmark) -> Iterator[Finding]:
         yield Finding(
             kind="drift",
             text=f"The samples {direction} by {units.share(abs(trend), 1)} from their first third to their last.",
-            remedy=f"The median is that of a moving target: {remedy}, and measure again.",
+            remedy=f"The median is a moving target: {remedy}, and measure again.",
         )
     elif len(calls_ns) >= FEWEST_FOR_CORRELATION and is_correlated(calls_ns):
         yield Finding(
             kind="correlated",
-            text="The samples depend on each other: what makes one slow makes the next ones slow as well.",
+            text="The samples are correlated: slow samples follow each other.",
             remedy="The interval allows for that, but may still be too narrow: give it more --budget (budget_s).",
         )
-    if conditions.collection_ns > _WORTH_A_WORD * sum(benchmark.samples_ns):
+    if conditions.collection_ns > _WORTH_REPORTING * sum(benchmark.samples_ns):
         yield Finding(
             kind="garbage collection",
-            text=f"Python's garbage collector ran in {units.count(conditions.collected, 'sample')} and took "
-            f"{units.time(conditions.collection_ns)} of them.",
-            remedy="Make fewer objects per call, or gc.freeze() what lives long.",
+            text=f"Python's garbage collector ran in {units.count(conditions.collected, 'sample')}, for "
+            f"{units.time(conditions.collection_ns)} of their time.",
+            remedy="Create fewer objects per call, or gc.freeze() long-lived ones.",
         )
     yield from loaded(conditions.other_load, benchmark.environment)
 
 
-def _several(found: tuple[Mode, ...]) -> Iterator[Finding]:
-    """Modes, unless there is one, or all lie within a few percent."""
-    if len(found) < 2 or found[-1].median - found[0].median <= _DRIFT * found[0].median:
+def _several_modes(ascending: tuple[Mode, ...]) -> Iterator[Finding]:
+    """Report the modes, unless there is only one, or all lie within a few percent."""
+    if len(ascending) < 2 or ascending[-1].median - ascending[0].median <= _DRIFT * ascending[0].median:
         return
-    number = _NUMBERS.get(len(found), str(len(found)))
-    named = ", ".join(f"{units.time(mode.median)} ({units.share(mode.share, 1)})" for mode in found)
+    number = _NUMBERS.get(len(ascending), str(len(ascending)))
+    named = ", ".join(f"{units.time(mode.median)} ({units.share(mode.share, 1)})" for mode in ascending)
     yield Finding(
         kind="modes",
         text=f"The samples have {number} modes: {named}. The median is that of the mixture.",
-        remedy="Look at the distribution: other inputs, clock frequencies or placements of threads alternate.",
+        remedy="Look at the distribution: inputs, clock frequencies or the placement of threads may alternate.",
     )
 
 
@@ -112,30 +113,30 @@ def _too_short(benchmark: Benchmark, median_ns: float) -> Iterator[Finding]:
     if sample_ns < _STEPS * conditions.resolution_ns:
         yield Finding(
             kind="too short",
-            text=f"A sample of {units.time(sample_ns)} is too short for the clock, which steps by "
+            text=f"A sample of {units.time(sample_ns)} is too short for the clock, which ticks every "
             f"{units.time(conditions.resolution_ns)}.",
-            remedy="Let a sample be more calls (a larger -n), or let a call do more.",
+            remedy="Put more calls into a sample (a larger -n), or make a call do more work.",
         )
     elif median_ns < _SHORT * conditions.overhead_ns:
         around = units.time(min(conditions.overhead_ns, median_ns))
         yield Finding(
             kind="too short",
-            text=f"Of each call {around} are the loop and the wait, not the statement.",
-            remedy="Let the statement do more, for example by a loop inside jit.",
+            text=f"About {around} of each call is the loop and the wait, not the statement.",
+            remedy="Make the statement do more work, for example with a loop inside jit.",
         )
 
 
 def folded(who: str = "The jitted call") -> Finding:
-    """A program without an argument."""
+    """Warn of a jitted call without array arguments."""
     return Finding(
         kind="folded",
-        text=f"{who} gets no array: XLA may have computed its result while compiling, and then nothing is measured.",
+        text=f"{who} takes no array: XLA may have computed its result at compile time, leaving nothing to measure.",
         remedy="Pass the data as arguments.",
     )
 
 
 def recompiled(conditions: Conditions) -> Iterator[Finding]:
-    """Programs that compiled while samples were taken."""
+    """Warn of programs that compiled while samples were taken."""
     compiled = [each for each in conditions.compilations if each.compiled]
     if not compiled:
         return
@@ -143,7 +144,7 @@ def recompiled(conditions: Conditions) -> Iterator[Finding]:
     total = units.time(sum(each.total_ns for each in compiled))
     yield Finding(
         kind="recompiled",
-        text=f"{units.count(len(compiled), 'program')} compiled while samples were taken, {total}, the last one "
-        f"{last.function}: {last.cause.reason}.",
+        text=f"{units.count(len(compiled), 'program')} compiled while samples were taken, {total} in all; the last "
+        f"was {last.function}: {last.cause.reason}.",
         remedy=f"{last.cause.remedy[0].upper()}{last.cause.remedy[1:]}." if last.cause.remedy else "See first_call.",
     )

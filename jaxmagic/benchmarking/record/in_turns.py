@@ -1,9 +1,9 @@
-"""A time beside two times of something else, taken in the same round: an interval that holds for any noise.
+"""Computes the ratio of a candidate to a baseline that is sampled twice per round, with an interval for any noise.
 
-Each round is a block of three: one sample of a candidate and two of the baseline, in shuffled order. Where the
-candidate differs from the baseline by a factor only, each of the three is the smallest, the middle or the largest
-equally often, whatever the noise is and however it changes from round to round. So nothing is assumed about its
-distribution, and drifts and other slow changes cancel.
+Each round is a block of three: one sample of a candidate and two of the baseline, in shuffled order. If the candidate
+differs from the baseline only by a factor, then after division by it each of the three is the smallest, the middle or
+the largest equally often, whatever the noise is and however it changes from round to round. So nothing is assumed
+about the distribution of the noise, and drifts and other slow changes cancel.
 """
 
 from __future__ import annotations
@@ -19,27 +19,27 @@ from ...statistics.estimate import Estimate
 from ...statistics.medians import CONFIDENCE, between
 from .samples import Trial
 
-#: From so many rounds on, the normal distribution gives the same ranks.
+#: Beyond this many rounds, the normal distribution gives the same ranks.
 _EXACT = 400
 
 
 def blocked_ratio(
     times: Sequence[float], first: Sequence[float], again: Sequence[float], confidence: float = CONFIDENCE
 ) -> Estimate | None:
-    """The ratio of a candidate's time to the baseline's, from rounds with one sample of it and two of the baseline.
+    """Compute the ratio of a candidate's time to the baseline's, from rounds with two samples of the baseline.
 
-    The median of all ratios ``times / first`` and ``times / again``. The candidate is put beside each sample of the
-    baseline and never beside their mean: noise is skewed, a mean of two has a higher median than one, and the
-    candidate would look faster than it is.
+    The ratio is the median of all ratios ``times / first`` and ``times / again``. The candidate is compared with each
+    sample of the baseline and never with their mean. Noise is skewed, so a mean of two samples has a higher median
+    than one sample, and the candidate would look faster than it is.
 
     Args:
-        times: of the candidate in each round.
-        first: of the baseline in each round.
-        again: of the baseline once more in each round.
-        confidence: of the interval.
+        times: the candidate's time in each round.
+        first: the baseline's first time in each round.
+        again: the baseline's second time in each round.
+        confidence: the confidence of the interval.
 
     Returns:
-        ``None`` for fewer rounds than the confidence takes (four for 95 %), and where a clock did not move.
+        ``None`` if there are fewer rounds than the confidence requires (four for 95 %), or if a clock did not move.
 
     >>> found = blocked_ratio([2, 4, 6, 8], [1, 2, 3, 4], [1, 2, 3, 4])
     >>> found.value, found.low, found.high
@@ -54,18 +54,18 @@ def blocked_ratio(
 
 
 def blocked_median(values: Sequence[float] | NDArray[np.float64], confidence: float = CONFIDENCE) -> Estimate | None:
-    """The median of what a candidate differs by from both samples of the baseline, with its interval.
+    """Compute the median difference between a candidate and both samples of the baseline, with its interval.
 
-    How many of the two differences of a round lie below the truth is 0, 1 or 2, each with probability one third. The
-    interval reaches from the k-th smallest to the k-th largest of all, with the largest k for which the sum over the
-    rounds is below k seldom enough.
+    In each round 0, 1 or 2 of the two differences lie below the truth, each with probability one third. The interval
+    reaches from the k-th smallest to the k-th largest difference. It uses the largest k for which the sum of these
+    numbers over all rounds is below k rarely enough.
 
     Args:
-        values: two for each round, in any order.
-        confidence: of the interval.
+        values: two differences per round, in any order.
+        confidence: the confidence of the interval.
 
     Returns:
-        ``None`` for fewer rounds than the confidence takes.
+        ``None`` if there are fewer rounds than the confidence requires.
 
     Source: P. van Elteren, On the combination of independent two-sample tests of Wilcoxon, 1960.
     """
@@ -74,14 +74,14 @@ def blocked_median(values: Sequence[float] | NDArray[np.float64], confidence: fl
 
 
 def in_turns(one: Trial | None, twice: Trial | None) -> Estimate | None:
-    """The ratio of a trial to another one that has two samples in each round; ``None`` where one is missing."""
+    """Compute the ratio of a trial to one with two samples per round; ``None`` if either is missing."""
     if one is None or twice is None:
         return None
     return blocked_ratio(one.calls_ns, twice.calls_ns[0::2], twice.calls_ns[1::2])
 
 
 def rounds_for(confidence: float) -> int:
-    """The fewest rounds of which an interval with this confidence follows.
+    """Return the fewest rounds that give an interval with this confidence.
 
     >>> rounds_for(0.95), rounds_for(1 - 0.05 / 5)
     (4, 5)
@@ -94,7 +94,9 @@ def rounds_for(confidence: float) -> int:
 
 @lru_cache(maxsize=512)
 def blocked_rank(rounds: int, confidence: float) -> int:
-    """The largest k that a sum of `rounds` numbers, each 0, 1 or 2, is below with at most half of what is left.
+    """Return the largest k for which a sum of `rounds` numbers, each 0, 1 or 2, is below k seldom enough.
+
+    The probability is at most half of ``1 - confidence``.
 
     >>> blocked_rank(3, 0.95), blocked_rank(4, 0.95)
     (0, 1)
@@ -110,7 +112,7 @@ def blocked_rank(rounds: int, confidence: float) -> int:
 
 @lru_cache(maxsize=512)
 def _distribution(rounds: int) -> NDArray[np.float64]:
-    """The cumulative distribution of a sum of `rounds` numbers that are 0, 1 or 2 with equal probability."""
+    """Return the cumulative distribution of a sum of `rounds` numbers that are 0, 1 or 2 with equal probability."""
     density = np.ones(1)
     for _ in range(rounds):
         density = np.convolve(density, np.full(3, 1 / 3))

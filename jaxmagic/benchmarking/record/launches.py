@@ -1,15 +1,15 @@
-"""Records of different processes beside each other: the ratio, its interval, and the differences that it can show.
+"""Compares records of different processes: their ratio, its interval, and the smallest difference that they can show.
 
-Two processes that run the same program differ by more than the interval within each of them knows: memory is placed
-and aligned otherwise, and clocks and neighbours have changed. So a process counts as one observation, the logarithm
-of its median, and a verdict rests on how much such observations differ.
+Two processes that run the same program differ by more than the interval within each of them suggests: memory layout
+and alignment differ, and clocks and other load have changed. So a process counts as one observation, the logarithm of
+its median, and a verdict rests on how much such observations differ.
 
 With three or more processes on both sides Welch's t-test is used, because both sides show their own variance. With
 fewer, the variance is moderated as in Smyth (2004, Statistical Applications in Genetics and Molecular Biology 3(1)):
-a prior variance with four degrees of freedom, which is measured on this machine or assumed, is pooled with what the
-processes show. In simulations with normal noise, 3 processes beside 3 are told apart by mistake in at most 3.5 % of
-cases, however much processes differ. 1 beside 1 with an assumed 2 % are in 0.3 % of cases where that holds, in 3.5 %
-where processes differ by 3 %, and in 20 % where they differ by 5 %: the noise has to be measured.
+a prior variance with four degrees of freedom, measured on this machine or assumed, is pooled with the variance of the
+processes. In simulations with normal noise, 3 processes and 3 equal ones are called different in at most 3.5 % of
+cases, however much processes differ. For 1 and 1 with an assumed 2 % it is 0.3 % of cases if that is true, 3.5 % if
+processes differ by 3 %, and 20 % if they differ by 5 %: the noise has to be measured.
 """
 
 from __future__ import annotations
@@ -24,24 +24,24 @@ from numpy.typing import NDArray
 from ...statistics.estimate import Estimate
 from ...statistics.medians import CONFIDENCE
 from .process_noise import ProcessNoise
-from .versus import Verdict
+from .versus import LEAST_DIFFERENCE
 
-#: The standard deviation of log medians between processes that is assumed where none was measured.
+#: The standard deviation of log medians between processes that is assumed if none was measured.
 ASSUMED_SD = 0.02
 
-#: How many degrees of freedom the prior variance counts as.
+#: The degrees of freedom of the prior variance.
 _PRIOR_DF = 4
 
-#: So many processes on both sides show their own variance.
+#: This many processes on both sides show their own variance.
 ENOUGH = 3
 
-#: A difference below 1 % is none, and within 3 % it may be called so.
-_FLOOR, _SAME = log(1.01), log(1.03)
+#: A difference below this, in logarithms, is never called one.
+_FLOOR = log(1 + LEAST_DIFFERENCE)
 
-#: A ratio counts as shown if it is found in this share of cases; none beyond a hundred is looked for.
+#: A ratio counts as detectable if it is detected in this share of cases. Ratios beyond a hundred are not tried.
 POWER, _LARGEST_RATIO = 0.8, 100.0
 
-#: Quantiles that stand for a chi-squared distribution.
+#: The number of quantiles that approximate a chi-squared distribution.
 _QUANTILES = 40
 
 
@@ -50,7 +50,7 @@ class Side(NamedTuple):
 
     Attributes:
         medians: the logarithm of the median time of a call, for each process.
-        errors: the standard error of each within its process; ``None`` where its samples are too few to tell.
+        errors: the standard error of each within its process; ``None`` where it has too few samples.
     """
 
     medians: tuple[float, ...]
@@ -58,13 +58,13 @@ class Side(NamedTuple):
 
 
 class Design(NamedTuple):
-    """Numbers of processes on each side of a comparison, and how much they differ.
+    """The number of processes on each side of a comparison, and how much they differ.
 
     Attributes:
-        old: processes of the earlier record.
-        new: processes of the later one.
-        sd: the standard deviation of a process's log median, its error within included.
-        prior_sd: the one that a moderated test begins with.
+        old: the number of processes of the earlier record.
+        new: the number of processes of the later record.
+        sd: the standard deviation of a process's log median, including its standard error within the process.
+        prior_sd: the prior standard deviation of a moderated test.
     """
 
     old: int
@@ -79,10 +79,10 @@ class Design(NamedTuple):
 
 
 def noise_sd(noise: ProcessNoise | None, call_ns: float) -> float:
-    """The standard deviation between processes to expect of a program whose call takes `call_ns`.
+    """Return the standard deviation between processes to expect for a program whose call takes `call_ns`.
 
-    Short calls differ by more than long ones. So the noise of the program with the most similar duration counts,
-    unless all programs together differ by more. Without a measurement it is the assumed 2 %.
+    Short calls vary more than long ones. So it is the noise of the program with the most similar duration, or that of
+    all programs together if it is larger. Without a measurement it is the assumed 2 %.
 
     >>> noise_sd(None, 1e6)
     0.02
@@ -94,14 +94,14 @@ def noise_sd(noise: ProcessNoise | None, call_ns: float) -> float:
 
 
 class Compared(NamedTuple):
-    """Two records beside each other.
+    """The result of comparing two records.
 
     Attributes:
-        ratio: the times of the new one over those of the old one.
-        design: how many processes there were, and how much they differ, for :func:`smallest_ratio`.
+        ratio: the new time over the old time.
+        design: the numbers of processes and how much they differ, for :func:`smallest_ratio`.
         between_sd: the standard deviation between processes that the interval rests on.
         within_sd: the standard error within a process.
-        is_shown: whether the records themselves show `between_sd`; if not, it is what was known or assumed.
+        is_shown: whether the records themselves show `between_sd`; otherwise it was measured separately or assumed.
     """
 
     ratio: Estimate
@@ -112,16 +112,16 @@ class Compared(NamedTuple):
 
 
 def compare_sides(old: Side, new: Side, between_sd: float = ASSUMED_SD) -> Compared | None:
-    """The ratio of times, new over old, with its 95 % interval, and what that rests on.
+    """Compute the ratio of times, new over old, with its 95 % interval and the noise that it rests on.
 
     Args:
         old: the processes of the earlier record.
-        new: those of the later one.
-        between_sd: the standard deviation between processes that is known or assumed; used where one side has fewer
-            than three processes.
+        new: the processes of the later record.
+        between_sd: the standard deviation between processes, measured or assumed; used if one side has fewer than
+            three processes.
 
     Returns:
-        ``None`` where an error within a process is needed, and not known.
+        ``None`` if the standard error within a process is needed and unknown.
 
     >>> one, other = Side((0.0,), (0.001,)), Side((0.2,), (0.001,))
     >>> ratio = compare_sides(one, other).ratio
@@ -154,29 +154,13 @@ def compare_sides(old: Side, new: Side, between_sd: float = ASSUMED_SD) -> Compa
     )
 
 
-def judge_records(ratio: Estimate | None) -> Verdict:
-    """The verdict on two records: only what the whole interval says.
-
-    >>> judge_records(Estimate(value=1.2, low=1.1, high=1.3, confidence=0.95))
-    'slower'
-    """
-    if ratio is None:
-        return "too noisy to tell"
-    low, high = log(ratio.low), log(ratio.high)
-    if low > _FLOOR:
-        return "slower"
-    if high < -_FLOOR:
-        return "faster"
-    return "no difference" if max(-low, high) <= _SAME else "too noisy to tell"
-
-
 def power(design: Design, ratio: float) -> float:
-    """In which share of cases such records are called different in the right direction.
+    """Return the share of cases in which such records are called different in the right direction.
 
     The variance that a test finds varies from case to case. So this is a mean over its chi-squared distribution.
 
     Args:
-        design: how many processes, and how much they differ.
+        design: the numbers of processes, and how much they differ.
         ratio: the true ratio of times.
 
     >>> design = Design(old=3, new=3, sd=0.02, prior_sd=0.02)
@@ -193,11 +177,11 @@ def power(design: Design, ratio: float) -> float:
 
 
 def smallest_ratio(design: Design, share: float = POWER) -> float | None:
-    """The smallest ratio of times that is found in this share of cases; ``None`` if it is above a hundred.
+    """Return the smallest ratio of times that is detected in this share of cases; ``None`` if it exceeds a hundred.
 
     >>> design = Design(old=1, new=1, sd=0.02, prior_sd=0.02)
-    >>> found = smallest_ratio(design)
-    >>> round(found, 2), round(power(design, found), 2)
+    >>> ratio = smallest_ratio(design)
+    >>> round(ratio, 2), round(power(design, ratio), 2)
     (1.12, 0.8)
     """
     low, high = 0.0, log(_LARGEST_RATIO)
@@ -211,7 +195,7 @@ def smallest_ratio(design: Design, share: float = POWER) -> float | None:
 
 @lru_cache(maxsize=64)
 def _reaches(design: Design) -> NDArray[np.float64]:
-    """Tell how far the interval reaches to either side, for each of the variances that may be found."""
+    """Return how far the interval reaches to either side, for each of the variances that a test may find."""
     variance = design.sd**2
     if design.is_welch:
         old, new = (variance * _chi_squared(each - 1) / (each - 1) for each in (design.old, design.new))
@@ -225,7 +209,7 @@ def _reaches(design: Design) -> NDArray[np.float64]:
 def _welch_reach(
     old: NDArray[np.float64], new: NDArray[np.float64], old_count: int, new_count: int
 ) -> NDArray[np.float64]:
-    """Half the width of Welch's interval, from the variances of both sides."""
+    """Return half the width of Welch's interval, from the variances of both sides."""
     one, other = old / old_count, new / new_count
     total = np.maximum(one + other, np.finfo(float).tiny)
     df = total**2 / np.maximum(one**2 / (old_count - 1) + other**2 / (new_count - 1), np.finfo(float).tiny)
@@ -233,14 +217,14 @@ def _welch_reach(
 
 
 def _student(df: NDArray[np.float64] | float) -> NDArray[np.float64]:
-    """Student's quantile for the interval."""
+    """Return Student's quantile for the interval."""
     from scipy.special import stdtrit
 
     return np.asarray(stdtrit(df, (1 + CONFIDENCE) / 2))
 
 
 def _chi_squared(df: int) -> NDArray[np.float64]:
-    """Equally likely values of a chi-squared distribution."""
+    """Return equally likely values of a chi-squared distribution."""
     from scipy.special import gammaincinv
 
     return np.asarray(2 * gammaincinv(df / 2, (np.arange(_QUANTILES) + 0.5) / _QUANTILES))
@@ -253,7 +237,7 @@ def _moderated(
 
 
 def _variance(side: Side) -> float:
-    """The variance of a process's log median: between processes, or within them if that is larger."""
+    """Return the variance of a process's log median: between processes, or within them if that is larger."""
     errors = [each for each in side.errors if each is not None]
     within = float(np.mean(np.square(errors))) if errors else 0.0
     return max(_squares(side) / (len(side.medians) - 1), within)

@@ -1,12 +1,12 @@
-"""Records of how much the same program differs from process to process, and of what a verdict rests on."""
+"""Declares how much the same program varies from process to process, and what a verdict rests on."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Literal
 
-#: Where the noise between processes comes from: the records themselves, where they have three processes on both sides
-#: or differ by more than is known otherwise; a measurement on this machine; or an assumption, where there is neither.
+#: The source of the noise between processes: the records themselves, if they have three processes on both sides or
+#: vary by more than was measured or assumed; else a measurement on this machine; else an assumption.
 NoiseSource = Literal["records", "measured", "assumed"]
 
 
@@ -29,11 +29,11 @@ class ProgramNoise:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProcessNoise:
-    """The variation of medians from process to process on a machine, measured with a few small programs.
+    """The variation of medians from process to process on one machine, measured with a few small programs.
 
     Attributes:
-        programs: what was found for each program.
-        processes: fresh processes in which each of them was measured.
+        programs: the noise of each program.
+        processes: the number of fresh processes in which each was measured.
     """
 
     programs: tuple[ProgramNoise, ...]
@@ -52,13 +52,13 @@ class Basis:
     """The evidence behind a verdict on two records.
 
     Attributes:
-        old_processes: fresh processes of the earlier record.
-        new_processes: fresh processes of the later one.
-        between_sd: how much medians differ from process to process: the standard deviation of their logarithms.
-        within_sd: the standard error of a median within its process, as a share of it.
+        old_processes: the number of processes of the earlier record.
+        new_processes: the number of processes of the later record.
+        between_sd: the standard deviation of log medians from process to process; 0.05 is 5 %.
+        within_sd: the standard error of a median within its process, as a share of the median.
         source: where `between_sd` comes from.
-        smallest_ratio: the smallest ratio of times that two such records find in 8 of 10 cases; ``None`` if no ratio
-            up to a hundred is.
+        smallest_ratio: the smallest ratio of times that two such records show in 8 of 10 cases; ``None`` if it is
+            above a hundred.
     """
 
     old_processes: int

@@ -1,4 +1,4 @@
-"""A benchmark over several fresh processes: its median and interval, and one record out of one of each process."""
+"""Combines the records of several fresh processes into one benchmark, and computes its median and interval."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from .benchmark import Benchmark
 from .launches import ENOUGH, Design, Side, noise_sd, smallest_ratio
 from .samples import Conditions, Launch, StoppedBy, Trial
 
-#: How many standard errors the interval of a median reaches to either side.
+#: The number of standard errors that the interval of a median reaches to either side.
 _NORMAL = 1.96
 
-#: As many rounds as a verdict takes: from so many samples on the spread of a record is taken to be known.
+#: The fewest samples from which the spread within a process is estimated.
 _FEWEST = 4
 
 
 def side_of(trials: Sequence[Trial]) -> Side | None:
-    """The processes of a record, one trial each; ``None`` where a median is zero, because the clock did not move."""
+    """Return the processes of a record, from one trial each; ``None`` if a median is 0: the clock did not move."""
     medians: list[float] = []
     errors: list[float | None] = []
     for trial in trials:
@@ -39,29 +39,29 @@ def side_of(trials: Sequence[Trial]) -> Side | None:
 
 
 def _error_of_few(calls_ns: Sequence[float]) -> float | None:
-    """The standard error of the median of four or five samples, which have no interval, as of normal ones."""
+    """Return the standard error of the median of a few samples, which have no interval, assuming normal noise."""
     if len(calls_ns) < _FEWEST or min(calls_ns) <= 0:
         return None
     return float(np.std(np.log(calls_ns), ddof=1)) * sqrt(pi / 2 / len(calls_ns))
 
 
 def middle(benchmark: Benchmark) -> float:
-    """The geometric mean of the medians of all processes, in nanoseconds."""
+    """Return the geometric mean of the medians of all processes, in nanoseconds."""
     return _geometric_mean([median(each.calls_ns) for each in benchmark.trials])
 
 
 def middle_pipelined(benchmark: Benchmark) -> float | None:
-    """The same of pipelined calls; ``None`` where a process did not measure them."""
+    """Return the same mean for pipelined calls; ``None`` if a process did not measure them."""
     trials = [each.pipelined for each in benchmark.launches]
     measured = [median(each.calls_ns) for each in trials if each is not None]
     return _geometric_mean(measured) if len(measured) == len(trials) else None
 
 
 def between_processes(benchmark: Benchmark) -> Estimate | None:
-    """The median with the interval between processes, which is never narrower than the one within them.
+    """Return the median with the interval between processes, which is never narrower than the one within them.
 
-    The processes' log medians are taken as normal, and the interval is Student's. ``None`` for one process with
-    fewer than six samples, and where the clock did not move.
+    The processes' log medians are assumed to be normal, and the interval is Student's. ``None`` for one process with
+    fewer than six samples, and if the clock did not move.
     """
     trials = benchmark.trials
     if len(trials) == 1:
@@ -80,14 +80,14 @@ def between_processes(benchmark: Benchmark) -> Estimate | None:
 
 
 class Spread(NamedTuple):
-    """Distances between medians, as shares of them.
+    """The spread of medians within and between processes, as shares of a median.
 
     Attributes:
-        within: how far the 95 % interval of a median reaches within its process; ``None`` if not known.
+        within: how far the 95 % interval of a median reaches within its process; ``None`` if unknown.
         between: the standard deviation from process to process; ``None`` for one process.
         assumed: whether the noise behind `smallest` is assumed, and neither measured nor shown by the processes.
         is_shown: whether the processes themselves show that noise.
-        smallest: the smallest ratio that two such benchmarks find in 8 of 10 cases; ``None`` if none does.
+        smallest: the smallest ratio that two such benchmarks show in 8 of 10 cases; ``None`` if above a hundred.
     """
 
     within: float | None
@@ -98,7 +98,7 @@ class Spread(NamedTuple):
 
 
 def spread_of(benchmark: Benchmark) -> Spread | None:
-    """Tell how far its processes lie apart; ``None`` where the clock did not move."""
+    """Return how much the processes of a benchmark vary; ``None`` if the clock did not move."""
     side = side_of(benchmark.trials)
     if side is None:
         return None
@@ -119,11 +119,11 @@ def spread_of(benchmark: Benchmark) -> Spread | None:
 
 
 def combined(records: Sequence[Benchmark], *, interrupted: bool = False) -> Benchmark:
-    """One record out of the records of fresh processes, whose samples are of as many calls each.
+    """Combine the records of fresh processes, which have equally many calls per sample.
 
     Args:
-        records: one of each process, in order.
-        interrupted: whether more of them had been asked for.
+        records: one record per process, in order.
+        interrupted: whether an interrupt kept further processes from running.
     """
     first = records[0]
     samples = tuple(sample for each in records for sample in each.samples_ns)
@@ -149,7 +149,7 @@ def combined(records: Sequence[Benchmark], *, interrupted: bool = False) -> Benc
 
 
 def chosen(benchmark: Benchmark, which: Sequence[int]) -> Benchmark:
-    """The same record with some of its processes only, in this order."""
+    """Return the same record with only some of its processes, in this order."""
     trials = [benchmark.trials[each] for each in which]
     return replace(
         benchmark,
@@ -158,29 +158,29 @@ def chosen(benchmark: Benchmark, which: Sequence[int]) -> Benchmark:
     )
 
 
-def _conditions(all_of_them: Sequence[Conditions]) -> Conditions:
-    """The conditions of all processes together."""
-    loads = [each.other_load for each in all_of_them if each.other_load is not None]
+def _conditions(per_process: Sequence[Conditions]) -> Conditions:
+    """Combine the conditions of all processes."""
+    loads = [each.other_load for each in per_process if each.other_load is not None]
     return replace(
-        all_of_them[0],
-        overhead_ns=max(each.overhead_ns for each in all_of_them),
-        resolution_ns=max(each.resolution_ns for each in all_of_them),
-        fenced=any(each.fenced for each in all_of_them),
-        collected=sum(each.collected for each in all_of_them),
-        collection_ns=sum(each.collection_ns for each in all_of_them),
+        per_process[0],
+        overhead_ns=max(each.overhead_ns for each in per_process),
+        resolution_ns=max(each.resolution_ns for each in per_process),
+        fenced=any(each.fenced for each in per_process),
+        collected=sum(each.collected for each in per_process),
+        collection_ns=sum(each.collection_ns for each in per_process),
         other_load=sum(loads) / len(loads) if loads else None,
-        compilations=tuple(compilation for each in all_of_them for compilation in each.compilations),
+        compilations=tuple(compilation for each in per_process for compilation in each.compilations),
     )
 
 
 def _stopped_by(records: Sequence[Benchmark]) -> StoppedBy:
-    """The end of the sampling in all processes; the budget, if it was not the same in all."""
+    """Return what ended the sampling in all processes; ``budget`` if they differ."""
     ends = {each.stopped_by for each in records}
     return ends.pop() if len(ends) == 1 else "budget"
 
 
 def _error_within(side: Side) -> float:
-    """The standard error of a median within its process, in the mean of all processes."""
+    """Return the standard error of a median within its process, as the quadratic mean over all processes."""
     errors = [each for each in side.errors if each is not None]
     return sqrt(float(np.mean(np.square(errors)))) if errors else 0.0
 

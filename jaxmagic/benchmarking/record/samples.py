@@ -1,4 +1,4 @@
-"""Samples of a benchmark, and the conditions under which they were taken."""
+"""Declares the samples of a benchmark, and the conditions under which they were taken."""
 
 from __future__ import annotations
 
@@ -7,23 +7,23 @@ from typing import Literal
 
 from ...compilation.record.compilation import Compilation
 
-#: What ended the sampling: the interval was narrow enough, the budget was spent, as many were taken as asked for, or
-#: the user interrupted it.
+#: What ended the sampling: the interval was narrow enough, the budget was spent, the requested number of samples was
+#: taken, the user interrupted it, or a call raised.
 StoppedBy = Literal["precision", "budget", "count", "interrupt", "error"]
 
 
-#: Why calls do not overlap: each waits for its own result, or leaves no JAX work behind when it returns; or they run
-#: over several devices of one CPU, where they may wait for each other without end.
+#: Why calls do not overlap: each waits for its own result; or leaves no JAX work running when it returns; or they run
+#: on several devices of one CPU, where overlapping calls may deadlock.
 Serial = Literal["waits", "nothing left", "several devices"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trial:
-    """All samples of one statement, taken alike.
+    """All samples of one statement that were taken in the same way.
 
     Attributes:
         samples_ns: the time of each sample, in the order in which they were taken.
-        evaluations: calls of the statement in each sample.
+        evaluations: calls of the statement per sample.
     """
 
     samples_ns: tuple[int, ...]
@@ -37,15 +37,15 @@ class Trial:
 
     @property
     def calls_ns(self) -> tuple[float, ...]:
-        """The time of a call, for each sample."""
+        """The time per call in each sample."""
         return tuple(each / self.evaluations for each in self.samples_ns)
 
 
 def check_turns(pipelined: Trial | None, waited: Trial | None) -> None:
-    """Check that two trials were taken in turns, as ``pipelined`` and ``waited`` of a record are.
+    """Check that ``pipelined`` and ``waited`` of a record have numbers of samples as if taken in turns.
 
     Raises:
-        ValueError: they were not.
+        ValueError: they do not.
     """
     if pipelined is None:
         return
@@ -63,12 +63,12 @@ class Launch:
     """One fresh process in which a statement was measured.
 
     Attributes:
-        sample_count: how many of the record's samples were taken in it.
+        sample_count: how many of the record's samples were taken in this process.
         first_call_ns: the wall time of its first call.
-        compile_ns: how long that compiled: tracing, lowering, compilation and cache retrieval.
+        compile_ns: how long the first call compiled: tracing, lowering, compilation and cache retrieval.
         stopped_by: what ended its sampling.
-        pipelined: its calls enqueued one after the other; ``None`` where that was not measured.
-        waited: batches of as many calls, each call waited for, in turns with these: two for each.
+        pipelined: its batches of pipelined calls; see :class:`Benchmark`. ``None`` if not measured.
+        waited: its batches of calls that are each waited for; see :class:`Benchmark`.
     """
 
     sample_count: int
@@ -86,22 +86,22 @@ class Launch:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Conditions:
-    """Conditions under which the samples were taken, without which they mean less.
+    """Conditions under which samples were taken, and which affect how reliable they are.
 
     Attributes:
-        overhead_ns: what a call that does nothing takes in the same loop, the wait for a finished result included.
-            It is in every sample, and not taken off.
+        overhead_ns: the time of an empty call in the same loop, including the wait for a finished result. Every
+            sample contains it; it is not subtracted.
         resolution_ns: the smallest step of the clock.
-        fresh: whether every sample was given arguments of its own, made outside the clock.
-        fenced: whether each call was ended by a fence, because its result did not reach all of its work.
-        collected: samples in which Python's garbage collector ran.
-        collection_ns: how long it ran in them altogether.
-        other_load: processors that other processes kept busy meanwhile, on average; ``None`` if unknown.
+        fresh: whether every sample got its own arguments, made outside the timed region.
+        fenced: whether a fence ended each call, because its result did not depend on all of its work.
+        collected: the number of samples in which Python's garbage collector ran.
+        collection_ns: how long it ran in all of them together.
+        other_load: how many processors other processes kept busy meanwhile, on average; ``None`` if unknown.
         folded: whether the statement calls a jitted function without any array, so that XLA may have computed the
-            result while compiling.
-        compilations: what was compiled while samples were taken.
-        serial: why calls cannot overlap, so that pipelined calls were not measured; ``None`` where they can, or where
-            that was not looked at.
+            result at compile time.
+        compilations: the compilations while samples were taken.
+        serial: why calls cannot overlap, so that pipelined calls were not measured; ``None`` if they can, or if that
+            was not checked.
     """
 
     overhead_ns: float

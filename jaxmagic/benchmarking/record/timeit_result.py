@@ -1,4 +1,4 @@
-"""The attributes of IPython's ``TimeitResult``, so that code written for ``%timeit -o`` reads a benchmark as well."""
+"""Provides the attributes of IPython's ``TimeitResult``, so that code written for ``%timeit -o`` works as well."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ _NS_PER_S = 10**9
 class TimeitAttributes:
     """Mixin of :class:`~jaxmagic.Benchmark`: IPython's names, computed from the raw samples of the latency.
 
-    Times are floats in seconds, as in IPython. Each *run* of IPython is a sample here, and each *loop* is a call.
-    The calls of a sample are waited for, so a time covers the work that JAX did, and not only its dispatch.
+    Times are floats in seconds, as in IPython. A *run* of IPython is a sample here, and a *loop* is a call.
+    Calls are waited for, so a time covers the work that JAX did, and not only its dispatch.
 
     >>> import jaxmagic
     >>> r = jaxmagic.benchmark(sum, [1, 2], budget_s=0.05)
@@ -68,15 +68,15 @@ class TimeitAttributes:
 
     @property
     def stdev(self) -> float:
-        """The standard deviation of :attr:`timings` in seconds, with division by their number as IPython has it."""
+        """The population standard deviation of :attr:`timings` in seconds, as in IPython."""
         timings, mean = self.timings, self.average
         variance = math.fsum((timing - mean) ** 2 for timing in timings) / len(timings)
         return math.pow(variance, 0.5)
 
     @property
     def compile_time(self) -> float:
-        """The time that JAX spent compiling in the first call, in seconds: tracing and lowering included.
+        """The time that JAX spent compiling in the first call, in seconds, including tracing and lowering.
 
-        The meaning differs from IPython's, which is the time that Python took to compile the statement to bytecode.
+        IPython's is the time that Python took to compile the statement to bytecode.
         """
         return self.first_call.compile_ns / _NS_PER_S

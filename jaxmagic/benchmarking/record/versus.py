@@ -1,4 +1,4 @@
-"""One time beside another: the ratio, its interval, and the verdict on it."""
+"""Declares the ratio of two times, its interval, and the verdict on it."""
 
 from __future__ import annotations
 
@@ -9,27 +9,27 @@ from typing import Literal
 from ...statistics.estimate import Estimate
 from .process_noise import Basis
 
-#: What a comparison comes to. ``no difference`` means none of more than 3 %.
+#: The outcome of a comparison. ``no difference`` means at most 3 %.
 Verdict = Literal["faster", "slower", "no difference", "too noisy to tell"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Versus:
-    """A candidate beside the baseline: what follows from the samples of both.
+    """A candidate compared with the baseline, from the samples of both.
 
     Attributes:
-        label: the candidate's.
-        baseline: the baseline's.
-        ratio: its time over the baseline's, with the interval; 0.5 is twice as fast. With several other candidates
-            each interval is wider, so that all of them hold with 95 %. ``None`` for fewer than four rounds, or five
-            from three other candidates on.
-        verdict: what that comes to: *faster* and *slower* where the whole interval is more than 1 % away from one.
-        break_even_calls: after how many calls its compilation has paid for itself; 0 if it compiled no longer than
-            the baseline did, ``None`` if it never does or that is not known.
-        break_even_interval: the fewest and the most calls after which it has, given how sure the time won per call
-            is. Both compilations were timed once.
-        differing: in what the environments of two records differ that were compared anyway, in words.
-        basis: what the verdict on two records rests on; ``None`` for candidates that were measured side by side.
+        label: the candidate's label.
+        baseline: the baseline's label.
+        ratio: the candidate's time over the baseline's, with its interval; 0.5 is twice as fast. With several other
+            candidates each interval is wider, so that all of them hold with 95 % confidence. ``None`` for fewer than
+            four rounds, or five if there are three or more other candidates.
+        verdict: the verdict on the ratio: *faster* or *slower* if the whole interval is more than 1 % away from one.
+        break_even_calls: the number of calls after which the candidate's longer compilation has paid for itself. It
+            is 0 if it compiled no longer than the baseline, and ``None`` if it never pays or that is unknown.
+        break_even_interval: the fewest and the most such calls, given the interval of the time saved per call. Both
+            compilations were timed only once.
+        differing: the differences between the environments, in words, if two records were compared anyway.
+        basis: the noise that a verdict on two records rests on; ``None`` for candidates measured side by side.
     """
 
     label: str
@@ -47,23 +47,23 @@ class Versus:
         return None if self.ratio is None else (self.ratio.low, self.ratio.high)
 
 
-#: A difference smaller than this is not called one, however sure it is: placement and alignment make as much.
+#: A smaller difference is not called one, however certain it is: memory placement and alignment cause as much.
 LEAST_DIFFERENCE = 0.01
 
-#: Ratios within this of one are the same, for all that people decide by them.
+#: Ratios this close to one count as the same for practical purposes.
 SAME = 0.03
 
 
 def judge(found: Estimate | None, floor: float = LEAST_DIFFERENCE, same: float = SAME) -> Verdict:
-    """The verdict on a ratio of times.
+    """Judge a ratio of times.
 
-    Faster or slower where the whole interval lies farther from one than the floor. No difference where all of it
-    lies within `same` of one.
+    It is faster or slower if the whole interval lies farther from one than `floor`, and no difference if the whole
+    interval lies within `same` of one.
 
     Args:
-        found: time over the baseline's time.
-        floor: a difference up to this is not told apart from none.
-        same: how far from one is still the same.
+        found: the time over the baseline's time.
+        floor: a difference up to this is not distinguished from none.
+        same: how far from one still counts as the same.
     """
     if found is None:
         return "too noisy to tell"

@@ -1,4 +1,4 @@
-"""The report of a benchmark."""
+"""Writes the report of a benchmark."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from . import sentences as words
 
 
 def report(benchmark: Benchmark, style: Style, explain: bool) -> Iterator[Block]:
-    """Tell the time of a call and its interval, then how the samples lie."""
+    """Report the time of a call with its interval, then the distribution of the samples."""
     headline = words.headline(benchmark, style.digits)
     yield Headline(text=headline)
     yield from (Sentence(text=each, inner=True) for each in words.about_samples(benchmark, style.digits))
@@ -22,18 +22,18 @@ def report(benchmark: Benchmark, style: Style, explain: bool) -> Iterator[Block]
         yield Picture(
             chart=lambda: chart_of(benchmark), alt=headline, letters=words.histogram(benchmark, style.digits) or ""
         )
-    told = (
+    sentences = (
         words.about_pipelined(benchmark, style.digits),
         words.about_device(benchmark, style.digits),
         words.about_first_call(benchmark, style.digits),
     )
-    yield from (Sentence(text=each, inner=True) for each in told if each)
+    yield from (Sentence(text=each, inner=True) for each in sentences if each)
     yield Sentence(text=words.about_end(benchmark, style.digits))
     yield from (Caution(text=str(each)) for each in benchmark.warnings)
 
 
 def brief(benchmark: Benchmark, digits: int) -> Brief:
-    """Tell how long a call takes."""
+    """Return how long a call takes."""
     return Brief(benchmark.code, units.time(benchmark.median_ns, digits), "per call")
 
 

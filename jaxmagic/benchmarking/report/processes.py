@@ -1,4 +1,4 @@
-"""The sentences about a benchmark over several fresh processes, for every medium."""
+"""Writes the sentences about a benchmark over several fresh processes, for every medium."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ from ..record.samples import Serial
 from ..record.versus import judge
 
 _ENDS = {
-    "precision": "until the interval within it was within {wanted} of the median",
+    "precision": "until its own interval was within {wanted} of the median",
     "budget": "until the budget of {budget} was spent",
-    "count": "for as many samples as asked for",
+    "count": "for the requested number of samples",
     "interrupt": "until it was interrupted",
 }
 
 
-#: Why calls were not pipelined: they would have followed each other.
+#: Why calls were not pipelined: they could not have overlapped.
 SERIAL: dict[Serial, str] = {
     "waits": "the statement waits for its own result, so calls cannot overlap",
-    "several devices": "calls over several devices of one CPU may wait for each other without end",
-    "nothing left": "a call leaves no JAX work behind when it returns, so calls cannot overlap",
+    "several devices": "overlapping calls on several devices of one CPU may deadlock",
+    "nothing left": "a call leaves no JAX work running when it returns, so calls cannot overlap",
 }
 
 
 def processes(count: int) -> str:
-    """So many processes.
+    """Return a number of processes in words.
 
     >>> processes(1), processes(5)
     ('1 process', '5 processes')
@@ -38,7 +38,7 @@ def processes(count: int) -> str:
 
 
 def about_processes(benchmark: Benchmark) -> str | None:
-    """Tell how far medians lie apart within and between processes, and the difference that this lets one see."""
+    """Say how much medians vary within and between processes, and which difference this can show."""
     spread = spread_of(benchmark)
     if spread is None:
         return None
@@ -48,25 +48,25 @@ def about_processes(benchmark: Benchmark) -> str | None:
         parts.append(f"within a process the median is known to ±{units.percent(spread.within)}")
     if spread.between is not None:
         parts.append(f"from process to process it varies by {units.percent(spread.between)} (standard deviation)")
-    told = "; ".join(parts) or "a process has too few samples to tell its own noise"
+    noise = "; ".join(parts) or "a process has too few samples to estimate its own noise"
     if spread.smallest is None:
-        shown = f"two such benchmarks of {count} show no difference"
+        shown = f"two such benchmarks of {count} cannot show a difference"
     else:
         smallest = units.factor(spread.smallest)
         shown = f"the smallest difference that two such benchmarks of {count} show in 8 of 10 cases is {smallest}"
     given = "" if spread.is_shown else _given(benchmark.process_noise)
-    return f"{told[0].upper()}{told[1:]}; {shown}{given}."
+    return f"{noise[0].upper()}{noise[1:]}; {shown}{given}."
 
 
 def _given(noise: ProcessNoise | None) -> str:
-    """Find where the noise comes from, if it is not what the processes themselves show."""
+    """Say where the noise comes from if the processes themselves do not show it."""
     if noise is None:
-        return ", if processes differ by 2 %, which is assumed and not measured"
-    return f", with the noise measured here in {processes(noise.processes)}"
+        return ", if processes vary by 2 % (assumed, not measured)"
+    return f", with the noise measured on this machine in {processes(noise.processes)}"
 
 
 def about_pipelined(benchmark: Benchmark, digits: int) -> str:
-    """Calls that are not waited for, process by process: between processes both differ by more than they spare."""
+    """Compare pipelined calls with others within each process: processes vary by more than pipelining saves."""
     if benchmark.pipelined_ns is None:
         fresh = benchmark.conditions.fresh
         why = "every call needs fresh arguments" if fresh else "too few calls fit into the budget of a process"
@@ -77,12 +77,12 @@ def about_pipelined(benchmark: Benchmark, digits: int) -> str:
     sentence = f"Pipelined: {units.time(benchmark.pipelined_ns, digits)} per call"
     if all(judge(ratio) == "faster" for ratio in ratios):
         times = [1 / ratio.value for ratio in ratios if ratio is not None]
-        sentence += f"; where each is waited for, {units.factor_range(min(times), max(times))} as long"
+        sentence += f"; {units.factor_range(min(times), max(times))} as long if each call is waited for"
     return f"{sentence}."
 
 
 def about_first_call(benchmark: Benchmark, digits: int) -> str:
-    """The first calls of all processes."""
+    """Say how long the first calls of the processes took, and how long they compiled."""
     walls = [each.first_call_ns for each in benchmark.launches]
     compiles = [each.compile_ns for each in benchmark.launches]
     sentence = f"First call: {_range(walls, digits)}"
@@ -97,15 +97,15 @@ def _range(times_ns: list[int], digits: int) -> str:
 
 
 def about_end(benchmark: Benchmark) -> str:
-    """Tell how many processes there were, and what ended the sampling in each."""
+    """Say how many processes there were, and what ended the sampling in each."""
     wanted, budget = units.percent(benchmark.rtol), units.time_short(benchmark.budget_ns)
     ends = Counter(each.stopped_by for each in benchmark.launches)
-    told = {end: _ENDS[end].format(wanted=wanted, budget=budget) for end in ends}
+    phrases = {end: _ENDS[end].format(wanted=wanted, budget=budget) for end in ends}
     sampled = "each" if len(benchmark.launches) > 1 else "it"
     if len(ends) == 1:
-        how = f"{sampled} sampled {next(iter(told.values()))}"
+        how = f"{sampled} sampled {next(iter(phrases.values()))}"
     else:
-        how = ", ".join(f"{number} sampled {told[end]}" for end, number in ends.items())
+        how = ", ".join(f"{number} sampled {phrases[end]}" for end, number in ends.items())
     sentence = f"{processes(len(benchmark.launches))}, one after the other; {how}."
     if benchmark.stopped_by == "error":
         return f"Ended by {benchmark.error}: {sentence}"

@@ -1,4 +1,4 @@
-"""The sentences about a benchmark, for every medium."""
+"""Writes the sentences about a benchmark, for every medium."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _WHY_NOT = {
 
 
 def headline(benchmark: Benchmark, digits: int) -> str:
-    """The median, and how sure it is."""
+    """Return the median with its interval."""
     estimate = benchmark.estimate
     calls = benchmark.latency.evaluations
     median = f"{units.time(benchmark.median_ns, digits)} per call{f' (means of {calls} calls)' if calls > 1 else ''}"
@@ -35,7 +35,7 @@ def headline(benchmark: Benchmark, digits: int) -> str:
 
 
 def about_samples(benchmark: Benchmark, digits: int) -> list[str]:
-    """Tell how the samples lie."""
+    """Say how the samples are distributed."""
     calls = benchmark.latency.calls_ns
     low, high = medians.quartiles(calls)
     beyond = outliers(calls)
@@ -56,27 +56,27 @@ def about_samples(benchmark: Benchmark, digits: int) -> list[str]:
 
 
 def _assumed(benchmark: Benchmark) -> str | None:
-    """Say that samples are taken to be independent, where they are too few to see it."""
+    """Say that the samples are assumed to be independent, if they are too few to check it."""
     count = len(benchmark.samples_ns)
     if benchmark.estimate is None or count >= medians.FEWEST_FOR_CORRELATION:
         return None
-    return f"The interval assumes that these {count} samples do not depend on each other."
+    return f"The interval assumes that these {count} samples are independent."
 
 
 def histogram(benchmark: Benchmark, digits: int) -> str | None:
-    """The distribution in a line; ``None`` where there is none to speak of."""
-    found = medians.histogram(benchmark.latency.calls_ns)
-    if found is None:
+    """Draw the distribution in one line; ``None`` if a histogram would say nothing."""
+    bins = medians.histogram(benchmark.latency.calls_ns)
+    if bins is None:
         return None
-    most = max(found.counts)
-    # What is there is seen, however rare: only an empty bin is blank.
-    bars = "".join(_BARS[-(-count * (len(_BARS) - 1) // most)] for count in found.counts)
-    beyond = f", {found.beyond} beyond" if found.beyond else ""
-    return f"{units.time(found.low, digits)} {bars} {units.time(found.high, digits)}{beyond}"
+    most = max(bins.counts)
+    # Rounded up, so that only an empty bin is blank.
+    bars = "".join(_BARS[-(-count * (len(_BARS) - 1) // most)] for count in bins.counts)
+    beyond = f", {bins.beyond} beyond" if bins.beyond else ""
+    return f"{units.time(bins.low, digits)} {bars} {units.time(bins.high, digits)}{beyond}"
 
 
 def about_pipelined(benchmark: Benchmark, digits: int) -> str:
-    """Return what asynchrony hides."""
+    """Say how long pipelined calls take, compared with calls that are each waited for."""
     if benchmark.launches:
         return launch_words.about_pipelined(benchmark, digits)
     pipelined = benchmark.pipelined
@@ -94,29 +94,29 @@ def about_pipelined(benchmark: Benchmark, digits: int) -> str:
     waited = units.time(medians.median(benchmark.waited.calls_ns), digits)
     if judge(ratio) == "faster":
         times = f"{units.factor(1 / ratio.value)} ({units.factor_range(1 / ratio.high, 1 / ratio.low)})"
-        return f"{sentence}; {waited} where each of as many is waited for, {times} as long."
-    return f"{sentence}; not waiting for each call spares nothing that can be told."
+        return f"{sentence}; {waited} if each call is waited for, {times} as long."
+    return f"{sentence}; not waiting for each call saves no measurable time."
 
 
 def about_device(benchmark: Benchmark, digits: int) -> str | None:
-    """Tell how long the device worked; ``None`` if nobody asked."""
+    """Say how long the device was busy; ``None`` if that was not requested."""
     device = benchmark.device
     if device is None:
         return None
     if device.call_ns is None:
-        return f"Device time: not measured. {device.problem or 'No device worked.'}"
+        return f"Device time: not measured. {device.problem or 'No device was busy.'}"
     busiest = device.devices[device.busy_ns.index(max(device.busy_ns))]
     which = f"{busiest}, the busiest of {len(device.devices)}," if len(device.devices) > 1 else busiest
     call_ns = device.wall_ns / device.calls
     return (
-        f"Device time: {which} worked {units.time(device.call_ns, digits)} per call, "
-        f"{units.share(device.call_ns, call_ns)} of the {units.time(call_ns, digits)} that each took "
+        f"Device time: {which} was busy for {units.time(device.call_ns, digits)} per call, "
+        f"{units.share(device.call_ns, call_ns)} of the {units.time(call_ns, digits)} that each call took "
         f"in a profile of {units.count(device.calls, 'call')}."
     )
 
 
 def about_first_call(benchmark: Benchmark, digits: int) -> str:
-    """The first call beside the others."""
+    """Say how long the first call took, and how much of that was compiling."""
     if benchmark.launches:
         return launch_words.about_first_call(benchmark, digits)
     timing = benchmark.first_call
@@ -130,7 +130,7 @@ def about_first_call(benchmark: Benchmark, digits: int) -> str:
 
 
 def about_end(benchmark: Benchmark, digits: int) -> str:
-    """Return what ended the sampling, and what was not reached."""
+    """Say what ended the sampling, and what it did not reach."""
     if benchmark.launches:
         return launch_words.about_end(benchmark)
     estimate = benchmark.estimate
@@ -139,22 +139,20 @@ def about_end(benchmark: Benchmark, digits: int) -> str:
     if benchmark.stopped_by == "precision":
         return f"Stopped because the interval is within {wanted} of the median."
     if benchmark.stopped_by == "count":
-        return f"Stopped after {units.count(len(benchmark.samples_ns), 'sample')}, as asked for."
+        return f"Stopped after {units.count(len(benchmark.samples_ns), 'sample')}, as requested."
     if benchmark.stopped_by == "interrupt":
         return f"Interrupted after {units.count(len(benchmark.samples_ns), 'sample')}."
     if benchmark.stopped_by == "error":
         return f"Ended by {benchmark.error} after {units.count(len(benchmark.samples_ns), 'sample')}."
-    if estimate is None and benchmark.conditions.fresh:  # what makes the arguments is in no sample
-        return (
-            f"Stopped by the budget of {budget}: an interval takes six samples. Give it a larger --budget (budget_s)."
-        )
+    if estimate is None and benchmark.conditions.fresh:  # samples do not include making the arguments
+        return f"Stopped by the budget of {budget}: an interval needs six samples. Use a larger --budget (budget_s)."
     if estimate is None:
         needed = units.time_option(6 * benchmark.median_ns * benchmark.latency.evaluations)
         return (
-            f"Stopped by the budget of {budget}: an interval takes six samples; --budget {needed} (budget_s) would "
+            f"Stopped by the budget of {budget}: an interval needs six samples; --budget {needed} (budget_s) would "
             "allow them."
         )
     if estimate.relative_width <= benchmark.rtol:
         return f"Stopped by the budget of {budget}; the interval is within {wanted} of the median."
-    found = units.percent(estimate.relative_width)
-    return f"Stopped by the budget of {budget}: the interval reaches {found} from the median, not {wanted}."
+    reached = units.percent(estimate.relative_width)
+    return f"Stopped by the budget of {budget}: the interval is within {reached} of the median, not {wanted}."

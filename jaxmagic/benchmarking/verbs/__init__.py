@@ -1,1 +1,1 @@
-"""``benchmark()``, and a record beside an earlier one."""
+"""``benchmark()``, and the comparison of a record with an earlier one."""

@@ -1,4 +1,4 @@
-"""``benchmark()``: how long a call takes."""
+"""``benchmark()``: measures how long a call takes."""
 
 from __future__ import annotations
 
@@ -25,31 +25,32 @@ def benchmark(
     processes: int | None = None,
     **kwargs: Any,
 ) -> Benchmark:
-    """Call a function until its median time is known well enough.
+    """Call a function until its median time is known precisely enough.
 
-    The first call is timed apart, with what it compiles. Then it is called until nothing compiles any more and calls
-    get no faster, and then sampled: each call waited for, and after that calls enqueued without waiting for each.
+    The first call is timed separately, with its compilation. Then the function is called until nothing compiles and
+    calls get no faster. Then it is sampled: first with a wait after each call, and then pipelined, with many calls
+    enqueued before one wait.
 
     Args:
-        fn: the function, jitted or not. Everything that it starts is waited for.
+        fn: the function, jitted or not. All work that it starts is waited for.
         args: its positional arguments.
-        rtol: stop when the 95 % interval of the median reaches no farther than this share of it to either side.
-        budget_s: or when this many seconds have been spent, the first call aside. Six samples, which an interval
-            takes, are finished if that costs no more than the budget again. An interrupt ends the sampling, and what
-            was measured is returned.
-        setup: called before every sample, outside the clock; it returns the positional arguments, in place of
-            `args`. For functions that donate theirs.
-        processes: measure in so many fresh processes, one after the other and each with the whole budget, and not in
-            this one. What differs from process to process is then in the interval, and the record can be compared
-            with one of another day. The function and its arguments are sent with ``cloudpickle``.
+        rtol: stop when the 95 % interval of the median is within this share of it on either side.
+        budget_s: or stop after this many seconds, excluding the first call. An interval needs six samples; they are
+            completed if that takes no more than twice the budget in all. An interrupt ends the sampling, and the
+            samples taken so far are returned.
+        setup: called before every sample, outside the timed region; it returns the positional arguments, in place of
+            `args`. For functions that donate their arguments.
+        processes: measure in this many fresh processes instead of this one. They run one after the other, each with
+            the whole budget. The interval then includes the variation between processes, and the record can be
+            compared with one from another day. The function and its arguments are sent with ``cloudpickle``.
         kwargs: keyword arguments of `fn`.
 
     Returns:
-        The record. It is in :func:`history` as well, without its ``value``. With `processes` it has none.
+        The record. It is also in :func:`history`, without its ``value``. With `processes` it has no ``value``.
 
     Raises:
-        ValueError: `rtol` is no share between 0 and 1, `budget_s` is not positive, or `processes` is no whole number
-            from 1 on.
+        ValueError: `rtol` is not a share between 0 and 1, `budget_s` is not positive, or `processes` is not a whole
+            number of at least 1.
         TypeError: both `args` and `setup` were given.
         LaunchError: a fresh process failed, or the function cannot be sent to one.
         DonatedTwice: `fn` donates its arguments, and there is no `setup`.
@@ -73,7 +74,7 @@ def benchmark(
         )
     plan = Plan(rtol=share("rtol", rtol), budget_ns=nanoseconds(budget_s))
     if setup is not None and args:
-        raise TypeError("the arguments come from setup or from args, not from both. Return them all from setup.")
+        raise TypeError("both setup and args were given. Return all positional arguments from setup.")
     code, folded = name_of(fn), is_folded(fn, args, kwargs) and not setup
 
     def take() -> Benchmark:

@@ -1,4 +1,4 @@
-"""A record beside an earlier one, with the noise between processes that the verdict rests on."""
+"""Compares a record with an earlier one, with the noise between processes that the verdict rests on."""
 
 from __future__ import annotations
 
@@ -14,36 +14,36 @@ from ..record.versus import Versus
 from ..report.versus import about_basis, about_earlier
 
 
-def put_beside(
+def compare_records(
     old: Any, new: Any, *, anyway: bool = False, measure: bool = True, process_noise: ProcessNoise | None = None
 ) -> list[Versus]:
-    """A record beside an earlier one of its kind; benchmarks, or comparisons and sweeps label by label.
+    """Compare a record with an earlier one of its kind: benchmarks, or comparisons and sweeps label by label.
 
     Args:
         old: the earlier record.
         new: the later one.
         anyway: compare although the records are from different environments.
-        measure: measure the noise between processes of this machine, once in a session, where a verdict takes it and
-            both records are from this environment. If not, and where no record has it, 2 % is assumed.
-        process_noise: that noise, where it is known already.
+        measure: measure the noise between processes of this machine, once per session, if a verdict needs it and
+            both records are from this environment. Otherwise, if neither record contains it, 2 % is assumed.
+        process_noise: that noise, if it is already known.
 
     Raises:
-        TypeError: the two are not of one kind.
+        TypeError: the two records are of different kinds.
         NotComparable: the environments differ, or no candidate is in both.
         NotMeasured: the records have too few samples to compare.
     """
-    found = against_record(old, new, anyway=anyway, process_noise=process_noise)
+    compared = against_record(old, new, anyway=anyway, process_noise=process_noise)
     if process_noise is not None or not needs_noise(old, new):
-        return found
+        return compared
     noise = noise_for(old, new, measure=measure)
-    return found if noise is None else against_record(old, new, anyway=anyway, process_noise=noise)
+    return compared if noise is None else against_record(old, new, anyway=anyway, process_noise=noise)
 
 
 def noise_for(old: Any, new: Any, *, measure: bool = True) -> ProcessNoise | None:
-    """The noise between processes that a verdict on two records takes.
+    """Return the noise between processes that a verdict on two records needs.
 
-    That which one of them carries; else that of this machine, if both are from this environment. ``None`` where it
-    is not needed or not known.
+    It comes from one of the records, or from this machine if both records are from this environment. ``None`` if it
+    is not needed or unknown.
     """
     from ..capture.machine_noise import known_noise, machine_noise
 
@@ -60,11 +60,11 @@ def noise_for(old: Any, new: Any, *, measure: bool = True) -> ProcessNoise | Non
 
 
 class Earlier:
-    """An earlier record from a file, which a new one is put beside.
+    """An earlier record from a file, to compare a new one with.
 
     Args:
-        record: the earlier one.
-        path: of the file, as the user has named it.
+        record: the earlier record.
+        path: the path of its file, as the user wrote it.
         anyway: compare although the records are from different environments.
     """
 
@@ -75,21 +75,21 @@ class Earlier:
         self._noise: ProcessNoise | None = None
 
     def complete(self, new: Any) -> Any:
-        """Measure the noise between processes if that is needed; a benchmark carries it from then on.
+        """Measure the noise between processes if needed, and return `new`; a benchmark contains it from then on.
 
-        It is saved with it, so that another session need not measure it.
+        The noise is saved with the benchmark, so that another session need not measure it again.
         """
         self._noise = noise_for(self._record, new)
         return replace(new, process_noise=self._noise) if isinstance(new, Benchmark) and self._noise else new
 
     def told(self, new: Any) -> list[str]:
-        """Say what the new record is beside the earlier one, and what that rests on.
+        """Say how the new record compares with the earlier one, and what that rests on.
 
         Raises:
             NotComparable: it is from another environment.
         """
-        found = put_beside(self._record, new, anyway=self._anyway, measure=False, process_noise=self._noise)
-        told = [about_earlier(versus, self._path) for versus in found] + about_basis(found)
-        if differing := found[0].differing:
-            told.append(f"Compared although the environments differ: {'; '.join(differing)}.")
-        return told
+        compared = compare_records(self._record, new, anyway=self._anyway, measure=False, process_noise=self._noise)
+        sentences = [about_earlier(versus, self._path) for versus in compared] + about_basis(compared)
+        if differing := compared[0].differing:
+            sentences.append(f"Compared although the environments differ: {'; '.join(differing)}.")
+        return sentences

@@ -1,4 +1,4 @@
-"""How the time of a candidate falls with the number of devices, and how much of it is communication."""
+"""Computes how the time of a candidate scales with the number of devices, and how much is communication."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ class Scaled(NamedTuple):
 
     Attributes:
         label: the candidate.
-        devices: how many.
+        devices: the number of devices.
         time: the median time of a call.
-        speedup: how many times as fast a call is as on the fewest devices.
-        efficiency: the speed-up over how many times as many devices there are, with its interval; 1 is perfect.
-        exposed_share: the share of the recorded time, in the mean of the devices, in which they exchanged data and
-            did not compute.
-        idle_share: the share in which they did nothing.
+        speedup: how many times as fast a call is as on the smallest number of devices.
+        efficiency: the speed-up divided by the ratio of the numbers of devices, with its interval; 1 is perfect.
+        exposed_share: the share of the profiled time that is exposed communication: collectives without concurrent
+            computation, as the mean over the devices.
+        idle_share: the share in which they were idle.
     """
 
     label: str
@@ -36,13 +36,14 @@ class Scaled(NamedTuple):
 
 
 def device_scaling(sweep: Sweep) -> list[Scaled]:
-    """The candidates of a sweep with profiles on several numbers of devices, by candidate and number.
+    """Compute how each profiled candidate of a sweep scales with the number of devices.
 
-    Empty where that number does not vary, or something beside it does: then times differ for other reasons.
+    The list is empty if that number does not vary, or if something else varies too: then times differ for other
+    reasons.
     """
     if len(sweep.variables) != 1:
         return []
-    found: list[Scaled] = []
+    scaled: list[Scaled] = []
     for label in sweep.labels:
         here = sorted(_points(sweep, label), key=lambda each: each[0])
         counts = [devices for devices, *_ in here]
@@ -58,23 +59,23 @@ def device_scaling(sweep: Sweep) -> list[Scaled]:
                 high=speedup.high * fewest / devices,
                 confidence=speedup.confidence,
             )
-            found.append(Scaled(label, devices, time, speedup, efficiency, exposed, idle))
-    return found
+            scaled.append(Scaled(label, devices, time, speedup, efficiency, exposed, idle))
+    return scaled
 
 
 def speed_up(before: Estimate, after: Estimate) -> Estimate:
-    """Tell how many times as fast the calls of one point are as those of another one, with its interval.
+    """Compute the speed-up from one point to another, with its interval.
 
-    Each end has three parts, whose squares add up: the reach of either time, and the noise between two points by its
-    prior. All are scaled to Student's t with the few degrees of freedom that the prior is worth, so the interval is
+    Each end combines three parts, whose squares add up: the reach of each time's interval, and the prior noise
+    between two points. All are scaled to Student's t with the few degrees of freedom of the prior, so the interval is
     never narrower than one end of a time divided by the opposite end of the other.
 
     Returns:
-        A confidence of 0 where a time has no interval: its samples are too few.
+        The speed-up. Its confidence is 0 if a time has no interval because of too few samples.
 
     >>> before = Estimate(value=8.0, low=7.9, high=8.1, confidence=0.95)
-    >>> found = speed_up(before, Estimate(value=4.0, low=3.9, high=4.1, confidence=0.95))
-    >>> found.value, round(found.low, 2), round(found.high, 2)
+    >>> speedup = speed_up(before, Estimate(value=4.0, low=3.9, high=4.1, confidence=0.95))
+    >>> speedup.value, round(speedup.low, 2), round(speedup.high, 2)
     (2.0, 1.81, 2.21)
     """
     t = Noise(1.0, PRIOR_FREEDOM).reach((1 - CONFIDENCE) / 2)
@@ -93,7 +94,8 @@ def speed_up(before: Estimate, after: Estimate) -> Estimate:
 
 
 def _points(sweep: Sweep, label: str) -> list[tuple[int, Estimate, float, float]]:
-    found = []
+    """Return the number of devices, the time, and the exposed and idle shares at each point with a profile."""
+    points = []
     for point in sweep.points:
         if point.comparison is None or label not in point.comparison:
             continue
@@ -101,8 +103,8 @@ def _points(sweep: Sweep, label: str) -> list[tuple[int, Estimate, float, float]
         profile = candidate.profile
         if profile is None or not profile.device_uses or not profile.recorded_ns:
             continue
-        uses, of = profile.device_uses, profile.recorded_ns * len(profile.device_uses)
-        exposed = sum(each.exposed_collective_ns for each in uses) / of
-        idle = sum(each.idle_ns for each in uses) / of
-        found.append((len(uses), time_of(candidate.latency.calls_ns), exposed, idle))
-    return found
+        uses, total_ns = profile.device_uses, profile.recorded_ns * len(profile.device_uses)
+        exposed = sum(each.exposed_collective_ns for each in uses) / total_ns
+        idle = sum(each.idle_ns for each in uses) / total_ns
+        points.append((len(uses), time_of(candidate.latency.calls_ns), exposed, idle))
+    return points

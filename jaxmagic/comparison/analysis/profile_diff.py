@@ -1,4 +1,4 @@
-"""Two profiles side by side: what got slower, what appeared and what vanished, by line and by operation."""
+"""Compares two profiles: what got slower, appeared or vanished, by source line and by operation."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from ...profiling.record.profile import Code, Profile
 from ...records.paths import short_source
 from ..record.comparison import Comparison
 
-#: What two profiles are compared by.
+#: The unit by which two profiles are compared.
 By = OneOf["line", "operation"]
 
-#: What became of a line or an operation.
+#: How a line or an operation changed.
 Change = OneOf["slower", "faster", "the same", "appeared", "vanished"]
 
-#: Three calls under the profiler do not tell a smaller difference.
+#: Three calls under the profiler cannot show a smaller difference.
 _NOTICEABLE = 0.1
 
-#: Time that reaches no line.
+#: The name for time that belongs to no source line.
 _NOWHERE = "(without a line)"
 
 
@@ -30,10 +30,10 @@ class Difference:
     """A line or an operation in two profiles.
 
     Attributes:
-        name: the line as it is written, or where it is if its source is not there; the name of the operation without
-            its number, with the shape of its result.
-        before_ns: its time in a call on a device, in the mean; 0 if it is not there.
-        after_ns: the same in the other profile.
+        name: the text of the line, or its location if the source is missing; or the name of the operation without its
+            number, and the shape of its result.
+        before_ns: its mean time per call and device in the first profile; 0 if it does not occur.
+        after_ns: the same in the second profile.
     """
 
     name: str
@@ -42,12 +42,12 @@ class Difference:
 
     @property
     def change_ns(self) -> float:
-        """By how much it is more."""
+        """The increase in time."""
         return self.after_ns - self.before_ns
 
     @property
     def change(self) -> Change:
-        """What became of it."""
+        """How it changed."""
         if not self.before_ns or not self.after_ns:
             return "vanished" if self.before_ns else "appeared"
         if abs(self.change_ns) < _NOTICEABLE * max(self.before_ns, self.after_ns):
@@ -56,26 +56,26 @@ class Difference:
 
 
 def differences(before: Profile, after: Profile, by: By) -> list[Difference]:
-    """All lines or operations of both, what changed most first.
+    """Compare all lines or operations of two profiles, sorted by the largest change.
 
-    Lines are the same that are written the same, wherever that is; operations that have the same name but for its
+    Lines match if they have the same text, wherever they are. Operations match if they have the same name without its
     number, and the same shape.
     """
     one, other = (_TIMES[by](each) for each in (before, after))
-    found = [Difference(name, one.get(name, 0.0), other.get(name, 0.0)) for name in dict.fromkeys([*one, *other])]
-    return sorted((each for each in found if each.before_ns or each.after_ns), key=lambda each: -abs(each.change_ns))
+    rows = [Difference(name, one.get(name, 0.0), other.get(name, 0.0)) for name in dict.fromkeys([*one, *other])]
+    return sorted((each for each in rows if each.before_ns or each.after_ns), key=lambda each: -abs(each.change_ns))
 
 
 def profiled(comparison: Comparison) -> list[tuple[str, Profile]]:
-    """The candidates whose devices' time is known, with their labels; the baseline is the first of them."""
-    found = [
+    """Return the label and profile of each candidate with known device time, the baseline first."""
+    profiles = [
         (each.label, each.profile) for each in comparison.candidates if each.profile and each.profile.device_uses
     ]
-    return sorted(found, key=lambda each: each[0] != comparison.baseline)
+    return sorted(profiles, key=lambda each: each[0] != comparison.baseline)
 
 
 def call_ns(profile: Profile) -> float:
-    """Device time of a call on a device, in the mean."""
+    """Return the mean device time per call and device."""
     return profile.device_ns / _parts(profile)
 
 
@@ -103,7 +103,7 @@ def _operations(profile: Profile) -> Mapping[str, float]:
 
 
 def _unnumbered(name: str) -> str:
-    """The name of an instruction without what only tells it from others of its kind.
+    """Return the name of an instruction without its number.
 
     >>> _unnumbered("fusion.12"), _unnumbered("sort")
     ('fusion', 'sort')
@@ -112,10 +112,10 @@ def _unnumbered(name: str) -> str:
 
 
 def _summed(rows: Iterable[tuple[str, int]], profile: Profile) -> Mapping[str, float]:
-    found: dict[str, float] = {}
+    times: dict[str, float] = {}
     for name, time_ns in rows:
-        found[name] = found.get(name, 0.0) + time_ns / _parts(profile)
-    return found
+        times[name] = times.get(name, 0.0) + time_ns / _parts(profile)
+    return times
 
 
 def _parts(profile: Profile) -> int:

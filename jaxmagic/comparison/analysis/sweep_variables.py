@@ -1,4 +1,4 @@
-"""The values that a sweep goes through: which of them are numbers, and how people read them."""
+"""Makes the variables of a sweep: which values are numbers, and how they are written."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from ..record.curve import Variable
 
 
 def variable(name: str, values: Sequence[Any]) -> Variable:
-    """A variable with these values.
+    """Make a variable with these values.
 
     Raises:
-        ValueError: there are none, or one is there twice.
+        ValueError: there is no value, or one is repeated.
 
     >>> variable("n", [1, 2.5]).numbers
     (1.0, 2.5)
@@ -25,9 +25,9 @@ def variable(name: str, values: Sequence[Any]) -> Variable:
     for value in values:
         label = _label(value)
         if _is_among(value, seen):
-            raise ValueError(f"{name} has a value twice: {label}")
+            raise ValueError(f"{name} has the value {label} twice")
         uses[label] = uses.get(label, 0) + 1
-        labels.append(f"{label} ({uses[label]})" if uses[label] > 1 else label)  # such as functions without a name
+        labels.append(f"{label} ({uses[label]})" if uses[label] > 1 else label)  # such as lambdas
     numbers = tuple(map(_number, values))
     real = [each for each in numbers if each is not None]
     distinct = len(real) == len(numbers) == len(set(real))
@@ -35,14 +35,14 @@ def variable(name: str, values: Sequence[Any]) -> Variable:
 
 
 def _is_among(value: Any, seen: dict[Any, int]) -> bool:
-    """Tell whether a value was seen before; from now on it was."""
+    """Tell whether a value was seen before, and add it."""
     try:
-        found = value in seen
+        is_known = value in seen
         seen[value] = 1
-    except Exception:  # what has no hash is told from others by what it is
-        found = id(value) in seen
+    except Exception:  # values without a hash are compared by identity
+        is_known = id(value) in seen
         seen[id(value)] = 1
-    return found
+    return is_known
 
 
 def _label(value: Any) -> str:
@@ -51,7 +51,7 @@ def _label(value: Any) -> str:
         text = value
     elif isinstance(value, int):
         text = str(value)
-    elif number is not None:  # NumPy's and JAX's as well, whose repr is that of an array
+    elif number is not None:  # also NumPy and JAX scalars, whose repr is that of an array
         text = str(int(number)) if number.is_integer() and number < 2**53 else repr(number)
     else:
         name = getattr(value, "__name__", None)  # types and functions
@@ -60,7 +60,7 @@ def _label(value: Any) -> str:
 
 
 def _number(value: Any) -> float | None:
-    """A positive number that fits on an axis; ``None`` for anything else."""
+    """Return a positive number that fits on an axis; ``None`` for anything else."""
     if isinstance(value, bool | str | bytes):
         return None
     try:

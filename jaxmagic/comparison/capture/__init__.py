@@ -1,1 +1,1 @@
-"""Measures candidates in shuffled rounds, and checks that their outputs agree."""
+"""Measures candidates in shuffled rounds, and checks whether their outputs agree."""

@@ -1,4 +1,4 @@
-"""Do two candidates compute the same? Their outputs, leaf by leaf."""
+"""Checks whether two candidates compute the same, leaf by leaf of their outputs."""
 
 from __future__ import annotations
 
@@ -7,20 +7,20 @@ from typing import Any
 from ...runtime.copies import unguarded
 from ..record.candidate import Check, CheckKind
 
-#: For types that have no rounding: integers, booleans.
+#: The tolerance for types without rounding: integers, booleans.
 _EXACT = 0.0
 
 
 def check_output(value: Any, reference: Any, kind: CheckKind) -> Check:
     """Compare two pytrees of arrays and numbers.
 
-    With ``allclose`` a leaf passes where no error is larger than the tolerance: the square root of the coarser type's
-    precision, times the largest magnitude in that leaf of the reference. (The square root is what is left where an
-    algorithm sums in another order.) With ``equal`` structure, types and every bit have to be the same.
+    With ``allclose`` a leaf passes if no error exceeds the tolerance: the square root of the coarser type's machine
+    epsilon, times the largest magnitude in that leaf of the reference. (About this precision remains if an algorithm
+    sums in a different order.) With ``equal``, the structure, the types and every bit have to be the same.
 
     Args:
-        value: what the candidate returned.
-        reference: what the baseline returned.
+        value: the candidate's output.
+        reference: the baseline's output.
         kind: how to compare.
     """
     import jax
@@ -31,16 +31,16 @@ def check_output(value: Any, reference: Any, kind: CheckKind) -> Check:
     except Exception as error:
         return Check(kind=kind, passed=False, problem=f"cannot be compared ({type(error).__name__})")
     if our_tree != their_tree:
-        return Check(kind=kind, passed=False, problem=f"another structure: {our_tree}, not {their_tree}"[:300])
+        return Check(kind=kind, passed=False, problem=f"different structure: {our_tree}, not {their_tree}"[:300])
     worst = Check(kind=kind, passed=True)
     for (path, one), (_, other) in zip(ours, theirs, strict=True):
-        found = _check_leaf(one, other, jax.tree_util.keystr(path) or "the output", kind)
-        if (not found.passed and worst.passed) or (
-            found.passed == worst.passed and (found.largest_error or 0) >= (worst.largest_error or 0)
+        leaf = _check_leaf(one, other, jax.tree_util.keystr(path) or "the output", kind)
+        if (not leaf.passed and worst.passed) or (
+            leaf.passed == worst.passed and (leaf.largest_error or 0) >= (worst.largest_error or 0)
         ):
-            worst = found
-        if found.problem is not None:
-            return found
+            worst = leaf
+        if leaf.problem is not None:
+            return leaf
     return worst
 
 
@@ -55,13 +55,13 @@ def _check_leaf(value: Any, reference: Any, path: str, kind: CheckKind) -> Check
     except Exception as error:
         return Check(kind=kind, passed=False, leaf=path, problem=f"cannot be read ({type(error).__name__})")
     if one.shape != other.shape:
-        return Check(kind=kind, passed=False, leaf=path, problem=f"another shape: {one.shape}, not {other.shape}")
+        return Check(kind=kind, passed=False, leaf=path, problem=f"different shape: {one.shape}, not {other.shape}")
     if kind == "equal" and one.dtype != other.dtype:
-        return Check(kind=kind, passed=False, leaf=path, problem=f"another dtype: {one.dtype}, not {other.dtype}")
+        return Check(kind=kind, passed=False, leaf=path, problem=f"different dtype: {one.dtype}, not {other.dtype}")
     if one.dtype == object or one.dtype.kind in "USO":
         same = bool(np.all(one == other))
-        return Check(kind=kind, passed=same, leaf=path, problem=None if same else "another value")
-    # Only NumPy's own types can be subtracted without surprise: booleans, bfloat16 and integers become wide.
+        return Check(kind=kind, passed=same, leaf=path, problem=None if same else "different value")
+    # Widened, because subtracting booleans, bfloat16 and integers in their own types can fail or overflow.
     wide = np.complex128 if "c" in (one.dtype.kind, other.dtype.kind) else np.float64
     one_wide, other_wide = one.astype(wide), other.astype(wide)
     both_nan = np.isnan(one_wide) & np.isnan(other_wide)
@@ -74,7 +74,7 @@ def _check_leaf(value: Any, reference: Any, path: str, kind: CheckKind) -> Check
     if not np.isfinite(largest):
         return Check(kind=kind, passed=False, leaf=path, problem="NaN or infinite where the other is not")
     if kind == "equal" and largest == 0 and one.tobytes() != other.tobytes():
-        return Check(kind=kind, passed=False, leaf=path, problem="equal values in other bits, such as 0.0 and -0.0")
+        return Check(kind=kind, passed=False, leaf=path, problem="equal values, different bits, such as 0.0 and -0.0")
     return Check(
         kind=kind,
         passed=largest <= atol,

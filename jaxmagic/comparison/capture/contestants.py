@@ -1,4 +1,4 @@
-"""The candidates of a comparison while it is measured: who is still in, and who is compared with whom."""
+"""Keeps track of the candidates that have not failed while a comparison is measured, and of their baseline."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ...benchmarking.capture.runner import Runner
 from ...runtime import jax_errors
 from ..record.candidate import Work
 
-_Found = TypeVar("_Found")
+_Result = TypeVar("_Result")
 
 
 #: A function, its positional and its keyword arguments.
@@ -21,11 +21,11 @@ class Entry(NamedTuple):
     """A candidate that has not been measured yet.
 
     Attributes:
-        runner: calls it.
+        runner: calls the candidate.
         code: its source, for the record.
-        folded: whether it is known to compute nothing at run time.
-        like: the label of the one whose output it should have; the baseline's if left out.
-        work: says how much a call does. It is asked when all times have been taken, because it may trace the code.
+        folded: see :attr:`~jaxmagic.benchmarking.record.samples.Conditions.folded`.
+        like: the label of the candidate whose output it should have; the baseline if left out.
+        work: computes the work of a call. It runs after all times have been taken, because it may trace the code.
         call: returns the function that the candidate calls, its positional and its keyword arguments; ``None`` if the
             candidate does more than call one function.
     """
@@ -38,7 +38,7 @@ class Entry(NamedTuple):
     call: Callable[[], Call] | None = None
 
 
-#: Told of a candidate that cannot be measured, and why.
+#: Receives the label of a candidate that cannot be measured, and its error.
 Failed = Callable[[str, Exception], None]
 
 
@@ -50,13 +50,14 @@ class Contestants:
     """The candidates that have not failed.
 
     Args:
-        entries: all of them, by their labels.
-        baseline: the label of the one that the others are compared with; the first that is left, if it fails.
-        failed: told of each candidate that raises, which is left out then. What they raise is raised if ``None``.
+        entries: all candidates, by their labels.
+        baseline: the label of the candidate that the others are compared with. If it fails, the first of the
+            remaining ones takes its place.
+        failed: receives each candidate that raises, which is then dropped. If ``None``, the exception is raised.
 
     Attributes:
-        baseline: as it is now.
-        called: whether any of them was called to its end.
+        baseline: the label of the current baseline.
+        called: whether a call of any candidate has succeeded.
     """
 
     def __init__(self, entries: Mapping[str, Entry], baseline: str, failed: Failed | None) -> None:
@@ -75,29 +76,29 @@ class Contestants:
         return len(self._left)
 
     def items(self) -> ItemsView[str, Entry]:
-        """The candidates that are left, by their labels."""
+        """Return the remaining candidates, by their labels."""
         return self._left.items()
 
-    def of_each(self, measure: Callable[[str, Entry], _Found]) -> dict[str, _Found]:
-        """Measure each candidate; one that raises is out.
+    def of_each(self, measure: Callable[[str, Entry], _Result]) -> dict[str, _Result]:
+        """Measure each candidate, and drop those that raise.
 
         Raises:
-            AllFailed: every candidate did.
+            AllFailed: every candidate raised.
         """
-        found = {}
+        results = {}
         for label, entry in tuple(self._left.items()):
             try:
-                found[label] = measure(label, entry)
+                results[label] = measure(label, entry)
                 self.called = True
             except Exception as error:
                 self.drop(label, error)
-        return found
+        return results
 
     def drop(self, label: str, error: Exception) -> None:
-        """Go on without a candidate.
+        """Continue without a candidate.
 
         Raises:
-            Exception: `error`, if nobody wants to be told of it, or it is about an array that was used up.
+            Exception: `error`, if nothing receives failures, or if it is about an array that was donated or deleted.
             AllFailed: no candidate is left.
         """
         if self._failed is None or jax_errors.met_a_deleted_array(error):
@@ -112,7 +113,7 @@ class Contestants:
 
     @contextmanager
     def named(self, label: str) -> Iterator[None]:
-        """Name the candidate in what is raised within."""
+        """Add the candidate's label to exceptions in this context."""
         try:
             yield
         except Exception as error:
@@ -120,13 +121,13 @@ class Contestants:
             raise
 
     def forget_values(self) -> None:
-        """Let go of what calls have returned."""
+        """Release the values that calls have returned."""
         for entry in self._left.values():
             entry.runner.value = None
 
 
 def name_candidate(error: Exception, label: str) -> None:
-    """Add to an exception which candidate raised it, once."""
+    """Add a note to an exception that names the candidate which raised it, once."""
     note = f"This was the candidate {label!r}."
     if note not in getattr(error, "__notes__", ()):
         error.add_note(note)

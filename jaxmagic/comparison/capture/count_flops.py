@@ -1,4 +1,4 @@
-"""How many floating-point operations a call is, as XLA counts them, and what that count leaves out."""
+"""Counts the floating-point operations of a call with XLA's cost analysis, and says what that leaves out."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from typing import Any
 from ...runtime.functions import is_jitted
 from ..record.candidate import Work
 
-#: Custom calls that compute nothing: they tell the compiler where arrays lie.
+#: Custom calls that compute nothing: they annotate the sharding of arrays.
 _ANNOTATIONS = re.compile(r"Sharding|SPMD|annotate|sdy\.|shape_assertion", re.I)
 
 
 def count_operations(fn: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> Work:
-    """The floating-point operations of ``fn(*args, **kwargs)``, without running it.
+    """Count the floating-point operations of ``fn(*args, **kwargs)`` without running it.
 
-    It is lowered, jitted if it is not, and XLA's cost analysis of that program gives the number. The program is not
-    optimised yet: these are the operations that the source asks for, not those that are left.
+    The function is lowered, jitted first if it is not already, and XLA's cost analysis of that program gives the
+    number. The program is not optimized, so these are the operations in the source, not those that XLA executes.
     """
     try:
         lowered = _lower(fn, args, kwargs)
@@ -38,18 +38,18 @@ def _lower(fn: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
         return fn.lower(*args, **kwargs)
     if args or kwargs:
         return jax.jit(fn).lower(*args, **kwargs)
-    # What it computes with are arrays from around it: as arguments, for a program that held them would be huge.
+    # The arrays that it closes over become arguments, because a program that contained them would be huge.
     closed = jax.make_jaxpr(fn)()
     return jax.jit(lambda *given: jax.core.eval_jaxpr(closed.jaxpr, given)).lower(*closed.consts)
 
 
 def _caveats(text: str) -> list[str]:
-    """Return what is known to be missing in the count, from the program's text."""
-    found = []
+    """Find what is known to be missing in the count, from the program's text."""
+    caveats = []
     if re.search(r"\bstablehlo\.while\b", text):
-        found.append("the body of a loop is counted once")
+        caveats.append("the body of a loop is counted once")
     calls = dict.fromkeys(re.findall(r"custom_call @([\w.$]+)", text))
     missing = [name for name in calls if not _ANNOTATIONS.search(name)]
     if missing:
-        found.append(f"what is called outside XLA is not counted ({', '.join(missing[:3])})")
-    return found
+        caveats.append(f"custom calls are not counted ({', '.join(missing[:3])})")
+    return caveats

@@ -1,7 +1,7 @@
-"""A function and its derivatives, to be timed side by side.
+"""Makes derivatives of functions, to time them side by side.
 
-As :func:`jax.grad` does, derivatives are with respect to the first argument. Where the function is jitted its
-derivative is as well, because that is how people run it.
+As in :func:`jax.grad`, derivatives are with respect to the first argument. If the function is jitted, so is its
+derivative, because that is how it is usually run.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any, Literal, NamedTuple, get_args
 from ...runtime import private_api
 from ...runtime.functions import is_jitted, name_of
 
-#: What of a function is called.
+#: What to call: the function itself or one of its derivatives.
 Mode = Literal["forward", "grad", "value_and_grad"]
 
 MODES: tuple[Mode, ...] = get_args(Mode)
@@ -22,11 +22,11 @@ class Moded(NamedTuple):
     """A candidate in one of the modes.
 
     Attributes:
-        label: what it is called: in the first mode the candidate's own label, in others with the mode behind it.
-        of: the candidate's label.
-        mode: what of its function is called.
-        like: the label of the one whose output it should have: the baseline's in the same mode. ``None`` where there
-            is one mode only.
+        label: its label: the candidate's own in the first mode, followed by the mode in the others.
+        of: the candidate's own label.
+        mode: whether to call the function or a derivative.
+        like: the label of the baseline in the same mode, whose output it should have. ``None`` if there is only one
+            mode.
     """
 
     label: str
@@ -36,10 +36,10 @@ class Moded(NamedTuple):
 
 
 def in_modes(labels: Sequence[str], modes: Sequence[Mode], baseline: str | None = None) -> list[Moded]:
-    """Each candidate in each mode.
+    """Combine each candidate with each mode.
 
     Raises:
-        ValueError: a mode that is none, or one twice, or none at all.
+        ValueError: a mode is unknown or repeated, or there is none, or two labels would be the same.
 
     >>> [each.label for each in in_modes(["f", "g"], ["forward", "grad"])]
     ['f', 'f grad', 'g', 'g grad']
@@ -54,21 +54,21 @@ def in_modes(labels: Sequence[str], modes: Sequence[Mode], baseline: str | None 
 
     like = next((each for each in labels if baseline in [named(each, mode) for mode in modes]), None)
     like = like or next(iter(labels), "")
-    found = [
+    moded = [
         Moded(named(label, mode), label, mode, named(like, mode) if len(modes) > 1 else None)
         for label in labels
         for mode in modes
     ]
-    names = [each.label for each in found]
+    names = [each.label for each in moded]
     if len(set(names)) < len(names):
-        raise ValueError(f"two candidates would be called {max(names, key=names.count)!r}. Give one another label")
-    return found
+        raise ValueError(f"two candidates would have the label {max(names, key=names.count)!r}. Rename one of them")
+    return moded
 
 
 def derivative(fn: Callable[..., Any], mode: Mode) -> Callable[..., Any]:
-    """`fn` itself, or its derivative with respect to its first argument, with the same arguments static.
+    """Return `fn`, or its derivative with respect to its first argument, with the same static arguments.
 
-    Where `fn` returns more than one number, it is the derivative of the sum of all of them, as for a loss.
+    If `fn` returns more than one number, it is the derivative of their sum, as for a loss.
 
     >>> import jax.numpy as jnp
     >>> float(derivative(lambda x: x**2, "grad")(3.0)), float(derivative(jnp.sum, "grad")(jnp.ones(2))[0])
@@ -83,10 +83,10 @@ def derivative(fn: Callable[..., Any], mode: Mode) -> Callable[..., Any]:
 
 
 class Differentiated:
-    """Makes the derivative of a function once: calls after the first are calls of that.
+    """Makes the derivative of a function at the first call, and returns the same object from then on.
 
     Args:
-        mode: which one.
+        mode: which derivative.
     """
 
     def __init__(self, mode: Mode) -> None:
@@ -94,7 +94,7 @@ class Differentiated:
         self._made: Any = None
 
     def __call__(self, function: Callable[[], Any]) -> Any:
-        """The derivative of what `function` gives, which is asked once: it may be another object every time."""
+        """Return the derivative of the function that `function` returns. That may be a new object at each call."""
         if self._made is None:
             self._made = derivative(function(), self._mode)
         return self._made

@@ -1,4 +1,4 @@
-"""Functions and their arguments as candidates that can be measured."""
+"""Makes candidates that can be measured from functions and their arguments."""
 
 from __future__ import annotations
 
@@ -19,28 +19,28 @@ def entries_of(
     kwargs: Mapping[str, Any],
     setup: Callable[[], Iterable[Any]] | None = None,
 ) -> dict[str, Entry]:
-    """The candidates by their labels.
+    """Make the candidates, by their labels.
 
     Args:
-        functions: by the labels that they were given.
-        moded: which of them, and which of their derivatives.
-        args: positional arguments of all.
-        kwargs: keyword arguments of all.
+        functions: the functions, by their own labels.
+        moded: which functions and derivatives to measure.
+        args: positional arguments of all candidates.
+        kwargs: keyword arguments of all candidates.
         setup: makes the positional arguments before every sample, in place of `args`.
     """
-    found = {}
-    for each in moded:
-        given = functions[each.of]
-        fn = derivative(given, each.mode)
-        name = name_of(given)
-        found[each.label] = Entry(
+    entries = {}
+    for candidate in moded:
+        function = functions[candidate.of]
+        fn = derivative(function, candidate.mode)
+        name = name_of(function)
+        entries[candidate.label] = Entry(
             runner=runner_of(fn, args, kwargs, setup),
-            code=name if each.mode == "forward" else f"{each.mode} of {name}",
+            code=name if candidate.mode == "forward" else f"{candidate.mode} of {name}",
             folded=setup is None and is_folded(fn, args, kwargs),
-            like=each.like,
+            like=candidate.like,
             call=partial(_call, fn, args, kwargs, setup),
         )
-    return found
+    return entries
 
 
 def _call(fn: Any, args: Sequence[Any], kwargs: Mapping[str, Any], setup: Callable[[], Iterable[Any]] | None) -> Call:

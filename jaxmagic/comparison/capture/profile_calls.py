@@ -1,4 +1,4 @@
-"""Profiles calls of a candidate."""
+"""Profiles some calls of a candidate: where devices spend the time."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from ...profiling.capture.profiler_session import NotRecorded, Profiler, mark_ru
 from ...profiling.record.profile import Profile
 from ...records.note import note
 
-#: Calls that are recorded.
+#: The number of calls that are profiled.
 _CALLS = 3
 
 
 def profile_of(runner: Runner, code: str | None) -> Profile:
-    """Profile some more calls, without the functions that make their arguments.
+    """Profile some more calls, without making their arguments.
 
     Errors of the profiler and of the code are not raised: the record is empty then, and its notes say why.
     """

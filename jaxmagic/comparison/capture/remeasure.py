@@ -1,4 +1,4 @@
-"""A comparison once more: with other samples, and what only first calls can tell as it was."""
+"""Measures a comparison again: takes new samples, and keeps what the first calls showed."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ..record.comparison import Comparison
 
 
 class _Share:
-    """Progress as the share of rounds that are done."""
+    """Reports progress as the share of rounds that are done."""
 
     def __init__(self, tell: Callable[[float], None]) -> None:
         self._tell = tell
@@ -20,24 +20,23 @@ class _Share:
     def stage(
         self, text: str, total: float | None = None, *, ticking: bool = True, expected_s: float | None = None
     ) -> None:
-        """Begin something else, of which nobody is told."""
+        """Ignore the stage."""
 
     def advance(self, done: float, total: float | None = None) -> None:
-        """Tell how much of it is done."""
+        """Report the share that is done."""
         self._tell(min(done / total, 1.0) if total else 0.0)
 
 
 class Remeasure:
-    """Takes new samples of the candidates of a record; what its first calls told stays.
+    """Takes new samples of the candidates of a record; the first calls stay those of the record.
 
-    It holds what it calls, so it goes no further than the record: a copy of the record shares it, and a pickled one
-    has none.
+    It refers to the functions that it calls, so it is not pickled with the record. A copy of the record shares it.
 
     Args:
-        measure: measures the candidates, for a plan.
+        measure: measures the candidates according to a plan.
         before: the record.
-        plan: how it was measured.
-        seed: of the order within its rounds.
+        plan: the plan by which the record was measured.
+        seed: the seed of the order within its rounds.
     """
 
     def __init__(self, measure: Callable[..., Comparison], before: Comparison, plan: Plan, seed: int) -> None:
@@ -47,11 +46,11 @@ class Remeasure:
         self._seed = seed
 
     def __call__(self, budget_s: float, tell: Callable[[float], None] | None = None) -> Comparison:
-        """Measure once more.
+        """Measure again.
 
         Args:
             budget_s: how long, in seconds.
-            tell: told which share of that is spent.
+            tell: receives the share of the rounds that are done.
 
         Raises:
             ValueError: the budget is not positive.
@@ -59,17 +58,18 @@ class Remeasure:
         if not 0 < budget_s < float("inf"):
             raise ValueError(f"budget_s: expected a positive number of seconds, got {budget_s!r}")
         self._seed += 1
-        found = self._measure(
+        comparison = self._measure(
             self._plan._replace(budget_ns=max(round(budget_s * 1e9), 1), samples=None),
             baseline=self._before.baseline,
             code=self._before.code,
             progress=SILENT if tell is None else _Share(tell),
             seed=self._seed,
         )
-        return replace(found, candidates=tuple(map(self._with_first_call, found.candidates)), measure_again=self)
+        candidates = tuple(map(self._with_first_call, comparison.candidates))
+        return replace(comparison, candidates=candidates, measure_again=self)
 
     def _with_first_call(self, new: Candidate) -> Candidate:
-        """A candidate with its true first call, unless its names mean something else by now: it compiled again."""
+        """Restore a candidate's first call, unless it compiled again: then its names refer to something else now."""
         if new.first_call.compilations:
             return new
         old = self._before.candidate(new.label)
@@ -83,4 +83,4 @@ class Remeasure:
 
 
 def _nothing() -> None:
-    """Return what is left of :class:`Remeasure` in a pickle."""
+    """Return ``None``, which stands for a :class:`Remeasure` in a pickle."""

@@ -1,4 +1,4 @@
-"""A comparison from its candidates: first calls, their outputs, rounds, and calls in flight."""
+"""Measures candidates side by side: first calls, their outputs, rounds, and pipelined calls."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from .profile_calls import profile_of
 from .remeasure import Remeasure
 from .turns import Rounds, Turns
 
-#: How candidates that donate their arguments get others.
+#: How to give candidates that donate their arguments fresh ones.
 _FRESH_FOR_ALL = (
     "--each 'y = x.copy()' with f(y) as a candidate, setup=lambda: (x.copy(),) in jaxmagic.compare(), or fresh=True "
     "in jaxmagic.sweep()."
@@ -61,28 +61,28 @@ def take_comparison(
 ) -> Comparison:
     """Measure candidates side by side.
 
-    An interrupt while rounds are taken, or after that, ends the measurement, and what is whole of them is returned.
+    An interrupt during or after the rounds ends the measurement, and the complete rounds are returned.
 
     Args:
-        entries: the candidates by their labels.
-        plan: how long; its budget is that of all together.
-        baseline: the label of the one that the others are compared with.
-        check: how their outputs are compared with the baseline's.
-        strict: whether to go on only if they are the same.
-        profiled: whether some more calls of each are recorded by JAX's profiler, when all times have been taken.
-        code: the source of all, for the record.
-        failed: told of each candidate that raises, which is left out then; if the baseline does, the first one that
-            is left takes its place. What candidates raise is raised where this is not given.
-        progress: is told what runs, never while a clock does.
-        clock: in nanoseconds.
-        seed: of the order within the rounds.
-        unfinished: gets what was taken before something was raised: a comparison, or the timings of first calls.
+        entries: the candidates, by their labels.
+        plan: how long to measure; its budget is for all candidates together.
+        baseline: the label of the candidate that the others are compared with.
+        check: how to compare the outputs with the baseline's.
+        strict: whether to raise if outputs differ.
+        profiled: whether to profile some more calls of each candidate after all times have been taken.
+        code: the source of all candidates, for the record.
+        failed: receives each candidate that raises, which is then dropped. If the baseline raises, the first of the
+            remaining candidates takes its place. If this is ``None``, the exception is raised.
+        progress: shows what is running, never during a timed region.
+        clock: the clock, in nanoseconds.
+        seed: the seed of the order within the rounds.
+        unfinished: receives what was taken before an exception: a comparison, or the timings of first calls.
 
     Raises:
         OutputsDiffer: `strict`, and a candidate computes something else.
-        DonatedTwice: a call after the first met an array that an earlier one had used up.
-        AllFailed: every candidate did.
-        KeyboardInterrupt: before there was a round.
+        DonatedTwice: a call after the first used an array that an earlier call had donated or deleted.
+        AllFailed: every candidate raised.
+        KeyboardInterrupt: interrupted before there was a round.
     """
     started_at = timestamp()
     contestants = Contestants(entries, baseline, failed)
@@ -168,7 +168,7 @@ def _latencies(contestants: Contestants, rounds: Rounds) -> dict[str, Trial]:
 
 
 class _First(NamedTuple):
-    """The time of a first call, and whether it ran on devices of other processes."""
+    """The timing of a first call, and whether it ran on devices of other processes."""
 
     timing: Timing
     elsewhere: bool
@@ -187,7 +187,7 @@ def _need(entry: Entry) -> Executable | None:
     """Return the memory need of a candidate that calls one jitted function; its program is in JAX's caches by now.
 
     Other candidates may run several programs. JAX does not report which, and the largest of them would say nothing
-    about all of them together.
+    about their sum.
     """
     with suppress(Exception), unheard():
         if entry.call is not None:
@@ -198,7 +198,7 @@ def _need(entry: Entry) -> Executable | None:
 
 @dataclass
 class _Beyond:
-    """Measurements that follow the rounds, for each candidate; an interrupt ends them, and the rounds are kept."""
+    """Measurements of each candidate after the rounds. An interrupt ends them, and the rounds are kept."""
 
     interrupted: bool = False
     pipelined: dict[str, Pipelined | None] = field(default_factory=dict)
@@ -206,7 +206,7 @@ class _Beyond:
     profiles: dict[str, Profile] = field(default_factory=dict)
 
     def take(self, measure: Callable[[_Beyond], None]) -> None:
-        """Let `measure` fill in its part, unless there was an interrupt."""
+        """Let `measure` fill in its part, unless there has been an interrupt."""
         if not self.interrupted:
             try:
                 interruptible(measure)(self)
@@ -218,7 +218,7 @@ def _take_pipelined(
     contestants: Contestants, latencies: Mapping[str, Trial], budget_ns: float, beyond: _Beyond
 ) -> None:
     for label, entry in contestants.items():
-        with suppress(Exception):  # a candidate that fails by now has been measured
+        with suppress(Exception):  # a candidate that fails now has already been measured
             beyond.pipelined[label] = take_pipelined(entry.runner, median(latencies[label].calls_ns), budget_ns)
 
 

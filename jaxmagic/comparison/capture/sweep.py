@@ -1,7 +1,7 @@
-"""A comparison at every combination of some variables' values.
+"""Measures a comparison at every combination of the values of some variables.
 
-What fails at a point, by running out of memory or else, is written down, and the sweep goes on. An interrupt ends it,
-and keeps what was measured.
+If a point fails, by running out of memory for example, the error is recorded and the sweep continues. An interrupt
+ends it, and the points measured so far are kept.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ from ..record.sweep import Failure, Point, Sweep, SweepEnd
 from .contestants import AllFailed, Entry
 from .rounds import take_comparison
 
-#: Which of its values each variable has.
+#: The index of the value of each variable.
 Position = tuple[int, ...]
 
 #: Makes the candidates of a point.
 Prepare = Callable[[Position], Mapping[str, Entry]]
 
-#: Characters of an error's message that are kept.
+#: How many characters of an error's message are kept.
 _LONGEST = 300
 
 
@@ -57,24 +57,24 @@ def take_sweep(
     """Measure candidates side by side at each point of a grid.
 
     Args:
-        variables: what varies; the last one first.
-        labels: of the candidates.
-        prepare: makes them for a point; what it raises is that point's failure.
-        plan: how precisely; its budget is for the samples of all points together, and divided among them. First
-            calls, with what they compile, are not in it: all points are measured.
-        baseline: the label of the one that the others are compared with.
-        check: how their outputs are compared with the baseline's.
-        strict: whether to go on only if they are the same.
-        profiled: whether some more calls of each are recorded by JAX's profiler.
+        variables: the variables; the last one varies fastest.
+        labels: the labels of the candidates.
+        prepare: makes the candidates for a point; an exception counts as a failure of that point.
+        plan: how precisely to measure. Its budget is divided among all points, and excludes first calls and their
+            compilations: all points are measured.
+        baseline: the label of the candidate that the others are compared with.
+        check: how to compare the outputs with the baseline's.
+        strict: whether to raise if outputs differ.
+        profiled: whether to profile some more calls of each candidate.
         code: the source, for the record.
-        shown: makes what shows progress: of all points, and within it of each.
-        clock: in nanoseconds.
+        shown: makes a progress display; one is for all points, and another within it for each point.
+        clock: the clock, in nanoseconds.
 
     Raises:
         OutputsDiffer: `strict`, and a candidate computes something else.
-        DonatedTwice: a call after the first met an array that an earlier one had used up.
-        KeyboardInterrupt: before anything was measured.
-        Exception: what the first point failed with, where all of them did.
+        DonatedTwice: a call after the first used an array that an earlier call had donated or deleted.
+        KeyboardInterrupt: interrupted before anything was measured.
+        Exception: the first point's error, if all points failed.
     """
     started_at = timestamp()
     grid = list(product(*(range(len(each.labels)) for each in variables)))
@@ -103,7 +103,7 @@ def take_sweep(
     if measured and interrupted():
         stopped_by = "interrupt"
     if first_error is not None:
-        first_error.add_note("Every point of the sweep failed; this is the first one's error.")
+        first_error.add_note("Every point of the sweep failed; this is the error of the first.")
         raise first_error
     return Sweep(
         code=code,
@@ -119,7 +119,7 @@ def take_sweep(
 
 
 def _take_point(at: Position, prepare: Prepare, plan: Plan, **how: Any) -> tuple[Point, Exception | None]:
-    """One point of the grid, and its first error, of which nothing but words is kept for the record."""
+    """Measure one point of the grid, and return its first error if all of it failed; the record has only text."""
     errors: dict[str | None, Exception] = {}
     comparison = None
     try:
@@ -136,13 +136,13 @@ def _take_point(at: Position, prepare: Prepare, plan: Plan, **how: Any) -> tuple
     first = next(iter(errors.values()), None)
     if any(jax_errors.ran_out_of_memory(each) for each in errors.values()):
         for each in errors.values():
-            each.__traceback__ = each.__context__ = None  # its frames hold arrays, and the next point needs the room
+            each.__traceback__ = each.__context__ = None  # frees the arrays in its frames for the next point
         gc.collect()
     return Point(at=at, comparison=comparison, failures=failures), first if comparison is None else None
 
 
 def in_words(error: BaseException) -> str:
-    r"""An exception in a line.
+    r"""Describe an exception in one line.
 
     >>> in_words(ValueError("too\n  large"))
     'ValueError: too large'

@@ -1,7 +1,7 @@
-"""Rounds: a sample of every candidate in each, and two of the baseline, in an order that is shuffled for each round.
+"""Takes rounds of one sample of every candidate, and two of the baseline, in an order that is shuffled each time.
 
-What one candidate leaves behind (caches, clocks, garbage) so meets every other one as often, and which of equal
-candidates takes longest in a round is a matter of chance alone.
+So what one candidate leaves behind (caches, clocks, garbage) affects every other one equally often, and which of
+equal candidates takes longest in a round is a matter of chance.
 """
 
 from __future__ import annotations
@@ -27,25 +27,25 @@ from .contestants import AllFailed, Contestants
 
 _Turn = TypeVar("_Turn")
 
-#: From so many rounds on it is checked now and then whether the ratios are known well enough.
+#: From this many rounds on, it is checked now and then whether the ratios are known precisely enough.
 _FIRST_CHECKPOINT = 40
 
-#: Calls of a candidate right before each of its samples, where these are short: so that each finds its own data and
-#: instructions in the caches, and not those of the one before it, which may be the same candidate or another one.
+#: Untimed calls of a candidate right before each of its samples, if they are short. So each sample finds the
+#: candidate's own data and instructions in the caches, whichever candidate ran before.
 _LEAD = 1
 
 
 class _Dropped(Exception):
-    """A candidate has failed, and the others go on."""
+    """A candidate has failed, and the others continue."""
 
 
 class Rounds(NamedTuple):
-    """A sample of each candidate for each round, and one more of the baseline.
+    """One sample of each candidate per round, and a second one of the baseline.
 
     Attributes:
-        taken: of each candidate.
-        again: of the baseline.
-        stopped_by: what ended them.
+        taken: the samples of each candidate.
+        again: the second samples of the baseline.
+        stopped_by: what ended the rounds.
     """
 
     taken: dict[str, list[int]]
@@ -57,15 +57,15 @@ class Turns:
     """Candidates that take turns.
 
     Args:
-        contestants: who is still in; one that fails is dropped.
-        plan: with the budget of all together.
-        clock: in nanoseconds.
-        progress: is told what runs.
-        seed: of the order within the rounds.
+        contestants: the remaining candidates; one that fails is dropped.
+        plan: the plan, with the budget for all candidates together.
+        clock: the clock, in nanoseconds.
+        progress: shows what is running.
+        seed: the seed of the order within the rounds.
 
     Attributes:
-        share: the plan with what each candidate has of the budget.
-        rounds: those that are whole, also where :meth:`take` has raised; ``None`` if there are none.
+        share: the plan with the budget of one candidate.
+        rounds: the complete rounds, even if :meth:`take` has raised; ``None`` if there are none.
     """
 
     def __init__(self, contestants: Contestants, plan: Plan, *, clock: Clock, progress: Progress, seed: int) -> None:
@@ -80,10 +80,10 @@ class Turns:
         self._again_ns: int | None = None
 
     def warm_up(self, firsts_ns: Mapping[str, float]) -> dict[str, WarmUp]:
-        """Warm up all candidates in shuffled order; the baseline twice where its calls are long: that is a round.
+        """Warm up all candidates in shuffled order; the baseline twice if its calls are long, which makes a round.
 
         Args:
-            firsts_ns: what the first call of each took beside compiling.
+            firsts_ns: the time of each first call without compiling.
         """
         self._progress.stage("warming up", ticking=False)
         contestants = self._contestants
@@ -106,7 +106,7 @@ class Turns:
         return found
 
     def _set_up(self, found: Mapping[str, WarmUp]) -> bool:
-        """Decide of how many calls samples are; whether no candidate has failed meanwhile."""
+        """Choose the number of calls per sample, and return whether no candidate has failed meanwhile."""
         labels = {entry.runner: label for label, entry in self._contestants.items()}
 
         @contextmanager
@@ -125,7 +125,7 @@ class Turns:
         return True
 
     def take(self, warm: Mapping[str, WarmUp]) -> Rounds:
-        """Rounds until the ratios are known, the budget is spent or the user interrupts."""
+        """Take rounds until the ratios are known, the budget is spent or the user interrupts."""
         while (found := self._take(warm)) is None:
             pass  # one has failed: once more, without it
         return found
@@ -159,7 +159,7 @@ class Turns:
 
     @interruptible
     def _take_turns(self, turns: Sequence[tuple[str, Runner, list[int]]], ending: _Ending) -> StoppedBy | None:
-        """Take rounds; what ended them, or ``None`` where a candidate has failed and was dropped."""
+        """Take rounds. Return what ended them, or ``None`` if a candidate has failed and was dropped."""
         while (stopped_by := ending.reached()) is None:
             for label, runner, samples in self._shuffled(turns):
                 try:
@@ -170,7 +170,7 @@ class Turns:
         return stopped_by
 
     def _keep_first_round(self, warm: Mapping[str, WarmUp], taken: dict[str, list[int]], again: list[int]) -> None:
-        """The last calls of the warm-up, where each of them is as good as a sample."""
+        """Keep the last calls of the warm-up as a round, if each of them counts as a sample."""
         kept = {label: warm[label].sample_ns for label in taken}
         again_ns, self._again_ns = self._again_ns, None
         if again_ns is None or self._contestants.baseline != self._warm_baseline:
@@ -185,14 +185,14 @@ class Turns:
 
 
 class _Ending:
-    """When there are enough rounds.
+    """Decides when there are enough rounds.
 
     Args:
-        times: samples of each candidate, the baseline first; they grow.
-        again: samples of the baseline once more.
-        plan: with the budget of all together.
-        progress: is told how many rounds there are, of about how many.
-        clock: in nanoseconds.
+        times: the samples of each candidate, the baseline first. These lists grow.
+        again: the second samples of the baseline.
+        plan: the plan, with the budget for all candidates together.
+        progress: shows the number of rounds, and about how many there will be.
+        clock: the clock, in nanoseconds.
     """
 
     def __init__(
@@ -212,7 +212,7 @@ class _Ending:
         self._foretold = False
 
     def reached(self) -> StoppedBy | None:
-        """Tell whether the rounds end here, and why; ``None`` where there is to be another one."""
+        """Return why the rounds end here; ``None`` if there should be another one."""
         plan, count, now_ns = self._plan, len(self._again), self._clock()
         if count == 0:
             return None
@@ -234,7 +234,7 @@ class _Ending:
         return None
 
     def _foretell(self, count: int, each_ns: float) -> None:
-        """Say how long the rounds of a verdict take, where that is beyond the budget."""
+        """Show how long the rounds that a verdict needs will take, if that exceeds the budget."""
         if not self._foretold and self._needed * each_ns > self._plan.budget_ns:
             self._foretold = True
             left_s = (self._needed - count) * each_ns / 1e9

@@ -1,4 +1,4 @@
-"""Pictures of comparisons and sweeps."""
+"""Draws charts of comparisons and sweeps."""
 
 from ...charts.chart_of import Pictured
 from ..record.comparison import Comparison
@@ -9,5 +9,5 @@ from .sweep import sweep_chart
 
 CHARTS = {
     Comparison: {"ratios": Pictured(forest), "distributions": Pictured(latencies)},
-    Sweep: {"curves": Pictured(sweep_chart, "nothing of the sweep could be measured")},
+    Sweep: {"curves": Pictured(sweep_chart, "no point of the sweep could be measured")},
 }

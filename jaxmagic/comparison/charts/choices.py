@@ -1,4 +1,4 @@
-"""What a reader may choose to see of a comparison or a benchmark: another metric, another statistic; as charts."""
+"""Draws the charts that a reader can choose for a comparison: another metric, another statistic."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from ...statistics.medians import median, quantile
 from ..record.candidate import Candidate
 from ..record.comparison import Comparison
 
-#: What of a candidate is looked at.
+#: The time of a candidate to show.
 Metric = Literal["latency", "pipelined", "first call", "compile"]
 
-#: One number for all samples.
+#: The number that summarizes all samples.
 Statistic = Literal["median", "minimum", "mean", "90th percentile"]
 
 STATISTICS: dict[Statistic, Callable[[Sequence[float]], float]] = {
@@ -34,7 +34,7 @@ METRICS: tuple[Metric, ...] = ("latency", "pipelined", "first call", "compile")
 
 
 def time_of(candidate: Candidate, metric: Metric, statistic: Statistic) -> float | None:
-    """One number for a candidate, in nanoseconds; ``None`` where it was not measured."""
+    """Return one number for a candidate, in nanoseconds; ``None`` if it was not measured."""
     if metric == "first call":
         return float(candidate.first_call.wall_ns)
     if metric == "compile":
@@ -44,67 +44,67 @@ def time_of(candidate: Candidate, metric: Metric, statistic: Statistic) -> float
 
 
 def times_chart(comparison: Comparison, metric: Metric, statistic: Statistic, hidden: Collection[str] = ()) -> Bars:
-    """A bar for each candidate, as long as its time.
+    """Draw a bar for each candidate, as long as its time.
 
     Raises:
-        ValueError: nothing of that was measured.
+        ValueError: the metric was not measured for any candidate.
     """
-    found = {}
+    times = {}
     for each in comparison.candidates:
         time_ns = time_of(each, metric, statistic)
         if time_ns is not None and each.label not in hidden:
-            found[each.label] = time_ns
-    if not found:
+            times[each.label] = time_ns
+    if not times:
         raise ValueError(f"{metric} was not measured for any of these candidates")
     label = metric if metric in ("first call", "compile") else f"{statistic} {metric}"
     return Bars(
         title=f"{label} of each candidate",
-        x=Scale(label=label, quantity="time", low=0.0, high=max(1.0, *found.values())),
-        bars=tuple(Bar(name=name, parts=((label, time_ns),)) for name, time_ns in found.items()),
+        x=Scale(label=label, quantity="time", low=0.0, high=max(1.0, *times.values())),
+        bars=tuple(Bar(name=name, parts=((label, time_ns),)) for name, time_ns in times.items()),
     )
 
 
 def ratios_chart(
     comparison: Comparison, metric: Metric, statistic: Statistic, hidden: Collection[str] = ()
 ) -> Forest:
-    """The time of each candidate over that of the baseline.
+    """Draw the ratio of each candidate's time to the baseline's.
 
-    For the median latency that is the median of the ratios of the rounds, with its interval and the noise. Whatever
-    else is chosen is a ratio of two numbers, which has none.
+    For the median latency it is the median of the ratios of the rounds, with its interval and the noise. For other
+    choices it is a ratio of two numbers, without an interval.
 
     Raises:
-        ValueError: the baseline's was not measured, or is 0.
+        ValueError: the baseline's time was not measured, or is 0.
     """
     if (metric, statistic) == ("latency", "median"):
         return without_rows(chart_of(comparison), hidden)
-    whole = time_of(comparison.candidate(comparison.baseline), metric, statistic)
-    if not whole:
+    baseline_ns = time_of(comparison.candidate(comparison.baseline), metric, statistic)
+    if not baseline_ns:
         raise ValueError(f"{comparison.baseline} has no {metric} to compare with. Choose another baseline or metric")
     rows = []
     for hue, each in enumerate(comparison.candidates):
         time_ns = time_of(each, metric, statistic)
         if time_ns and each.label not in hidden:
-            rows.append(Row(name=each.label, value=time_ns / whole, hue=hue))
+            rows.append(Row(name=each.label, value=time_ns / baseline_ns, hue=hue))
     what = metric if metric in ("first call", "compile") else f"{statistic} {metric} time"
     return Forest(
-        title=f"{what} over that of {comparison.baseline}",
+        title=f"{what} relative to {comparison.baseline}",
         x=ratio_scale(what, comparison.baseline, [each.value for each in rows]),
         rows=tuple(rows),
     )
 
 
-def without_rows(found: Chart, hidden: Collection[str]) -> Forest:
-    """A forest without some of its rows."""
-    assert isinstance(found, Forest)
-    return replace(found, rows=tuple(each for each in found.rows if each.name not in hidden))
+def without_rows(chart: Chart, hidden: Collection[str]) -> Forest:
+    """Return a forest chart without the hidden rows."""
+    assert isinstance(chart, Forest)
+    return replace(chart, rows=tuple(each for each in chart.rows if each.name not in hidden))
 
 
-def without_series(found: Curves, hidden: Collection[str]) -> Curves:
-    """Curves without some of them."""
-    return replace(found, series=tuple(each for each in found.series if each.name not in hidden))
+def without_series(chart: Curves, hidden: Collection[str]) -> Curves:
+    """Return a chart without the hidden curves."""
+    return replace(chart, series=tuple(each for each in chart.series if each.name not in hidden))
 
 
 def latencies(comparison: Comparison) -> Curves:
-    """The distribution of each candidate's time, as curves."""
+    """Draw the distribution of each candidate's samples."""
     drawn = {each.label: each.latency.calls_ns for each in comparison.candidates}
     return distributions(drawn, "distribution of each candidate's samples")

@@ -1,4 +1,4 @@
-"""The ratios of a comparison with their intervals."""
+"""Draws the ratios of a comparison with their intervals."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ def forest(record: Comparison) -> Forest:
     """Draw the ratio of each candidate to the baseline."""
     rows = []
     for hue, label in enumerate(record):
-        found, rounds = record[label], ratios(record, label)
-        low, high = found.interval or (None, None)
-        value = found.ratio.value if found.ratio else median(rounds)
+        versus, rounds = record[label], ratios(record, label)
+        low, high = versus.interval or (None, None)
+        value = versus.ratio.value if versus.ratio else median(rounds)
         if label == record.baseline:
             rows.append(Row(name=label, value=1.0, verdict="baseline", hue=hue))
         else:
@@ -26,7 +26,7 @@ def forest(record: Comparison) -> Forest:
                     value=value,
                     low=low,
                     high=high,
-                    verdict=found.verdict if found.ratio else "too few rounds to tell",
+                    verdict=versus.verdict if versus.ratio else "too few rounds to tell",
                     hue=hue,
                     hill=hill(rounds),
                 )
@@ -36,9 +36,9 @@ def forest(record: Comparison) -> Forest:
     ends += [place for row in rows for place, _ in row.hill]
     ends += (noise.low, noise.high) if noise else ()
     return Forest(
-        title="time of each candidate over that of the baseline",
+        title="time of each candidate relative to the baseline",
         x=ratio_scale("time", record.baseline, ends),
         rows=tuple(rows),
         noise=(noise.low, noise.high) if noise else None,
-        noise_label=f"{record.twice} beside itself",
+        noise_label=f"{record.twice} compared with itself",
     )

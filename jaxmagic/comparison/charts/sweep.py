@@ -1,4 +1,4 @@
-"""The curves of a sweep."""
+"""Draws the curves of a sweep."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from ..record.sweep import Sweep
 
 
 def sweep_chart(record: Sweep) -> Curves | None:
-    """Draw the time of each candidate along the first variable."""
-    found = [each for each in record.curves if each.times]
-    if not found:
+    """Draw the time of each candidate along the variable with the most numbers."""
+    curves = [each for each in record.curves if each.times]
+    if not curves:
         return None
-    variable = found[0].variable
+    variable = curves[0].variable
     places = variable.numbers or tuple(map(float, range(len(variable.labels))))
     series = []
-    for hue, curve in enumerate(found):
+    for hue, curve in enumerate(curves):
         x = tuple(places[at] for at in curve.positions)
         times = curve.times
         series.append(
@@ -32,13 +32,13 @@ def sweep_chart(record: Sweep) -> Curves | None:
                 points=True,
             )
         )
-        if any(curve.compile_ns) and not curve.others:  # of a grid there are curves enough
+        if any(curve.compile_ns) and not curve.others:  # a grid has enough curves without them
             compiling = tuple(float(each) if each else None for each in curve.compile_ns)
             series.append(Series(name=f"{curve.name}: compile", x=x, y=compiling, hue=hue, dashed=True, muted=True))
     heights = [y for each in series for y in (*each.y, *(each.low or ()), *(each.high or ())) if y is not None]
     low, high = around(heights, log=True)
     return Curves(
-        title="time of a call, and of compiling",
+        title="time of a call, and compile time",
         x=_along(variable, places),
         y=Scale(label="time", quantity="time", low=low, high=high, log=True),
         series=tuple(series),
@@ -49,7 +49,7 @@ def sweep_chart(record: Sweep) -> Curves | None:
 
 
 def _along(variable: Variable, places: Sequence[float]) -> Scale:
-    """The axis of a variable: of its numbers, in logarithms where they grow, or of its names."""
+    """Make the axis of a variable: its numbers, logarithmic if they span more than a factor of 4, or its labels."""
     if variable.numbers is None:
         return Scale(
             label=variable.name,

@@ -1,4 +1,4 @@
-"""Comparisons and sweeps to play with."""
+"""Shows comparisons and sweeps interactively."""
 
 from ..record.comparison import Comparison
 from ..record.sweep import Sweep

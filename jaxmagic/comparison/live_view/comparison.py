@@ -1,4 +1,4 @@
-"""A comparison to play with: another baseline, another metric, without a candidate, and measured again."""
+"""Shows a comparison interactively: choose the baseline, metric and candidates, and measure again."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from ..charts.choices import METRICS, STATISTICS, latencies, ratios_chart, times
 from ..charts.memory_time import tradeoff
 from ..record.comparison import Comparison
 
-#: What is drawn.
+#: The charts to choose from.
 _RATIOS, _TIMES, _DISTRIBUTIONS = "ratios", "times", "distributions"
 _MEMORY = "memory against time"
 
 
 class ComparisonView(View):
-    """Controls over a comparison, and its picture and report below.
+    """Controls for a comparison, with its chart and report below.
 
     Args:
-        record: what is shown first.
+        record: the comparison to show first.
 
     Attributes:
-        record: what is shown: the last one that was measured.
+        record: the comparison that is shown: the last one that was measured.
     """
 
     def __init__(self, record: Comparison) -> None:
@@ -50,7 +50,7 @@ class ComparisonView(View):
         )
         self.again = ipywidgets.Button(description="Measure again", disabled=record.measure_again is None)
         self.again.tooltip = (
-            "This record was loaded, or comes from the history: what it measured is not there any more."
+            "This record was loaded or comes from the history: the measured functions are no longer available."
             if record.measure_again is None
             else "Take new samples of the same candidates"
         )
@@ -74,33 +74,33 @@ class ComparisonView(View):
         guard(self.refresh)(None)
 
     def refresh(self) -> None:
-        """Show what the controls ask for."""
+        """Show what the controls select."""
         drawn, metric = self.drawn.value, self.metric.value
         self.metric.disabled = drawn in (_DISTRIBUTIONS, _MEMORY)
         self.statistic.disabled = self.metric.disabled or metric in ("first call", "compile")
         self.scale.disabled = drawn == _TIMES
-        based = replace(self.record, baseline=self.baseline.value)
-        show(self.screen, based, self._chart(based))
+        rebased = replace(self.record, baseline=self.baseline.value)
+        show(self.screen, rebased, self._chart(rebased))
 
-    def _chart(self, based: Comparison) -> Chart:
+    def _chart(self, rebased: Comparison) -> Chart:
         hidden = [label for label, each in self.shown.items() if not each.value]
         if len(hidden) == len(self.shown):
-            raise ValueError("every candidate is left out. Tick one")
-        found: Chart
+            raise ValueError("every candidate is hidden. Tick one")
+        chart: Chart
         if self.drawn.value == _DISTRIBUTIONS:
-            found = without_series(latencies(based), hidden)
+            chart = without_series(latencies(rebased), hidden)
         elif self.drawn.value == _MEMORY:
-            found = without_series(_known(tradeoff(based)), hidden)
+            chart = without_series(_known(tradeoff(rebased)), hidden)
         elif self.drawn.value == _TIMES:
-            found = times_chart(based, self.metric.value, self.statistic.value, hidden)
+            chart = times_chart(rebased, self.metric.value, self.statistic.value, hidden)
         else:
-            found = ratios_chart(based, self.metric.value, self.statistic.value, hidden)
-        return replace(found, x=replace(found.x, log=self.scale.value == "log" and found.x.low > 0))
+            chart = ratios_chart(rebased, self.metric.value, self.statistic.value, hidden)
+        return replace(chart, x=replace(chart.x, log=self.scale.value == "log" and chart.x.low > 0))
 
     def _measure_again(self) -> None:
         measure = self.record.measure_again
         if measure is None:
-            raise ValueError("this record was loaded, or comes from the history: it cannot be measured again")
+            raise ValueError("this record was loaded or comes from the history, so it cannot be measured again")
         self.again.disabled = True
         self.progress.layout.visibility = "visible"
         try:
@@ -115,8 +115,8 @@ class ComparisonView(View):
         self.progress.value = share
 
 
-def _known(found: Curves | None) -> Curves:
-    """Measured again, what was known may be known no longer."""
-    if found is None:
-        raise ValueError("of fewer than two candidates it is known what memory they need")
-    return found
+def _known(chart: Curves | None) -> Curves:
+    """Raise if the memory is unknown, as it may be after measuring again."""
+    if chart is None:
+        raise ValueError("the memory of fewer than two candidates is known")
+    return chart

@@ -1,4 +1,4 @@
-"""A sweep to play with: all of it, or the comparison at one of its points."""
+"""Shows a sweep interactively: all of it, or the comparison at one of its points."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from ..charts.memory_time import tradeoff
 from ..record.sweep import Point, Sweep
 from .comparison import ComparisonView
 
-#: What is drawn of all points.
+#: The charts of all points to choose from.
 _TIMES, _MEMORY = "times", "memory against time"
 
 
 class SweepView(View):
-    """A choice of points, and what was measured there.
+    """A choice of points, with the comparison at the chosen one.
 
     Args:
-        record: what is shown.
+        record: the sweep to show.
     """
 
     def __init__(self, record: Sweep) -> None:
@@ -33,7 +33,7 @@ class SweepView(View):
         guard(self.refresh)(None)
 
     def refresh(self) -> None:
-        """Show what was chosen."""
+        """Show what the controls select."""
         point: Point | None = self.point.value
         before = [each for each in self.place.children if each is not self.screen]
         self.drawn.disabled = point is not None

@@ -1,4 +1,4 @@
-"""From labelled expressions to candidates that can be measured."""
+"""Makes candidates that can be measured from labelled expressions."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from ..capture.derivatives import Differentiated
 from ..record.candidate import Work
 from .labels import Labelled, called, differentiated, is_one_call
 
-#: Makes the candidates, given values for the variables of a sweep: runs the setup each time.
+#: Makes the candidates for given values of the variables of a sweep. It runs the setup each time.
 Make = Callable[[Mapping[str, Any]], Mapping[str, Entry]]
 
 
@@ -32,25 +32,25 @@ def compile_candidates(
     candidates: Sequence[Labelled],
     variables: Sequence[str],
 ) -> Make:
-    """Return what makes the candidates.
+    """Compile the cell into a function that makes the candidates.
 
     Args:
-        shell: in whose session they run.
-        arguments: of the magic.
+        shell: the shell in whose session they run.
+        arguments: the arguments of the magic.
         tree: the cell.
-        setup: its lines above the first label.
-        candidates: below.
-        variables: names that the setup and the candidates are given values for.
+        setup: the lines above the first label.
+        candidates: the labelled expressions.
+        variables: names of variables whose values the setup and the candidates receive.
     """
     modes = {f"__jaxmagic_{number}__": each.mode for number, each in enumerate(candidates) if each.mode != "forward"}
     named = iter(modes)
     timed = [each if each.mode == "forward" else differentiated(each, next(named)) for each in candidates]
     per, amount = arguments.per or (None, "")
     counted = per is not None and per != "flops"
-    asked = [parse(shell, "jaxcompare", amount, is_line=True).body] if counted else []
+    work = [parse(shell, "jaxcompare", amount, is_line=True).body] if counted else []
     functions = [called_without_arguments(each.body, shell.user_ns) for each in candidates]
     compiled = compile_setup(
-        [*(each.body for each in timed), *map(called, timed), *asked],
+        [*(each.body for each in timed), *map(called, timed), *work],
         setup=setup,
         each=parse(shell, "jaxcompare", arguments.each, is_line=True).body if arguments.each else [],
         namespace=shell.user_ns,
@@ -59,13 +59,13 @@ def compile_candidates(
     )
 
     def make(values: Mapping[str, Any]) -> Mapping[str, Entry]:
-        found = compiled(**values, **{name: Differentiated(mode) for name, mode in modes.items()})
+        made = compiled(**values, **{name: Differentiated(mode) for name, mode in modes.items()})
         count = len(candidates)
-        bodies, calls, answers = found.bodies[:count], found.bodies[count : 2 * count], found.bodies[2 * count :]
+        bodies, calls, answers = made.bodies[:count], made.bodies[count : 2 * count], made.bodies[2 * count :]
         works = _works(per, calls if per == "flops" else answers, count)
         return {
             candidate.label: Entry(
-                runner=Runner(body, each=found.each),
+                runner=Runner(body, each=made.each),
                 code=candidate.code,
                 folded=function is not None and is_folded(function, (), {}),
                 like=candidate.like,
@@ -86,7 +86,7 @@ def _count(answer: Callable[[], Any]) -> Work:
 
 
 def _works(per: str | None, answers: Sequence[Callable[[], Any]], count: int) -> Sequence[Callable[[], Work] | None]:
-    """For each candidate what says how much a call of it does."""
+    """Return a function for each candidate that computes the work of a call."""
     if per is None:
         return [None] * count
     if per == "flops":

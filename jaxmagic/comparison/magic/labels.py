@@ -1,4 +1,4 @@
-"""A cell of labelled expressions: the setup above them, and what of each expression is called."""
+"""Splits a cell into its setup and labelled expressions, and makes calls of derivatives."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ class Labelled(NamedTuple):
     """An expression under its label.
 
     Attributes:
-        label: its name.
-        expression: what is timed.
+        label: its label.
+        expression: the expression to time.
         code: its source.
-        mode: whether that is the expression itself or a derivative of the function that it calls.
-        like: the label of the one whose output it should have; ``None`` for the baseline's.
+        mode: whether to time the expression itself or a derivative of the function that it calls.
+        like: the label of the candidate whose output it should have; ``None`` for the baseline.
     """
 
     label: str
@@ -38,17 +38,17 @@ class Labelled(NamedTuple):
 
 
 def split_cell(tree: ast.Module, source: str, least: int) -> tuple[Statements, list[Labelled]]:
-    """The setup, and the labelled expressions below it.
+    """Split a cell into the setup and the labelled expressions below it.
 
-    A label with an expression is an annotation to Python: ``numpy: f(x)``.
+    To Python, a label with an expression is an annotation: ``numpy: f(x)``.
 
     Args:
         tree: the cell.
-        source: of the cell.
-        least: how many candidates there have to be.
+        source: its source.
+        least: the least number of candidates.
 
     Raises:
-        UsageError: fewer candidates, two of the same label, or something else behind the first one.
+        UsageError: there are fewer candidates, two with the same label, or something else after the first one.
     """
     first = next((index for index, each in enumerate(tree.body) if _label(each)), len(tree.body))
     candidates: list[Labelled] = []
@@ -57,95 +57,94 @@ def split_cell(tree: ast.Module, source: str, least: int) -> tuple[Statements, l
         _refuse_assignment(node)
         if label is None or not isinstance(node, ast.AnnAssign):
             raise UsageError(
-                f"line {node.lineno} is no candidate: behind the first label there are only lines such as "
-                "label: expression. Put what has to run before above them."
+                f"line {node.lineno} is not a candidate: after the first label, every line has to be "
+                "label: expression. Move other code above the first label."
             )
         if label in [each.label for each in candidates]:
-            raise UsageError(f"there are two candidates {label!r}. Give each a label of its own.")
+            raise UsageError(f"there are two candidates with the label {label!r}. Rename one of them.")
         code = ast.get_source_segment(source, node.annotation) or ast.unparse(node.annotation)
         candidates.append(Labelled(label, node.annotation, code))
     if len(candidates) < least:
         for node in tree.body:
             _refuse_assignment(node)
-        wanted = "at least two candidates" if least > 1 else "at least one candidate"
+        expected = "at least two candidates" if least > 1 else "at least one candidate"
         raise UsageError(
-            f"%%jaxcompare: expected {wanted}, got {len(candidates)}. "
-            "Write each on a line of its own: label: expression"
+            f"%%jaxcompare: expected {expected}, got {len(candidates)}. Write each on its own line: label: expression"
         )
     return tree.body[:first], candidates
 
 
 def _refuse_assignment(node: ast.stmt) -> None:
-    """``jit: y = f(x)`` is an assignment with an annotation."""
+    """Refuse ``jit: y = f(x)``, which is an assignment with an annotation."""
     if isinstance(node, ast.AnnAssign) and node.value is not None and isinstance(node.target, ast.Name):
         raise UsageError(
-            f"line {node.lineno}: behind the label {node.target.id} there is an assignment. Write the expression "
-            f"alone: {node.target.id}: {ast.unparse(node.value)[:60]}"
+            f"line {node.lineno}: the label {node.target.id} is followed by an assignment. Write only the "
+            f"expression: {node.target.id}: {ast.unparse(node.value)[:60]}"
         )
 
 
 def explain_label(error: SyntaxError) -> None:
-    """Say what is wrong with a label that Python does not take as one.
+    """Say what is wrong with a label that is not a Python name.
 
     Raises:
         UsageError: the line of `error` begins with such a label.
     """
-    found = re.match(r"""\s*(["']?[^\s:=()\[\]{}"'#][^:=()\[\]{}"'#]*["']?)\s*:\s*\S""", error.text or "")
-    if found is None or found[1].isidentifier() or found[1].split()[0] in keyword.kwlist:
+    labelled = re.match(r"""\s*(["']?[^\s:=()\[\]{}"'#][^:=()\[\]{}"'#]*["']?)\s*:\s*\S""", error.text or "")
+    if labelled is None or labelled[1].isidentifier() or labelled[1].split()[0] in keyword.kwlist:
         return
-    name = re.sub(r"\W+", "_", found[1].strip("\"'")).strip("_") or "label"
+    name = re.sub(r"\W+", "_", labelled[1].strip("\"'")).strip("_") or "label"
     raise UsageError(
-        f"line {error.lineno}: the label {found[1]} has to be a name of Python, such as {name}."
+        f"line {error.lineno}: the label {labelled[1]} has to be a Python name, such as {name}."
     ) from None
 
 
 def with_modes(candidates: Sequence[Labelled], modes: Sequence[Mode], baseline: str) -> list[Labelled]:
-    """Each candidate once for each mode: the function that it calls, or a derivative of that.
+    """Make each candidate once per mode: the function that it calls, or a derivative of that function.
 
     Args:
-        candidates: of the cell.
-        modes: what of each function is called.
+        candidates: the candidates of the cell.
+        modes: which of the function and its derivatives to call.
         baseline: the label that the others are compared with.
 
     Raises:
-        UsageError: a mode that is none, or a derivative is asked for of something that is not a call of a function
-            with an argument.
+        UsageError: a mode is unknown, or a derivative was requested of something that is not a function call with an
+            argument.
     """
     by_label = {each.label: each for each in candidates}
     try:
         in_all = in_modes(list(by_label), modes, baseline)
     except ValueError as error:
         raise UsageError(f"--{error}. Write for example --modes forward,grad") from None
-    found = []
+    labelled = []
     for moded in in_all:
-        each, mode = by_label[moded.of], moded.mode
+        candidate, mode = by_label[moded.of], moded.mode
         if mode != "forward":
-            if not (isinstance(each.expression, ast.Call) and each.expression.args):
+            if not (isinstance(candidate.expression, ast.Call) and candidate.expression.args):
                 raise UsageError(
-                    f"--modes {mode}: {each.label} is no call of a function with an argument, so that there is no "
+                    f"--modes {mode}: {candidate.label} is not a function call with an argument, so it has no "
                     "derivative. Write for example loss: f(params, x)"
                 )
-            each = each._replace(code=f"{mode} of {each.code}")
-        found.append(each._replace(label=moded.label, mode=mode, like=moded.like))
-    return found
+            candidate = candidate._replace(code=f"{mode} of {candidate.code}")
+        labelled.append(candidate._replace(label=moded.label, mode=mode, like=moded.like))
+    return labelled
 
 
-def differentiated(each: Labelled, name: str) -> Labelled:
-    """The same with the call of a function ``f(x)`` as a call of its derivative: ``name(lambda: f)(x)``."""
-    call = each.expression
+def differentiated(candidate: Labelled, name: str) -> Labelled:
+    """Replace the call of a function ``f(x)`` by a call of its derivative: ``name(lambda: f)(x)``."""
+    call = candidate.expression
     assert isinstance(call, ast.Call)
     made = ast.Call(ast.Name(name, ast.Load()), [_later(call.func)], [])
     changed = ast.Call(ast.copy_location(made, call.func), call.args, call.keywords)
-    return each._replace(expression=ast.copy_location(changed, call))
+    return candidate._replace(expression=ast.copy_location(changed, call))
 
 
-def called(each: Labelled) -> Statements:
-    """A statement with the value of ``(function, arguments, keywords)`` that an expression calls.
+def called(candidate: Labelled) -> Statements:
+    """Make a statement whose value is the ``(function, arguments, keywords)`` that an expression calls.
 
-    If it calls more than one function, it is all of it that is called, without arguments.
+    If the expression calls more than one function, the function is the whole expression, without arguments.
     """
-    call = each.expression
-    if isinstance(call, ast.Call) and not any(isinstance(node, ast.Call) for node in _operands(each)):
+    call = candidate.expression
+    if isinstance(call, ast.Call) and not any(isinstance(node, ast.Call) for node in _operands(candidate)):
         kwargs = ast.Dict(
             [None if each.arg is None else ast.Constant(each.arg) for each in call.keywords],
             [each.value for each in call.keywords],
@@ -156,16 +155,18 @@ def called(each: Labelled) -> Statements:
     return [ast.copy_location(ast.Expr(ast.Tuple(parts, ast.Load())), call)]
 
 
-def is_one_call(each: Labelled) -> bool:
+def is_one_call(candidate: Labelled) -> bool:
     """Tell whether an expression calls one function and does nothing else, such as ``model.loss(params, x, n=3)``."""
-    return isinstance(each.expression, ast.Call) and all(isinstance(node, _READS) for node in _operands(each))
+    return isinstance(candidate.expression, ast.Call) and all(
+        isinstance(node, _READS) for node in _operands(candidate)
+    )
 
 
-def _operands(each: Labelled) -> Iterator[ast.AST]:
+def _operands(candidate: Labelled) -> Iterator[ast.AST]:
     """Walk the arguments of a call, and its function unless that is a derivative, which is made once."""
-    call = each.expression
+    call = candidate.expression
     assert isinstance(call, ast.Call)
-    for part in (*call.args, *call.keywords, *([call.func] if each.mode == "forward" else [])):
+    for part in (*call.args, *call.keywords, *([call.func] if candidate.mode == "forward" else [])):
         yield from ast.walk(part)
 
 

@@ -1,4 +1,4 @@
-"""``%%jaxcompare``, called: from a cell with labels to a comparison, or a sweep of comparisons, that is shown."""
+"""Runs ``%%jaxcompare``: measures the labelled expressions of its cell, and shows the comparison or sweep."""
 
 from __future__ import annotations
 
@@ -36,15 +36,15 @@ def run_compare(
     """Measure the candidates of `cell` side by side.
 
     Raises:
-        UsageError: a wrong option, or a cell without two candidates.
+        UsageError: an option is wrong, or the cell has fewer than two candidates.
         SyntaxError: at the user's line.
     """
     words, rest = options.split(line, parser)
     arguments = options.parse(words, parser)
     if not options.only_comment(rest):
         raise UsageError(
-            f"%%jaxcompare: expected options only, got {rest.strip()[:60]!r}. Put the code below it, and a "
-            "value with spaces in quotes."
+            f"%%jaxcompare: expected only options, got {rest.strip()[:60]!r}. Put the code on the lines below, and "
+            "quote values with spaces."
         )
     try:
         tree = parse(shell, "jaxcompare", cell, is_line=False)
@@ -57,7 +57,7 @@ def run_compare(
     candidates = with_modes(given, arguments.modes, baseline)
     labels = [each.label for each in candidates]
     if baseline not in labels:
-        raise UsageError(f"there is no candidate {baseline!r} to be the baseline, only {', '.join(labels)}.")
+        raise UsageError(f"--baseline: there is no candidate {baseline!r}, only {', '.join(labels)}.")
     varied = read_sweep(shell, arguments.sweep)
     require_used(varied, [tree])
     earlier = load_earlier(shell, arguments, Sweep if varied else Comparison, Earlier)

@@ -1,10 +1,11 @@
-"""``--sweep NAME=VALUES``: the variables of a sweep, with values out of the user's session."""
+"""Reads ``--sweep NAME=VALUES``: the variables of a sweep, with values from the user's session."""
 
 from __future__ import annotations
 
 import argparse
 import ast
 import itertools
+import math
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
@@ -15,47 +16,45 @@ from ...magics.options import variable as variable_name
 from ..analysis.sweep_variables import variable
 from ..record.curve import Variable
 
-#: More points than these are a mistake, such as ``range(10**9)``.
+#: More points than this are probably a mistake, such as ``range(10**9)``.
 MOST_POINTS = 10_000
 
 
 class Varied(NamedTuple):
-    """A variable, and its values as the code sees them."""
+    """A variable, with its values as Python objects."""
 
     variable: Variable
     values: tuple[Any, ...]
 
 
 def read_sweep(shell: InteractiveShell, texts: Sequence[str]) -> list[Varied]:
-    """The variables of all ``--sweep`` options.
+    """Read the variables of all ``--sweep`` options.
 
     Args:
-        shell: in whose session the values are evaluated.
-        texts: such as ``n=2**6,2**8``, ``n=range(1, 9)`` or ``dtype=jnp.float32,jnp.bfloat16``.
+        shell: the shell in whose session the values are evaluated.
+        texts: the options, such as ``n=2**6,2**8``, ``n=range(1, 9)`` or ``dtype=jnp.float32,jnp.bfloat16``.
 
     Raises:
-        UsageError: one is not ``NAME=VALUES``, has no value or one twice, or there are two of one name.
-        Exception: whatever evaluating the values raises.
+        UsageError: an option is not ``NAME=VALUES``, has no value or a repeated one, or a name is repeated.
+        Exception: evaluating the values raised.
     """
-    found: list[Varied] = []
+    varied: list[Varied] = []
     for text in texts:
-        each = _read(shell, text)
-        if each.variable.name in [other.variable.name for other in found]:
-            raise UsageError(f"--sweep: {each.variable.name} is there twice. Give all of its values at once.")
-        found.append(each)
-    count = 1
-    for each in found:
-        count *= len(each.values)
+        new = _read(shell, text)
+        if new.variable.name in [each.variable.name for each in varied]:
+            raise UsageError(f"--sweep: {new.variable.name} was given twice. Give all of its values in one option.")
+        varied.append(new)
+    count = math.prod(len(each.values) for each in varied)
     if count > MOST_POINTS:
-        raise UsageError(f"--sweep: {count} points, of at most {MOST_POINTS}. Leave some values out.")
-    return found
+        raise UsageError(f"--sweep: expected at most {MOST_POINTS} points, got {count}. Leave out some values.")
+    return varied
 
 
-def require_used(found: Sequence[Varied], trees: Iterable[ast.AST]) -> None:
-    """See that every variable is read in the code, and not replaced: a sweep over nothing is a slip of the pen.
+def require_used(varied: Sequence[Varied], trees: Iterable[ast.AST]) -> None:
+    """Check that the code reads every variable and assigns none: otherwise the sweep is a mistake.
 
     Raises:
-        UsageError: one is not.
+        UsageError: a variable is not read, or is assigned.
     """
     nodes = [node for tree in trees for node in ast.walk(tree)]
     names = {node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)}
@@ -65,16 +64,16 @@ def require_used(found: Sequence[Varied], trees: Iterable[ast.AST]) -> None:
         for node in nodes
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store) and id(node) not in labels
     }
-    for each in found:
+    for each in varied:
         if each.variable.name in assigned:
             raise UsageError(
-                f"--sweep: the cell assigns {each.variable.name}, so that its values would be lost. "
-                "Use another name there."
+                f"--sweep: the cell assigns {each.variable.name}, which would overwrite its values. "
+                "Use another name in the cell."
             )
         if each.variable.name not in names:
             raise UsageError(
-                f"--sweep: {each.variable.name} is nowhere in the cell. Use it in the lines above the first label, "
-                "or in the candidates."
+                f"--sweep: the cell does not use {each.variable.name}. Use it above the first label, or in the "
+                "candidates."
             )
 
 
@@ -88,8 +87,8 @@ def _read(shell: InteractiveShell, text: str) -> Varied:
         tree = ast.parse(values_text.strip(), mode="eval")
     except (SyntaxError, ValueError, argparse.ArgumentTypeError):
         raise UsageError(
-            f"--sweep {text}: this is no variable with values of Python. Write for example --sweep n=64,256; "
-            "in quotes if there are spaces."
+            f"--sweep {text}: expected a variable with Python values. Write for example --sweep n=64,256, in quotes "
+            "if there are spaces."
         ) from None
     if any(isinstance(node, ast.BitXor) for node in ast.walk(tree)):
         raise UsageError(f"--sweep {text}: ^ is exclusive or in Python; a power is **, as in 2**4.")

@@ -1,1 +1,1 @@
-"""Candidates side by side, sweeps, and their verdicts."""
+"""Declares comparisons and sweeps, and judges them."""

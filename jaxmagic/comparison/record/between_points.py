@@ -1,8 +1,8 @@
-"""The noise between the points of a sweep, which the samples of one point do not show.
+"""Estimates the noise between the points of a sweep, which the samples of one point do not show.
 
-Each point has its own arrays at their own addresses, its own compilation and its own moment. Therefore its median
-differs from the next point's curve by more than the intervals of the medians say: typically by about 2 %. A sweep has
-few points, so the scatter that it shows is moderated by this prior, as in empirical Bayes:
+Each point has its own arrays at their own addresses, its own compilation and its own moment. Therefore medians
+scatter around a smooth curve by more than their intervals say, typically by about 2 %. A sweep has few points, so the
+scatter that it shows is moderated by this prior, as in empirical Bayes:
 
     s² = (ν₀ (s₀² + mean of the squared standard errors within points) + sum of squares) / (ν₀ + degrees of freedom)
 
@@ -19,11 +19,11 @@ from typing import NamedTuple
 
 from ...statistics.estimate import Estimate
 
-#: The prior standard deviation between points of one candidate, as a share of its time.
+#: The prior standard deviation of one candidate between points, as a share of its time.
 BETWEEN_POINTS = 0.02
 
-#: How many degrees of freedom the prior is worth. With three, exponents of simulated curves with 3 % between points
-#: are covered in 0.944 of cases; with four, in 0.930. With 1 or 2 % both cover in 0.97 or more.
+#: The degrees of freedom of the prior. With three, intervals cover the exponents of simulated curves with 3 % between
+#: points in 0.944 of cases; with four, in 0.930. With 1 or 2 % both cover them in 0.97 or more.
 PRIOR_FREEDOM = 3
 
 
@@ -31,15 +31,15 @@ class Noise(NamedTuple):
     """The standard deviation of one point, and how well it is known.
 
     Attributes:
-        deviation: of the logarithm.
-        freedom: the degrees of freedom of Student's t that belongs to it.
+        deviation: the standard deviation of the logarithm.
+        freedom: its degrees of freedom, for Student's t.
     """
 
     deviation: float
     freedom: float
 
     def reach(self, beyond: float) -> float:
-        """Tell how far chance takes a point to one side with probability `beyond`.
+        """Return the distance that chance exceeds to one side with probability `beyond`.
 
         >>> round(Noise(0.02, 4).reach(0.025), 4)
         0.0555
@@ -54,7 +54,7 @@ def moderated(squares: float, freedom: float, errors: Sequence[float], between: 
 
     Args:
         squares: the sum of squared residuals of logarithms.
-        freedom: its degrees of freedom; 0 where the curve goes through all points.
+        freedom: its degrees of freedom; 0 if the curve passes through all points.
         errors: the standard errors of the logarithms within each point.
         between: the prior standard deviation between points.
 
@@ -66,14 +66,14 @@ def moderated(squares: float, freedom: float, errors: Sequence[float], between: 
     return Noise(((PRIOR_FREEDOM * (between**2 + within) + squares) / total) ** 0.5, total)
 
 
-def standard_error(found: Estimate) -> float:
-    """The standard error of the logarithm, from the interval; 0 where there is none.
+def standard_error(estimate: Estimate) -> float:
+    """Return the standard error of the logarithm, from the interval; 0 if there is none.
 
     >>> round(standard_error(Estimate(value=1.0, low=0.98, high=1.02, confidence=0.95)), 4)
     0.0102
     """
     from scipy.special import ndtri
 
-    if not 0 < found.confidence < 1 or found.low <= 0:
+    if not 0 < estimate.confidence < 1 or estimate.low <= 0:
         return 0.0
-    return (log(found.high) - log(found.low)) / 2 / float(ndtri((1 + found.confidence) / 2))
+    return (log(estimate.high) - log(estimate.low)) / 2 / float(ndtri((1 + estimate.confidence) / 2))

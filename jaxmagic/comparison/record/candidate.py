@@ -1,4 +1,4 @@
-"""Declares a candidate of a comparison: its samples, its output, its work."""
+"""Declares a candidate of a comparison: its samples, the check of its output, its work."""
 
 from __future__ import annotations
 
@@ -17,20 +17,19 @@ CheckKind = Literal["allclose", "equal", "none"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Check:
-    """The check that a candidate computes what the baseline computes.
+    """The comparison of a candidate's output with the baseline's.
 
     Attributes:
         kind: ``allclose`` within the tolerances, ``equal`` in every bit.
-        passed: whether it does.
-        leaf: the path of the leaf of the pytree with the largest error, or that does not fit; ``None`` if there is
-            no leaf.
-        problem: what does not fit, where it is not the size of an error: another structure, shape or dtype.
+        passed: whether the outputs agree.
+        leaf: the path of the pytree leaf with the largest error or with the problem; ``None`` if there is no leaf.
+        problem: why the outputs differ, if it is not a numerical error: a different structure, shape or dtype.
         largest_error: the largest absolute difference in that leaf.
-        rtol: relative tolerance, of the larger of both values.
-        atol: absolute tolerance in that leaf.
-        dtype: of that leaf; ``None`` where it was not read.
-        like_dtype: of the same leaf in the output that it was compared with.
-        like: the label of the candidate whose output it was compared with; ``None`` for the baseline's.
+        rtol: the relative tolerance, given by the coarser of both types.
+        atol: the absolute tolerance in that leaf.
+        dtype: the dtype of that leaf; ``None`` if it was not read.
+        like_dtype: the dtype of the same leaf in the output that it was compared with.
+        like: the label of the candidate whose output it was compared with; ``None`` for the baseline.
     """
 
     kind: CheckKind
@@ -45,18 +44,18 @@ class Check:
     like: str | None = None
 
 
-#: What work is counted in: the user's own things, bytes, or floating-point operations.
+#: The unit of work: the user's own items, bytes, or floating-point operations.
 WorkKind = Literal["items", "bytes", "flops"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Work:
-    """The work of a call, which makes a throughput of its time.
+    """The work of a call; divided by the time, it gives the throughput.
 
     Attributes:
-        kind: of what.
-        amount: how many in one call; ``None`` where that is not known.
-        caveats: what the amount leaves out, or why there is none.
+        kind: the unit.
+        amount: the number of units per call; ``None`` if unknown.
+        caveats: what the amount leaves out, or why it is unknown.
     """
 
     kind: WorkKind
@@ -70,24 +69,25 @@ class Work:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Candidate:
-    """One of the things that were compared.
+    """One of the functions or expressions that were compared.
 
     Attributes:
-        label: its name.
-        code: its source, ``None`` if unknown.
+        label: its label.
+        code: its source; ``None`` if unknown.
         first_call: its first call, with its compilation.
-        warmup_ns: calls after it, until nothing compiled any more and they got no faster.
+        warmup_ns: the times of the next calls, until calls compiled nothing and got no faster.
         latency: one sample from each round.
-        pipelined: calls enqueued one after the other, with one wait; ``None`` where that was not measured.
-        waited: batches of as many calls as in `pipelined`, each call waited for, in turns with these: two for each.
+        pipelined: batches of calls enqueued one after the other, with one wait; ``None`` if not measured.
+        waited: batches of the same number of calls as in `pipelined`, each call waited for. Two of them were taken in
+            turns with each pipelined batch.
         memory: the program of a candidate that calls one jitted function and does nothing else, with its memory need
             per device but without a map. ``None`` for other candidates, which may run several programs.
-        check: whether its output is the baseline's; ``None`` for the baseline, and where that was not asked for.
-        conditions: what went on beside its samples.
-        work: how much a call does; ``None`` where that was not asked for.
-        profile: where devices spent the time of a few more calls; ``None`` where that was not asked for.
-        like: the label of its counterpart, where functions and their derivatives are compared: the baseline's same
-            derivative. ``None`` where everything is compared with the baseline.
+        check: whether its output agrees with the baseline's; ``None`` for the baseline, and if not requested.
+        conditions: the conditions under which its samples were taken.
+        work: the work of a call; ``None`` if not requested.
+        profile: where devices spent the time of a few more calls; ``None`` if not requested.
+        like: the label of its counterpart, the same derivative of the baseline, if functions and their derivatives
+            are compared. ``None`` if everything is compared with the baseline.
     """
 
     label: str
@@ -109,21 +109,21 @@ class Candidate:
 
     @property
     def pipelined_ratio(self) -> Estimate | None:
-        """The time of a batch of calls in flight over that of as many that are waited for, in turns with it."""
+        """The ratio of pipelined to waited-for time, for batches of equally many calls that were taken in turns."""
         from ...benchmarking.record.in_turns import in_turns
 
         return in_turns(self.pipelined, self.waited)
 
     @property
     def memory_bytes(self) -> int | None:
-        """The most that its program needs at once: argument + output + temporary - alias."""
+        """The peak memory of its program: argument + output + temporary - alias."""
         return None if self.memory is None else self.memory.peak_bytes
 
     @property
     def throughput(self) -> float | None:
-        """Work per second, each call waited for; ``None`` where the work is not known.
+        """Work per second, with each call waited for; ``None`` if the work is unknown.
 
-        By the mean time of a call: with skewed noise the median is shorter, and would promise too much.
+        It uses the mean time of a call. With skewed noise the median is shorter, and would promise too much.
         """
         if self.work is None or self.work.amount is None:
             return None
@@ -132,10 +132,10 @@ class Candidate:
 
     @property
     def throughput_interval(self) -> tuple[float, float] | None:
-        """Encloses the true throughput with 95 % confidence; ``None`` for fewer than six samples."""
+        """The 95 % confidence interval of the throughput; ``None`` for fewer than six samples."""
         from ...statistics.medians import mean_interval
 
-        found = mean_interval(self.latency.calls_ns)
-        if found is None or found.low <= 0 or self.work is None or self.work.amount is None:
+        mean_ns = mean_interval(self.latency.calls_ns)
+        if mean_ns is None or mean_ns.low <= 0 or self.work is None or self.work.amount is None:
             return None
-        return self.work.amount / found.high * 1e9, self.work.amount / found.low * 1e9
+        return self.work.amount / mean_ns.high * 1e9, self.work.amount / mean_ns.low * 1e9

@@ -1,4 +1,4 @@
-"""Records of candidates that were measured side by side."""
+"""Declares the record of candidates that were measured side by side."""
 
 from __future__ import annotations
 
@@ -18,32 +18,33 @@ from .candidate import Candidate
 
 
 class MeasureAgain(Protocol):
-    """Measures the candidates of a comparison once more."""
+    """Measures the candidates of a comparison again."""
 
     def __call__(self, budget_s: float, tell: Callable[[float], None] | None = None) -> Comparison:
-        """A new record, with new samples."""
+        """Return a new record with new samples."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Comparison(Record):
-    """Candidates that were measured in turns, in rounds whose order was shuffled.
+    """Candidates that were measured in turns, in shuffled rounds.
 
     Attributes:
-        code: the cell, ``None`` if there was none.
+        code: the source of the cell; ``None`` if there was none.
         started_at: when, in ISO 8601 with the time zone.
         baseline: the label of the candidate that the others are compared with.
-        candidates: in the order in which they were given; each has one sample a round.
-        twice: the label of the candidate that was measured twice in each round: the baseline, when it was measured.
-        again: its second samples. What they differ by from its first ones is the noise.
-        rtol: how narrow the intervals of the ratios were to become.
+        candidates: the candidates in the given order; each has one sample per round.
+        twice: the label of the candidate that was measured twice in each round: the baseline at that time.
+        again: its second samples. The differences from its first samples show the noise.
+        rtol: the target width of the intervals of the ratios, as a share of them to either side.
         budget_ns: how long sampling was allowed to take.
-        stopped_by: which of the two ended it, or what else did.
-        environment: under which this is true.
-        error: the type of what a candidate raised in a later call, which ended it; ``None`` if none did.
-        values: what the candidates returned, by label. Not saved, and not kept by the history.
-        measure_again: takes new samples of the same candidates, for a budget in seconds, and tells a function, if it
-            is given one, which share of that is spent; first calls stay those of this record. ``None`` for a record
-            that was loaded, or comes from the history.
+        stopped_by: what ended sampling: ``precision`` or ``budget``; ``count`` if the number of rounds was given,
+            ``interrupt`` if the user ended it, ``error`` if a later call raised.
+        environment: the environment in which this was measured.
+        error: the type of the exception by which a later call ended the rounds; ``None`` if there was none.
+        values: the values that the candidates returned, by label. They are not saved, and not kept by the history.
+        measure_again: takes new samples of the same candidates, for a budget in seconds. A function that it is given
+            receives the share of the rounds that are done. First calls stay those of this record. ``None`` for a
+            record that was loaded from a file or comes from the history.
     """
 
     _derived: ClassVar[tuple[str, ...]] = ("verdicts",)
@@ -65,7 +66,7 @@ class Comparison(Record):
     def __post_init__(self) -> None:
         labels = [each.label for each in self.candidates]
         if len(set(labels)) < len(labels):
-            raise ValueError(f"labels: expected different ones, got {printable(', '.join(labels))}")
+            raise ValueError(f"labels: expected distinct labels, got {printable(', '.join(labels))}")
         for name in ("baseline", "twice"):
             if getattr(self, name) not in labels:
                 raise ValueError(
@@ -77,11 +78,11 @@ class Comparison(Record):
 
     @property
     def compilations(self) -> tuple[Compilation, ...]:
-        """All compilations of the first calls."""
+        """All compilations in the first calls."""
         return tuple(one for each in self.candidates for one in each.first_call.compilations)
 
     def __getitem__(self, label: str) -> Versus:
-        """A candidate beside the baseline.
+        """Return the comparison of a candidate with the baseline.
 
         Raises:
             KeyError: there is no such candidate.
@@ -97,7 +98,7 @@ class Comparison(Record):
         return len(self.candidates)
 
     def candidate(self, label: str) -> Candidate:
-        """The samples of a candidate.
+        """Return a candidate by its label.
 
         Raises:
             KeyError: there is no such candidate.
@@ -109,23 +110,23 @@ class Comparison(Record):
 
     @property
     def verdicts(self) -> dict[str, Versus]:
-        """Each candidate beside the baseline, by label."""
+        """The comparison of each candidate with the baseline, by label."""
         return {label: self[label] for label in self}
 
     @property
     def noise(self) -> Estimate | None:
-        """The time of one candidate over its own in the same rounds; ``None`` for fewer than six."""
+        """The ratio of the two times of one candidate in the same rounds; ``None`` for fewer than six rounds."""
         from .verdict import noise
 
         return noise(self)
 
     @property
     def warnings(self) -> tuple[Finding, ...]:
-        """Findings that make the ratios less than they seem: why, and what to do about it."""
+        """Problems that make the ratios less reliable than they look: what, why, and what to do about it."""
         from .verdict import findings
 
         return findings(self)
 
     def without_values(self) -> Comparison:
-        """The same record, that keeps no array alive."""
+        """Return the same record without values, so that it keeps no array alive."""
         return replace(self, values={}, measure_again=None)

@@ -1,11 +1,11 @@
-"""Where one candidate of a sweep overtakes another one.
+"""Finds where one candidate of a sweep overtakes another one.
 
-The verdict at a point knows how its samples scatter, and nothing of how points scatter among each other. With that
+The verdict at a point accounts for the scatter of its samples, but not for the scatter between points. By verdicts
 alone, two identical candidates would overtake each other in every tenth sweep or more. So a crossing needs a point on
-each side of it whose ratio lies beyond one by more than the noise between points, for as many points as there are.
+each side whose ratio differs from one by more than the noise between points, given the number of points.
 
-That noise is seen in the second differences of the logarithms of the ratios: how far a point lies off the line
-through its neighbours. They do not depend on how steep the curve is, and a bend counts in one place only.
+This noise shows in the second differences of the logarithms of the ratios: how far a point lies off the line through
+its neighbours. They do not depend on the slope of the curve, and a bend affects only one place.
 """
 
 from __future__ import annotations
@@ -27,18 +27,18 @@ from .scaling import along, rows
 from .sweep import Sweep
 from .verdict import agrees, versus
 
-#: Both candidates of a ratio differ between points.
+#: Both candidates of a ratio vary between points.
 _BETWEEN_RATIOS = BETWEEN_POINTS * 2**0.5
 
 
 class _Ratio(NamedTuple):
-    """One candidate beside another one at one point.
+    """The ratio of two candidates at one point.
 
     Attributes:
         size: the value of the variable.
         log: the logarithm of the ratio of times.
         error: its standard error within the point.
-        verdict: what the samples of the point alone say.
+        verdict: the verdict from the samples of this point alone.
     """
 
     size: float
@@ -48,7 +48,7 @@ class _Ratio(NamedTuple):
 
 
 class _Pair(NamedTuple):
-    """Two candidates along the variable, while the others stay as they are."""
+    """Two candidates along the variable, with the other variables fixed."""
 
     one: str
     other: str
@@ -57,10 +57,10 @@ class _Pair(NamedTuple):
 
 
 def crossings(sweep: Sweep) -> tuple[Crossing, ...]:
-    """Find where one candidate is faster beyond the noise between points, and from some larger value on another one.
+    """Find where one candidate is certainly faster, given the noise between points, and the other one from there on.
 
-    Between are only points at which that is not certain. The probability that chance makes a crossing is at most 5 %
-    for the whole sweep: each of its ratios is allowed an equal share of that.
+    The points in between are not certain. The probability that chance alone causes a crossing is at most 5 % for the
+    whole sweep: each of its ratios is allowed an equal share of that.
     """
     variable = sweep.variables[along(sweep)]
     if variable.numbers is None:
@@ -71,28 +71,27 @@ def crossings(sweep: Sweep) -> tuple[Crossing, ...]:
             both = [(variable.numbers[at], each) for at, each in points if one in each and other in each]
             pairs.append(_Pair(one, other, others, _ratios(one, other, both)))
     count = sum(len(pair.ratios) for pair in pairs)
-    return tuple(
-        found for pair in pairs for found in _crossings(pair, variable.name, (1 - CONFIDENCE) / max(count, 1))
-    )
+    return tuple(each for pair in pairs for each in _crossings(pair, variable.name, (1 - CONFIDENCE) / max(count, 1)))
 
 
 def _ratios(one: str, other: str, both: Sequence[tuple[float, Comparison]]) -> list[_Ratio]:
-    found = []
+    ratios = []
     for size, comparison in both:
         if any(agrees(comparison, comparison.candidate(label)) is False for label in (one, other)):
-            continue  # what computes something else overtakes nothing
-        beside = replace(comparison, baseline=other)
-        seen = versus(beside, beside.candidate(one))
-        if seen.ratio is not None:
-            found.append(_Ratio(size, log(seen.ratio.value), standard_error(seen.ratio), seen.verdict))
-    return found
+            continue  # a candidate that computes something else overtakes nothing
+        rebased = replace(comparison, baseline=other)
+        compared = versus(rebased, rebased.candidate(one))
+        if compared.ratio is not None:
+            error = standard_error(compared.ratio)
+            ratios.append(_Ratio(size, log(compared.ratio.value), error, compared.verdict))
+    return ratios
 
 
 def _crossings(pair: _Pair, variable: str, beyond: float) -> list[Crossing]:
     if len(pair.ratios) < 2:
         return []
     certain = _certain(pair.ratios, beyond)
-    found: list[Crossing] = []
+    crossings: list[Crossing] = []
     last = 0  # the last ratio that is certain
     for at, ratio in enumerate(pair.ratios):
         if not certain[at]:
@@ -100,7 +99,7 @@ def _crossings(pair: _Pair, variable: str, beyond: float) -> list[Crossing]:
         start = pair.ratios[last]
         if certain[last] and start.verdict != ratio.verdict:
             before, after = (pair.one, pair.other) if start.verdict == "faster" else (pair.other, pair.one)
-            found.append(
+            crossings.append(
                 Crossing(
                     before=before,
                     after=after,
@@ -112,11 +111,11 @@ def _crossings(pair: _Pair, variable: str, beyond: float) -> list[Crossing]:
                 )
             )
         last = at
-    return found
+    return crossings
 
 
 def _certain(ratios: Sequence[_Ratio], beyond: float) -> list[bool]:
-    """Tell whether each ratio differs from one, by its samples and beyond the noise between points."""
+    """Tell whether each ratio differs from one, by its samples and by more than the noise between points."""
     noise = scatter(
         [log(each.size) for each in ratios], [each.log for each in ratios], [each.error for each in ratios]
     )
@@ -132,9 +131,9 @@ def _certain(ratios: Sequence[_Ratio], beyond: float) -> list[bool]:
 
 
 def scatter(x: Sequence[float], y: Sequence[float], errors: Sequence[float]) -> Noise:
-    """The noise of ratios between points, from how far each lies off the line through its neighbours.
+    """Estimate the noise of ratios between points, from how far each lies off the line through its neighbours.
 
-    Neighbours share points, so that their squares count as fewer degrees of freedom than there are (Satterthwaite).
+    These distances share points, so there are fewer degrees of freedom than distances (Satterthwaite).
 
     Args:
         x: logarithms of the variable, ascending.
@@ -160,10 +159,10 @@ def scatter(x: Sequence[float], y: Sequence[float], errors: Sequence[float]) -> 
 
 
 def _zero(ratios: Sequence[_Ratio]) -> float:
-    """Find where the line through the points, in logarithms of both, meets zero: the middle of such places."""
+    """Find where the line through the points, in log-log scale, crosses zero; the middle one if there are several."""
     zeros = []
     for left, right in pairwise(ratios):
         if (left.log < 0) != (right.log < 0):
             share = left.log / (left.log - right.log)
             zeros.append(log(left.size) + share * (log(right.size) - log(left.size)))
-    return exp(zeros[len(zeros) // 2])  # the ends lie on two sides of zero, so their number is odd
+    return exp(zeros[len(zeros) // 2])  # the ends lie on opposite sides of zero, so the number is odd

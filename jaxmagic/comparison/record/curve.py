@@ -1,4 +1,4 @@
-"""Declares what a sweep shows: variables, curves, growth, crossings."""
+"""Declares the results of a sweep: variables, curves, growth, crossings."""
 
 from __future__ import annotations
 
@@ -13,10 +13,9 @@ class Variable:
     """Something that a sweep varies.
 
     Attributes:
-        name: in the code.
-        labels: its values, as people read them.
-        numbers: its values, where all of them are positive numbers, so that they have a place on an axis; else
-            ``None``.
+        name: its name in the code.
+        labels: its values as text.
+        numbers: its values, if all of them are distinct positive numbers that fit on an axis; otherwise ``None``.
     """
 
     name: str
@@ -35,7 +34,7 @@ class Variable:
         if len(set(self.numbers)) < len(self.numbers):
             raise ValueError(f"{self.name} has a value twice, among {printable(', '.join(self.labels))}")
         if not all(1e-100 < each < 1e100 for each in self.numbers):
-            raise ValueError(f"numbers of {self.name} have to be positive, and such that they fit on an axis")
+            raise ValueError(f"numbers of {self.name} must be positive and fit on an axis")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,13 +42,13 @@ class Growth:
     """The growth of a candidate's time: an overhead plus a power of the variable.
 
     Attributes:
-        exponent: of the power, with the interval that covers it in 95 % of cases, where points differ from a smooth
-            curve by up to 3 %. An end is infinite where no exponent is too far, because the overhead hides the work.
-            The work doubles ``exponent`` times where the variable doubles.
+        exponent: the exponent of the power. Its interval covers the true one in 95 % of cases if points scatter by up
+            to 3 % around a smooth curve. An end is infinite if no exponent on that side can be excluded, because the
+            overhead hides the work. The work doubles ``exponent`` times when the variable doubles.
         start: the smallest measured value of the variable from which the work takes longer than the overhead;
-            infinite where it never does.
-        overhead_ns: the part of the time that does not grow, with its 90 % interval; ``None`` where a power alone
-            passes the points as well.
+            infinite if it never does.
+        overhead_ns: the part of the time that does not grow, with its 90 % interval; ``None`` if a power alone fits
+            the points as well.
     """
 
     exponent: Estimate
@@ -59,16 +58,16 @@ class Growth:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Curve:
-    """A candidate along one variable, while the others stay as they are.
+    """The times of a candidate along one variable, with the other variables fixed.
 
     Attributes:
-        label: the candidate.
-        others: the values of the other variables, such as ``dtype=float32``; empty where there are none.
-        variable: the one that changes.
-        positions: which of its values were measured, in the order of its numbers.
-        times: the median time of a call at each of them; its interval is the value alone for fewer than six rounds.
-        compile_ns: what the first call spent on compiling there.
-        growth: ``None`` for a variable without numbers, and for fewer than three points.
+        label: the candidate's label.
+        others: the values of the other variables, such as ``dtype=float32``; empty if there are none.
+        variable: the variable that changes.
+        positions: the indices of its measured values, in the order of its numbers.
+        times: the median time of a call at each of them; for fewer than six rounds the interval is only that value.
+        compile_ns: how long the first call compiled at each of them.
+        growth: how the time grows; ``None`` for a variable without numbers, and for fewer than three points.
     """
 
     label: str
@@ -81,7 +80,7 @@ class Curve:
 
     @property
     def name(self) -> str:
-        """The candidate, with the values of the other variables."""
+        """The candidate's label, with the values of the other variables."""
         return f"{self.label}, {self.others}" if self.others else self.label
 
 
@@ -89,16 +88,16 @@ class Curve:
 class Crossing:
     """A value at which one candidate overtakes another one.
 
-    It lies between `low` and `high` in 95 % of sweeps, whatever differs between points by chance.
+    It lies between `low` and `high` in 95 % of sweeps, given the noise between points.
 
     Attributes:
-        before: the faster one below.
-        after: the faster one above.
+        before: the candidate that is faster below.
+        after: the candidate that is faster above.
         others: the values of the other variables.
         variable: the name of the variable.
-        low: the last value at which `before` is faster for certain, beyond the noise between points.
-        high: the first value at which `after` is.
-        value: between them, where both would take equally long if times were powers of the variable in between.
+        low: the last value at which `before` is certainly faster, given the noise between points.
+        high: the first value at which `after` is certainly faster.
+        value: the value in between at which both take equally long, interpolated in log-log scale.
     """
 
     before: str

@@ -1,4 +1,4 @@
-"""Which candidates are the fastest: one alone where that is certain, else all of which none is told apart."""
+"""Finds the fastest candidate, or all that may be the fastest if that is not certain."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from .verdict import agrees, verdict_between
 
 
 def fastest(comparison: Comparison) -> tuple[str, ...]:
-    """The labels of the candidates that may be the fastest, the one with the shortest median first.
+    """Return the labels of the candidates that may be the fastest, the one with the shortest median first.
 
-    A candidate is out where the one with the shortest median is faster than it for certain, given how many were
-    compared. So a single label is named alone only if it is faster than each of the others, and not because it
-    happened to come first among equals.
+    A candidate is excluded if the one with the shortest median is certainly faster, given the number of candidates.
+    So there is a single label only if it is faster than each of the others, and not because it happened to come first
+    among equals.
 
-    Candidates that compute something else than the baseline, and derivatives beside their function, do not compete.
+    Candidates whose output differs from the baseline's do not compete, nor do derivatives with their function.
     """
     baseline = comparison.baseline
     competing = [

@@ -1,7 +1,7 @@
-"""The curves of an overhead and a power, and how near to the points of a sweep they pass.
+"""Computes the curves of an overhead and a power, and how well they fit the points of a sweep.
 
-A time is the overhead plus the work where the device waits for the host, and the larger of both where they overlap,
-as when a program launches many small kernels. In logarithms, with the work's exponent ``k``, both are one bend from a
+A time is the overhead plus the work if the device waits for the host. It is the larger of both if they overlap, as
+when a program launches many small kernels. In logarithms, with the work's exponent ``k``, both bend once from a
 constant to a straight line of slope ``k``: ``c + log(1 + e^z)`` and ``c + max(0, z)`` with ``z = k (x - bend)``.
 """
 
@@ -19,7 +19,7 @@ Array = NDArray[np.float64]
 
 
 class Points(NamedTuple):
-    """Logarithms of sizes and of times, and the standard errors of the latter."""
+    """The logarithms of sizes and times, and the standard errors of the latter."""
 
     x: Array
     y: Array
@@ -31,35 +31,35 @@ class Points(NamedTuple):
 
     @property
     def weights(self) -> Array:
-        """With a mean of one, so that weighted squares are of the scale of the noise."""
+        """Weights with a mean of one, so that weighted squares have the scale of the noise."""
         variances = BETWEEN_POINTS**2 + self.errors**2
         weights: Array = variances.mean() / variances
         return weights
 
     @property
     def typical(self) -> float:
-        """The variance of a point, by the prior."""
+        """The mean variance of a point, according to the prior."""
         return BETWEEN_POINTS**2 + float(np.mean(self.errors**2))
 
 
 def added(ratios: Array) -> Array:
-    """The time over the overhead, where the work comes after it; all in logarithms."""
+    """Return the time over the overhead if the work comes after the overhead; all in logarithms."""
     time: Array = np.maximum(ratios, 0) + np.log(1 + np.exp(-np.abs(ratios)))  # faster than numpy.logaddexp
     return time
 
 
 def overlapped(ratios: Array) -> Array:
-    """The time over the overhead, where the work goes on meanwhile; all in logarithms."""
+    """Return the time over the overhead if the work runs concurrently; all in logarithms."""
     time: Array = np.maximum(ratios, 0)
     return time
 
 
 class Profile(NamedTuple):
-    """The best curve for each of some exponents.
+    """The best curve for each of several exponents.
 
     Attributes:
-        squares: of its residuals, weighted.
-        bends: the logarithm of work over overhead, where there is most work.
+        squares: the weighted sum of squared residuals.
+        bends: the logarithm of work over overhead at the point with the most work.
     """
 
     squares: Array
@@ -67,10 +67,10 @@ class Profile(NamedTuple):
 
 
 def profile(points: Points, exponents: Array, curve: Callable[[Array], Array]) -> Profile:
-    """Find the best curve of one kind for each exponent, by a grid that becomes finer."""
+    """Find the best curve of one kind for each exponent, by a successively refined grid."""
     work = relative_work(points, exponents)[:, None, :]
     span = np.abs(exponents) * np.ptp(points.x)
-    margin = 0 if curve is overlapped else 20  # a bend outside of the points is none there
+    margin = 0 if curve is overlapped else 20  # a bend outside the points does not affect them
     bends = -0.6 * margin + np.linspace(0, 1, 33) * (1.6 * margin + span[:, None])
     step = bends[:, 1] - bends[:, 0]
     for _ in range(4):
@@ -81,7 +81,7 @@ def profile(points: Points, exponents: Array, curve: Callable[[Array], Array]) -
 
 
 def relative_work(points: Points, exponents: Array) -> Array:
-    """For each exponent the logarithm of the work at each point over that where there is most."""
+    """Return the logarithm of the work at each point over the largest work, for each exponent."""
     most = np.where(exponents > 0, points.x.max(), points.x.min())
     work: Array = exponents[:, None] * (points.x - most[:, None])
     return work
@@ -95,7 +95,7 @@ def _squares(points: Points, curves: Array) -> Array:
 
 
 def power(points: Points) -> tuple[float, float]:
-    """The exponent without overhead, and the squares of the residuals."""
+    """Fit a power without overhead. Return its exponent and the weighted sum of squared residuals."""
     weights = points.weights
     x, y = (part - np.mean(weights * part) for part in (points.x, points.y))
     slope = float(np.sum(weights * x * y) / np.sum(weights * x * x))

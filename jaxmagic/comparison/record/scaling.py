@@ -1,4 +1,4 @@
-"""The curves of a sweep: each candidate along one variable, while the others stay as they are."""
+"""Makes the curves of a sweep: each candidate along one variable, with the other variables fixed."""
 
 from __future__ import annotations
 
@@ -14,26 +14,26 @@ from .sweep import Point, Sweep
 
 
 def along(sweep: Sweep) -> int:
-    """Find which variable the curves go along: the one with the most numbers; the first one if none has numbers."""
+    """Return the index of the variable with the most numbers, along which curves go; 0 if none has numbers."""
     sizes = [len(each.labels) if each.numbers is not None else 0 for each in sweep.variables]
     return sizes.index(max(sizes))
 
 
 def curves(sweep: Sweep) -> tuple[Curve, ...]:
-    """Each candidate along one variable, for each combination of the others."""
-    found = []
+    """Make the curve of each candidate along one variable, for each combination of the others."""
+    curves = []
     for others, points in rows(sweep).items():
         for label in sweep.labels:
             measured = [(at, each) for at, each in points if label in each]
             if measured:
-                found.append(_curve(sweep.variables[along(sweep)], label, others, measured))
-    return tuple(found)
+                curves.append(_curve(sweep.variables[along(sweep)], label, others, measured))
+    return tuple(curves)
 
 
 def rows(sweep: Sweep) -> dict[str, list[tuple[int, Comparison]]]:
-    """Group the points by the values of the other variables, in the order of the one that curves go along.
+    """Group the points by the values of the other variables, in the order of the variable along which curves go.
 
-    Each point is the position of its value and the comparison there. Points where all candidates failed are left out.
+    Each point is the index of its value and the comparison there. Points where all candidates failed are left out.
     """
     main = along(sweep)
     numbers = sweep.variables[main].numbers
@@ -71,6 +71,6 @@ def _curve(variable: Variable, label: str, others: str, measured: Sequence[tuple
 
 
 def time_of(calls_ns: Sequence[float]) -> Estimate:
-    """The median with its interval, or with none where there are too few samples for one."""
+    """Return the median with its interval, or as a single value if there are too few samples for an interval."""
     middle = median(calls_ns)
     return median_interval(calls_ns) or Estimate(value=middle, low=middle, high=middle, confidence=0.0)

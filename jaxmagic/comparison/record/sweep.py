@@ -1,4 +1,4 @@
-"""Records of a comparison that was repeated for several sizes, types or settings."""
+"""Declares the record of a comparison that was repeated for several sizes, types or settings."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ SweepEnd = Literal["end", "budget", "interrupt"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Failure:
-    """Why something has no time.
+    """The reason why something was not measured.
 
     Attributes:
-        label: the candidate that failed; ``None`` where it was not one of them, but what runs before them.
+        label: the candidate that failed; ``None`` if it was not a candidate, but the code that runs before them.
         error: the exception's type and the beginning of its message.
     """
 
@@ -33,12 +33,12 @@ class Failure:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Point:
-    """One value of each variable, and what was measured there.
+    """One value of each variable, and the measurement there.
 
     Attributes:
-        at: which of its values each variable had.
-        comparison: the candidates that did not fail, side by side; ``None`` where all did.
-        failures: of the others.
+        at: the index of the value of each variable.
+        comparison: the comparison of the candidates that did not fail; ``None`` if all failed.
+        failures: the failures of the others.
     """
 
     at: tuple[int, ...]
@@ -51,15 +51,15 @@ class Sweep(Record):
     """Candidates side by side, for every combination of the values of some variables.
 
     Attributes:
-        code: the cell, ``None`` if there was none.
+        code: the source of the cell; ``None`` if there was none.
         started_at: when, in ISO 8601 with the time zone.
-        variables: what varies.
-        labels: of the candidates.
-        baseline: the one that the others are compared with, wherever it did not fail.
-        points: what was measured, in the order in which it was; the last variable varies first.
-        budget_ns: how long all of it was allowed to take.
+        variables: the variables.
+        labels: the labels of the candidates.
+        baseline: the candidate that the others are compared with, wherever it did not fail.
+        points: the measured points, in the order in which they were measured; the last variable varies fastest.
+        budget_ns: how long the sampling at all points was allowed to take.
         stopped_by: what ended it.
-        environment: under which this is true.
+        environment: the environment in which this was measured.
     """
 
     _derived: ClassVar[tuple[str, ...]] = ("curves", "crossings")
@@ -77,7 +77,7 @@ class Sweep(Record):
     def __post_init__(self) -> None:
         names = [each.name for each in self.variables]
         if not names or len(set(names)) < len(names):
-            raise ValueError(f"expected variables of different names, got {printable(', '.join(names)) or 'none'}")
+            raise ValueError(f"expected variables with distinct names, got {printable(', '.join(names)) or 'none'}")
         if self.baseline not in self.labels:
             raise ValueError(
                 f"baseline: there is no candidate {self.baseline!r}, only {printable(', '.join(self.labels))}"
@@ -91,14 +91,14 @@ class Sweep(Record):
     def _check(self, point: Point) -> None:
         sizes = [len(each.labels) for each in self.variables]
         if len(point.at) != len(sizes) or not all(0 <= at < size for at, size in zip(point.at, sizes, strict=True)):
-            raise ValueError(f"a point is at {point.at}, of {sizes} values")
+            raise ValueError(f"there is no point {point.at} in a grid of {sizes} values")
         strangers = set(point.comparison or ()) - set(self.labels)
         if strangers:
             raise ValueError(f"there is no candidate {min(strangers)!r}, only {printable(', '.join(self.labels))}")
 
     @property
     def planned(self) -> int:
-        """Number of points that the sweep would have, had nothing ended it before."""
+        """The number of points that the sweep would have had if nothing had ended it early."""
         return prod(len(each.labels) for each in self.variables)
 
     @property
@@ -108,7 +108,7 @@ class Sweep(Record):
 
     @property
     def curves(self) -> tuple[Curve, ...]:
-        """Each candidate along the variable with the most numbers, once for every combination of the other ones."""
+        """The curve of each candidate along the variable with the most numbers, per combination of the others."""
         from .scaling import curves
 
         return curves(self)
@@ -121,7 +121,7 @@ class Sweep(Record):
         return crossings(self)
 
     def __getitem__(self, label: str) -> tuple[Curve, ...]:
-        """The curves of one candidate.
+        """Return the curves of one candidate.
 
         Raises:
             KeyError: there is no such candidate.
@@ -137,5 +137,5 @@ class Sweep(Record):
         return len(self.points)
 
     def values(self, point: Point) -> dict[str, str]:
-        """The value of each variable at a point, as people read it."""
+        """Return the value of each variable at a point as text."""
         return {variable.name: variable.labels[at] for variable, at in zip(self.variables, point.at, strict=True)}

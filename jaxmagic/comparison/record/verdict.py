@@ -1,11 +1,11 @@
-"""Which is faster, by how much, and how sure is that? From rounds to a ratio, and from a ratio to a verdict.
+"""Judges which candidate is faster, by how much, and with what confidence: rounds give ratios, ratios give verdicts.
 
-Samples of one round were taken within the same moment, so what slows one down slows the others down as well. So
-candidates are compared round by round, and the median of the ratios is what counts, never the ratio of the medians.
-The baseline is in each round twice, and a candidate is put beside each of its two samples.
+The samples of one round were taken at about the same time, so what slows one of them down slows the others down as
+well. So candidates are compared round by round, and the median of the ratios counts, never the ratio of the medians.
+Each round contains the baseline twice, and a candidate is compared with each of its two samples.
 
-A verdict holds for all candidates together: with several of them each interval is wider, so that in at most one of
-twenty comparisons any of them misses the truth.
+The confidence is for all candidates together: with several of them each interval is wider, so that in at most one of
+twenty comparisons any interval misses the true value.
 """
 
 from __future__ import annotations
@@ -28,16 +28,16 @@ from .candidate import Candidate
 from .comparison import Comparison
 from .floors import floor_between, of_loops, of_unequal_samples
 
-#: How sure it has to be that the baseline differs from itself before that is worth a warning.
+#: The confidence with which the baseline has to differ from itself to cause a warning.
 _ALARM = 0.999
 
 
 def ratio(times: Sequence[float], others: Sequence[float], confidence: float = CONFIDENCE) -> Estimate | None:
-    """The median of the ratios of each round, with its interval; ``None`` where rounds are too few for one.
+    """Return the median of the ratios of each round, with its interval; ``None`` if there are too few rounds.
 
-    In logarithms, so that the ratio the other way round is one over this, ends of the interval exchanged. The order
-    within a round is shuffled, so which of two equals takes longer is a throw of a coin, and rounds are independent
-    even where noise is not.
+    It is computed in logarithms, so that swapping the two inverts the ratio and its interval. The order within a
+    round is shuffled, so which of two equals takes longer is a coin toss, and rounds are independent even if the
+    noise is not.
 
     >>> found = ratio([2, 4, 6, 8, 10, 12], [1, 2, 3, 4, 5, 6])
     >>> found.value, found.low, found.high
@@ -52,7 +52,7 @@ def ratio(times: Sequence[float], others: Sequence[float], confidence: float = C
 
 
 def family_confidence(others: int) -> float:
-    """The confidence of each interval, so that all of them hold with 95 %: for five other candidates, 99 %.
+    """Return the confidence of each interval for which all of them hold with 95 %: 99 % for five other candidates.
 
     >>> family_confidence(1), round(family_confidence(5), 6)
     (0.95, 0.99)
@@ -61,12 +61,12 @@ def family_confidence(others: int) -> float:
 
 
 def known(times: Sequence[Sequence[float]], again: Sequence[float], rtol: float) -> bool:
-    """Tell whether the ratios of all candidates to the baseline are known well enough.
+    """Tell whether the ratios of all candidates to the baseline are known precisely enough.
 
     Args:
-        times: of each candidate in each round, the baseline first.
-        again: of the baseline once more.
-        rtol: how far the intervals may reach from their medians, as a share of these.
+        times: the times of each candidate in each round, the baseline first.
+        again: the second times of the baseline.
+        rtol: how far the intervals may reach from their medians, as a share of the medians.
     """
     first, *others = times
     confidence = family_confidence(len(others))
@@ -75,13 +75,13 @@ def known(times: Sequence[Sequence[float]], again: Sequence[float], rtol: float)
 
 
 def noise(comparison: Comparison, confidence: float = CONFIDENCE) -> Estimate | None:
-    """The candidate that was measured twice, beside itself."""
+    """Return the ratio of the two times of the candidate that was measured twice."""
     first = comparison.candidate(comparison.twice).latency
     return ratio(comparison.again.calls_ns, first.calls_ns, confidence)
 
 
 def ratios(comparison: Comparison, label: str) -> list[float]:
-    """A candidate's time over the baseline's, for each round; two for each where the baseline was measured twice."""
+    """Return the ratio to the baseline in each round; two per round if the baseline was measured twice."""
     times = comparison.candidate(label).latency.calls_ns
     baseline = comparison.candidate(comparison.baseline).latency.calls_ns
     others = [baseline, comparison.again.calls_ns] if comparison.baseline == comparison.twice else [baseline]
@@ -89,7 +89,7 @@ def ratios(comparison: Comparison, label: str) -> list[float]:
 
 
 def ratio_between(comparison: Comparison, label: str, other: str) -> Estimate | None:
-    """The time of one candidate over that of another, with the confidence that so many candidates ask for."""
+    """Return the time of one candidate over that of another, with the confidence for all candidates together."""
     confidence = family_confidence(len(comparison) - 1)
     times, others = (comparison.candidate(each).latency.calls_ns for each in (label, other))
     again = comparison.again.calls_ns
@@ -102,13 +102,13 @@ def ratio_between(comparison: Comparison, label: str, other: str) -> Estimate | 
 
 
 def verdict_between(comparison: Comparison, label: str, other: str) -> tuple[Estimate | None, Verdict]:
-    """The ratio of two candidates' times, and what it comes to."""
+    """Return the ratio of two candidates' times, and the verdict on it."""
     found = ratio_between(comparison, label, other)
     return found, judge(found, floor_between(comparison.candidate(label), comparison.candidate(other)))
 
 
 def counterpart(comparison: Comparison, candidate: Candidate) -> Versus:
-    """A candidate beside what it is an alternative to: the baseline's same derivative; else the baseline."""
+    """Compare a candidate with its alternative: the same derivative of the baseline, or else the baseline."""
     like = candidate.like
     if like is None or like == candidate.label or like not in list(comparison):
         return versus(comparison, candidate)
@@ -117,7 +117,7 @@ def counterpart(comparison: Comparison, candidate: Candidate) -> Versus:
 
 
 def findings(comparison: Comparison) -> tuple[Finding, ...]:
-    """Everything that makes the ratios less than they seem, the gravest first."""
+    """Find everything that makes the ratios less reliable than they look, most serious first."""
     # What went on beside the rounds went on beside all candidates.
     shared = comparison.candidates[0].conditions
     empty = [each.label for each in comparison.candidates if each.conditions.folded]
@@ -132,7 +132,7 @@ def findings(comparison: Comparison) -> tuple[Finding, ...]:
 
 
 def _differs_from_itself(comparison: Comparison) -> list[Finding]:
-    """An alarm: two samples of one thing in the same rounds differ by more than chance."""
+    """Warn if the two samples of one candidate in the same rounds differ by more than chance."""
     found = noise(comparison, _ALARM)
     if found is None or judge(found) not in ("faster", "slower"):
         return []
@@ -148,9 +148,9 @@ def _differs_from_itself(comparison: Comparison) -> list[Finding]:
 
 
 def agrees(comparison: Comparison, candidate: Candidate) -> bool | None:
-    """Tell whether a candidate computes what the baseline does; ``None`` where that is not known.
+    """Tell whether a candidate computes what the baseline does; ``None`` if that is unknown.
 
-    Outputs were compared with that of one candidate, which need not be the baseline any more.
+    Outputs were compared with the output of one candidate, which need not be the current baseline.
     """
     beside = counterpart(comparison, candidate).baseline
     other = comparison.candidate(beside)
@@ -162,7 +162,7 @@ def agrees(comparison: Comparison, candidate: Candidate) -> bool | None:
 
 
 def versus(comparison: Comparison, candidate: Candidate) -> Versus:
-    """A candidate beside the baseline."""
+    """Compare a candidate with the baseline."""
     baseline = comparison.candidate(comparison.baseline)
     if candidate is baseline:
         found = Estimate(value=1.0, low=1.0, high=1.0, confidence=1.0)
@@ -188,10 +188,10 @@ def versus(comparison: Comparison, candidate: Candidate) -> Versus:
 def _break_even(
     comparison: Comparison, candidate: Candidate, baseline: Candidate, verdict: Verdict
 ) -> tuple[int, int, int] | None:
-    """After how many calls the time that it compiled longer is won back, at least and at most.
+    """Return after how many calls a longer compilation has paid for itself, and the least and most such numbers.
 
-    What a call wins is estimated from the same rounds as the ratio, with the same ranks. So where the verdict is
-    *faster*, all of its interval is above zero.
+    The time saved per call is estimated from the same rounds as the ratio, with the same ranks. So if the verdict is
+    *faster*, its whole interval is above zero.
     """
     longer_ns = candidate.first_call.compile_ns - baseline.first_call.compile_ns
     if longer_ns <= 0:
@@ -205,7 +205,7 @@ def _break_even(
 
 
 def _won_ns(comparison: Comparison, candidate: Candidate, baseline: Candidate) -> Estimate | None:
-    """By how much a call of the candidate is shorter than one of the baseline, from round to round."""
+    """Return by how much a call of the candidate is shorter than one of the baseline, from round to round."""
     confidence = family_confidence(len(comparison) - 1)
     times, others = candidate.latency.calls_ns, baseline.latency.calls_ns
     again = comparison.again.calls_ns
@@ -219,7 +219,7 @@ def _won_ns(comparison: Comparison, candidate: Candidate, baseline: Candidate) -
 
 
 def withheld(comparison: Comparison, beside: Versus) -> Iterator[Finding]:
-    """Say why a candidate whose interval excludes one has no verdict, where that is how it was measured."""
+    """Say why a candidate has no verdict although its interval excludes one, if the measurement is the reason."""
     ratio = beside.ratio
     candidate, baseline = (comparison.candidate(each) for each in (beside.label, beside.baseline))
     if beside.verdict != "too noisy to tell" or ratio is None or ratio.low <= 1 <= ratio.high:

@@ -1,4 +1,4 @@
-"""The reports of comparisons and sweeps."""
+"""Writes the reports of comparisons and sweeps."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from ..record.sweep import Sweep
 from . import comparison, sweep
 
 
-def brief(found: Comparison | Sweep, digits: int) -> Brief:
-    """Tell what was compared, and at how many points."""
-    remark = f"{len(found)} compared" if isinstance(found, Comparison) else units.count(len(found), "point")
-    return Brief(found.code or ", ".join(found), remark=remark)
+def brief(record: Comparison | Sweep, digits: int) -> Brief:
+    """Return what was compared, and at how many points."""
+    remark = f"{len(record)} compared" if isinstance(record, Comparison) else units.count(len(record), "point")
+    return Brief(record.code or ", ".join(record), remark=remark)
 
 
 BRIEFS = {Comparison: brief, Sweep: brief}

@@ -1,4 +1,4 @@
-"""The report of a comparison."""
+"""Writes the report of a comparison."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .profile_diff import about_profiles, profile_tables
 
 
 def report(comparison: Comparison, style: Style, explain: bool) -> Iterator[Block]:
-    """Tell which candidate is fastest, then each beside the first."""
+    """Report which candidate is fastest, then each one compared with the baseline."""
     headline = words.headline(comparison)
     yield Headline(text=headline)
     yield Picture(chart=lambda: chart_of(comparison), alt=headline)
@@ -34,11 +34,11 @@ def report(comparison: Comparison, style: Style, explain: bool) -> Iterator[Bloc
     yield Sentence(text=words.cut(words.about_rounds(comparison), comparison), faint=True)
     yield from (Sentence(text=words.cut(each, comparison)) for each in words.about_outputs(comparison))
     yield from (Sentence(text=each) for each in about_profiles(comparison))
-    for found, there_are in profile_tables(comparison, style.rows):
-        yield Table(rows=found, there_are=there_are)
+    for table, there_are in profile_tables(comparison, style.rows):
+        yield Table(rows=table, there_are=there_are)
     yield from (Caution(text=str(each)) for each in comparison.warnings)
 
 
 def tradeoff_chart(record: Comparison | Sweep) -> Chart | None:
-    """Draw time beside memory, where candidates differ in both."""
+    """Draw memory against time if candidates differ noticeably in memory."""
     return tradeoff(record) if is_worth_a_picture(record) else None

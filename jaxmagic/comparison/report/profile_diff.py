@@ -1,4 +1,4 @@
-"""What is said of the profiles of candidates, in every medium."""
+"""Writes sentences and tables about the profiles of candidates, for every medium."""
 
 from __future__ import annotations
 
@@ -13,28 +13,29 @@ from ..record.sweep import Sweep
 
 Rows = list[tuple[str, ...]]
 
-#: What is less than this share of a call's device time is not told.
+#: Lines and operations with less than this share of a call's device time are not shown.
 _LEAST_SHARE = 0.005
 
 
 def about_profiles(comparison: Comparison) -> list[str]:
-    """Tell how long devices work in a call of each candidate, and why that is not known of some."""
-    found = profiled(comparison)
-    told = []
-    if found:
-        times = ", ".join(f"{label} {units.time(call_ns(profile))}" for label, profile in found)
-        told.append(f"Device time of a call, under the profiler: {times}.")
+    """Say how long devices are busy in a call of each candidate, and why that is unknown for some."""
+    profiles = profiled(comparison)
+    sentences = []
+    if profiles:
+        times = ", ".join(f"{label} {units.time(call_ns(profile))}" for label, profile in profiles)
+        sentences.append(f"Device time per call, under the profiler: {times}.")
     for each in comparison.candidates:
         if each.profile is not None and not each.profile.device_uses:
-            told += [f"{each.label}: {note}" for note in each.profile.notes or ("no device time was recorded.",)]
-    return told
+            notes = each.profile.notes or ("no device time was recorded.",)
+            sentences += [f"{each.label}: {note}" for note in notes]
+    return sentences
 
 
 def profile_tables(comparison: Comparison, most: int) -> Iterator[tuple[Rows, int]]:
-    """For each candidate beside the first: its lines, then its operations; and how many rows there are."""
-    found = profiled(comparison)
-    for label, profile in found[1:]:
-        baseline, before = found[0]
+    """Tabulate lines, then operations, of each candidate against the first, with the total number of rows."""
+    profiles = profiled(comparison)
+    for label, profile in profiles[1:]:
+        baseline, before = profiles[0]
         least = _LEAST_SHARE * max(call_ns(before), call_ns(profile))
         for by in ("line", "operation"):
             rows = differences(before, profile, by)
@@ -43,7 +44,7 @@ def profile_tables(comparison: Comparison, most: int) -> Iterator[tuple[Rows, in
 
 
 def _table(rows: list[Difference], by: By, baseline: str, label: str) -> Rows:
-    told = [
+    cells = [
         (
             each.name,
             units.time(each.before_ns) if each.before_ns else "–",
@@ -52,17 +53,17 @@ def _table(rows: list[Difference], by: By, baseline: str, label: str) -> Rows:
         )
         for each in rows
     ]
-    return [(by, baseline, label, ""), *told]
+    return [(by, baseline, label, ""), *cells]
 
 
-def _change(found: Difference) -> str:
-    if found.change in ("appeared", "vanished", "the same"):
-        return found.change
-    return f"{units.time(abs(found.change_ns))} {found.change}"
+def _change(difference: Difference) -> str:
+    if difference.change in ("appeared", "vanished", "the same"):
+        return difference.change
+    return f"{units.time(abs(difference.change_ns))} {difference.change}"
 
 
 def scaling_table(sweep: Sweep) -> Rows:
-    """Speed-up, efficiency and the share of exchange by the number of devices; empty where that does not vary."""
+    """Tabulate speed-up, efficiency and communication by the number of devices; empty if that does not vary."""
     rows = [
         (
             each.label,
@@ -75,10 +76,10 @@ def scaling_table(sweep: Sweep) -> Rows:
         )
         for each in device_scaling(sweep)
     ]
-    return [("", "devices", "time", "speed-up", "efficiency", "exchange", "idle"), *rows] if rows else []
+    return [("", "devices", "time", "speed-up", "efficiency", "exposed comm.", "idle"), *rows] if rows else []
 
 
-def _efficiency(found: Estimate) -> str:
-    """A share in per cent, with its interval where it has one."""
-    value, low, high = (units.percent(each) for each in (found.value, found.low, found.high))
-    return value if found.low == found.high else f"{value} ({low.removesuffix(' %')} to {high})"
+def _efficiency(share: Estimate) -> str:
+    """Return a share in percent, with its interval if it has one."""
+    value, low, high = (units.percent(each) for each in (share.value, share.low, share.high))
+    return value if share.low == share.high else f"{value} ({low.removesuffix(' %')} to {high})"

@@ -1,4 +1,4 @@
-"""The sentences about a comparison, for every medium."""
+"""Writes the sentences about a comparison, for every medium."""
 
 from __future__ import annotations
 
@@ -15,31 +15,31 @@ from ..record.comparison import Comparison
 from ..record.fastest import fastest
 from ..record.verdict import agrees, counterpart, family_confidence
 
-#: What a baseline differs from itself by, beyond which the number says nothing but that there is noise.
-_NOISE_WORTH_TELLING = 0.5
+#: If a baseline differs from itself by more than this, the exact number means nothing.
+_LARGEST_NOISE = 0.5
 
-#: Letters of a label in a sentence; a longer one is cut.
+#: The most characters of a label in a sentence; longer labels are cut.
 LONGEST_LABEL = 40
 
 
 def headline(comparison: Comparison) -> str:
-    """The fastest candidate beside the baseline, or which ones are not told apart; long labels are cut."""
+    """Say which candidate is fastest, or which ones may be. Long labels are cut."""
     return cut(_headline(comparison), comparison)
 
 
 def _headline(comparison: Comparison) -> str:
     passed = [each for each in comparison.candidates if agrees(comparison, each) is not False]
-    found = [counterpart(comparison, each) for each in passed if each.label != comparison.baseline]
-    # A derivative is no alternative to its function: it is one to other derivatives, if there are any.
-    alternatives = [each for each in found if each.baseline == comparison.candidate(each.label).like]
-    others = alternatives or found
+    compared = [counterpart(comparison, each) for each in passed if each.label != comparison.baseline]
+    # A derivative is not an alternative to its function, but to other derivatives, if there are any.
+    alternatives = [each for each in compared if each.baseline == comparison.candidate(each.label).like]
+    others = alternatives or compared
     if not others:
-        return "Nothing to compare: no output is that of the baseline"
+        return "Nothing to compare: no output matches the baseline"
     faster = sorted((each for each in others if each.verdict == "faster"), key=_ratio)
     if faster:
         return _fastest(comparison, faster)
     if all(each.verdict == "slower" for each in others):
-        fastest = list(dict.fromkeys(each.baseline for each in others))  # of each mode its own
+        fastest = list(dict.fromkeys(each.baseline for each in others))  # each mode has its own
         return f"{' and '.join(fastest)} {'is' if len(fastest) == 1 else 'are'} the fastest"
     if all(each.verdict == "no difference" for each in others):
         if len(others) == len(comparison) - 1:
@@ -48,12 +48,12 @@ def _headline(comparison: Comparison) -> str:
         return f"No difference between {' and '.join(equals)}"
     open_ones = [each for each in others if each.verdict == "too noisy to tell"]
     if open_ones:
-        return f"Not settled: {_undecided(min(open_ones, key=_ratio))}"
+        return f"Inconclusive: {_undecided(min(open_ones, key=_ratio))}"
     return f"Nothing is faster than {comparison.baseline}"
 
 
 def cut(sentence: str, labels: Iterable[str]) -> str:
-    """A sentence with long labels cut, so that they stay different.
+    """Cut long labels in a sentence, so that they remain distinct.
 
     >>> cut("f" * 60 + " is 2x faster than g", ["f" * 60, "g"])
     'fffffffffffffffffffffffffffffffffffffff… is 2x faster than g'
@@ -71,26 +71,26 @@ def _ratio(versus: Versus) -> float:
 
 
 def _fastest(comparison: Comparison, faster: Sequence[Versus]) -> str:
-    """One candidate where it is faster than all others for certain; else those that may be the fastest."""
+    """Name one candidate if it is certainly faster than all others; otherwise all that may be the fastest."""
     best = faster[0]
     labels = set(fastest(comparison))
     equals = [each for each in faster if each.label in labels and each.baseline == best.baseline]
     if len(equals) < 2 or best not in equals:
         return f"{best.label} is {verdict(best)} than {best.baseline}"
     names = " and ".join(each.label for each in equals) if len(equals) < 4 else f"{len(equals)} candidates"
-    times = " and ".join(beside(each).removesuffix(" faster") for each in (equals[0], equals[-1]))
-    return f"{names} are faster than {best.baseline} ({times}); which of them is the fastest is not settled"
+    times = " and ".join(short_verdict(each).removesuffix(" faster") for each in (equals[0], equals[-1]))
+    return f"{names} are faster than {best.baseline} ({times}); it is inconclusive which one is the fastest"
 
 
 def _undecided(versus: Versus) -> str:
-    """Say how far a candidate without a verdict may be from the baseline."""
+    """Say how much faster or slower than the baseline a candidate without a verdict may be."""
     if versus.ratio is None:
         return "too few rounds to tell"
     return f"{versus.label} may be {span(versus.ratio)} than {versus.baseline}"
 
 
-def beside(versus: Versus) -> str:
-    """The verdict in a word or two, without its interval."""
+def short_verdict(versus: Versus) -> str:
+    """Return the verdict in a few words, without its interval."""
     if versus.ratio is None:
         return "too few rounds"
     if versus.verdict in ("no difference", "too noisy to tell"):
@@ -100,12 +100,12 @@ def beside(versus: Versus) -> str:
 
 
 def throughput(candidate: Candidate) -> str | None:
-    """Tell how much of its work is done in a second, and what that number leaves out; ``None`` if nobody asked."""
+    """Return the work per second, and what that number leaves out; ``None`` if it was not requested."""
     work = candidate.work
     if work is None:
         return None
     if candidate.throughput is None:
-        return f"{units.WORK[work.kind]} not known: {'; '.join(work.caveats)}"
+        return f"{units.WORK[work.kind]} unknown: {'; '.join(work.caveats)}"
     text = units.rate(candidate.throughput, work.kind)
     interval = candidate.throughput_interval
     aside = [] if interval is None else [" to ".join(units.rate(each, work.kind) for each in interval)]
@@ -114,23 +114,22 @@ def throughput(candidate: Candidate) -> str | None:
 
 
 def row(comparison: Comparison, candidate: Candidate) -> str:
-    """The verdict on a candidate, and whether it is one on the same computation."""
-    beside = counterpart(comparison, candidate)
-    found = verdict(beside)
-    if beside.baseline not in (comparison.baseline, candidate.label):
-        found += (
-            f" than {beside.baseline}" if beside.verdict in ("faster", "slower") else f", beside {beside.baseline}"
-        )
-    return f"{found}, with another output" if agrees(comparison, candidate) is False else found
+    """Return the verdict on a candidate, and whether its output differs."""
+    versus = counterpart(comparison, candidate)
+    text = verdict(versus)
+    if versus.baseline not in (comparison.baseline, candidate.label):
+        than = " than" if versus.verdict in ("faster", "slower") else ", compared with"
+        text += f"{than} {versus.baseline}"
+    return f"{text}, with a different output" if agrees(comparison, candidate) is False else text
 
 
 def call_time(candidate: Candidate, digits: int) -> str:
-    """The median of its samples."""
+    """Return the median of a candidate's samples."""
     return units.time(median(candidate.latency.calls_ns), digits)
 
 
 def details(comparison: Comparison, candidate: Candidate, digits: int) -> str:
-    """First call, break-even, pipelined calls and memory of one candidate."""
+    """Report the first call, break-even, pipelined calls, throughput and memory of one candidate."""
     timing, versus = candidate.first_call, counterpart(comparison, candidate)
     parts = [f"first call {units.time(timing.wall_ns, digits)}"]
     if timing.compile_ns:
@@ -152,7 +151,7 @@ def details(comparison: Comparison, candidate: Candidate, digits: int) -> str:
 
 
 def _calls(versus: Versus) -> str:
-    """Tell how many calls a longer compilation takes to pay for itself, and how sure that is."""
+    """Return after how many calls a longer compilation has paid for itself, with its interval."""
     assert versus.break_even_calls is not None
     text = units.count(versus.break_even_calls, "call")
     low, high = versus.break_even_interval or (versus.break_even_calls,) * 2
@@ -160,11 +159,11 @@ def _calls(versus: Versus) -> str:
 
 
 def about_rounds(comparison: Comparison) -> str:
-    """Tell how many rounds there were, and what ended them."""
+    """Say how many rounds there were, what ended them, and how large the noise was."""
     rounds = len(comparison.again.samples_ns)
     count = units.count(rounds, "round")
     sentence = f"{count} in shuffled order"
-    needed, budget_ns = rounds_for(family_confidence(len(comparison) - 1)), comparison.budget_ns
+    needed, budget_ns = _rounds_needed(comparison), comparison.budget_ns
     calls = {each.latency.evaluations for each in comparison.candidates}
     if max(calls) > 1:
         of = str(max(calls)) if len(calls) == 1 else f"{min(calls)} to {max(calls)}"
@@ -176,7 +175,7 @@ def about_rounds(comparison: Comparison) -> str:
     elif comparison.stopped_by == "budget":
         sentence += f", until the budget of {units.time_short(budget_ns)} was spent"
     elif comparison.stopped_by == "interrupt":
-        sentence += ", until you interrupted"
+        sentence += ", until interrupted"
     elif comparison.stopped_by == "error":
         sentence += f", until {comparison.error} was raised"
     if rounds < needed:
@@ -185,10 +184,14 @@ def about_rounds(comparison: Comparison) -> str:
     if noise is None:
         return f"{sentence}."
     floor = max(noise.high, 1 / noise.low) - 1
-    if floor > _NOISE_WORTH_TELLING:
-        beyond = units.percent(_NOISE_WORTH_TELLING)
-        return f"{sentence}. Too noisy: {comparison.twice} beside itself differs by more than {beyond}."
-    return f"{sentence}. {comparison.twice} beside itself differs by {units.percent(floor)} at most."
+    if floor > _LARGEST_NOISE:
+        beyond = units.percent(_LARGEST_NOISE)
+        return f"{sentence}. Too noisy: {comparison.twice} differs from itself by more than {beyond}."
+    return f"{sentence}. {comparison.twice} differs from itself by at most {units.percent(floor)}."
+
+
+def _rounds_needed(comparison: Comparison) -> int:
+    return rounds_for(family_confidence(len(comparison) - 1))
 
 
 def _round_ns(comparison: Comparison) -> float:
@@ -197,28 +200,28 @@ def _round_ns(comparison: Comparison) -> float:
 
 
 def _more(comparison: Comparison, needed: int) -> str:
-    """Say how many rounds a verdict takes, and which budget allows them."""
+    """Say how many rounds a verdict needs, and which budget allows them."""
     budget_ns = budget_for_verdict_ns(comparison)
     if budget_ns is None:
-        return f"A verdict takes {needed} rounds."
+        return f"A verdict needs {needed} rounds."
     round_ns, budget = _round_ns(comparison), units.time_option(budget_ns)
-    return f"A verdict takes {needed} rounds of {units.time_short(round_ns)}: give it --budget {budget} (budget_s)."
+    return f"A verdict needs {needed} rounds of {units.time_short(round_ns)}: use --budget {budget} (budget_s)."
 
 
 def lacks_rounds(comparison: Comparison) -> bool:
-    """Tell whether there are fewer rounds than a verdict takes."""
-    return len(comparison.again.samples_ns) < rounds_for(family_confidence(len(comparison) - 1))
+    """Tell whether there are fewer rounds than a verdict needs."""
+    return len(comparison.again.samples_ns) < _rounds_needed(comparison)
 
 
 def budget_for_verdict_ns(comparison: Comparison) -> float | None:
-    """The budget that allows the rounds of a verdict; ``None`` if that is not known or it was not what ended them."""
+    """Return the budget that allows enough rounds; ``None`` if unknown, or if the budget did not end them."""
     if comparison.stopped_by != "budget" or any(each.conditions.fresh for each in comparison.candidates):
-        return None  # what fresh arguments take is in no sample
-    return rounds_for(family_confidence(len(comparison) - 1)) * _round_ns(comparison)
+        return None  # samples do not include making fresh arguments
+    return _rounds_needed(comparison) * _round_ns(comparison)
 
 
 def about_outputs(comparison: Comparison) -> list[str]:
-    """Find which outputs are not the baseline's; or that all are."""
+    """Say which outputs differ from the baseline's, or that all agree."""
     checks = [(each.label, each.check) for each in comparison.candidates if each.check is not None]
     failed = [(label, check) for label, check in checks if not check.passed]
     if failed:
@@ -232,10 +235,13 @@ def about_outputs(comparison: Comparison) -> list[str]:
         if check.dtype != check.like_dtype
     ]
     if not worst.largest_error:
-        return ["All outputs are equal, but for their types:" if others else "All outputs are equal.", *others]
+        return ["All outputs are equal except for their types:" if others else "All outputs are equal.", *others]
     error, allowed = units.number_short(worst.largest_error), units.number_short(worst.atol)
     where = f"{label}, at {worst.leaf}"
-    return [f"All outputs agree: the largest error is {error} ({where}), of {allowed} allowed{_in(worst)}.", *others]
+    return [
+        f"All outputs agree: the largest error is {error} ({where}), with {allowed} allowed{_in(worst)}.",
+        *others,
+    ]
 
 
 def _mismatch(label: str, like: str, check: Check) -> str:
@@ -249,7 +255,7 @@ def _mismatch(label: str, like: str, check: Check) -> str:
 
 
 def _in(check: Check) -> str:
-    """Tell the types of the outputs, because they decide what is allowed."""
+    """Name the types of the outputs, because the tolerance depends on them."""
     if check.dtype is None:
         return ""
-    return f" in {check.dtype}" + (f" beside {check.like_dtype}" if check.like_dtype != check.dtype else "")
+    return f" in {check.dtype}" + (f" against {check.like_dtype}" if check.like_dtype != check.dtype else "")

@@ -1,4 +1,4 @@
-"""The report of a sweep."""
+"""Writes the report of a sweep."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .sentences import cut
 
 
 def report(sweep: Sweep, style: Style, explain: bool) -> Iterator[Block]:
-    """Tell how times grow, then the time at each point."""
+    """Report the time at each point, then how times grow and where candidates overtake each other."""
     headline = words.headline(sweep)
     yield Headline(text=headline)
     if sweep.curves:
@@ -28,8 +28,8 @@ def report(sweep: Sweep, style: Style, explain: bool) -> Iterator[Block]:
         yield Table(rows=scaled, there_are=len(scaled) - 1)
     yield from (Sentence(text=cut(each, sweep)) for each in words.about_outputs(sweep))
     yield from (Sentence(text=each, faint=True) for each in words.about_work(sweep))
-    told = (*words.about_growth(sweep), *words.about_crossings(sweep))
-    yield from (Sentence(text=cut(each, sweep)) for each in told)
+    growth = (*words.about_growth(sweep), *words.about_crossings(sweep))
+    yield from (Sentence(text=cut(each, sweep)) for each in growth)
     yield from (Sentence(text=cut(each, sweep), faint=True) for each in words.about_compiling(sweep, style.digits))
     yield from (Sentence(text=cut(each, sweep)) for each in words.about_end(sweep, style.digits))
     yield from (Caution(text=cut(each, sweep)) for each in words.about_conditions(sweep))

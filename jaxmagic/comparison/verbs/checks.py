@@ -1,4 +1,4 @@
-"""Checks the candidates that a verb was given."""
+"""Checks the candidates that are passed to a verb."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ..record.candidate import CheckKind
 
 
 def labels_of(candidates: Mapping[str, Any], check: str) -> list[str]:
-    """The labels of functions that can be compared in this way."""
+    """Return the labels of the candidates, after checking them and `check`."""
     if check not in get_args(CheckKind):
         raise ValueError(f"check: expected one of {', '.join(get_args(CheckKind))}, got {check!r}")
     for label, fn in candidates.items():
@@ -22,16 +22,16 @@ def labels_of(candidates: Mapping[str, Any], check: str) -> list[str]:
 
 
 def values_of(name: str, values: Any) -> tuple[Any, ...]:
-    """The values of a variable of a sweep."""
+    """Return the values of a variable of a sweep as a tuple."""
     if isinstance(values, str | bytes) or not isinstance(values, Iterable):
         raise TypeError(f"{name}: expected several values, got {values!r}. Write for example {name}=[{values!r}]")
     return tuple(values)
 
 
 def known_baseline(labels: Sequence[str], baseline: str | None) -> str:
-    """The candidate to compare with; the first one if none was chosen."""
+    """Return the candidate to compare with; the first one if none was chosen."""
     if not labels:
-        raise ValueError("there is no candidate: give a function, or several by their labels")
+        raise ValueError("expected a function, or several functions by their labels, got none")
     if baseline is not None and baseline not in labels:
         raise ValueError(f"baseline: there is no candidate {baseline!r}, only {printable(', '.join(labels))}")
     return labels[0] if baseline is None else baseline

@@ -1,4 +1,4 @@
-"""Measuring side by side: at one point, or for each value of a variable."""
+"""``compare()`` and ``sweep()``: measure side by side, at one point or for each value of a variable."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, overload
 
 from ...benchmarking.record.benchmark import Benchmark
 from ...benchmarking.record.versus import Versus
-from ...benchmarking.verbs.earlier import put_beside
+from ...benchmarking.verbs.earlier import compare_records
 from ...runtime.functions import name_of
 from ...runtime.given import nanoseconds, share
 from ...runtime.jax_version import require_jax
@@ -63,46 +63,47 @@ def compare(
     profile: bool = False,
     **kwargs: Any,
 ) -> Comparison | Versus | dict[str, Versus]:
-    """Measure functions side by side, on the same arguments: which is faster, by how much, and how sure is that?
+    """Measure functions side by side on the same arguments: which is faster, by how much, with what confidence?
 
-    They are called in turns, in rounds whose order is shuffled and with the baseline twice in each. What counts is
-    the median of the ratios to both of its samples.
+    They are called in turns, in shuffled rounds with the baseline twice in each. The result is the median of the
+    ratios to both samples of the baseline.
 
-    With two records of a kind in the place of functions, ``compare(old, new)``, the new one is put beside the old
-    one. That is refused where they are from different environments, unless ``anyway=True``. A verdict on records of
-    fewer than three processes takes the noise between processes of this machine. It is measured once in a session,
-    which takes some 15 s, if both records are from this environment; otherwise, and with ``measure=False``, 2 % is
-    assumed. ``basis`` says which.
+    With two records of the same kind instead of functions, ``compare(old, new)`` compares the new one with the old
+    one. Records from different environments are refused unless ``anyway=True``. A verdict on records of fewer than
+    three processes needs the noise between processes of this machine. It is measured once per session, which takes
+    about 15 s, if both records are from this environment. Otherwise, or with ``measure=False``, 2 % is assumed.
+    ``basis`` says which.
 
     Args:
-        candidates: the functions by their labels.
+        candidates: the functions, by their labels.
         args: their positional arguments.
-        baseline: the label of the one that the others are compared with; the first one if left out.
-        check: how the outputs are compared with the baseline's: ``"allclose"``, ``"equal"`` or ``"none"``.
+        baseline: the label of the candidate that the others are compared with; the first one if left out.
+        check: how to compare the outputs with the baseline's: ``"allclose"``, ``"equal"`` or ``"none"``.
         strict: raise instead of timing functions that compute something else.
-        rtol: stop when the intervals of all ratios reach no farther than this share of them to either side.
-        budget_s: or when this many seconds have been spent, first calls aside; one for each candidate if left out.
-            The rounds that a verdict takes are finished if that costs no more than the budget again. An interrupt
-            ends the rounds, and what was measured is returned.
-        modes: what of each function is called: ``"forward"``, ``"grad"`` or ``"value_and_grad"``, the derivatives
-            with respect to the first argument, and jitted where the function is. With several of them each function
-            is there once for each, under labels such as ``"f grad"``.
-        setup: called before every sample, outside the clock; it returns the positional arguments, in place of `args`.
-        profile: record a few more calls of each with JAX's profiler, when all times have been taken, and compare them
-            line by line and operation by operation.
-        kwargs: keyword arguments of all.
+        rtol: stop when the intervals of all ratios are within this share of them on either side.
+        budget_s: or stop after this many seconds, excluding first calls; one per candidate if left out. The rounds
+            that a verdict needs are completed if that takes no more than twice the budget in all. An interrupt ends
+            the rounds, and the complete rounds are returned.
+        modes: what to call: ``"forward"``, ``"grad"`` or ``"value_and_grad"``. Derivatives are with respect to the
+            first argument, and jitted if the function is. With several modes there is a candidate for each function
+            and mode, with labels such as ``"f grad"``.
+        setup: called before every sample, outside the timed region; it returns the positional arguments, in place of
+            `args`.
+        profile: profile a few more calls of each candidate after all times have been taken, and compare them by
+            source line and by operation.
+        kwargs: keyword arguments of all functions.
 
     Returns:
-        The record: ``comparison["label"]`` has ``ratio``, ``interval``, ``verdict`` and ``break_even_calls``. Of two
-        benchmarks what the new one is beside the old one, of two comparisons or sweeps that for each label.
+        The record: ``comparison["label"]`` has ``ratio``, ``interval``, ``verdict`` and ``break_even_calls``. For two
+        benchmarks, the comparison of the new one with the old one; for two comparisons or sweeps, one for each label.
 
     Raises:
-        NotComparable: two records are from different environments.
-        NotMeasured: two records have too few samples to compare.
-        ValueError: fewer than two candidates, a label that is no text, an unknown baseline, check or mode, or a
-            number that is not positive, or an `rtol` that is no share between 0 and 1.
-        TypeError: a candidate that cannot be called; both `args` and `setup`; or two records that are not of one
-            kind, or with options that say how to measure.
+        NotComparable: the two records are from different environments.
+        NotMeasured: the two records have too few samples to compare.
+        ValueError: there are fewer than two candidates, a label is not text, the baseline, check or mode is unknown,
+            `budget_s` is not positive, or `rtol` is not a share between 0 and 1.
+        TypeError: a candidate cannot be called; both `args` and `setup` were given; or two records are of different
+            kinds, or were given with options that say how to measure.
         OutputsDiffer: `strict`, and a candidate computes something else.
         DonatedTwice: a function donates its arguments, and there is no `setup`.
         JaxNotAvailable: JAX is not installed or too old.
@@ -126,11 +127,11 @@ def compare(
         given = (baseline, check, strict, rtol, budget_s, tuple(modes), setup, profile)
         if given != (None, "allclose", False, 0.01, None, ("forward",), None, False):
             raise TypeError(
-                "two records have been measured already: compare(old, new) takes anyway and measure only. "
+                "compare(old, new) takes only anyway and measure, because both records have already been measured. "
                 "Leave out the options that say how to measure."
             )
-        beside = put_beside(candidates, *args, **kwargs)
-        return beside[0] if isinstance(candidates, Benchmark) else {each.label: each for each in beside}
+        compared = compare_records(candidates, *args, **kwargs)
+        return compared[0] if isinstance(candidates, Benchmark) else {each.label: each for each in compared}
     require_jax()
     if not isinstance(candidates, Mapping):
         raise TypeError(
@@ -142,7 +143,7 @@ def compare(
         raise ValueError(f"expected at least two candidates, got {len(moded)}")
     chosen = known_baseline([each.label for each in moded], baseline)
     if setup is not None and args:
-        raise TypeError("the arguments come from setup or from args, not from both. Return them all from setup.")
+        raise TypeError("both setup and args were given. Return all positional arguments from setup.")
     budget_ns = default_budget_ns(len(moded)) if budget_s is None else nanoseconds(budget_s)
     plan = Plan(rtol=share("rtol", rtol), budget_ns=budget_ns)
     entries = entries_of(candidates, moded, args, kwargs, setup)
@@ -181,39 +182,39 @@ def sweep(
 ) -> Sweep:
     """Measure functions side by side for several sizes, types or settings.
 
-    What fails somewhere, by running out of memory or else, is recorded with its error, and the sweep goes on. An
-    interrupt ends it, and what was measured is returned.
+    If a candidate fails at a point, by running out of memory for example, its error is recorded and the sweep
+    continues. An interrupt ends it, and the points measured so far are returned.
 
     Args:
         candidates: one function, or several by their labels.
-        make_args: is given a value of each variable, by name, and returns the positional arguments as a tuple. The
-            values are the functions' own keyword arguments if left out.
-        fresh: make the arguments before every sample, outside the clock, and not once for each point: for functions
-            that donate theirs.
-        baseline: the label of the one that the others are compared with; the first one if left out.
-        check: how the outputs are compared with the baseline's: ``"allclose"``, ``"equal"`` or ``"none"``.
+        make_args: receives a value of each variable, by name, and returns the positional arguments as a tuple. If
+            left out, the values are keyword arguments of the functions.
+        fresh: make the arguments before every sample, outside the timed region, instead of once per point; for
+            functions that donate their arguments.
+        baseline: the label of the candidate that the others are compared with; the first one if left out.
+        check: how to compare the outputs with the baseline's: ``"allclose"``, ``"equal"`` or ``"none"``.
         strict: raise instead of timing functions that compute something else.
-        rtol: a point is done when the intervals of all ratios reach no farther than this share of them.
-        budget_s: or when its share of these seconds is spent; half a second for each candidate and point if left out.
-            First calls, with what they compile, are not in it, and all points are measured.
-        modes: what of each function is called, as in :func:`compare`.
-        profile: as in :func:`compare`, at each point. Where the number of devices varies, the report has the
-            speed-up, the efficiency and the share of exchange.
-        variables: the values of each; several variables make a grid.
+        rtol: a point is done when the intervals of all ratios are within this share of them on either side.
+        budget_s: or when its share of these seconds is spent; half a second per candidate and point if left out.
+            First calls and their compilations are excluded, and all points are measured.
+        modes: what to call, as in :func:`compare`.
+        profile: as in :func:`compare`, at each point. If the number of devices varies, the report shows the speed-up,
+            the efficiency and the share of exposed communication.
+        variables: the values of each variable; several variables make a grid.
 
     Returns:
-        The record: ``points`` has a :class:`~jaxmagic.Comparison` each, ``sweep["label"]`` the curves, and
-        ``crossings`` where functions overtake each other.
+        The record: ``points`` have a :class:`~jaxmagic.Comparison` each, ``sweep["label"]`` has the curves, and
+        ``crossings`` says where functions overtake each other.
 
     Raises:
-        ValueError: no variable, one without values or with one twice, a label that is no text, or an unknown
-            baseline, check or mode.
-        TypeError: a candidate that cannot be called, a variable with one value, or `make_args` does not return a
-            tuple.
+        ValueError: there is no variable, a variable has no value or a repeated one, a label is not text, or the
+            baseline, check or mode is unknown.
+        TypeError: a candidate cannot be called, a variable has a single value instead of several, or `make_args` does
+            not return a tuple.
         OutputsDiffer: `strict`, and a candidate computes something else.
         DonatedTwice: a function donates its arguments, and they are not `fresh`.
-        KeyboardInterrupt: before anything was measured.
-        Exception: what the first point failed with, where all of them did.
+        KeyboardInterrupt: interrupted before anything was measured.
+        Exception: the first point's error, if all points failed.
         JaxNotAvailable: JAX is not installed or too old.
 
     >>> import jax, jax.numpy as jnp, jaxmagic
@@ -238,7 +239,7 @@ def sweep(
     chosen = known_baseline(labels, baseline)
     values = {name: values_of(name, each) for name, each in variables.items()}
     if not values:
-        raise ValueError("a sweep takes a variable with its values: n=[64, 256]")
+        raise ValueError("a sweep needs a variable with its values, such as n=[64, 256]")
     varied = [variable(name, each) for name, each in values.items()]
     points = prod(map(len, values.values()))
     budget_ns = default_budget_ns(len(labels), points) if budget_s is None else nanoseconds(budget_s)
@@ -267,10 +268,10 @@ def sweep(
 
 
 def _arguments(make_args: Callable[..., Any], values: Mapping[str, Any]) -> tuple[Any, ...]:
-    found = make_args(**values)
-    if not isinstance(found, tuple):
+    made = make_args(**values)
+    if not isinstance(made, tuple):
         raise TypeError(
-            f"make_args: expected the positional arguments as a tuple, got {type(found).__name__}. "
+            f"make_args: expected the positional arguments as a tuple, got {type(made).__name__}. "
             "Write for example lambda n: (jnp.ones(n),) with the comma."
         )
-    return found
+    return made

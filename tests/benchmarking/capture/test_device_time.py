@@ -41,7 +41,7 @@ def test_work_outside_the_calls_does_not_count() -> None:
         with mark_call():
             np.ones(3)
 
-    assert take_device_time(call, 3).problem == "No device worked."
+    assert take_device_time(call, 3).problem == "No device was busy."
 
 
 def test_a_profiler_in_use_is_left_alone(tmp_path: Path) -> None:
@@ -60,7 +60,7 @@ def test_what_a_call_raises_comes_through_and_the_profiler_is_stopped() -> None:
         take_device_time(lambda: 1 / 0, 3)
     with mark_call():
         pass
-    assert take_device_time(lambda: None, 1).problem == "The profiler has lost some of the calls."
+    assert take_device_time(lambda: None, 1).problem == "The profiler dropped the markers of some calls."
 
 
 @pytest.fixture(autouse=True)

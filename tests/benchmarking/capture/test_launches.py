@@ -155,7 +155,7 @@ def test_an_error_in_a_process_says_which_one_and_what_was_written() -> None:
         take_launches(statement_of(fails, (0,), {}), QUICK, 2)
     for told in ("so far so good", "return 1 / x"):
         assert told in str(error.value)
-    with pytest.raises(jaxmagic.LaunchError, match="process 1 of 2 failed: no result: it ended with status 3"):
+    with pytest.raises(jaxmagic.LaunchError, match="process 1 of 2 failed: no result: it exited with status 3"):
         take_launches(statement_of(lambda: os._exit(3), (), {}), QUICK, 2)
 
 
@@ -192,7 +192,7 @@ def test_a_failure_of_our_own_keeps_its_class_and_others_do_not_pass_as_one() ->
     own = pickle.dumps(Failure("DonatedTwice", "make copies", "lines"))
     with pytest.raises(jaxmagic.DonatedTwice, match="^make copies$"):
         _result_of(own, "", 0, "process 1 of 1")
-    with pytest.raises(jaxmagic.LaunchError, match="process 4 of 5 failed: no result: it ended with status -9"):
+    with pytest.raises(jaxmagic.LaunchError, match="process 4 of 5 failed: no result: it exited with status -9"):
         _result_of(b"", "", -9, "process 4 of 5")
     assert _result_of(pickle.dumps([1]), "a warning", 0, "process 1 of 1") == [1]
 

@@ -230,7 +230,7 @@ def test_a_runner_and_its_twin_are_looked_into_alike() -> None:
 def test_calls_that_wait_for_themselves_are_not_pipelined(work: Any, make: Any, serial: str | None) -> None:
     runner = Runner(make(work))
     runner.first_call()
-    assert runner.look_whether_serial() == (serial is not None)
+    assert runner.detect_serial() == (serial is not None)
     assert runner.serial == serial
     if serial is not None:
         assert take_pipelined(runner, call_ns=1000, budget_ns=10**8) is None
@@ -240,7 +240,7 @@ def test_a_fenced_call_without_a_value_can_be_pipelined(work: Any) -> None:
     runner = Runner(lambda: (work(), None)[1])
     runner.first_call()
     runner.fenced = True
-    assert not runner.look_whether_serial()
+    assert not runner.detect_serial()
 
 
 def test_the_report_says_that_calls_wait_for_themselves(work: Any) -> None:

@@ -49,7 +49,7 @@ class Scripted(Runner):
     def single_call(self) -> tuple[int, int]:
         return self.waited_sample(1), 0
 
-    def look_whether_serial(self) -> bool:
+    def detect_serial(self) -> bool:
         return False
 
     def pipelined_sample(self, calls: int) -> int:
@@ -362,6 +362,6 @@ def test_calls_over_several_devices_are_said_to_be_the_reason_that_they_are_not_
     found = jaxmagic.benchmark(jax.jit(lambda x: x + 1), x, budget_s=0.1)
     assert found.pipelined is None
     assert found.conditions.serial == "several devices"
-    assert "Pipelined: not measured, because calls over several devices of one CPU may wait" in " ".join(
+    assert "Pipelined: not measured, because overlapping calls on several devices of one CPU" in " ".join(
         str(found).split()
     )

@@ -105,21 +105,21 @@ def test_the_error_names_what_cannot_be_sent(where: str) -> None:
     named = "lock, which the function refers to," if where == "the function" else where
     with pytest.raises(LaunchError) as error:
         pack(tuple(parts.values()), parts)
-    assert str(error.value).startswith(f"A fresh process cannot be given {named} because of TypeError: cannot pickle")
+    assert str(error.value).startswith(f"Cannot send {named} to a fresh process: TypeError: cannot pickle")
     assert "module or notebook level" in str(error.value)
 
 
 def test_arrays_without_data_are_refused() -> None:
     x = jnp.ones(3)
     x.delete()
-    with pytest.raises(LaunchError, match=r"given x because of ValueError: an array of .* donated"):
+    with pytest.raises(LaunchError, match=r"send x to a fresh process: ValueError: an array of .* donated"):
         pack(x, {"x": x})
     compiled = jax.jit(jnp.sin).lower(1.0).compile()
-    with pytest.raises(LaunchError, match="given the function because of TypeError"):
+    with pytest.raises(LaunchError, match="send the function to a fresh process: TypeError"):
         pack(compiled, {"the function": compiled})
 
     def trace(y: Any) -> Any:
-        with pytest.raises(LaunchError, match=r"given y because of TypeError: a traced value"):
+        with pytest.raises(LaunchError, match=r"send y to a fresh process: TypeError: a traced value"):
             pack(y, {"y": y})
         return y
 

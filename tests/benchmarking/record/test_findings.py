@@ -84,19 +84,23 @@ def test_what_compiled_between_samples_is_named_with_its_cause(benchmark: Benchm
     (found,) = with_conditions(benchmark, compilations=(compilation(), compilation(function="g"))).warnings
     assert found.kind == "recompiled"
     assert "2 programs compiled" in found.text
-    assert "the last one g: first call." in found.text
+    assert "the last was g: first call." in found.text
 
 
 @pytest.mark.parametrize(
     ("changes", "kind", "words"),
     [
-        ({"folded": True}, "folded", "gets no array"),
-        ({"collected": 12, "collection_ns": 10**9}, "garbage collection", "in 12 samples and took 1.00 s"),
+        ({"folded": True}, "folded", "takes no array"),
+        ({"collected": 12, "collection_ns": 10**9}, "garbage collection", "in 12 samples, for 1.00 s of their time"),
         ({"other_load": 1.25}, "load", "1.2 of 2 CPUs busy."),
         ({"other_load": 0.6}, "load", "Other processes kept 0.60 of 2 CPUs busy."),
-        ({"resolution_ns": 10**6}, "too short", "too short for the clock, which steps by 1.00 ms"),
-        ({"overhead_ns": 2e6}, "too short", "Of each call 2.00 ms are the loop and the wait"),
-        ({"overhead_ns": 2e9}, "too short", "Of each call 9.98 ms are the loop and the wait"),  # never more than all
+        ({"resolution_ns": 10**6}, "too short", "too short for the clock, which ticks every 1.00 ms"),
+        ({"overhead_ns": 2e6}, "too short", "About 2.00 ms of each call is the loop and the wait"),
+        (
+            {"overhead_ns": 2e9},
+            "too short",
+            "About 9.98 ms of each call is the loop and the wait",
+        ),  # never more than all
     ],
 )
 def test_conditions_are_named(benchmark: Benchmark, changes: Any, kind: str, words: str) -> None:

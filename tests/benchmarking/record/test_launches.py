@@ -12,12 +12,12 @@ from jaxmagic.benchmarking.record.launches import (
     Design,
     Side,
     compare_sides,
-    judge_records,
     noise_sd,
     power,
     smallest_ratio,
 )
 from jaxmagic.benchmarking.record.process_noise import ProcessNoise, ProgramNoise
+from jaxmagic.benchmarking.record.versus import judge
 from jaxmagic.statistics.estimate import Estimate
 
 RUNS = 1500
@@ -38,7 +38,7 @@ def called(old: int, new: int, sd: float, ratio: float, between_sd: float = ASSU
     for _ in range(runs):
         found = compare_sides(side(old, 0.0), side(new, log(ratio)), between_sd)
         assert found is not None
-        verdicts.append(judge_records(found.ratio))
+        verdicts.append(judge(found.ratio))
     return sum(each in ("faster", "slower") for each in verdicts) / runs
 
 
@@ -108,7 +108,7 @@ def test_noise_within_processes_is_the_least_that_a_verdict_rests_on() -> None:
     found = compare_sides(equal, other)
     assert found is not None
     assert found.design.sd == pytest.approx(0.05)
-    assert judge_records(found.ratio) == "too noisy to tell"
+    assert judge(found.ratio) == "too noisy to tell"
 
 
 def test_one_process_needs_an_interval_within_and_three_do_not() -> None:
@@ -129,7 +129,7 @@ def test_one_process_needs_an_interval_within_and_three_do_not() -> None:
     ],
 )
 def test_a_verdict_is_what_the_whole_interval_says(low: float, high: float, verdict: str) -> None:
-    assert judge_records(Estimate(value=sqrt(low * high), low=low, high=high, confidence=0.95)) == verdict
+    assert judge(Estimate(value=sqrt(low * high), low=low, high=high, confidence=0.95)) == verdict
 
 
 def test_the_noise_is_that_of_the_most_similar_program_and_at_least_that_of_all() -> None:

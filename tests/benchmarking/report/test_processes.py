@@ -36,8 +36,8 @@ def test_a_report(benchmark: Benchmark) -> None:
           8.96 ms ▂▂▂▄▅█▆▇▄▆█▅▇▃▃▂▁▂▂▄▄▆▅▆▃▂▂  ▁ 11.7 ms
           Pipelined: 9.71 ms per call.
           First call: 182 ms, 171 ms of it compiling.
-        3 processes, one after the other; each sampled until the interval within it was
-          within 1 % of the median.
+        3 processes, one after the other; each sampled until its own interval was within
+          1 % of the median.
     """).strip("\n")
     for sentence in (headline(record, 3), *about_samples(record, 3), about_end(record, 3)):
         assert sentence in to_html(record).replace("&#x27;", "'")
@@ -45,16 +45,21 @@ def test_a_report(benchmark: Benchmark) -> None:
 
 def test_few_processes_say_where_their_noise_comes_from(benchmark: Benchmark) -> None:
     two = over_processes(benchmark, (1.0, 1.01))
-    assert "processes differ by 2 %, which is assumed and not measured." in about_samples(two, 3)[-1]
+    assert "processes vary by 2 % (assumed, not measured)." in about_samples(two, 3)[-1]
     noise = ProcessNoise(programs=(ProgramNoise(call_ns=1e6, sd=0.1),), processes=5)
-    assert "with the noise measured here in 5 processes." in about_samples(replace(two, process_noise=noise), 3)[-1]
+    assert (
+        "with the noise measured on this machine in 5 processes."
+        in about_samples(replace(two, process_noise=noise), 3)[-1]
+    )
     assert "over 1 process)" in headline(over_processes(benchmark, (1.0,)), 3)
 
 
 def test_pipelined_calls_are_compared_within_each_process(benchmark: Benchmark) -> None:
     waited = Trial(samples_ns=(192_000_000,) * 14, evaluations=10)
     fast = replace(benchmark, waited=waited)
-    assert about_pipelined(combined([fast, fast]), 3).endswith("where each is waited for, 2.01x to 2.01x as long.")
+    assert about_pipelined(combined([fast, fast]), 3).endswith(
+        "per call; 2.01x to 2.01x as long if each call is waited for."
+    )
     slow = replace(benchmark, waited=Trial(samples_ns=(96_000_000,) * 14, evaluations=10))
     assert about_pipelined(combined([fast, slow]), 3).endswith("per call.")
     without = replace(benchmark, pipelined=None)
@@ -68,7 +73,7 @@ def test_first_calls_and_ends_are_those_of_all_processes(benchmark: Benchmark) -
     record = combined([benchmark, slower])
     assert about_first_call(record, 3) == "First call: 182 to 310 ms, 171 ms of it compiling."
     assert about_end(record, 3) == (
-        "2 processes, one after the other; 1 sampled until the interval within it was within 1 % of the median, "
+        "2 processes, one after the other; 1 sampled until its own interval was within 1 % of the median, "
         "1 sampled until the budget of 1 s was spent."
     )
     assert about_end(combined([benchmark], interrupted=True), 3).startswith("Interrupted: 1 process, one after")
@@ -83,39 +88,39 @@ def test_first_calls_and_ends_are_those_of_all_processes(benchmark: Benchmark) -
             1,
             1,
             None,
-            "Each record is one process; medians are taken to vary by 2 % from process to process, which is "
-            "assumed and not measured, so the smallest difference found in 8 of 10 cases is 1.12x. Take both "
-            "with --processes 5 (processes=5).",
+            "Each record is from 1 process; medians are assumed, not measured, to vary by 2 % from process to "
+            "process, so the smallest difference shown in 8 of 10 cases is 1.12x. Take both with --processes 5 "
+            "(processes=5).",
         ),
         (
             1,
             1,
             0.12,
-            "Each record is one process; medians vary by 12 % from process to process here (measured), so "
-            "the smallest difference found in 8 of 10 cases is 1.87x. Take both with --processes 5 "
+            "Each record is from 1 process; medians vary by 12 % from process to process on this machine "
+            "(measured), so the smallest difference shown in 8 of 10 cases is 1.87x. Take both with --processes 5 "
             "(processes=5).",
         ),
         (
             1,
             3,
             0.12,
-            "The earlier record is one process and the later one 3 processes; medians vary by 12 % from "
-            "process to process here (measured), so the smallest difference found in 8 of 10 cases is 1.57x. "
-            "Take both with --processes 5 (processes=5).",
+            "The earlier record is from 1 process and the later one from 3 processes; medians vary by 12 % from "
+            "process to process on this machine (measured), so the smallest difference shown in 8 of 10 cases is "
+            "1.57x. Take both with --processes 5 (processes=5).",
         ),
         (
             3,
             3,
             0.12,
-            "Each record is 3 processes; their medians vary by 4 % from process to process, so the smallest "
-            "difference found in 8 of 10 cases is 1.16x.",
+            "Each record is from 3 processes; their medians vary by 4 % from process to process, so the smallest "
+            "difference shown in 8 of 10 cases is 1.16x.",
         ),
         (
             1,
             1,
             9.0,
-            "Each record is one process; medians vary by 900 % from process to process here (measured), so "
-            "no difference can be told. Take both with --processes 5 (processes=5).",
+            "Each record is from 1 process; medians vary by 900 % from process to process on this machine "
+            "(measured), so no difference can be shown. Take both with --processes 5 (processes=5).",
         ),
     ],
 )

@@ -73,7 +73,7 @@ def test_a_speed_up_knows_what_differs_between_points_and_promises_nothing_for_f
 
 def test_the_report_and_the_frame_have_the_table(scaled: Sweep) -> None:
     text = " ".join(str(scaled).split())
-    assert "devices time speed-up efficiency exchange idle" in text
+    assert "devices time speed-up efficiency exposed comm. idle" in text
     assert re.search(r"50 % \(\d\d to \d\d %\) 50 % 25 %", text)
     assert "1.00x 100 % 0 % 25 %" in text
     assert scaled.to_frame("scaling")["devices"].tolist() == [1, 2, 4]

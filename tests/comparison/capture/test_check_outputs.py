@@ -46,10 +46,10 @@ def test_keys_are_compared() -> None:
 @pytest.mark.parametrize(
     ("value", "reference", "leaf", "problem"),
     [
-        ({"a": X}, {"b": X}, None, "another structure"),
-        ((X, X), (X,), None, "another structure"),
-        ({"w": X[:2]}, {"w": X}, "['w']", "another shape: (2, 4), not (3, 4)"),
-        ("text", "other", "the output", "another value"),
+        ({"a": X}, {"b": X}, None, "different structure"),
+        ((X, X), (X,), None, "different structure"),
+        ({"w": X[:2]}, {"w": X}, "['w']", "different shape: (2, 4), not (3, 4)"),
+        ("text", "other", "the output", "different value"),
         (np.array([1.0, np.nan]), np.array([1.0, 2.0]), "the output", "NaN or infinite"),
         (np.array([np.inf]), np.array([1.0]), "the output", "NaN or infinite"),
     ],

@@ -155,7 +155,7 @@ def test_where_every_point_fails_the_first_error_is_raised() -> None:
 
     with pytest.raises(NameError, match=r"at \(0,\)") as caught:
         swept(prepare)
-    assert caught.value.__notes__ == ["Every point of the sweep failed; this is the first one's error."]
+    assert caught.value.__notes__ == ["Every point of the sweep failed; this is the error of the first."]
 
 
 def test_what_ran_out_of_memory_is_let_go_before_the_next_point() -> None:
@@ -318,7 +318,7 @@ def test_fresh_arguments_are_made_before_every_sample() -> None:
 @pytest.mark.parametrize(
     ("arguments", "error", "message"),
     [
-        ({}, ValueError, "a sweep takes a variable"),
+        ({}, ValueError, "a sweep needs a variable"),
         ({"n": []}, ValueError, "n has no value"),
         ({"n": [1], "baseline": "g"}, ValueError, "no candidate 'g', only f"),
         ({"n": [1], "budget_s": 0}, ValueError, "budget_s: expected a positive number, got 0"),

@@ -75,7 +75,7 @@ def test_a_candidate_that_is_left_out_is_not_drawn(comparison: Comparison) -> No
         assert 'data-button="numpy"' not in picture(view)
         assert ">numpy<" not in picture(view)
     view.shown["jit"].value = False
-    assert "every candidate is left out. Tick one" in shown(view)
+    assert "every candidate is hidden. Tick one" in shown(view)
 
 
 def test_measuring_again_shows_the_new_record_and_how_far_it_is(comparison: Comparison) -> None:
@@ -148,7 +148,7 @@ def test_memory_is_drawn_against_time_where_it_is_known(comparison: Comparison, 
     candidates = tuple(replace(each, memory=executable()) for each in comparison.candidates)
     view = ComparisonView(replace(comparison, candidates=candidates))
     view.drawn.value = "memory against time"
-    assert "memory at the peak" in picture(view)
+    assert "peak memory" in picture(view)
     assert view.metric.disabled
     assert view.statistic.disabled
     view.shown["jit"].value = False
@@ -160,4 +160,4 @@ def test_where_it_is_not_known_any_more_that_is_said(comparison: Comparison, exe
     view = ComparisonView(replace(comparison, candidates=candidates))
     view.record = comparison
     view.drawn.value = "memory against time"
-    assert "of fewer than two candidates it is known what memory they need" in shown(view)
+    assert "the memory of fewer than two candidates is known" in shown(view)

@@ -79,8 +79,8 @@ def test_outputs_are_checked_and_a_mismatch_is_told_but_timed(session: Any) -> N
     check = record.candidate("two").check
     assert (check.passed, check.leaf, check.largest_error) == (False, "['w']", 1.0)
     assert "two does not compute what one does at ['w']: off by up to 1," in session.published[-1]["text/plain"]
-    assert "with another output" in session.published[-1]["text/plain"]
-    assert "with another output" in session.published[-1]["text/html"]
+    assert "with a different output" in session.published[-1]["text/plain"]
+    assert "with a different output" in session.published[-1]["text/html"]
 
 
 def test_strict_refuses_to_time_what_computes_something_else(session: Any) -> None:
@@ -109,15 +109,15 @@ def test_an_error_points_at_the_users_line_and_names_the_candidate(session: Any)
     [
         ("", "one: 1", "at least two candidates, got 1"),
         ("", "x = 1", "at least two candidates, got 0"),
-        ("", "one: 1\nx = 3\ntwo: 2", "line 2 is no candidate"),
-        ("", "one: 1\none: 2", "two candidates 'one'"),
-        ("", "one: 1\ntwo: int = 2", "line 2: behind the label two there is an assignment. .* alone: two: 2"),
-        ("", "one: y = 1\ntwo: y = 2", "line 1: behind the label one there is an assignment"),
-        ("", "my-jit: 1\ntwo: 2", "line 1: the label my-jit has to be a name of Python, such as my_jit"),
-        ("", "one: 1\neager mlp: 2", "line 2: the label eager mlp has to be a name of Python, such as eager_mlp"),
-        ("", "'one': 1\ntwo: 2", "the label 'one' has to be a name of Python, such as one"),
+        ("", "one: 1\nx = 3\ntwo: 2", "line 2 is not a candidate"),
+        ("", "one: 1\none: 2", "two candidates with the label 'one'"),
+        ("", "one: 1\ntwo: int = 2", "line 2: the label two is followed by an assignment. .* expression: two: 2"),
+        ("", "one: y = 1\ntwo: y = 2", "line 1: the label one is followed by an assignment"),
+        ("", "my-jit: 1\ntwo: 2", "line 1: the label my-jit has to be a Python name, such as my_jit"),
+        ("", "one: 1\neager mlp: 2", "line 2: the label eager mlp has to be a Python name, such as eager_mlp"),
+        ("", "'one': 1\ntwo: 2", "the label 'one' has to be a Python name, such as one"),
         ("--baseline three", "one: 1\ntwo: 2", "no candidate 'three'"),
-        ("f(x)", "one: 1\ntwo: 2", "expected options only"),
+        ("f(x)", "one: 1\ntwo: 2", "expected only options"),
         ("--check maybe", "one: 1\ntwo: 2", "invalid choice"),
         ("", "one: await f()\ntwo: 2", "await cannot be repeated"),
     ],
@@ -166,7 +166,7 @@ def test_a_comparison_is_saved_and_the_next_one_put_beside_it(session: Any, tmp_
     session.run(f"%%jaxcompare -r 6 {QUICK} --against '{path}'\ntwo: x * 2\nthree: f(x)")
     line, basis = capsys.readouterr().out.splitlines()
     assert line.startswith("two ")
-    assert basis.startswith("Each record is one process; medians are taken to vary by ")
+    assert basis.startswith("Each record is from 1 process; medians are assumed, not measured, to vary by ")
     assert basis.endswith("Measure it with %jaxtimeit --processes 5 (processes=5).")
     session.run(f"%%jaxcompare {QUICK} --against '{path}'\nfour: 1\nfive: 1", fails=jaxmagic.NotComparable)
 
@@ -194,4 +194,4 @@ def test_profiles_are_compared_where_that_is_asked_for(session: Any) -> None:
     assert [each.profile for each in plain.candidates] == [None, None]
     found = session.run("%%jaxcompare -q -o -r 2 --profile\na: jnp.sort(x)\nb: x + 1")
     assert all(each.profile is not None and each.profile.runs == 3 for each in found.candidates)
-    assert "Device time of a call" in str(found)
+    assert "Device time per call" in str(found)

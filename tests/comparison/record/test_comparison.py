@@ -47,5 +47,5 @@ def test_what_cannot_be_is_refused(comparison: Comparison, changes: Any, message
 
 def test_labels_differ(comparison: Comparison) -> None:
     one = comparison.candidates[0]
-    with pytest.raises(ValueError, match="labels: expected different ones"):
+    with pytest.raises(ValueError, match="labels: expected distinct labels"):
         replace(comparison, candidates=(one, one))

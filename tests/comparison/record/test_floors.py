@@ -72,8 +72,8 @@ def test_samples_of_unequal_numbers_of_calls_are_compared_with_care(skewed: Call
     (why,) = [each for each in found.warnings if each.kind == "unequal samples"]
     assert "jit beside numpy" in why.text
     assert "58 and 1 calls" in why.text
-    assert verdict(found["jit"]).startswith("not settled (")
-    assert headline(found).startswith("Not settled: jit may be")
+    assert verdict(found["jit"]).startswith("inconclusive (")
+    assert headline(found).startswith("Inconclusive: jit may be")
 
 
 def test_a_verdict_that_is_given_needs_no_reason(skewed: Callable[..., Comparison]) -> None:

@@ -33,12 +33,12 @@ def test_to_dict_is_plain_and_has_what_follows_from_the_points(sweep: Sweep) -> 
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"variables": ()}, "variables of different names, got none"),
-        ({"variables": (Variable(name="n", labels=("1",)),) * 2}, "variables of different names, got n, n"),
+        ({"variables": ()}, "variables with distinct names, got none"),
+        ({"variables": (Variable(name="n", labels=("1",)),) * 2}, "variables with distinct names, got n, n"),
         ({"baseline": "jat"}, "baseline: there is no candidate 'jat'"),
         ({"labels": ("numpy",)}, "there is no candidate 'jit', only numpy"),
-        ({"points": (Point(at=(9,), comparison=None),)}, r"a point is at \(9,\), of \[9\] values"),
-        ({"points": (Point(at=(), comparison=None),)}, r"a point is at \(\), of \[9\] values"),
+        ({"points": (Point(at=(9,), comparison=None),)}, r"no point \(9,\) in a grid of \[9\] values"),
+        ({"points": (Point(at=(), comparison=None),)}, r"no point \(\) in a grid of \[9\] values"),
         ({"points": (Point(at=(1,), comparison=None),) * 2}, r"there is more than one point at \(1,\)"),
     ],
 )
@@ -54,7 +54,7 @@ def test_what_does_not_fit_is_refused(sweep: Sweep, changes: dict[str, Any], mes
         ({"labels": ("1", "1")}, "n has a value twice, among 1, 1"),
         ({"labels": ("1", "2"), "numbers": (1.0,)}, "n has 2 labels and 1 numbers"),
         ({"labels": ("1", "2"), "numbers": (1.0, 1.0)}, "n has a value twice, among 1, 2"),
-        ({"labels": ("1", "0"), "numbers": (1.0, 0.0)}, "numbers of n have to be positive, and such"),
+        ({"labels": ("1", "0"), "numbers": (1.0, 0.0)}, "numbers of n must be positive and fit"),
     ],
 )
 def test_a_variable_has_different_values(fields: dict[str, Any], message: str) -> None:

@@ -39,8 +39,8 @@ def test_a_sweep_as_text(sweep: Sweep) -> None:
           1024  2.33 s       146 ms, 16.0x faster
           2048  MemoryError  XlaRuntimeError
         numpy grows as n^2.00 (1.98 to 2.03).
-        jit grows as n^1.00 (0.94 to 1.08) from n = 128 on, plus about 9.1 ms that do
-          not grow (6 % of the time at n = 1024).
+        jit grows as n^1.00 (0.94 to 1.08) from n = 128 on, plus a constant overhead of
+          about 9.1 ms (6 % of the time at n = 1024).
         jit overtakes numpy near n = 64, between 32 and 128.
         Compiling: jit 171 ms each.
         Failed at n=2048: numpy: MemoryError: 32 GiB
@@ -54,7 +54,7 @@ def test_html_says_the_same(sweep: Sweep) -> None:
     for words in (
         "numpy and jit over n = 8, 16, …, 2048",
         "9.12 ms, 63.9x slower",
-        "jit grows as n^1.00 (0.94 to 1.08) from n = 128 on, plus about 9.1 ms that do not grow "
+        "jit grows as n^1.00 (0.94 to 1.08) from n = 128 on, plus a constant overhead of about 9.1 ms "
         "(6 % of the time at n = 1024).",
         "jit overtakes numpy near n = 64, between 32 and 128.",
         "Failed at n=2048: numpy: MemoryError: 32 GiB",
@@ -88,14 +88,14 @@ def test_throughput_is_in_the_table_and_what_it_leaves_out_is_said_once(sweep: S
 def test_an_unfinished_sweep_says_what_ended_it(sweep: Sweep) -> None:
     begun = replace(sweep, points=sweep.points[:2])
     assert "Measured 2 of 9 points: interrupted." in to_text(replace(begun, stopped_by="interrupt"))
-    assert "Measured 2 of 9 points: the budget of 10 s is spent." in to_text(replace(begun, stopped_by="budget"))
+    assert "Measured 2 of 9 points: the budget of 10 s was spent." in to_text(replace(begun, stopped_by="budget"))
     assert "of 9 points" not in to_text(sweep)
 
 
 def test_an_exponent_that_may_be_anything_is_not_printed_at_all(sweep: Sweep) -> None:
     crooked = [replace(sweep.points[each], at=(at,)) for at, each in enumerate((3, 0, 4))]
     text = " ".join(to_text(replace(sweep, points=tuple(crooked))).split())
-    assert "How times grow is not known from 3 points: numpy; jit." in text
+    assert "Growth cannot be estimated from 3 points: numpy; jit." in text
     assert "n^" not in text
 
 
@@ -115,11 +115,11 @@ def estimate(value: float, low: float, high: float) -> Estimate:
             inf,
             "jit grows as n^1.00 (0.90 to 1.10).",  # less than 1 % of the time at n = 1024
         ),
-        (estimate(2, 1.2, 2.9), None, 8, "How times grow is not known well: jit between n^1.2 and n^2.9."),
-        (estimate(2, 1.2, 3.1), None, 8, "How times grow is not known from 8 points: jit."),
-        (estimate(0.2, -21.5, 21.8), None, 8, "How times grow is not known from 8 points: jit."),
-        (estimate(2, 1.2, inf), None, 8, "How times grow is not known from 8 points: jit."),
-        (estimate(0, -inf, inf), None, 8, "How times grow is not known from 8 points: jit."),
+        (estimate(2, 1.2, 2.9), None, 8, "Uncertain growth: jit between n^1.2 and n^2.9."),
+        (estimate(2, 1.2, 3.1), None, 8, "Growth cannot be estimated from 8 points: jit."),
+        (estimate(0.2, -21.5, 21.8), None, 8, "Growth cannot be estimated from 8 points: jit."),
+        (estimate(2, 1.2, inf), None, 8, "Growth cannot be estimated from 8 points: jit."),
+        (estimate(0, -inf, inf), None, 8, "Growth cannot be estimated from 8 points: jit."),
     ],
 )
 def test_growth_is_told_as_far_as_it_is_known(
@@ -143,7 +143,7 @@ def test_many_points_and_many_errors_are_shortened(sweep: Sweep) -> None:
     points = tuple(Point(at=(each,), comparison=None, failures=failures) for each in range(40))
     text = to_text(replace(sweep, variables=(variable,), points=points))
     assert "… and 24 more points: see to_frame()" in text
-    assert "Failed at 40 points, first n=1: setup: NameError: no x" in text
+    assert "Failed at 40 points, first at n=1: setup: NameError: no x" in text
     assert text.count("NameError") == 16 * 2 + 1
 
 
@@ -213,7 +213,7 @@ def test_another_output_is_said_in_the_row_and_below_and_overtakes_nothing(sweep
         points.append(replace(point, comparison=comparison))
     found = replace(sweep, points=tuple(points))
     for text in (" ".join(to_text(found).split()), to_html(found)):
-        assert "9.12 ms (another output), 63.9x slower" in text
+        assert "9.12 ms (different output), 63.9x slower" in text
         assert "At n=8, and at 7 more points: jit does not compute what numpy does at x: off by up to 2" in text
         assert "overtakes" not in text
 
@@ -264,7 +264,7 @@ def test_too_few_rounds_name_the_budget_of_the_whole_sweep_that_brings_a_verdict
     points = tuple(replace(each, comparison=short(each.comparison)) for each in measured)
     (sentence, *_) = (each for each in sweep_words.about_end(replace(sweep, points=points), 3) if "rounds" in each)
     count = len(points)
-    assert sentence.startswith(f"Too few rounds for a verdict at {count} of {count} points: give the sweep --budget")
+    assert sentence.startswith(f"Too few rounds for a verdict at {count} of {count} points: use --budget")
     given_ns = duration_ns(sentence.split("--budget ")[1].split(" ")[0])
     longest_ns = max(budget_for_verdict_ns(each.comparison) for each in points)
     assert longest_ns <= given_ns / sweep.planned <= 1.2 * longest_ns
