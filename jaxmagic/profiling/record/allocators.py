@@ -13,7 +13,7 @@ class AllocatorUse:
     needs it any more.
 
     Attributes:
-        allocator: its name, such as ``"GPU_0_bfc"``.
+        allocator: its name, such as ``"GPU_0_bfc"``; where it has none its device, such as ``"TPU:0"``.
         peak_bytes: the most that it had given away in the recording.
         peak_ns: when that was, from the first operation of a device on.
         program: the function that JAX was dispatching then, such as ``"dot"``; empty if that is not known.

@@ -59,7 +59,7 @@ def about_devices(profile: Profile) -> list[str]:
 
 def about_allocators(profile: Profile) -> list[str]:
     """The most that was given away of the memory of devices, and which function JAX was dispatching then."""
-    found = [each for each in profile.allocator_uses if each.peak_bytes and "host" not in each.allocator]
+    found = [each for each in profile.allocator_uses if each.peak_bytes and not _is_hosts(each.allocator)]
     if not found:
         return []
     most, least = found[0], found[-1]
@@ -69,6 +69,15 @@ def about_allocators(profile: Profile) -> list[str]:
     sizes = [units.size(each.peak_bytes) for each in (least, most)]
     told = sizes[0] if sizes[0] == sizes[1] else f"{sizes[0]} to {sizes[1]}"
     return [f"Memory given to programs: {told} at most, on each of {len(found)} devices{when}."]
+
+
+def _is_hosts(allocator: str) -> bool:
+    """Tell whether an allocator gives memory of the host, whatever the host itself is called.
+
+    >>> _is_hosts("xla_gpu_host_bfc"), _is_hosts("host-a GPU_0_bfc")
+    (True, False)
+    """
+    return "host" in allocator.rpartition(" ")[2]
 
 
 def _devices_named(devices: Sequence[str]) -> str:
