@@ -113,6 +113,8 @@ class DeviceUse:
         peak_bytes: bytes that its memory can move in a second; ``None`` if that is not known.
         peaks_from: where these are from: ``"data sheet"``, ``"recording"``, ``"measured"``, ``"given"`` by
             :func:`jaxmagic.peaks`; empty if they are not known.
+        peak_flops_from: the source of `peak_flops` where it has another one than `peak_bytes`; empty otherwise.
+            ``"data sheet, recording"`` where the recording says more than the data sheet of ``bfloat16``.
         model: what the device is taken for, by what the recording says of it; empty if no data sheet fits.
         peak_flops_by_type: the same as `peak_flops` for each type of numbers, as far as it is known.
         recorded_peak_bytes: what the recording says of the memory, whatever was taken; ``None`` if nothing.
@@ -132,6 +134,7 @@ class DeviceUse:
     peak_flops: float | None = None
     peak_bytes: float | None = None
     peaks_from: str = ""
+    peak_flops_from: str = ""
     model: str = ""
     peak_flops_by_type: dict[str, float] = field(default_factory=dict)
     recorded_peak_bytes: float | None = None
