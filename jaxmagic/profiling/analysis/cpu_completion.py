@@ -184,6 +184,7 @@ def _apart(
                 kinds=operations.kind[here],
                 start_ps=operations.start[here],
                 end_ps=end[here],
+                executions=operations.execution[here],
             )
 
 
