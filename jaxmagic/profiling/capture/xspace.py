@@ -109,11 +109,13 @@ class _Reader:
 
     def _read_host(self, host: str, plane: Plane, *, operations: bool) -> None:
         """Threads. Where there is no accelerator they run the operations, for one device or for several."""
+        launched = False
         for line in plane.lines:
             if not len(line.events):
                 continue
             name = text(line.display_name or line.name)
             events = plane.events(line)
+            launched |= operations and bool(events.launch.any())
             devices = self._ordinals(events.kinds) if operations else np.full(len(events.kinds), -1)
             for ordinal in np.unique(devices).tolist():
                 mine = events.where(devices == ordinal)
@@ -123,6 +125,10 @@ class _Reader:
                     device = f"{host} CPU:{ordinal}".strip()
                     self._devices.setdefault(device, {})
                     self._threads += _tracks(name, device, "operations", mine.where(mine.end > mine.start))
+        if launched:
+            self._notes.append(
+                f"{host or 'The host'} called the GPU driver, but the recording has no events of a GPU."
+            )
 
     def _ordinals(self, kinds: Ints) -> Ints:
         """For which device of the host each event is an operation, by its kind; -1 if for none."""
@@ -156,8 +162,11 @@ def _device_of(plane: str) -> str | None:
 
 
 def _ordinal(kind: EventMetadata) -> int:
-    """For which device of the host it is an operation; -1 if it is none."""
-    if "hlo_op" not in kind.facts or kind.name.startswith("end: ") or "::" in kind.name:
+    """For which device of the host it is an operation; -1 if it is none.
+
+    The calls of a GPU's driver name the operation that they launch as well, but are not called like it.
+    """
+    if kind.facts.get("hlo_op") != kind.name:
         return -1
     found = kind.facts.get("device_ordinal", 0)
     return found if isinstance(found, int) and found >= 0 else -1

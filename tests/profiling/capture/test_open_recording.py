@@ -165,6 +165,21 @@ def test_a_recording_of_another_jax_is_told_alike(version: str) -> None:
     )
 
 
+@pytest.mark.parametrize("name", ["gpu_gfx950_te_attention", "gpu_mi300_8dev_conv", "gpu_mi300_gemm"])
+def test_calls_of_the_gpu_driver_are_no_operations_of_the_cpu(name: str, tmp_path: Path) -> None:
+    """They name the operation that they launch. Without the planes of the GPUs no device time is known."""
+    message = parsed(trace(name).read_bytes())
+    for at in reversed([at for at, plane in enumerate(message.planes) if plane.name.startswith(b"/device:GPU")]):
+        del message.planes[at]
+    file = tmp_path / "host.xplane.pb"
+    file.write_bytes(message.SerializeToString())
+    profile = jaxmagic.read_profile(file)
+    assert (profile.device_uses, profile.operation_times, profile.step_times) == ((), (), ())
+    told = " ".join(str(profile).split())
+    assert "No device time was recorded." in told
+    assert "The host called the GPU driver, but the recording has no events of a GPU." in told
+
+
 def test_source_is_read_of_files_of_python_only_and_said_to_be_that_of_now(tmp_path: Path) -> None:
     code, secret = tmp_path / "code.py", tmp_path / "secret"
     for file in (code, secret):
