@@ -96,6 +96,20 @@ def test_of_several_hosts_the_one_that_is_broken_is_named(tmp_path: Path, whole:
         jaxmagic.read_profile(tmp_path)
 
 
+@pytest.mark.parametrize("at", [0, 1])
+def test_of_several_hosts_the_one_with_a_broken_event_is_named(at: int, tmp_path: Path, whole: bytes) -> None:
+    """Its file can be parsed: an event in it, which is a message of its own, cannot."""
+    for host in range(2):
+        message = parsed(whole)
+        if host == at:
+            message.planes[0].lines[0].events[0] += b"\x22\xff"
+        (tmp_path / f"{host}.xplane.pb").write_bytes(message.SerializeToString())
+    with pytest.raises(
+        NotMeasured, match=rf"{at}\.xplane\.pb is no recording of the JAX profiler, or not a whole one"
+    ):
+        jaxmagic.read_profile(tmp_path)
+
+
 def test_a_recording_that_was_saved_as_text_is_told_from_other_files(tmp_path: Path, whole: bytes) -> None:
     file = tmp_path / "run" / "host.xplane.pb"
     file.parent.mkdir()
