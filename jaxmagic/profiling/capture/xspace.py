@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from ... import units
 from ...runtime.gc_pause import held_back
 from ...xla.hlo import HloModule
 from ...xla.hlo_proto import text
@@ -20,10 +21,10 @@ from ...xla.lines.inherited import without_inherited
 from ...xla.read_hlo import read_hlo_proto
 from ..record.recording import EventMetadata, ProgramKey, Role, StatValue, Trace, TraceLine
 from .wire import Ints
-from .xplane import Events, Plane, xspace_messages
+from .xplane import LONGEST_NS, Events, Plane, xspace_messages
 
-#: Times that are larger do not count from the beginning of the recording; 52 days.
-_LONGEST_NS = 2**52
+#: So many lines are named whose events were dropped.
+_MOST_NAMES = 3
 
 #: Lines of a device's plane, and what is on them.
 _LINES: Mapping[str, Role] = {
@@ -71,6 +72,7 @@ class _Reader:
         self._modules: dict[ProgramKey, bytes] = {}
         self._notes: list[str] = []
         self._base_ns = 0
+        self._dropped: dict[str, int] = {}
 
     def recording(self) -> Trace:
         modules, unread = _parsed(self._modules, {each.program for each in self._kinds})
@@ -80,7 +82,7 @@ class _Reader:
             devices=self._devices,
             modules=modules,
             unread=unread,
-            notes=tuple(self._notes),
+            notes=(*self._notes, *_about_dropped(self._dropped)),
         )
 
     def read(self, host: str, space: Any) -> None:
@@ -97,6 +99,8 @@ class _Reader:
                 self._read_device(f"{host} {device}".strip(), plane)
             elif plane.name == "/host:CPU":
                 self._read_host(host, plane, operations=not accelerators)
+            where = " ".join(each for each in (host, device or "host") if each)
+            self._dropped |= {f"{where} {line}": events for line, events in plane.dropped.items()}
 
     def _read_device(self, device: str, plane: Plane) -> None:
         self._devices[device] = plane.facts() | dict(self._devices.get(device, {}))
@@ -141,10 +145,30 @@ class _Reader:
         return ordinals[kinds]
 
 
+def _about_dropped(dropped: Mapping[str, int]) -> list[str]:
+    """Say which events have been left out because of their times, if any."""
+    if not dropped:
+        return []
+    names = ", ".join(list(dropped)[:_MOST_NAMES]) + (", …" if len(dropped) > _MOST_NAMES else "")
+    return [
+        f"The recording is damaged: {units.count(sum(dropped.values()), 'event')} more than a day away from the rest "
+        f"{'was' if sum(dropped.values()) == 1 else 'were'} dropped ({names})."
+    ]
+
+
 def _base_of(space: Any) -> int:
-    """The earliest start of a line, where times count from 1970: picoseconds would not fit into 64 bits."""
-    starts = [line.start_ns for plane in space.planes for line in plane.lines if len(line.events)]
-    return base_ns if (base_ns := min(starts, default=0)) > _LONGEST_NS else 0
+    """The earliest start of a line, where times count from 1970: picoseconds would not fit into 64 bits.
+
+    Damaged starts are no base: those that are further than `LONGEST_NS` from where most events are.
+    """
+    lines = sorted((line.start_ns, len(line.events)) for plane in space.planes for line in plane.lines)
+    half, passed, middle = sum(count for _, count in lines) / 2, 0, 0
+    for start, count in lines:
+        passed, middle = passed + count, start
+        if passed >= half:
+            break
+    starts = [start for start, count in lines if count and abs(start - middle) <= LONGEST_NS]
+    return base_ns if (base_ns := min(starts, default=0)) > LONGEST_NS else 0
 
 
 def _tracks(name: str, device: str | None, role: Role, events: Events) -> list[TraceLine]:
