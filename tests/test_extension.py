@@ -131,6 +131,17 @@ def test_peaks_are_a_setting_too(bare: Any) -> None:
     assert given_peaks() == (None, None)
 
 
+@pytest.mark.parametrize("value", ["float('nan')", "float('inf')", "-1", "True", "1e300", "10**400"])
+def test_a_peak_that_no_device_has_is_refused(bare: Any, value: str, caplog: pytest.LogCaptureFixture) -> None:
+    from jaxmagic.runtime.given_peaks import given_peaks
+
+    bare.run("%load_ext jaxmagic")
+    for name in ("peak_flops", "peak_bytes"):
+        bare.run(f"%config JaxMagics.{name} = {value}")
+        assert f"{name}: expected a rate per second from 1 to 1e24, got" in caplog.text
+        assert given_peaks() == (None, None)
+
+
 @pytest.mark.parametrize(
     "cell",
     [

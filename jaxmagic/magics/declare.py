@@ -9,9 +9,10 @@ from typing import Any
 
 from IPython.core.magic import MAGIC_NO_VAR_EXPAND_ATTR, Magics, magics_class
 from IPython.core.magic_arguments import argument
-from traitlets import Bool, Enum, Float, Int, observe
+from traitlets import Bool, Enum, Float, Int, TraitError, observe
 
 from ..report.style import Style
+from ..runtime.given import rate
 from ..runtime.given_peaks import Given, give_peaks
 from ..runtime.tracebacks import of_the_user
 from ..subjects import Magic, magics
@@ -145,6 +146,18 @@ class LazyMagic:
         return declared(self.__name__)(self.__self__, line, cell, local_ns)
 
 
+class _Rate(Float):
+    """A rate per second; 0 for the default."""
+
+    def validate(self, obj: Any, value: Any) -> float:
+        if type(value) in (int, float) and value == 0:
+            return 0.0
+        try:
+            return rate(str(self.name), value)
+        except ValueError as error:
+            raise TraitError(f"{error}. Give 0 for the default.") from None
+
+
 @magics_class
 class JaxMagics(Magics):
     """jaxmagic's magics and their settings."""
@@ -157,11 +170,11 @@ class JaxMagics(Magics):
     ).tag(config=True)
     digits = Int(3, min=1, max=9, help="Significant digits of a time.").tag(config=True)
     colour = Bool(True, help="Distinguish the parts of the bar by hue; if not, by shades of grey.").tag(config=True)
-    peak_flops = Float(
-        0, min=0, help="Peak FLOP/s of a device to compare with; 0 for the figure of its data sheet."
-    ).tag(config=True)
-    peak_bytes = Float(
-        0, min=0, help="Peak memory bandwidth of a device to compare with, in bytes/s; 0 for its data sheet's."
+    peak_flops = _Rate(0, help="Peak FLOP/s of a device to compare with; 0 for the figure of its data sheet.").tag(
+        config=True
+    )
+    peak_bytes = _Rate(
+        0, help="Peak memory bandwidth of a device to compare with, in bytes/s; 0 for its data sheet's."
     ).tag(config=True)
 
     #: Set by the extension, to be undone on unloading.

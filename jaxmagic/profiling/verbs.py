@@ -13,7 +13,7 @@ from ..progress.bar import shown_progress
 from ..records.files import target_of, write
 from ..records.note import Note, note
 from ..runtime.functions import name_of
-from ..runtime.given import whole
+from ..runtime.given import rate, whole
 from ..runtime.given_peaks import Given, give_peaks
 from ..runtime.tracebacks import of_the_user
 from ..session.verbs import history
@@ -132,16 +132,15 @@ def peaks(*, flops: float | None = None, bytes: float | None = None) -> None:
         bytes: memory bandwidth of a device in bytes/s, such as ``3.35e12``.
 
     Raises:
-        ValueError: a rate is not a number above zero.
+        ValueError: a rate is not a number from 1 to 1e24.
 
     >>> import jaxmagic
     >>> jaxmagic.peaks(flops=989e12, bytes=3.35e12)
     >>> jaxmagic.peaks()
     """
-    for name, value in (("flops", flops), ("bytes", bytes)):
-        if value is not None and not (isinstance(value, int | float) and 0 < value < float("inf")):
-            raise ValueError(f"{name}: expected a rate per second above 0, got {value!r}")
-    give_peaks(Given(flops, bytes))
+    give_peaks(
+        Given(None if flops is None else rate("flops", flops), None if bytes is None else rate("bytes", bytes))
+    )
 
 
 def profile_watch(

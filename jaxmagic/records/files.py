@@ -81,11 +81,11 @@ def recordings(path: Path) -> list[RecordingFile]:
 
     Raises:
         FileNotFoundError: there is none.
-        OSError: a trace cannot be read, or is not a regular file.
+        OSError: a trace cannot be read, or `path` itself is not a regular file.
     """
     if not path.exists():
         raise FileNotFoundError(ENOENT, os.strerror(ENOENT), str(path))
-    files = sorted(path.rglob(f"*{RECORDING}")) if path.is_dir() else [path]
+    files = sorted(filter(Path.is_file, path.rglob(f"*{RECORDING}"))) if path.is_dir() else [path]
     if not files:
         raise FileNotFoundError(ENOENT, f"no file with the suffix {RECORDING} below", str(path))
     newest = max((each.parent for each in files), key=lambda folder: (folder.stat().st_mtime, folder))

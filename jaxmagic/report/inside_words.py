@@ -34,7 +34,13 @@ def last_names(function: str) -> str:
 
     >>> last_names("flax.linen.BatchNorm"), last_names("numpyro.infer.HMC.sample"), last_names("optax.chain")
     ('BatchNorm', 'HMC.sample', 'chain')
+    >>> last_names("flax.linen.Conv or flax.linen.ConvLocal")
+    'Conv or ConvLocal'
     """
+    return " or ".join(dict.fromkeys(map(_last_name, function.split(" or "))))
+
+
+def _last_name(function: str) -> str:
     *modules, name = function.split(".")
     return f"{modules[-1]}.{name}" if modules and modules[-1][:1].isupper() else name
 

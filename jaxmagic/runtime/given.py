@@ -5,6 +5,12 @@ from __future__ import annotations
 from math import inf, nan
 from typing import Any
 
+#: No device does less or more of anything in a second.
+LEAST_RATE, MOST_RATE = 1.0, 1e24
+
+#: So many characters of a value are in a message.
+_MOST_SHOWN = 40
+
 
 def nanoseconds(budget_s: float) -> int:
     """Convert a budget in seconds to nanoseconds, at least one."""
@@ -35,6 +41,14 @@ def share(name: str, value: float) -> float:
     return number
 
 
+def rate(name: str, value: float) -> float:
+    """`value`, if a device may reach that rate per second."""
+    number = _number(value)
+    if not LEAST_RATE <= number <= MOST_RATE:
+        raise ValueError(f"{name}: expected a rate per second from 1 to 1e24, got {_shown(value)}")
+    return number
+
+
 def whole(name: str, value: int, least: int = 1) -> int:
     """Return `value` if it is an integer of at least `least`."""
     if type(value) is not int or value < least:
@@ -46,7 +60,18 @@ def _number(value: Any) -> float:
     """Return `value` as a float; NaN if it is not a number, such as a truth value or text."""
     if isinstance(value, bool) or not hasattr(value, "__float__"):  # NumPy's numbers have __float__ as well
         return nan
+    if str(getattr(value, "dtype", "")) == "bool":  # and truth values
+        return nan
     try:
         return float(value)
     except (TypeError, ValueError, OverflowError):  # an array of several, 10**400
         return nan
+
+
+def _shown(value: object) -> str:
+    """The value in a message, however long it is."""
+    try:
+        text = repr(value)
+    except ValueError:  # Python writes no whole number of more than some thousand digits
+        return "a larger number"
+    return text if len(text) <= _MOST_SHOWN else f"{text[: _MOST_SHOWN - 1]}…"

@@ -158,6 +158,17 @@ def test_reading_does_not_wait_for_a_pipe_and_ends(tmp_path: Path) -> None:
         jaxmagic.load("/dev/zero")
 
 
+def test_of_a_folder_only_regular_files_are_recordings(tmp_path: Path) -> None:
+    (tmp_path / "a.xplane.pb").mkdir()
+    (tmp_path / "b.xplane.pb").symlink_to(tmp_path / "nowhere")
+    os.mkfifo(tmp_path / "c.xplane.pb")
+    for folder in (tmp_path, tmp_path / "a.xplane.pb"):
+        with pytest.raises(FileNotFoundError, match="no file with the suffix"):
+            jaxmagic.read_profile(folder)
+    (tmp_path / "d.xplane.pb").write_bytes(b"1")
+    assert files.recordings(tmp_path) == [files.RecordingFile("", b"1", tmp_path / "d.xplane.pb")]
+
+
 def test_a_file_that_is_too_large_is_not_read(tmp_path: Path) -> None:
     path = tmp_path / "large"
     path.write_bytes(b"12345")

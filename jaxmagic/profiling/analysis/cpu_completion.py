@@ -176,6 +176,7 @@ def _apart(
                 kinds=operations.kind[here],
                 start_ps=operations.start[here],
                 end_ps=end[here],
+                executions=operations.execution[here],
             )
 
 

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ...runtime.given import LEAST_RATE, MOST_RATE
 from ..record.allocators import AllocatorUse
 from ..record.communication import CollectiveTime, ProgramTime, TransferTime
 from ..record.kernels import KernelTime
@@ -153,12 +154,15 @@ def _peaks(stats: Mapping[str, StatValue]) -> dict[str, Any]:
         known = {"peaks_from": "recording"} if size or flops else {}
         return {"peak_flops": flops, "peak_bytes": size, "recorded_peak_bytes": size, **known}
     by_type = dict(sheet.flops)
+    flops_from, bytes_from = "data sheet", "recording" if size and size > sheet.bytes_per_s else "data sheet"
     if flops and flops > by_type.get("bf16", 0):
         by_type["bf16"] = flops
+        flops_from = "data sheet, recording"
     return {
         "peak_flops": peak_of(by_type, "bf16"),
         "peak_bytes": max(sheet.bytes_per_s, size or 0),
-        "peaks_from": "data sheet",
+        "peaks_from": bytes_from,
+        "peak_flops_from": "" if flops_from == bytes_from else flops_from,
         "model": sheet.name,
         "peak_flops_by_type": by_type,
         "recorded_peak_bytes": size,
@@ -167,4 +171,5 @@ def _peaks(stats: Mapping[str, StatValue]) -> dict[str, Any]:
 
 def _peak(stats: Mapping[str, StatValue], name: str, unit: float) -> float | None:
     value = stats.get(name)
-    return value * unit if isinstance(value, int | float) and value > 0 else None
+    rate = value * unit if isinstance(value, int | float) else 0.0
+    return rate if LEAST_RATE <= rate <= MOST_RATE else None

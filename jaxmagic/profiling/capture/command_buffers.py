@@ -15,7 +15,7 @@ def without_command_buffers(function: Callable[..., Any], *args: Any, **kwargs: 
     """Compile a jitted function for these arguments without running it.
 
     Raises:
-        NotMeasured: the function is not jitted, has static arguments, or XLA refuses.
+        NotMeasured: the function is not made by jax.jit, has static arguments, or XLA refuses.
     """
     lower = getattr(function, "lower", None)
     if lower is None:
@@ -25,13 +25,20 @@ def without_command_buffers(function: Callable[..., Any], *args: Any, **kwargs: 
         )
     try:
         lowered = lower(*args, **kwargs)
-        compiled: Callable[..., Any] = lowered.compile(compiler_options=_OPTIONS)
+        info = getattr(lowered, "args_info", None)
+        compiled: Callable[..., Any] | None = None if info is None else lowered.compile(compiler_options=_OPTIONS)
     except Exception as error:
         reason = f"{type(error).__name__}: {message_of(error)}"
         raise NotMeasured(f"Not compiled without command buffers: {reason}") from error
+    if compiled is None:  # another library's, which splits its arguments in its own way
+        library = type(function).__module__.partition(".")[0]
+        raise NotMeasured(
+            f"command_buffers=False: expected a function made by jax.jit, got one made by {library}. "
+            "Write profile(jax.jit(lambda x: f(x)), x, command_buffers=False)."
+        )
     import jax
 
-    if jax.tree.structure(lowered.args_info) != jax.tree.structure((args, kwargs)):
+    if jax.tree.structure(info) != jax.tree.structure((args, kwargs)):
         raise NotMeasured(
             "command_buffers=False does not support static arguments. "
             "Write profile(jax.jit(lambda x: f(x, 3)), x, command_buffers=False)."

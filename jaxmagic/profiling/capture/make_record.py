@@ -69,13 +69,12 @@ def with_peaks(
 
 def with_given(use: DeviceUse, given: Given) -> DeviceUse:
     """Replace the peak rates with those given by the user, if any."""
-    if given == Given():
-        return use
+    flops_from = use.peak_flops_from or use.peaks_from
     if given.flops is not None:
-        use = replace(use, peak_flops=given.flops, peak_flops_by_type={})
+        use, flops_from = replace(use, peak_flops=given.flops, peak_flops_by_type={}), "given"
     if given.bytes is not None:
-        use = replace(use, peak_bytes=given.bytes)
-    return replace(use, peaks_from="given")
+        use = replace(use, peak_bytes=given.bytes, peaks_from="given")
+    return replace(use, peak_flops_from=flops_from if use.peak_flops and flops_from != use.peaks_from else "")
 
 
 def _notes(recording: Trace | None, here: bool) -> list[Note]:

@@ -12,7 +12,7 @@ from ..analysis.interpret import interpreted
 from ..analysis.summarize import summarize
 from ..record.profile import Profile
 from .make_record import make_profile
-from .xspace import parsed, read_recording
+from .xspace import read_recording
 
 #: The first bytes of a file that is compressed with gzip.
 _GZIP = b"\x1f\x8b"
@@ -36,13 +36,13 @@ def open_recording(path: Path) -> Profile:
     except DecodeError:
         raise NotMeasured(_about_broken(next(filter(_is_broken, files)))) from None
     if not recording.tracks:
-        raise NotMeasured(f"{path} is empty: it has no events.")
+        raise NotMeasured(" ".join([f"{path} is empty: it has no events.", *map(str, recording.notes)]))
     return make_profile(summarize(recording), recording, here=False)
 
 
 def _is_broken(file: RecordingFile) -> bool:
     try:
-        parsed(file.data)
+        read_recording([("", file.data)])  # events and what is said of them are messages of their own
     except DecodeError:
         return True
     return False

@@ -63,6 +63,12 @@ _KIND, _OFFSET, _DURATION, _STATS = 1, 2, 3, 4
 #: Larger metadata ids of statistics are ignored; there are some hundred statistics.
 _MOST_NAMES = 2**20
 
+#: Times of lines that are further away from zero are damaged; 52 days.
+LONGEST_NS = 2**52
+
+#: Events that begin later in their line, or last longer, are damaged: no recording is longer than a day.
+_LONGEST_PS = 24 * 60 * 60 * 10**12
+
 #: This many events are read at once, so that their columns fit into the cache.
 _BLOCK = 2**15
 
@@ -104,6 +110,9 @@ class Plane:
         host: the name of its host; empty if there is only one.
         kinds: the kinds of events of the trace; new kinds of this plane are appended.
         base_ns: subtracted from all times.
+
+    Attributes:
+        dropped: how many events have been left out because their times are damaged, by the name of their line.
     """
 
     def __init__(self, message: Any, host: str, kinds: list[EventMetadata], base_ns: int = 0) -> None:
@@ -117,6 +126,7 @@ class Plane:
         self._uses = _table((number, _USES.get(name, _MIXED)) for number, name in self._names.items())
         self._kinds = kinds
         self._known: dict[int, int] = {}
+        self.dropped: dict[str, int] = {}
 
     def stats(self) -> dict[str, StatValue]:
         """Return the statistics of the plane."""
@@ -137,16 +147,29 @@ class Plane:
         raw = list(line.events)
         if not raw:
             return _NONE
+        start_ns = line.start_ns - self._base_ns
+        if abs(start_ns) > LONGEST_NS:
+            self._drop(line, len(raw))
+            return _NONE
         blocks = [self._block(raw[at : at + _BLOCK]) for at in range(0, len(raw), _BLOCK)]
         kinds, offset, duration, own_offset, own_duration, *ties = np.concatenate(blocks, axis=1)
         own = np.flatnonzero((own_offset >= 0) & (own_duration >= 0))
         if len(own):  # the device's clock; the times of the event itself are estimates on the host's clock
             offset[own] = own_offset[own] + round(float(np.median(offset[own] - own_offset[own])))
             duration[own] = own_duration[own]
-        start = (line.start_ns - self._base_ns) * 1000 + offset
+        damaged = (offset < -_LONGEST_PS) | (offset > _LONGEST_PS) | (duration > _LONGEST_PS)
+        start = start_ns * 1000 + offset
         end = start + np.maximum(duration, 0)
         events = Events(kinds, start, end, *ties)
+        if damaged.any():
+            self._drop(line, int(damaged.sum()))
+            events = events.where(~damaged)
+            start, end = events.start, events.end
         return events if (start[1:] > start[:-1]).all() else events.where(np.lexsort((-end, start)))
+
+    def _drop(self, line: Any, events: int) -> None:
+        name = text(line.display_name or line.name)
+        self.dropped[name] = self.dropped.get(name, 0) + events
 
     def _block(self, raw: list[bytes]) -> Ints:
         """Return the columns of events: kind, offset, duration, offset and duration by the device's clock or -1, ids.

@@ -21,10 +21,10 @@ from ...xla.lines.inherited import without_inherited
 from ...xla.read_hlo import read_hlo_proto
 from ..record.recording import EventMetadata, ProgramKey, Role, StatValue, Trace, TraceLine
 from .wire import Ints
-from .xplane import Events, Plane, xspace_messages
+from .xplane import LONGEST_NS, Events, Plane, xspace_messages
 
-#: Larger times do not count from the beginning of the recording; 52 days.
-_LONGEST_NS = 2**52
+#: At most this many lines are named whose events were dropped.
+_MOST_NAMES = 3
 
 #: Lines of a device's plane, with their roles.
 _LINES: Mapping[str, Role] = {
@@ -72,6 +72,7 @@ class _Reader:
         self._modules: dict[ProgramKey, bytes] = {}
         self._notes: list[Note] = []
         self._base_ns = 0
+        self._dropped: dict[str, int] = {}
 
     def recording(self) -> Trace:
         modules, unread = _parsed(self._modules, {each.program for each in self._kinds})
@@ -81,7 +82,7 @@ class _Reader:
             devices=self._devices,
             modules=modules,
             unread=unread,
-            notes=tuple(self._notes),
+            notes=(*self._notes, *_about_dropped(self._dropped)),
         )
 
     def read(self, host: str, space: Any) -> None:
@@ -100,6 +101,8 @@ class _Reader:
                 self._read_device(f"{host} {device}".strip(), plane)
             elif plane.name == "/host:CPU":
                 self._read_host(host, plane, operations=not accelerators)
+            where = " ".join(each for each in (host, device or "host") if each)
+            self._dropped |= {f"{where} {line}": events for line, events in plane.dropped.items()}
 
     def _read_device(self, device: str, plane: Plane) -> None:
         self._devices[device] = plane.stats() | dict(self._devices.get(device, {}))
@@ -112,11 +115,13 @@ class _Reader:
 
     def _read_host(self, host: str, plane: Plane, *, operations: bool) -> None:
         """Read the threads of a host. Without an accelerator they run the operations of the CPU devices."""
+        launched = False
         for line in plane.lines:
             if not len(line.events):
                 continue
             name = text(line.display_name or line.name)
             events = plane.events(line)
+            launched |= operations and bool(events.launch.any())
             devices = self._ordinals(events.kinds) if operations else np.full(len(events.kinds), -1)
             for ordinal in np.unique(devices).tolist():
                 of_device = events.where(devices == ordinal)
@@ -127,6 +132,8 @@ class _Reader:
                     self._devices.setdefault(device, {})
                     nonempty = of_device.where(of_device.end > of_device.start)
                     self._threads += _tracks(name, device, "operations", nonempty)
+        if launched:
+            self._notes.append(note("profiling.gpu_without_events", host=host))
 
     def _ordinals(self, kinds: Ints) -> Ints:
         """Return the CPU device of each event by its kind; -1 for events that are not operations."""
@@ -139,10 +146,27 @@ class _Reader:
         return ordinals[kinds]
 
 
+def _about_dropped(dropped: Mapping[str, int]) -> list[Note]:
+    """Note which events have been left out because of their times, if any."""
+    if not dropped:
+        return []
+    names = ", ".join(list(dropped)[:_MOST_NAMES]) + (", …" if len(dropped) > _MOST_NAMES else "")
+    return [note("profiling.damaged_times", events=sum(dropped.values()), lines=names)]
+
+
 def _base_of(space: Any) -> int:
-    """Return the earliest start of a line if times count from 1970: those in picoseconds do not fit into 64 bits."""
-    starts = [line.start_ns for plane in space.planes for line in plane.lines if len(line.events)]
-    return base_ns if (base_ns := min(starts, default=0)) > _LONGEST_NS else 0
+    """Return the earliest start of a line if times count from 1970: those in picoseconds do not fit into 64 bits.
+
+    Damaged starts are ignored: those further than `LONGEST_NS` from where most events are.
+    """
+    lines = sorted((line.start_ns, len(line.events)) for plane in space.planes for line in plane.lines)
+    half, passed, middle = sum(count for _, count in lines) / 2, 0, 0
+    for start, count in lines:
+        passed, middle = passed + count, start
+        if passed >= half:
+            break
+    starts = [start for start, count in lines if count and abs(start - middle) <= LONGEST_NS]
+    return base_ns if (base_ns := min(starts, default=0)) > LONGEST_NS else 0
 
 
 def _tracks(name: str, device: str | None, role: Role, events: Events) -> list[TraceLine]:
@@ -160,8 +184,11 @@ def _device_of(plane: str) -> str | None:
 
 
 def _ordinal(kind: EventMetadata) -> int:
-    """Return the CPU device of an operation; -1 for events that are not operations."""
-    if "hlo_op" not in kind.stats or kind.name.startswith("end: ") or "::" in kind.name:
+    """Return the CPU device of an operation; -1 for events that are not operations.
+
+    Calls of a GPU's driver name the operation that they launch as well, but have names of their own.
+    """
+    if kind.stats.get("hlo_op") != kind.name:
         return -1
     ordinal = kind.stats.get("device_ordinal", 0)
     return ordinal if isinstance(ordinal, int) and ordinal >= 0 else -1

@@ -13,7 +13,7 @@ class AllocatorUse:
     it any more. Times count from the first operation of a device.
 
     Attributes:
-        allocator: the name of the allocator, such as ``"GPU_0_bfc"``.
+        allocator: the name of the allocator, such as ``"GPU_0_bfc"``, or of its device, such as ``"TPU:0"``.
         peak_bytes: the peak of allocated memory in the recording.
         peak_ns: the time of the peak.
         program: the function that JAX was dispatching at the peak, such as ``"dot"``; empty if not known.

@@ -113,6 +113,8 @@ class DeviceUse:
         peak_bytes: memory bandwidth in bytes/s; ``None`` if not known.
         peaks_from: the origin of the peak rates: ``"data sheet"``, ``"recording"``, ``"measured"``, or ``"given"`` by
             :func:`jaxmagic.peaks`; empty if they are not known.
+        peak_flops_from: the origin of `peak_flops` if it differs from that of `peak_bytes`; empty otherwise.
+            ``"data sheet, recording"`` if the recording has more than the data sheet for ``bfloat16``.
         model: the device model whose data sheet matches the recording; empty if none does.
         peak_flops_by_type: peak FLOP/s by element type, as far as known.
         recorded_peak_bytes: memory bandwidth in the recording, whichever was chosen; ``None`` if not recorded.
@@ -132,6 +134,7 @@ class DeviceUse:
     peak_flops: float | None = None
     peak_bytes: float | None = None
     peaks_from: str = ""
+    peak_flops_from: str = ""
     model: str = ""
     peak_flops_by_type: dict[str, float] = field(default_factory=dict)
     recorded_peak_bytes: float | None = None

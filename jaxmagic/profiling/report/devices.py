@@ -59,7 +59,7 @@ def about_devices(profile: Profile) -> list[str]:
 
 def about_allocators(profile: Profile) -> list[str]:
     """Report the peak of allocated device memory, and the function that JAX was dispatching then."""
-    uses = [each for each in profile.allocator_uses if each.peak_bytes and "host" not in each.allocator]
+    uses = [each for each in profile.allocator_uses if each.peak_bytes and not _is_hosts(each.allocator)]
     if not uses:
         return []
     most, least = uses[0], uses[-1]
@@ -69,6 +69,15 @@ def about_allocators(profile: Profile) -> list[str]:
     sizes = [units.size(each.peak_bytes) for each in (least, most)]
     peaks = sizes[0] if sizes[0] == sizes[1] else f"{sizes[0]} to {sizes[1]}"
     return [f"Peak of allocated memory: {peaks} on each of {len(uses)} devices{when}."]
+
+
+def _is_hosts(allocator: str) -> bool:
+    """Tell whether an allocator gives memory of the host, whatever the host itself is called.
+
+    >>> _is_hosts("xla_gpu_host_bfc"), _is_hosts("host-a GPU_0_bfc")
+    (True, False)
+    """
+    return "host" in allocator.rpartition(" ")[2]
 
 
 def _devices_named(devices: Sequence[str]) -> str:

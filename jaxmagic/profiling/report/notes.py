@@ -28,6 +28,14 @@ def _cut(complete_runs: int, runs: int, limit_ns: int, limit_events: int) -> str
     )
 
 
+def _damaged_times(events: int, lines: str) -> str:
+    were = "was" if events == 1 else "were"
+    return (
+        f"The recording is damaged: {units.count(events, 'event')} more than a day away from the rest {were} dropped "
+        f"({lines})."
+    )
+
+
 #: By the kind behind ``profiling.``; each gets the facts of the note.
 NOTES: dict[str, Callable[..., str]] = {
     "no_backends": lambda: "Nothing was recorded, because no device worked: the code has not started JAX's backends.",
@@ -42,6 +50,10 @@ NOTES: dict[str, Callable[..., str]] = {
     ),
     "profiler_failed": lambda done, error: f"The JAX profiler could not be {done}: {error}. Nothing was recorded.",
     "profiler_message": lambda text: f"Message of the profiler: {text}",
+    "gpu_without_events": lambda host: (
+        f"{host or 'The host'} called the GPU driver, but the recording has no events of a GPU."
+    ),
+    "damaged_times": _damaged_times,
     "nothing_written": lambda: "The profiler wrote no recording.",
     "lost_run_markers": lambda: "The profiler dropped some run markers, so per-run results are unavailable.",
     "not_profiled": lambda error: f"Not profiled: {error}.",

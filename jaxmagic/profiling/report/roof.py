@@ -16,6 +16,7 @@ _PEAKS_FROM = {
     "": "as recorded",
     "recording": "as recorded",
     "data sheet": "from the data sheet of the {}",
+    "data sheet, recording": "from the data sheet of the {} (for bf16 as recorded)",
     "measured": "measured here with float32",
     "given": "as given",
 }
@@ -42,14 +43,15 @@ def about_roof(profile: Profile) -> list[str]:
     how = _PEAKS_FROM[use.peaks_from].format(use.model)
     if use.recorded_peak_bytes and use.recorded_peak_bytes < _CLEARLY_LESS * peaks.bytes:
         how += f" (the recording says {units.rate(use.recorded_peak_bytes, 'bytes')})"
+    apart = use.peak_flops_from and f" {_PEAKS_FROM[use.peak_flops_from].format(use.model)}"
     if peaks.flops is None:
         sentences = [
             f"Roof: {memory} of memory, {how}; the peak FLOP/s is not known, so only memory bandwidth is compared."
         ]
     else:
         sentences = [
-            f"Roof: {_flops(profile, peaks)} and {memory}, {how}. Each rate is FLOP/s for compute-bound and GB/s for "
-            "memory-bound operations."
+            f"Roof: {_flops(profile, peaks)}{apart} and {memory}{',' * (not apart)} {how}. Each rate is FLOP/s for "
+            "compute-bound and GB/s for memory-bound operations."
         ]
     if any(each.roofline_efficiency > 1 for each in placed(profile)):
         sentences.append(">100 % of the roof: the data were in a cache, or the peak rate is too low.")

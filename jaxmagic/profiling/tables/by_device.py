@@ -20,6 +20,7 @@ _DEVICE = {
     "peak_flops": "Float64",
     "peak_bytes": "Float64",
     "peaks_from": "string",
+    "peak_flops_from": "string",
     "model": "string",
 }
 

@@ -15,7 +15,7 @@ from recordings import recording_of
 from jaxmagic.profiling.analysis.operations import over_devices
 from jaxmagic.profiling.analysis.run_windows import Window
 from jaxmagic.profiling.analysis.summarize import ProfileSummary, summarize
-from jaxmagic.profiling.record.recording import EventMetadata, Role, Trace, TraceLine
+from jaxmagic.profiling.record.recording import EventMetadata, Interpreted, Role, Trace, TraceLine
 
 #: What ``hlo_stats`` says: how often, and how long altogether. It counts 79 kernels of the convolution; one run is
 #: two, and one of 80 the profiler filed under no operation.
@@ -97,6 +97,31 @@ def test_all_devices_are_there_and_the_copies_of_a_gpu_are_found(gpu: ProfileSum
     assert [each.device for each in gpu.device_uses] == [f"GPU:{number}" for number in range(8)]
     assert gpu.device_uses[0].exposed_copy_ns == pytest.approx(563_521, rel=0.01)
     assert {(each.peak_bytes, each.recorded_peak_bytes) for each in gpu.device_uses} == {(5.3e12, 2662400000000.0)}
+
+
+@pytest.mark.parametrize(
+    ("facts", "flops", "moved", "sources"),
+    [
+        ({}, 918e12, 1.64e12, ("data sheet", "")),
+        ({"peak_hbm_bw_gigabytes_per_second": 2000}, 918e12, 2e12, ("recording", "data sheet")),
+        ({"peak_teraflops_per_second": 1000}, 1e15, 1.64e12, ("data sheet", "data sheet, recording")),
+        ({"peak_hbm_bw_gigabytes_per_second": 2**62}, 918e12, 1.64e12, ("data sheet", "")),
+        ({"peak_teraflops_per_second": float("inf")}, 918e12, 1.64e12, ("data sheet", "")),
+        ({"peak_hbm_bw_gigabytes_per_second": float("nan")}, 918e12, 1.64e12, ("data sheet", "")),
+    ],
+)
+def test_a_peak_is_the_larger_of_data_sheet_and_recording_and_names_its_source(
+    facts: dict[str, float], flops: float, moved: float, sources: tuple[str, str]
+) -> None:
+    made = Trace(
+        (track("TPU:0", "operations", (0, 0, 10)),),
+        (EventMetadata("f", {}),),
+        {"TPU:0": {"device_type_string": "TPU v6 Lite", **facts}},
+        {},
+    )
+    (use,) = summarize(Interpreted(made)).device_uses
+    assert (use.peak_flops, use.peak_bytes) == (flops, moved)
+    assert (use.peaks_from, use.peak_flops_from) == sources
 
 
 def test_the_line_of_the_convolution_is_first(gpu: ProfileSummary) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import jax
 import jax.numpy as jnp
 import pytest
@@ -40,4 +42,16 @@ def test_what_cannot_be_compiled_alone_says_what_to_write_and_runs_nothing() -> 
         jaxmagic.profile(repeated, jnp.ones(3), 2, command_buffers=False)
     with pytest.raises(jaxmagic.NotMeasured, match="Not compiled without command buffers: TypeError"):
         jaxmagic.profile(jax.jit(lambda x: x + 1), "text", command_buffers=False)
+    with pytest.raises(jaxmagic.NotMeasured, match=r"got one made by tests\. Write profile\(jax.jit\(lambda x"):
+        jaxmagic.profile(Filtered(), jnp.ones(3), command_buffers=False)
     assert ran == []
+
+
+class Filtered:
+    """A function of a library with a lower() of its own, as that of ``equinox.filter_jit``."""
+
+    def __call__(self, x: jax.Array) -> None:
+        pytest.fail("it ran")
+
+    def lower(self, x: jax.Array) -> object:
+        return SimpleNamespace(compile=lambda compiler_options: self)

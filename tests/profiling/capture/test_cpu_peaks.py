@@ -6,6 +6,7 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 import pytest
 from fabricate.profiling import MS, operation, use
 from recordings import trace
@@ -120,22 +121,61 @@ def test_peaks_that_are_given_are_those_of_all_profiles_from_then_on() -> None:
     try:
         jaxmagic.peaks(flops=2e15)
         (mine,) = jaxmagic.read_profile(recorded).device_uses
-        assert (mine.peak_flops, mine.peak_bytes, mine.peaks_from) == (2e15, 5.3e12, "given")
-        told = " ".join(str(jaxmagic.read_profile(recorded)).split())
-        assert "Roof: 2.00 PFLOP/s and 5.30 TB/s, as given" in told
+        assert (mine.peak_flops, mine.peak_bytes, mine.peaks_from) == (2e15, 5.3e12, "data sheet")
+        assert mine.peak_flops_from == "given"
         jaxmagic.peaks(flops=1e11, bytes=1e10)
         (own,) = jaxmagic.profile(jax.jit(lambda x: x @ x), jnp.ones((8, 8))).device_uses
         assert (own.peak_flops, own.peak_bytes, own.peaks_from) == (1e11, 1e10, "given")
+        assert own.peak_flops_from == ""
     finally:
         jaxmagic.peaks()
     (found,) = jaxmagic.read_profile(recorded).device_uses
     assert (found.peaks_from, found.model) == ("data sheet", "AMD Instinct MI300X")
 
 
-@pytest.mark.parametrize("wrong", [0, -1.0, float("nan"), float("inf"), "989e12"])
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        (
+            {"flops": 5e14},
+            "Roof: 500 TFLOP/s as given and 5.30 TB/s from the data sheet of the AMD Instinct MI300X (the",
+        ),
+        (
+            {"bytes": np.float32(5e12)},
+            "Roof: 1.31 PFLOP/s for bf16 from the data sheet of the AMD Instinct MI300X and 5.00 TB/s as given",
+        ),
+        ({"flops": np.int64(5e14), "bytes": 5e12}, "Roof: 500 TFLOP/s and 5.00 TB/s, as given (the recording says"),
+        ({}, "Roof: 1.31 PFLOP/s for bf16 and 5.30 TB/s, from the data sheet of the AMD Instinct MI300X (the"),
+    ],
+)
+def test_of_each_peak_it_is_told_where_it_is_from(given: dict[str, Any], told: str) -> None:
+    try:
+        jaxmagic.peaks(**given)
+        assert told in " ".join(str(jaxmagic.read_profile(trace("gpu_mi300_gemm"))).split())
+    finally:
+        jaxmagic.peaks()
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        0,
+        -1.0,
+        float("nan"),
+        float("inf"),
+        "989e12",
+        True,
+        np.True_,
+        10**400,
+        pytest.param(10**5000, id="digits"),
+        1e-300,
+        1e300,
+        np.ones(2),
+    ],
+)
 def test_a_peak_that_is_no_number_is_refused_and_changes_nothing(wrong: Any) -> None:
     for name in ("flops", "bytes"):
-        with pytest.raises(ValueError, match=f"{name}: expected a rate per second above 0"):
+        with pytest.raises(ValueError, match=rf"{name}: expected a rate per second from 1 to 1e24, got .{{1,40}}$"):
             jaxmagic.peaks(**{name: wrong})
     assert given_peaks() == (None, None)
 

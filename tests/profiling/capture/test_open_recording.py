@@ -97,6 +97,20 @@ def test_of_several_hosts_the_one_that_is_broken_is_named(tmp_path: Path, whole:
         jaxmagic.read_profile(tmp_path)
 
 
+@pytest.mark.parametrize("at", [0, 1])
+def test_of_several_hosts_the_one_with_a_broken_event_is_named(at: int, tmp_path: Path, whole: bytes) -> None:
+    """Its file can be parsed: an event in it, which is a message of its own, cannot."""
+    for host in range(2):
+        message = parsed(whole)
+        if host == at:
+            message.planes[0].lines[0].events[0] += b"\x22\xff"
+        (tmp_path / f"{host}.xplane.pb").write_bytes(message.SerializeToString())
+    with pytest.raises(
+        NotMeasured, match=rf"{at}\.xplane\.pb is not a recording of the JAX profiler, or is truncated"
+    ):
+        jaxmagic.read_profile(tmp_path)
+
+
 def test_a_recording_that_was_saved_as_text_is_told_from_other_files(tmp_path: Path, whole: bytes) -> None:
     file = tmp_path / "run" / "host.xplane.pb"
     file.parent.mkdir()
@@ -165,6 +179,21 @@ def test_a_recording_of_another_jax_is_reported_alike(version: str) -> None:
         "jit_step, on each of 2 devices: x f32[256,400] (sharded 2 ways on axis 0), w f32[400,400] (replicated)"
         in " ".join(str(profile).split())
     )
+
+
+@pytest.mark.parametrize("name", ["gpu_gfx950_te_attention", "gpu_mi300_8dev_conv", "gpu_mi300_gemm"])
+def test_calls_of_the_gpu_driver_are_no_operations_of_the_cpu(name: str, tmp_path: Path) -> None:
+    """They name the operation that they launch. Without the planes of the GPUs no device time is known."""
+    message = parsed(trace(name).read_bytes())
+    for at in reversed([at for at, plane in enumerate(message.planes) if plane.name.startswith(b"/device:GPU")]):
+        del message.planes[at]
+    file = tmp_path / "host.xplane.pb"
+    file.write_bytes(message.SerializeToString())
+    profile = jaxmagic.read_profile(file)
+    assert (profile.device_uses, profile.operation_times, profile.step_times) == ((), (), ())
+    told = " ".join(str(profile).split())
+    assert "No device time was recorded." in told
+    assert "The host called the GPU driver, but the recording has no events of a GPU." in told
 
 
 def test_source_is_read_of_files_of_python_only_and_said_to_be_that_of_now(tmp_path: Path) -> None:

@@ -90,6 +90,8 @@ def test_the_table_of_operations_names_library_functions(profile: Profile) -> No
     assert "flax.linen.Dense</td>" in to_html(found)
     assert found.operations()["inside"][0] == "flax.linen.Dense"
     assert "inside" not in to_text(profile)
+    either = replace(first, inside="flax.linen.Conv or flax.linen.ConvLocal")
+    assert "cell 3:2  Conv or Con…\n" in to_text(replace(profile, operation_times=(either, second)))
     long = replace(first, inside="flax.linen.MultiHeadDotProductAttention")
     assert ">flax.<wbr>linen.<wbr>MultiHeadDotProductAttention</td>" in to_html(
         replace(profile, operation_times=(long,))

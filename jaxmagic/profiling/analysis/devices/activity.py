@@ -12,7 +12,9 @@ from ....xla.lines.origins import Origins
 from ...record.recording import EventMetadata, ProgramKey, Trace, TraceLine
 from ..attribution import ASYNC, COPY, Floats, Ints, Segments, divide, innermost, joined, union_of
 from ..classify_ops import ClassifiedOp, classify
+from ..cpu_completion import is_cpu
 from ..run_windows import Window, within
+from .cpu_runs import runs_of_cpu
 from .driver_calls import DriverCalls, runs_in_order
 
 
@@ -35,6 +37,10 @@ class OpClassifier:
     def kind(self, number: int) -> EventMetadata:
         """Return the metadata that events of this kind share."""
         return self._recording.kinds[number]
+
+    def runs_of_cpu(self, events: Ints, executions: Ints) -> dict[int, int]:
+        """Count the executions of operations of the CPU, as far as they are known."""
+        return runs_of_cpu(events, executions, self._recording.kinds, self._recording.modules)
 
     def kernel(self, number: int) -> str:
         """Return the name of a kind of event, as it was recorded."""
@@ -62,6 +68,7 @@ class _Events(NamedTuple):
     end: Ints
     launches: Ints | None
     on_stream: bool
+    executions: Ints | None = None
 
 
 class DeviceWork:
@@ -93,7 +100,11 @@ class DeviceWork:
             start, end, chosen = within(start, end, windows)
             events, priorities = events[chosen], priorities[mine][chosen]
             launches = None if track.launches is None else track.launches[mine][chosen]
-            self._events.append(_Events(events, start, end, launches, track.name.startswith("Stream")))
+            executions = None
+            if is_cpu(track.device or ""):
+                said = np.zeros(len(mine), np.int64) if track.executions is None else track.executions
+                executions = said[mine][chosen]
+            self._events.append(_Events(events, start, end, launches, track.name.startswith("Stream"), executions))
             self.count += np.bincount(events, minlength=classifier.number)
             self.total_ps += np.bincount(events, weights=end - start, minlength=classifier.number)
             is_async = track.role == "asynchronous"
@@ -141,8 +152,13 @@ class DeviceWork:
         return np.unique(np.concatenate(kinds)).tolist() if kinds else []
 
     def _runs(self, classifier: OpClassifier) -> Ints:
-        """Count executions per kind. Only on GPU streams can one execution consist of several events."""
+        """Count executions per kind. On GPU streams and on the CPU one execution can consist of several events."""
         runs = self.count.copy()
+        on_cpu = [(each.kinds, each.executions) for each in self._events if each.executions is not None]
+        if on_cpu:
+            events, executions = map(np.concatenate, zip(*on_cpu, strict=True))
+            for number, known_runs in classifier.runs_of_cpu(events, executions).items():
+                runs[number] = known_runs
         streams = [each for each in self._events if each.on_stream]
         if not streams:
             return runs

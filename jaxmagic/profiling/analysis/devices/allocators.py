@@ -8,7 +8,7 @@ from itertools import pairwise
 import numpy as np
 
 from ...record.allocators import AllocatorUse
-from ...record.recording import Trace, TraceLine
+from ...record.recording import EventMetadata, Trace, TraceLine
 from ..attribution import Ints
 
 #: Names of allocator events.
@@ -30,10 +30,20 @@ def allocator_uses(recording: Trace, base_ps: int) -> tuple[AllocatorUse, ...]:
     numbers: dict[str, list[int]] = {}
     for number, kind in enumerate(recording.kinds):
         if kind.name in _EVENTS:
-            name = f"{kind.host} {kind.stats.get('allocator_name', '')!s}".strip()
-            numbers.setdefault(name, []).append(number)
+            numbers.setdefault(_name(kind, recording), []).append(number)
     uses = [_use(name, each, recording, base_ps) for name, each in numbers.items()]
     return tuple(sorted(filter(None, uses), key=lambda each: -each.peak_bytes))
+
+
+def _name(kind: EventMetadata, recording: Trace) -> str:
+    """Name the allocator of an event: as recorded, or by its device, as on a TPU."""
+    name = str(kind.stats.get("allocator_name") or "")
+    ordinal = kind.stats.get("index_on_host", kind.stats.get("device_ordinal"))
+    if name or not isinstance(ordinal, int):
+        return f"{kind.host} {name or 'unnamed'}".strip()
+    devices = (each for each in recording.devices if each.rpartition(" ")[0] == kind.host)
+    same = [each for each in devices if each.rpartition(":")[2] == str(ordinal)]
+    return same[0] if len(same) == 1 else f"{kind.host} device:{ordinal}".strip()
 
 
 def _use(name: str, numbers: list[int], recording: Trace, base_ps: int) -> AllocatorUse | None:

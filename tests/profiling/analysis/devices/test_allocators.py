@@ -11,6 +11,7 @@ from recordings import recording_of, trace
 
 import jaxmagic
 from jaxmagic.profiling.analysis.devices.allocators import allocator_uses
+from jaxmagic.profiling.record.allocators import AllocatorUse
 from jaxmagic.profiling.record.recording import EventMetadata, Trace, TraceLine
 
 KINDS = (
@@ -64,6 +65,40 @@ def test_real_recordings_have_a_curve_and_a_sentence(name: str, peak: int, progr
     assert frame["held_bytes"].max() == peak
     assert f"while {program} was dispatched." in " ".join(str(profile).split())
     profile.figure("memory")
+
+
+def test_each_device_of_a_tpu_has_a_curve_of_its_own() -> None:
+    """Its events have no allocator_name but index_on_host; the expected peaks are the largest ``bytes_allocated``."""
+    profile = jaxmagic.read_profile(trace("tpu_v6e_4dev_inference"))
+    peaks = {each.allocator: each.peak_bytes for each in profile.allocator_uses}
+    assert peaks == {"TPU:0": 16_106_341_504} | dict.fromkeys(("TPU:1", "TPU:2", "TPU:3"), 10_737_555_584)
+    assert set(profile.to_frame("memory")["allocator"]) == set(peaks)
+    assert "10.0 GiB to 15.0 GiB on each of 4 devices" in " ".join(str(profile).split())
+
+
+@pytest.mark.parametrize(
+    ("facts", "devices", "name"),
+    [
+        ({"index_on_host": 1}, ("a TPU:0", "a TPU:1", "b TPU:1", "a TPU:11"), "a TPU:1"),
+        ({"index_on_host": 1}, (), "a device:1"),
+        ({"index_on_host": 1}, ("a TPU:1", "a GPU:1"), "a device:1"),
+        ({"device_ordinal": 0}, ("a TPU:0",), "a TPU:0"),
+        ({"allocator_name": "GPU_0_bfc", "index_on_host": 1}, ("a TPU:1",), "a GPU_0_bfc"),
+        ({"allocator_name": ""}, ("a TPU:1",), "a unnamed"),
+    ],
+)
+def test_an_allocator_always_has_a_name(facts: dict[str, int | str], devices: tuple[str, ...], name: str) -> None:
+    kinds = (EventMetadata("MemoryAllocation", facts, "a"),)
+    made = replace(of((0, 5, 5, 100)), kinds=kinds, devices={each: {} for each in devices})
+    assert [each.allocator for each in allocator_uses(made, 0)] == [name]
+
+
+def test_memory_of_devices_is_told_whatever_the_host_is_called() -> None:
+    made = AllocatorUse(
+        allocator="host-a GPU_0_bfc", peak_bytes=2**30, peak_ns=0, program="f", time_ns=(0,), held_bytes=(2**30,)
+    )
+    told = str(replace(fabricated(), allocator_uses=(made,)))
+    assert "1.00 GiB (host-a GPU_0_bfc), while f was dispatched." in " ".join(told.split())
 
 
 def test_events_of_an_allocator_are_few_kinds() -> None:
