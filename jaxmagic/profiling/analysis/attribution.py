@@ -15,9 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 #: Ranks of operations: what computes; what exchanges data with other devices; what copies, or waits for a copy; what
-#: goes on beside all operations; and what only runs others.
-COMPUTE, COLLECTIVE, COPY, BESIDE, CONTROL = range(5)
-_RANKS = 5
+#: goes on beside all operations; callbacks, in which a device waits for the host; and what only runs others.
+COMPUTE, COLLECTIVE, COPY, BESIDE, CALLBACK, CONTROL = range(6)
+_RANKS = 6
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -97,7 +97,7 @@ def divide(start: Ints, end: Ints, rank: Ints) -> Busy:
 
     >>> busy = divide(np.array([0, 4, 4]), np.array([6, 8, 9]), np.array([COMPUTE, COMPUTE, COPY]))
     >>> busy.share.tolist(), busy.total, busy.ranks, busy.exposed
-    ([5.0, 3.0, 1.0], 9, (8, 0, 5, 0, 0), (8, 0, 1, 0, 0))
+    ([5.0, 3.0, 1.0], 9, (8, 0, 5, 0, 0, 0), (8, 0, 1, 0, 0, 0))
     """
     count = len(start)
     if not count:

@@ -15,7 +15,7 @@ from ...xla.lines.labels import label_of_instruction
 from ...xla.lines.origins import Origins, Place
 from ...xla.lines.performed import Performed, performed
 from ..record.recording import EventMetadata, ProgramKey, StatValue
-from .attribution import COLLECTIVE, COMPUTE, CONTROL, COPY
+from .attribution import CALLBACK, COLLECTIVE, COMPUTE, CONTROL, COPY
 from .devices.command_buffers import in_command_buffer, op_of_kernel
 from .devices.kernel_names import kernel_function
 
@@ -157,11 +157,12 @@ def recorded(
     instruction = module.instructions[number]
     kind_of_work: str = category(module, instruction)
     places = origins[kind.program].shares(instruction)
+    copied = kind_of_work == "host callback" and "memcpy_details" in kind.facts  # what a GPU does for a callback
     return ClassifiedOp(
         name=instruction.name,
         module=title,
         category=kind_of_work,
-        rank=_rank(kind_of_work, instruction.opcode),
+        rank=COPY if copied else _rank(kind_of_work, instruction.opcode),
         ours=OURS in title,
         split=len({stack[-1:] for stack, _ in places}) > 1,
         places=places,
@@ -206,6 +207,8 @@ def _rank(category: str, opcode: str) -> int:
         return CONTROL
     if category == "collective":
         return COLLECTIVE
+    if category == "host callback":
+        return CALLBACK
     if category in ("memcpy", "memset"):
         return COPY
     moved = category in ("copy", "infeed") and opcode in ("", "copy", "copy-start", "copy-done", "infeed", "outfeed")

@@ -11,9 +11,9 @@ import numpy as np
 from ... import units
 from ..record.recording import EventMetadata, Role, Trace, TraceLine
 from ..record.timeline import Activity, EventLabel, EventTrack, ProfileTimeline, Shown
-from .attribution import COLLECTIVE, CONTROL, COPY, Ints, Segments
+from .attribution import CALLBACK, COLLECTIVE, CONTROL, COPY, Ints, Segments
 from .classify_ops import OURS, ClassifiedOp, is_ours
-from .devices.idle_gaps import CAUSES, host_activity
+from .devices.idle_gaps import CAUSES, Cause, host_activity
 
 #: Events that are kept, the longest ones; kinds of events that are called by their names; and threads of the host.
 MOST_EVENTS = 100_000
@@ -44,7 +44,7 @@ class Gaps(NamedTuple):
     """When a device computed nothing, by what it waited for; and how long it waited at barriers."""
 
     device: str
-    by_cause: Mapping[Activity, Segments]
+    by_cause: Mapping[Cause, Segments]
     barrier_ps: int = 0
 
 
@@ -230,7 +230,12 @@ class _Labels:
         return EventLabel(name=described.name, activity=_ACTIVITIES.get(described.rank, "computation"), detail=detail)
 
 
-_ACTIVITIES: Mapping[int, Activity] = {COLLECTIVE: "collective", COPY: "copy", CONTROL: "control flow"}
+_ACTIVITIES: Mapping[int, Activity] = {
+    COLLECTIVE: "collective",
+    COPY: "copy",
+    CALLBACK: "host",
+    CONTROL: "control flow",
+}
 
 
 def _runs(windows: Sequence[tuple[int, int]], labels: _Labels) -> EventTrack:
@@ -263,7 +268,7 @@ def _gaps(found: Gaps, labels: _Labels, recording: Trace, start: int) -> EventTr
         device=found.device,
         shows="gaps",
         labels=tuple(
-            labels.number(EventLabel(name=WAITS[each[2]], activity=each[2], detail=told.get(each, "")))
+            labels.number(EventLabel(name=WAITS[each[2]], activity=_activity(each[2]), detail=told.get(each, "")))
             for each in drawn
         ),
         start_ns=tuple(_ns(low - start) for low, _, _ in drawn),
@@ -271,17 +276,22 @@ def _gaps(found: Gaps, labels: _Labels, recording: Trace, start: int) -> EventTr
     )
 
 
+def _activity(cause: Cause) -> Activity:
+    return "host" if cause == "callback" else cause
+
+
 #: What a gap is called, by its cause.
-WAITS: Mapping[Activity, str] = {
+WAITS: Mapping[Cause, str] = {
     "collective": "exchanging data with other devices",
     "copy": "copying",
+    "callback": "waiting for host callbacks",
     "compilation": "waiting for the host, which compiles",
     "transfer": "waiting for the host, which moves data",
     "host": "waiting for the host",
 }
 
 
-def _meanwhile(recording: Trace, gaps: Sequence[tuple[int, int, Activity]]) -> Iterator[str]:
+def _meanwhile(recording: Trace, gaps: Sequence[tuple[int, int, Cause]]) -> Iterator[str]:
     """For each gap the function of the host that Python's thread spent most of it in."""
     threads = [each for each in recording.tracks if each.role == "host" and is_main(each, recording)]
     noise = {number for number, each in enumerate(recording.kinds) if _is_noise(each)}

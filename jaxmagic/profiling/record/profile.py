@@ -105,6 +105,7 @@ class DeviceUse:
         exposed_copy_ns: how long it copied and neither computed nor exchanged data.
         exposed_collective_ns: how long it exchanged data and did not compute.
         barrier_ns: how long it waited at barriers for other devices, as the profiler of a TPU tells; 0 elsewhere.
+        callback_ns: how long it did nothing but wait for host callbacks, such as those of :func:`jax.pure_callback`.
         idle_ns: the rest of the recording.
         compile_idle_ns: for how much of that the host compiled.
         transfer_idle_ns: for how much of the rest the host moved data.
@@ -127,6 +128,7 @@ class DeviceUse:
     exposed_collective_ns: int
     idle_ns: int
     barrier_ns: int = 0
+    callback_ns: int = 0
     compile_idle_ns: int = 0
     transfer_idle_ns: int = 0
     peak_flops: float | None = None

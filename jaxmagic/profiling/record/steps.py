@@ -24,7 +24,7 @@ class StepTimes:
         collective_ns: for how long it exchanged data with others and did not compute.
         copy_ns: for how long it copied and did neither.
         input_ns: for how long it did nothing while the host moved data or fetched the next of an iterator.
-        host_ns: for how long it did nothing while the host did something else, such as compile.
+        host_ns: for how long it did nothing while the host did something else, such as compile or run a callback.
         idle_ns: for how long it did nothing and nothing is known of the host.
     """
 

@@ -119,7 +119,7 @@ def _has_more_than_computation(profile: Profile) -> bool:
     Of several, or of copies or exchange that take their time.
     """
     least = _WORTH_A_TABLE * profile.device_ns
-    moved = sum(each.copy_ns + each.collective_ns for each in profile.device_uses)
+    moved = sum(each.copy_ns + each.collective_ns + each.callback_ns for each in profile.device_uses)
     return len(profile.device_uses) > 1 or moved > least
 
 
@@ -136,6 +136,7 @@ def _devices(devices: Iterable[DeviceUse], profile: Profile) -> Rows:
             ("memcpy", "copy_ns"),
             ("exposed", "exposed_copy_ns"),
             ("at barriers", "barrier_ns"),
+            ("in callbacks", "callback_ns"),
         )
         if any(getattr(each, field) for each in found) or field == "compute_ns"
     ]

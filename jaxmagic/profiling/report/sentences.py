@@ -65,18 +65,25 @@ def about_bound(profile: Profile) -> list[str]:
             f"A run took {units.number(found.slower, 2)} times as long under the profiler, so short operations look "
             "longer than they are. Whether the host or the device limits a run is not known."
         ]
+    callbacks = units.share(found.callback_ns, found.run_ns) if found.callback_ns else ""
+    beside = f" and waiting for host callbacks for {callbacks}" if callbacks else ""
     if found.limit == "unsteady":
         wall, recorded = units.time(profile.wall_ns or 0), units.time(found.run_ns)
         return [
             f"A run took {wall} without the profiler, and {recorded} when it was recorded, with {device} busy for "
-            f"{share} of that. Something slowed the first one down, so whether the host or the device limits a run "
-            "is not known. Profile it again."
+            f"{share} of that{beside}. Something slowed the first one down, so whether the host or the device limits "
+            "a run is not known. Profile it again."
         ]
     if found.limit == "device":
-        return [f"Device-bound: {device} is busy for {share} of the run."]
-    idle = units.time(found.run_ns - found.busy_ns)
-    subject = f"Host-bound: {device}" if found.limit == "host" else _capital(device)
-    return [f"{subject} is busy for {share} of the run and idle for {idle}{_idle_causes(found, profile.runs or 1)}."]
+        return [f"Device-bound: {device} is busy for {share} of the run{beside}."]
+    idle = f"{units.time(found.idle_ns)}{_idle_causes(found, profile.runs or 1)}"
+    told = f"{device} is busy for {share} of the run and idle for {idle}."
+    if callbacks:
+        told = (
+            f"host callbacks take {callbacks} of the run; other operations of {device} take {share}, and it is idle "
+            f"for {idle}."
+        )
+    return [f"Host-bound: {told}" if found.limit == "host" else _capital(told)]
 
 
 def _idle_causes(found: Bound, runs: int) -> str:

@@ -5,12 +5,25 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from functools import cache
+from typing import Literal
 
 import numpy as np
 
 from ...record.recording import Trace
 from ...record.timeline import Activity
-from ..attribution import COLLECTIVE, COMPUTE, CONTROL, Ints, Segments, joined, overlap, union_of
+from ..attribution import (
+    BESIDE,
+    CALLBACK,
+    COLLECTIVE,
+    COMPUTE,
+    CONTROL,
+    COPY,
+    Ints,
+    Segments,
+    joined,
+    overlap,
+    union_of,
+)
 
 #: What the functions of the host are called that compile, and those that move data; the first that fits.
 _HOST: tuple[tuple[Activity, re.Pattern[str]], ...] = (
@@ -26,7 +39,8 @@ _HOST: tuple[tuple[Activity, re.Pattern[str]], ...] = (
 )
 
 #: What a device waits for, in the order in which a moment counts for one of them.
-CAUSES: tuple[Activity, ...] = ("collective", "copy", "compilation", "transfer", "host")
+Cause = Literal["collective", "copy", "callback", "compilation", "transfer", "host"]
+CAUSES: tuple[Cause, ...] = ("collective", "copy", "callback", "compilation", "transfer", "host")
 
 
 @cache
@@ -59,7 +73,7 @@ def host_stretches(recording: Trace) -> Mapping[Activity, Segments]:
 
 def gaps(
     segments: Segments, ranks: Ints, recorded: Segments, host: Mapping[Activity, Segments]
-) -> dict[Activity, Segments]:
+) -> dict[Cause, Segments]:
     """Find when a device computed nothing, by what it waited for; these stretches do not overlap.
 
     Args:
@@ -69,17 +83,17 @@ def gaps(
         host: when the host compiled, or moved data.
     """
     rest = overlap(recorded, _of(segments, ranks == COMPUTE), inside=False)
-    found: dict[Activity, Segments] = {}
-    busy: tuple[tuple[Activity, Ints], ...] = (
+    found: dict[Cause, Segments] = {}
+    busy: tuple[tuple[Cause, Ints], ...] = (
         ("collective", ranks == COLLECTIVE),
-        ("copy", (ranks != COMPUTE) & (ranks != COLLECTIVE) & (ranks != CONTROL)),
-        ("control flow", ranks == CONTROL),
+        ("copy", (ranks == COPY) | (ranks == BESIDE)),
+        ("callback", ranks == CALLBACK),
     )
-    for activity, chosen in busy:
+    for cause, chosen in busy:
         mine = _of(segments, chosen)
-        found[activity] = overlap(rest, mine, inside=True)
+        found[cause] = overlap(rest, mine, inside=True)
         rest = overlap(rest, mine, inside=False)
-    del found["control flow"]  # the device is at work
+    rest = overlap(rest, _of(segments, ranks == CONTROL), inside=False)  # the device is at work
     for activity in ("compilation", "transfer"):
         found[activity] = overlap(rest, host[activity], inside=True)
         rest = overlap(rest, host[activity], inside=False)

@@ -220,11 +220,12 @@ def _times(gaps: Gaps, steps: _Steps, fetching: Segments, known: Segments, windo
     waits = gaps.by_cause
     fetched = overlap(waits["host"], fetching, inside=True)
     rest = overlap(waits["host"], fetching, inside=False)
+    on_host = waits["callback"], waits["compilation"], overlap(rest, known, inside=True)
     parts = {
         "collective_ns": _within(waits["collective"], start, end),
         "copy_ns": _within(waits["copy"], start, end),
         "input_ns": _within(waits["transfer"], start, end) + _within(fetched, start, end),
-        "host_ns": _within(waits["compilation"], start, end) + _within(overlap(rest, known, inside=True), start, end),
+        "host_ns": np.sum([_within(each, start, end) for each in on_host], axis=0),
         "idle_ns": _within(overlap(rest, known, inside=False), start, end),
     }
     whole = {name: each // 1000 for name, each in parts.items()}

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from jaxmagic.profiling.analysis.attribution import (
     BESIDE,
+    CALLBACK,
     COLLECTIVE,
     COMPUTE,
     CONTROL,
@@ -67,6 +68,8 @@ def test_every_moment_without_computation_has_the_first_cause_that_fits(
             cause = "collective"
         elif moment in of(COPY, BESIDE):
             cause = "copy"
+        elif moment in of(CALLBACK):
+            cause = "callback"
         elif moment in of(CONTROL):
             cause = None
         elif moment in moments(host["compilation"]):

@@ -93,6 +93,36 @@ def test_the_marks_of_our_own_runs_are_no_steps() -> None:
     assert profile.step_times == ()
 
 
+def test_a_host_callback_is_the_hosts_time_and_no_computation() -> None:
+    import time
+
+    import jaxmagic
+
+    def slowly(x: np.ndarray) -> np.ndarray:
+        time.sleep(0.02)
+        return np.asarray(x)
+
+    @jax.jit
+    def called(x: jax.Array) -> jax.Array:
+        return jax.pure_callback(slowly, jax.ShapeDtypeStruct(x.shape, x.dtype), x) + 1
+
+    def loop() -> None:
+        x = jnp.ones(4)
+        for _ in range(5):
+            x = called(x).block_until_ready()
+
+    profile = jaxmagic.profile(loop)
+    (used,) = profile.device_uses
+    assert used.callback_ns >= 5 * 19e6
+    assert used.compute_ns < 1e6
+    assert used.callback_ns + used.compute_ns <= used.busy_ns
+    (found,) = profile.step_times
+    assert all(host >= 19e6 for host in found.host_ns)
+    assert sum(found.compute_ns) < 1e6
+    gaps = [track for track in profile.timeline.tracks if track.shows == "gaps"] if profile.timeline else []
+    assert "waiting for host callbacks" in {profile.timeline.labels[each].name for each in gaps[0].labels}  # type: ignore[union-attr]
+
+
 def test_steps_that_begin_before_the_first_operation_are_told_from_that_on() -> None:
     """What a device did before is not known, and is no computation; neither is what comes behind the last one."""
     device = track("GPU:0", "operations", (DOT, 20, 30), (DOT, 60, 70))
