@@ -25,15 +25,29 @@ from ..attribution import (
     union_of,
 )
 
-#: What the functions of the host are called that compile, and those that move data; the first that fits.
+#: Names of JAX's, XLA's and the GPU driver's own events, by what the host does in them, each compared as a whole:
+#: functions and annotations of the user may have any name, and what they do is not known from it.
 _HOST: tuple[tuple[Activity, re.Pattern[str]], ...] = (
-    ("compilation", re.compile(r"compil|lower_sharding|lower_jaxpr|to_mlir|deserialize_executable", re.IGNORECASE)),
+    (
+        "compilation",
+        re.compile(
+            r"backend_compile(?:_and_load)?|lower_sharding_computation|lower_parallel_callable"
+            r"|UnloadedPmapExecutable\.compile"
+            r"|(?:Common|Tfrt|StreamExecutor)?(?:PjRt|Cpu|Gpu|Tpu)\w*Client::(?:Compile|DeserializeExecutable)\w*"
+            r"|(?:Cpu|Gpu|TfrtTpu|Fusion|Jit)Compiler::\w+"
+        ),
+    ),
     (
         "transfer",
         re.compile(
-            r"np\.asarray|memcpy|copy_?(array_)?to_?(host|device|literal)|copywithsharding|deviceput|device_put"
-            r"|transfer(to|from|literal)|toliteral|bufferfromhost|copyraw|batchedcopy",
-            re.IGNORECASE,
+            r"np\.asarray\(jax\.Array\)|ArrayImpl\.copy_to_host_async|DevicePut(?:WithSharding)?"
+            r"|batched_copy_array_to_devices_with_sharding(?:: assemble device lists)?"
+            r"|BatchedCopyToDeviceWithSharding(?:: dispatch| create batch| create results)"
+            r"|(?:Common|Tfrt)?(?:PjRt|Cpu|Gpu|Tpu)\w*(?:Buffer|Client)"
+            r"::(?:ToLiteral|CopyTo|CopyRaw|BufferFromHost)\w*(?:::\w+)*"
+            r"|(?:Gpu)?AsyncHostToDeviceTransferManager::Transfer\w+"
+            r"|tpu::System::Transfer(?:To|From)Device(?:=>\w+)*|PCIe/Memcpy Dispatch"
+            r"|(?:hip|cu|cuda)Memcpy\w*|Memcpy[HDP]2[HDP]"
         ),
     ),
 )
@@ -45,14 +59,12 @@ CAUSES: tuple[Cause, ...] = ("collective", "copy", "callback", "compilation", "t
 
 @cache
 def host_activity(name: str) -> Activity:
-    """Return what a function of the host does, by its name.
+    """Return what an event of the host does, by its name; ``"host"`` where its name does not tell.
 
-    >>> [host_activity(each) for each in ("PjRtCpuClient::Compile", "np.asarray(jax.Array)", "PjitFunction(f)")]
+    >>> [host_activity(each) for each in ("PjRtCpuClient::Compile", "np.asarray(jax.Array)", "$train.py:3 compile")]
     ['compilation', 'transfer', 'host']
     """
-    if name.startswith("PjitFunction("):  # what stands in the brackets is the user's
-        return "host"
-    return next((activity for activity, pattern in _HOST if pattern.search(name)), "host")
+    return next((activity for activity, pattern in _HOST if pattern.fullmatch(name)), "host")
 
 
 def host_stretches(recording: Trace) -> Mapping[Activity, Segments]:

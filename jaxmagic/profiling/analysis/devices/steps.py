@@ -26,8 +26,8 @@ MOST_STEPS = 500
 #: Operations of a program that ran at most so many times as often as another one may have run as often.
 _LITTLE_MORE = 1.5
 
-#: What fetches the next of an iterator, as Python's functions are recorded.
-_NEXT = re.compile(r"\$.*(\b__next__|builtins next|\bnext_batch)$")
+#: What fetches the next of an iterator, as Python's functions are recorded: by Python's own names for it alone.
+_NEXT = re.compile(r"\$(?:.+ __next__|builtins next)")
 
 #: Marks of our own, around each run.
 _OURS = "jaxmagic: "
@@ -190,7 +190,7 @@ def _annotated(recording: Trace) -> _Steps | None:
 
 def _fetching(recording: Trace) -> Segments:
     """Return the times in which Python fetched the next item of an iterator."""
-    numbers = [number for number, kind in enumerate(recording.kinds) if _NEXT.search(kind.name)]
+    numbers = [number for number, kind in enumerate(recording.kinds) if _NEXT.fullmatch(kind.name)]
     return _when(recording, numbers)
 
 

@@ -25,14 +25,19 @@ KINDS = (
     EventMetadata("MemcpyH2D", {"memcpy_details": "kind:H2D size:8"}),
     EventMetadata("$data.py:7 __next__", {}),
     EventMetadata("$train.py:9 fit", {}),
-    EventMetadata("TransferToDevice", {}),
+    EventMetadata("tpu::System::TransferToDevice", {}),
     EventMetadata("train", {"step_num": 0}),
     EventMetadata("train", {"step_num": 1}),
     EventMetadata("jit_step(12)", {}),
     EventMetadata("1", {}),
     EventMetadata("2", {}),
+    EventMetadata("$builtins next", {}),
+    EventMetadata("$data.py:9 next_batch", {}),
+    EventMetadata("copies of __next__", {}),
 )
-DOT, REDUCE, MEMCPY, NEXT, FIT, TRANSFER, TRAIN, TRAIN_1, PROGRAM, STEP, STEP_2 = range(len(KINDS))
+(
+    DOT, REDUCE, MEMCPY, NEXT, FIT, TRANSFER, TRAIN, TRAIN_1, PROGRAM, STEP, STEP_2, BUILTIN_NEXT, BATCH, MINE,
+) = range(len(KINDS))  # fmt: skip
 
 
 def track(device: str | None, role: Role, *events: tuple[int, int, int], name: str = "") -> TraceLine:
@@ -91,6 +96,13 @@ def test_the_marks_of_our_own_runs_are_no_steps() -> None:
     profile = jaxmagic.profile(jax.jit(lambda x: x @ x), jnp.ones((64, 64)), n=3)
     assert profile.runs == 3
     assert profile.step_times == ()
+
+
+def test_that_the_next_item_is_fetched_is_known_by_pythons_own_names_for_it_alone() -> None:
+    device = track("GPU:0", "operations", *((DOT, at, at + 10) for at in (0, 100, 200, 300)))
+    host = track(None, "host", (BUILTIN_NEXT, 10, 40), (BATCH, 110, 140), (MINE, 210, 240))
+    found = steps(device, host)
+    assert (found.input_ns, found.host_ns) == ((30, 0, 0), (0, 30, 30))
 
 
 def test_a_host_callback_is_the_hosts_time_and_no_computation() -> None:
