@@ -87,6 +87,7 @@ _PUBLIC = {
     "ProgramTime": "profiling.record.communication",
     "Sharded": "xla.hlo",
     "StepTimes": "profiling.record.steps",
+    "StepTotals": "profiling.record.steps",
     "ProfileTimeline": "profiling.record.timeline",
     "EventTrack": "profiling.record.timeline",
     "EventLabel": "profiling.record.timeline",
@@ -173,6 +174,7 @@ __all__ = [  # noqa: RUF022 - in the order of the table
     "ProgramTime",
     "Sharded",
     "StepTimes",
+    "StepTotals",
     "ProfileTimeline",
     "EventTrack",
     "EventLabel",
@@ -228,7 +230,7 @@ if TYPE_CHECKING:
     from .profiling.record.communication import CollectiveTime, ProgramTime, TransferTime
     from .profiling.record.kernels import KernelTime
     from .profiling.record.profile import Code, DeviceUse, OperationTime, PlaceTime, Profile
-    from .profiling.record.steps import StepTimes
+    from .profiling.record.steps import StepTimes, StepTotals
     from .profiling.record.timeline import EventLabel, EventTrack, ProfileTimeline
     from .profiling.verbs import peaks, profile, profiler, read_profile
     from .records.call_stack import Frame

@@ -11,8 +11,34 @@ KnownBy = OneOf["steps", "program", "annotation"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class StepTotals:
+    """All steps of one device together.
+
+    Attributes:
+        steps: how many there are.
+        median_ns: the median of their times.
+        low_ns: the shortest.
+        high_ns: the longest.
+        time_ns: the sum of their times.
+        compute_ns: the sum of this part of them, as of the other parts below.
+    """
+
+    steps: int
+    median_ns: float
+    low_ns: int
+    high_ns: int
+    time_ns: int
+    compute_ns: int
+    collective_ns: int
+    copy_ns: int
+    input_ns: int
+    host_ns: int
+    idle_ns: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class StepTimes:
-    """The steps of one device, in order, in columns. The parts of each step add up to its time.
+    """The steps of one device, in order, in columns, of very many the first. The parts of each add up to its time.
 
     Attributes:
         device: its name, such as ``"GPU:0"``.
@@ -26,6 +52,7 @@ class StepTimes:
         input_ns: for how long it did nothing while the host moved data or fetched the next of an iterator.
         host_ns: for how long it did nothing while the host did something else, such as compile or run a callback.
         idle_ns: for how long it did nothing and nothing is known of the host.
+        all_steps: the totals of all steps, where the columns have only the first ones; else ``None``.
     """
 
     device: str
@@ -39,3 +66,4 @@ class StepTimes:
     input_ns: tuple[int, ...]
     host_ns: tuple[int, ...]
     idle_ns: tuple[int, ...]
+    all_steps: StepTotals | None = None

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from ... import units
-from ...statistics.medians import median
-from ..analysis.devices.step_parts import PARTS, StepParts, mean_parts, step_parts
+from ..analysis.devices.step_parts import PARTS, StepParts, mean_parts, step_parts, step_totals
 from ..analysis.devices.steps import MOST_STEPS
 from ..record.profile import Profile
 
@@ -41,10 +40,17 @@ def about_steps(profile: Profile) -> list[str]:
         "program": f"from one run of {first.name} to the next",
         "annotation": f"as {first.name} marks them",
     }[first.known_by]
-    kept = f" (the first {MOST_STEPS:,} are told)" if found.steps >= MOST_STEPS else ""
+    cut = any(each.all_steps is not None for each in profile.step_times)
+    kept = f" (the first {MOST_STEPS:,} are in steps())" if cut else ""
     spread = "" if found.steps == 1 else f", {units.time(found.low_ns)} to {units.time(found.high_ns)}"
-    told = f"{units.count(found.steps, 'step')}, {of}{kept}: {units.time(found.median_ns)} in the median{spread}."
+    told = f"{units.count(found.steps, 'step')}, {of}{kept}: {_medians(found)}{spread}."
     return [told, _bound(found, own=profile.runs is not None)]
+
+
+def _medians(found: StepParts) -> str:
+    """Tell the median of one device, or of several from the least to the most."""
+    least, most = (units.time(each) for each in found.medians_ns)
+    return f"{least} in the median" if least == most else f"{least} to {most} in the median of a device"
 
 
 def _bound(found: StepParts, *, own: bool) -> str:
@@ -67,17 +73,17 @@ def step_table(profile: Profile, most: int) -> list[tuple[str, ...]]:
     steps = [each for each in profile.step_times if each.time_ns]
     if not steps:
         return []
-    parts = [mean_parts(each) for each in steps]
+    parts, totals = [mean_parts(each) for each in steps], [step_totals(each) for each in steps]
     shown = [name for name, _ in PARTS if any(each[name] for each in parts)]
     heads = ("device", "steps", "median", "mean", *shown)
     rows = [
         (
             each.device,
-            f"{len(each.time_ns):,}",
-            units.time(median(each.time_ns)),
-            units.time(sum(each.time_ns) / len(each.time_ns)),
+            f"{total.steps:,}",
+            units.time(total.median_ns),
+            units.time(total.time_ns / total.steps),
             *(units.time(mean[name]) for name in shown),
         )
-        for each, mean in zip(steps[:most], parts, strict=False)
+        for each, total, mean in zip(steps[:most], totals, parts, strict=False)
     ]
     return [heads, *rows]

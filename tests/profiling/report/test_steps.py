@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
 from fabricate.profiling import MS, fabricated
 
+from jaxmagic.profiling.analysis.devices.step_parts import step_totals
 from jaxmagic.profiling.record.profile import Profile
 from jaxmagic.profiling.record.steps import StepTimes
+from jaxmagic.records.storage import load, save
 from jaxmagic.report.to_html import to_html
 
 
@@ -76,6 +79,29 @@ def test_steps_have_a_median_a_row_a_frame_and_a_bar() -> None:
     assert frame[["device", "step"]].values.tolist()[3] == ["GPU:1", 0]
     assert "a step in the mean, by device" in to_html(profile)
     assert [each.get_text() for each in profile.figure("steps").axes[0].get_yticklabels()][:1]
+
+
+def test_figures_are_of_all_steps_where_only_the_first_are_kept(tmp_path: Path) -> None:
+    kept = steps(compute_ns=8, host_ns=2)
+    every = replace(
+        step_totals(kept), steps=1500, median_ns=30 * MS, high_ns=50 * MS, time_ns=45_000 * MS,
+        compute_ns=15_000 * MS, host_ns=30_000 * MS,
+    )  # fmt: skip
+    profile = recorded(replace(kept, all_steps=every))
+    text = squeezed(profile)
+    assert (
+        "1500 steps, from one run of jit_step to the next (the first 500 are in steps()): 30.0 ms in the median, "
+        "10.0 ms to 50.0 ms." in text
+    )
+    assert "waits for the host for 67 % and computes for 33 %" in text
+    assert load(save(profile, tmp_path / "profile.json")) == profile
+
+
+def test_medians_that_differ_between_devices_are_both_told() -> None:
+    profile = recorded(steps(compute_ns=8, host_ns=2), steps("GPU:1", compute_ns=9, host_ns=2))
+    assert "10.0 ms to 11.0 ms in the median of a device, 10.0 ms to 12.0 ms." in squeezed(profile)
+    alike = replace(steps(compute_ns=8, host_ns=2), device="GPU:1")
+    assert "10.0 ms in the median, 10.0 ms to 11.0 ms." in squeezed(recorded(steps(compute_ns=8, host_ns=2), alike))
 
 
 @pytest.mark.parametrize(

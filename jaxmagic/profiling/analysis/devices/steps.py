@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from typing import NamedTuple
+from dataclasses import replace
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -18,10 +19,13 @@ from ..attribution import Ints, Segments, overlap, union_of
 from ..run_windows import SKEW_PS, Window
 from ..timeline import Gaps, is_main
 from .activity import DeviceWork, OpClassifier
+from .step_parts import PARTS, step_totals
 
-#: So many runs of a program make steps; of so many steps a device's are kept, the first ones.
+#: So many runs of a program make steps; of so many steps the columns of a device are kept, those of the first ones.
 _LEAST_RUNS = 3
 MOST_STEPS = 500
+
+_COLUMNS = ("start_ns", "time_ns", *(field for _, field in PARTS))
 
 #: Operations of a program that ran at most so many times as often as another one may have run as often.
 _LITTLE_MORE = 1.5
@@ -215,8 +219,7 @@ def _times(gaps: Gaps, steps: _Steps, fetching: Segments, known: Segments, windo
     """Divide each step, clipped to the recorded windows, outside of which device activity is unknown."""
     base, over = windows[0].start_ps, windows[-1].end_ps
     start, end = (np.clip(each, base, over) for each in (steps.start, steps.end))
-    there = np.flatnonzero(end > start)[:MOST_STEPS]
-    start, end = start[there], end[there]
+    start, end = start[end > start], end[end > start]
     waits = gaps.by_cause
     fetched = overlap(waits["host"], fetching, inside=True)
     rest = overlap(waits["host"], fetching, inside=False)
@@ -230,15 +233,25 @@ def _times(gaps: Gaps, steps: _Steps, fetching: Segments, known: Segments, windo
     }
     whole = {name: each // 1000 for name, each in parts.items()}
     time_ns = (end - start) // 1000
-    return StepTimes(
+    columns: dict[str, Any] = {name: _numbers(each) for name, each in whole.items()}
+    every = StepTimes(
         device=gaps.device,
         name=steps.name,
         known_by=steps.known_by,
         start_ns=_numbers((start - base) // 1000),
         time_ns=_numbers(time_ns),
         compute_ns=_numbers(time_ns - sum(whole.values())),
-        **{name: _numbers(each) for name, each in whole.items()},
+        **columns,
     )
+    return _first_ones(every)
+
+
+def _first_ones(steps: StepTimes) -> StepTimes:
+    """Cut the columns of very many steps, and keep the totals of all of them."""
+    if len(steps.time_ns) <= MOST_STEPS:
+        return steps
+    columns = {each: getattr(steps, each)[:MOST_STEPS] for each in _COLUMNS}
+    return replace(steps, all_steps=step_totals(steps), **columns)
 
 
 def _within(segments: Segments, start: Ints, end: Ints) -> Ints:

@@ -12,6 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from recordings import recording_of
 
+from jaxmagic.profiling.analysis.devices.step_parts import mean_parts, step_parts
+from jaxmagic.profiling.analysis.devices.steps import MOST_STEPS
 from jaxmagic.profiling.analysis.summarize import ProfileSummary, summarize
 from jaxmagic.profiling.record.recording import EventMetadata, Role, Trace, TraceLine
 from jaxmagic.profiling.record.steps import StepTimes
@@ -96,6 +98,23 @@ def test_the_marks_of_our_own_runs_are_no_steps() -> None:
     profile = jaxmagic.profile(jax.jit(lambda x: x @ x), jnp.ones((64, 64)), n=3)
     assert profile.runs == 3
     assert profile.step_times == ()
+
+
+def test_of_very_many_steps_the_first_are_kept_and_the_totals_are_of_all() -> None:
+    """500 steps of 10 ns, each with 4 of computation, then 1,000 of 40 ns."""
+    starts = [*range(0, 10 * MOST_STEPS, 10), *range(10 * MOST_STEPS, 10 * MOST_STEPS + 40 * 1001, 40)]
+    found = steps(track("GPU:0", "operations", *((DOT, at, at + 4) for at in starts)))
+    assert len(found.start_ns) == len(found.time_ns) == len(found.compute_ns) == MOST_STEPS
+    assert set(found.time_ns) == {10}
+    parts = step_parts([found])
+    assert parts is not None
+    assert (parts.steps, parts.medians_ns, parts.low_ns, parts.high_ns) == (1500, (40, 40), 10, 40)
+    assert parts.shares["computes"] == pytest.approx(1500 * 4 / 45_000)
+    assert mean_parts(found) == pytest.approx(
+        {"computes": 4, "idle": 26, "exchanges": 0, "copies": 0, "input": 0, "host": 0}
+    )
+    few = steps(track("GPU:0", "operations", *((DOT, at, at + 4) for at in starts[: MOST_STEPS + 1])))
+    assert (len(few.time_ns), few.all_steps) == (MOST_STEPS, None)
 
 
 def test_that_the_next_item_is_fetched_is_known_by_pythons_own_names_for_it_alone() -> None:
