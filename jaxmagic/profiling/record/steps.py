@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal as OneOf
 
-#: What a step is known by: marks of the profiler, runs of one program that follow each other, or marks that the code
-#: made with :class:`jax.profiler.StepTraceAnnotation`.
+#: What a step is known by: marks of the profiler, marks that the code made with
+#: :class:`jax.profiler.StepTraceAnnotation`, or runs of one program that follow each other.
 KnownBy = OneOf["steps", "program", "annotation"]
 
 
@@ -45,7 +45,7 @@ class StepTimes:
         name: of the steps: of the program that each of them runs, or of their marks.
         known_by: how they were found.
         start_ns: when each began, from the first operation of the recording on.
-        time_ns: how long each took: to the beginning of the next, or to its mark's end.
+        time_ns: how long each took: to its mark's end, or to the beginning of the program's next run.
         compute_ns: for how long the device computed.
         collective_ns: for how long it exchanged data with others and did not compute.
         copy_ns: for how long it copied and did neither.
@@ -53,6 +53,7 @@ class StepTimes:
         host_ns: for how long it did nothing while the host did something else, such as compile or run a callback.
         idle_ns: for how long it did nothing and nothing is known of the host.
         all_steps: the totals of all steps, where the columns have only the first ones; else ``None``.
+        other_names: the names of other marks that the code made, which are no steps here.
     """
 
     device: str
@@ -67,3 +68,4 @@ class StepTimes:
     host_ns: tuple[int, ...]
     idle_ns: tuple[int, ...]
     all_steps: StepTotals | None = None
+    other_names: tuple[str, ...] = ()

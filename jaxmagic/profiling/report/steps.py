@@ -28,6 +28,12 @@ _DOES = {
     "idle": "waits for {} for what the recording does not tell",
 }
 
+#: Names of other marks that are told.
+_MOST_NAMES = 4
+
+#: A device that does more of its work than this outside of marked steps does what the marks do not show.
+_OUTSIDE = 0.1
+
 
 def about_steps(profile: Profile) -> list[str]:
     """Describe step times, their parts, and the part that bounds them."""
@@ -40,11 +46,31 @@ def about_steps(profile: Profile) -> list[str]:
         "program": f"from one run of {first.name} to the next",
         "annotation": f"as {first.name} marks them",
     }[first.known_by]
+    names = [*first.other_names[:_MOST_NAMES], *["…"] * (len(first.other_names) > _MOST_NAMES)]
+    others = f" (other marks: {', '.join(names)})" if names else ""
+    if names and first.known_by == "program":
+        others = f" and not as marked ({', '.join(names)}), where less than half of the device's work lies"
     cut = any(each.all_steps is not None for each in profile.step_times)
     kept = f" (the first {MOST_STEPS:,} are in steps())" if cut else ""
     spread = "" if found.steps == 1 else f", {units.time(found.low_ns)} to {units.time(found.high_ns)}"
-    told = f"{units.count(found.steps, 'step')}, {of}{kept}: {_medians(found)}{spread}."
-    return [told, _bound(found, own=profile.runs is not None)]
+    told = f"{units.count(found.steps, 'step')}, {of}{others}{kept}: {_medians(found)}{spread}."
+    return [told, _bound(found, own=profile.runs is not None), *_outside(profile)]
+
+
+def _outside(profile: Profile) -> list[str]:
+    """Tell that devices work outside of the steps that the code marked: a mark may be around the dispatch alone."""
+    marked = {each.device: each for each in profile.step_times if each.known_by == "annotation" and each.time_ns}
+    uses = [each for each in profile.device_uses if each.device in marked]
+    work = sum(each.busy_ns - each.callback_ns for each in uses)
+    totals = [step_totals(each) for each in marked.values()]
+    inside = sum(each.compute_ns + each.collective_ns + each.copy_ns for each in totals)
+    if not uses or work - inside <= _OUTSIDE * work:
+        return []
+    whose = "the device's" if len(uses) == 1 else "the devices'"
+    return [
+        f"{units.share(work - inside, work)} of {whose} work lies outside of these steps: a step ends with its mark, "
+        "and what it dispatched may run later."
+    ]
 
 
 def _medians(found: StepParts) -> str:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from fabricate.profiling import MS, fabricated
+from fabricate.profiling import MS, fabricated, use
 
 from jaxmagic.profiling.analysis.devices.step_parts import step_totals
 from jaxmagic.profiling.record.profile import Profile
@@ -109,6 +109,30 @@ def test_medians_that_differ_between_devices_are_both_told() -> None:
 )
 def test_what_a_step_is_is_said(known_by: str, told: str) -> None:
     assert f"3 steps, {told}" in squeezed(recorded(steps(known_by=known_by, compute_ns=10)))
+
+
+def test_other_marks_are_named() -> None:
+    marked = replace(steps(known_by="annotation", compute_ns=10), other_names=("eval", "save"))
+    assert "3 steps, as jit_step marks them (other marks: eval, save): 10.0 ms in" in squeezed(recorded(marked))
+    not_as_marked = replace(steps(compute_ns=10), other_names=("train",))
+    assert (
+        "3 steps, from one run of jit_step to the next and not as marked (train), where less than half of the "
+        "device's work lies: 10.0 ms in" in squeezed(recorded(not_as_marked))
+    )
+    many = replace(marked, other_names=tuple("abcdef"))
+    assert "(other marks: a, b, c, d, …)" in squeezed(recorded(many))
+
+
+@pytest.mark.parametrize(("busy_ms", "told"), [(30, ""), (33, ""), (60, "50 %")])
+def test_work_that_lies_outside_of_marked_steps_is_told(busy_ms: int, told: str) -> None:
+    """The marks may be around the dispatch alone; between runs of a program there is no outside."""
+    busy = use("GPU:0", busy_ms * MS)
+    marked = recorded(steps(known_by="annotation", compute_ns=10), device_uses=(busy,), recorded_ns=100 * MS)
+    outside = "of the device's work lies outside of these steps"
+    assert (f"{told} {outside}" if told else outside) in squeezed(marked) or not told
+    assert (outside in squeezed(marked)) == bool(told)
+    by_program = recorded(steps(compute_ns=10), device_uses=(busy,), recorded_ns=100 * MS)
+    assert outside not in squeezed(by_program)
 
 
 def test_a_profile_of_our_own_tells_the_parts_and_leaves_the_verdict_to_that_of_the_run() -> None:

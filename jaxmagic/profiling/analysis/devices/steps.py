@@ -1,7 +1,9 @@
 """Steps: how long from one to the next, and what a device did and waited for meanwhile.
 
-A step is what the profiler marks as one; else what lies between the beginnings of two runs of the program that took
-most time of all that ran three times or more; else what the code marked with ``jax.profiler.StepTraceAnnotation``.
+A step is what the profiler marks as one; else what the code marked with ``jax.profiler.StepTraceAnnotation``; else
+what lies between the beginnings of two runs of the program that took most time of all that ran three times or more.
+These runs are the steps as well where most of the devices' work lies outside of the marks, as where the marks are
+around an asynchronous dispatch.
 """
 
 from __future__ import annotations
@@ -19,6 +21,8 @@ from ..attribution import Ints, Segments, overlap, union_of
 from ..run_windows import SKEW_PS, Window
 from ..timeline import Gaps, is_main
 from .activity import DeviceWork, OpClassifier
+from .idle_gaps import Cause, length_ps
+from .step_marks import step_marks
 from .step_parts import PARTS, step_totals
 
 #: So many runs of a program make steps; of so many steps the columns of a device are kept, those of the first ones.
@@ -27,14 +31,17 @@ MOST_STEPS = 500
 
 _COLUMNS = ("start_ns", "time_ns", *(field for _, field in PARTS))
 
+#: Marks that hold less of a device's work than this are around something else, such as its dispatch.
+_LEAST_INSIDE = 0.5
+
+#: What a device waits for that is the host's.
+_OF_THE_HOST: tuple[Cause, ...] = ("callback", "compilation", "transfer", "host")
+
 #: Operations of a program that ran at most so many times as often as another one may have run as often.
 _LITTLE_MORE = 1.5
 
 #: What fetches the next of an iterator, as Python's functions are recorded: by Python's own names for it alone.
 _NEXT = re.compile(r"\$(?:.+ __next__|builtins next)")
-
-#: Marks of our own, around each run.
-_OURS = "jaxmagic: "
 
 _NUMBER = re.compile(r"\(-?\d+\)$")
 
@@ -46,6 +53,7 @@ class _Steps(NamedTuple):
     known_by: KnownBy
     start: Ints
     end: Ints
+    other_names: tuple[str, ...] = ()
 
 
 class Executions:
@@ -161,35 +169,56 @@ def step_times(
     """
     if not windows:
         return ()
-    by_program, annotated = executions.steps(windows), _annotated(recording)
+    by_program = executions.steps(windows)
     fetching, known = _fetching(recording), _known(recording)
-    found = []
-    for each in gaps:
-        steps = _marked(recording, each.device) or by_program.get(each.device) or annotated
-        if steps is not None:
-            found.append(_times(each, steps, fetching, known, windows))
-    return tuple(found)
+
+    def divided(steps: Mapping[str, _Steps]) -> dict[str, StepTimes]:
+        return {
+            each.device: _times(each, steps[each.device], fetching, known, windows)
+            for each in gaps
+            if each.device in steps
+        }
+
+    annotated = divided(_annotated(recording, [each.device for each in gaps], windows))
+    work = sum(_work(each, windows) for each in gaps if each.device in annotated)
+    runs = divided(by_program)
+    if runs and sum(map(_work_inside, annotated.values())) < _LEAST_INSIDE * work:
+        for device in annotated.keys() & runs.keys():
+            marks = annotated[device]
+            runs[device] = replace(runs[device], other_names=(marks.name, *marks.other_names))
+        annotated = {}
+    found = runs | annotated | divided(_marked(recording, [each.device for each in gaps]))
+    return tuple(_first_ones(found[each.device]) for each in gaps if each.device in found)
 
 
-def _marked(recording: Trace, device: str) -> _Steps | None:
-    """Return the steps of the profiler's own "Steps" line."""
-    for track in recording.tracks:
-        if track.device == device and track.role == "steps" and len(track.kinds) > 1:
-            return _Steps("steps", "steps", track.start_ps, track.end_ps)
-    return None
+def _work_inside(steps: StepTimes) -> int:
+    return sum(sum(each) for each in (steps.compute_ns, steps.collective_ns, steps.copy_ns))
 
 
-def _annotated(recording: Trace) -> _Steps | None:
-    """Return the steps of StepTraceAnnotation; each lasts until the next one starts."""
-    marks = [number for number, kind in enumerate(recording.kinds) if "step_num" in kind.facts]
-    numbers = [number for number in marks if not recording.kinds[number].name.startswith(_OURS)]
-    for track in recording.tracks if numbers else ():
-        chosen = np.isin(track.kinds, numbers) & (track.role == "host")
-        if chosen.sum() > 1:
-            start, end = track.start_ps[chosen], track.end_ps[chosen]
-            name = recording.kinds[int(track.kinds[chosen][0])].name
-            return _Steps(name, "annotation", start, np.concatenate([start[1:], end[-1:]]))
-    return None
+def _work(gaps: Gaps, windows: Sequence[Window]) -> float:
+    """Tell for how long a device did anything but wait for the host."""
+    waits = sum(length_ps(gaps.by_cause[each]) for each in _OF_THE_HOST)
+    return (sum(each.end_ps - each.start_ps for each in windows) - waits) / 1000
+
+
+def _marked(recording: Trace, devices: Iterable[str]) -> dict[str, _Steps]:
+    """Return the steps of the profiler's own "Steps" lines, the first of each device."""
+    return {
+        track.device: _Steps("steps", "steps", track.start_ps, track.end_ps)
+        for track in reversed(recording.tracks)
+        if track.device is not None and track.device in devices and track.role == "steps" and len(track.kinds) > 1
+    }
+
+
+def _annotated(recording: Trace, devices: Iterable[str], windows: Sequence[Window]) -> dict[str, _Steps]:
+    """Return the steps that the code of each device's host marked."""
+    hosts = {device: device.rpartition(" ")[0] for device in devices}
+    marks = {host: step_marks(recording, host, windows) for host in set(hosts.values())}
+    return {
+        device: _Steps(found.name, "annotation", found.start, found.end, found.other_names)
+        for device, host in hosts.items()
+        if (found := marks[host]) is not None
+    }
 
 
 def _fetching(recording: Trace) -> Segments:
@@ -234,16 +263,16 @@ def _times(gaps: Gaps, steps: _Steps, fetching: Segments, known: Segments, windo
     whole = {name: each // 1000 for name, each in parts.items()}
     time_ns = (end - start) // 1000
     columns: dict[str, Any] = {name: _numbers(each) for name, each in whole.items()}
-    every = StepTimes(
+    return StepTimes(
         device=gaps.device,
         name=steps.name,
         known_by=steps.known_by,
+        other_names=steps.other_names,
         start_ns=_numbers((start - base) // 1000),
         time_ns=_numbers(time_ns),
         compute_ns=_numbers(time_ns - sum(whole.values())),
         **columns,
     )
-    return _first_ones(every)
 
 
 def _first_ones(steps: StepTimes) -> StepTimes:

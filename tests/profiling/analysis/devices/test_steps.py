@@ -36,9 +36,11 @@ KINDS = (
     EventMetadata("$builtins next", {}),
     EventMetadata("$data.py:9 next_batch", {}),
     EventMetadata("copies of __next__", {}),
+    EventMetadata("eval", {"step_num": 0}),
 )
 (
     DOT, REDUCE, MEMCPY, NEXT, FIT, TRANSFER, TRAIN, TRAIN_1, PROGRAM, STEP, STEP_2, BUILTIN_NEXT, BATCH, MINE,
+    EVAL,
 ) = range(len(KINDS))  # fmt: skip
 
 
@@ -80,16 +82,60 @@ def test_two_runs_of_a_program_are_no_steps() -> None:
     assert of(track("GPU:0", "operations", (DOT, 0, 10), (DOT, 20, 30))).step_times == ()
 
 
-def test_marks_of_the_profiler_come_before_programs_and_these_before_marks_of_the_code() -> None:
+def test_marks_of_the_profiler_come_before_those_of_the_code_and_these_before_programs() -> None:
     device = track("TPU:0", "operations", *((DOT, at, at + 5) for at in (0, 10, 20, 30)))
     marked = track("TPU:0", "steps", (STEP, 0, 18), (STEP_2, 20, 38))
     annotated = track(None, "host", (TRAIN, 0, 15), (TRAIN_1, 20, 35))
     found = steps(device, marked, annotated)
     assert (found.known_by, found.time_ns) == ("steps", (18, 15))  # its last operation ends at 35
-    assert (steps(device, annotated).known_by, steps(device).time_ns) == ("program", (10, 10, 10))
-    rare = track("TPU:0", "operations", (DOT, 0, 5), (DOT, 20, 25))
-    found = steps(rare, annotated)
-    assert (found.known_by, found.name, found.time_ns) == ("annotation", "train", (20, 5))
+    found = steps(device, annotated)
+    assert (found.known_by, found.name, found.time_ns) == ("annotation", "train", (15, 15))
+    assert (steps(device).known_by, steps(device).time_ns) == ("program", (10, 10, 10))
+    one = steps(device, track(None, "host", (TRAIN, 5, 25)))
+    assert (one.known_by, one.start_ns, one.time_ns) == ("annotation", (5,), (20,))
+    before = steps(device, track(None, "host", (TRAIN, -30, -10)))
+    assert before.known_by == "program"
+
+
+def test_marks_of_several_names_are_no_sequence_and_a_step_ends_with_its_mark() -> None:
+    """Training takes 10 and 12 ns, evaluation twice 40 ns, and nothing is marked between them."""
+    device = track("GPU:0", "operations", *((DOT, at, at + 5) for at in (0, 20, 100, 120, 200)))
+    marks = ((TRAIN, 0, 10), (EVAL, 20, 60), (TRAIN_1, 100, 112), (EVAL, 120, 160), (TRAIN, 200, 205))
+    found = steps(device, track(None, "host", *marks))
+    assert (found.name, found.other_names) == ("train", ("eval",))
+    assert (found.start_ns, found.time_ns, found.compute_ns) == ((0, 100, 200), (10, 12, 5), (5, 5, 5))
+    rare = track("GPU:0", "operations", (DOT, 0, 5), (DOT, 100, 105))
+    assert steps(rare, track(None, "host", *marks[:2])).name == "train"  # as many marks: those that begin first
+    assert steps(rare, track(None, "host", *marks[1:3])).name == "eval"
+
+
+def test_marks_around_the_dispatch_alone_are_no_steps_where_a_program_repeats() -> None:
+    device = track("GPU:0", "operations", *((DOT, at, at + 20) for at in (5, 30, 60, 90)))
+    marks = track(None, "host", (TRAIN, 0, 5), (TRAIN_1, 5, 11), (EVAL, 12, 13))
+    found = steps(device, marks)
+    assert (found.known_by, found.time_ns, found.other_names) == ("program", (25, 30, 30), ("train", "eval"))
+    half = track(None, "host", (TRAIN, 0, 55), (EVAL, 60, 61))
+    assert (steps(device, half).known_by, steps(device, half).other_names) == ("annotation", ("eval",))
+    less = track(None, "host", (TRAIN, 0, 49))
+    assert steps(device, less).known_by == "program"
+    rare = track("GPU:0", "operations", (DOT, 5, 25), (DOT, 30, 50))
+    assert (steps(rare, marks).known_by, steps(rare, marks).time_ns) == ("annotation", (6,))
+
+
+def test_a_mark_within_one_of_its_name_and_one_of_another_thread_are_no_steps_of_their_own() -> None:
+    device = track("GPU:0", "operations", (DOT, 0, 5), (DOT, 90, 100))
+    inner = track(None, "host", (TRAIN, 0, 40), (TRAIN_1, 10, 20), (TRAIN_1, 40, 80))
+    other = track(None, "host", (TRAIN, 5, 50), name="loader")
+    assert steps(device, inner, other).time_ns == (40, 40)
+
+
+def test_marks_are_those_of_the_host_whose_device_it_is() -> None:
+    kinds = tuple(EventMetadata("train", {"step_num": 0}, host) for host in ("one", "two"))
+    dots = tuple(EventMetadata("dot", {"hlo_op": "dot", "program_id": 1}, host) for host in ("one", "two"))
+    devices = [track(f"{host} GPU:0", "operations", (at + 2, 0, 50)) for at, host in enumerate(("one", "two"))]
+    hosts = [track(None, "host", (0, 0, 20), (0, 20, 50)), track(None, "host", (1, 0, 10), (1, 10, 50))]
+    found = summarize(Trace((*devices, *hosts), kinds + dots, {}, {})).step_times  # type: ignore[arg-type]
+    assert {each.device: each.time_ns for each in found} == {"one GPU:0": (20, 30), "two GPU:0": (10, 40)}
 
 
 def test_the_marks_of_our_own_runs_are_no_steps() -> None:
@@ -158,7 +204,7 @@ def test_steps_that_begin_before_the_first_operation_are_told_from_that_on() -> 
     """What a device did before is not known, and is no computation; neither is what comes behind the last one."""
     device = track("GPU:0", "operations", (DOT, 20, 30), (DOT, 60, 70))
     found = steps(device, track(None, "host", (TRAIN, 0, 40), (TRAIN_1, 50, 200)))
-    assert (found.start_ns, found.time_ns, found.compute_ns) == ((0, 30), (30, 20), (10, 10))
+    assert (found.start_ns, found.time_ns, found.compute_ns) == ((0, 30), (20, 20), (10, 10))
     assert steps(device, track("GPU:0", "steps", (STEP, 0, 10), (STEP_2, 50, 200))).time_ns == (20,)
 
 
