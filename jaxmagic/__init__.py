@@ -87,6 +87,7 @@ _PUBLIC = {
     "ProgramTime": "profiling.record.communication",
     "Sharded": "xla.hlo",
     "StepTimes": "profiling.record.steps",
+    "StepTotals": "profiling.record.steps",
     "ProfileTimeline": "profiling.record.timeline",
     "EventTrack": "profiling.record.timeline",
     "EventLabel": "profiling.record.timeline",
@@ -174,7 +175,7 @@ if TYPE_CHECKING:  # the same for tools that do not run this
         PlaceTime as PlaceTime,
         Profile as Profile,
     )
-    from .profiling.record.steps import StepTimes as StepTimes
+    from .profiling.record.steps import StepTimes as StepTimes, StepTotals as StepTotals
     from .profiling.record.timeline import (
         EventLabel as EventLabel,
         EventTrack as EventTrack,

@@ -15,9 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 #: Priorities, the highest first: computation; collectives; copies and waits for copies; asynchronous operations;
-#: and operations that only run others.
-COMPUTE, COLLECTIVE, COPY, ASYNC, CONTROL = range(5)
-_PRIORITIES = 5
+#: callbacks, in which the device waits for the host; and operations that only run others.
+COMPUTE, COLLECTIVE, COPY, ASYNC, CALLBACK, CONTROL = range(6)
+_PRIORITIES = 6
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -97,7 +97,7 @@ def divide(start: Ints, end: Ints, priority: Ints) -> Busy:
 
     >>> busy = divide(np.array([0, 4, 4]), np.array([6, 8, 9]), np.array([COMPUTE, COMPUTE, COPY]))
     >>> busy.share.tolist(), busy.total, busy.priorities, busy.exposed
-    ([5.0, 3.0, 1.0], 9, (8, 0, 5, 0, 0), (8, 0, 1, 0, 0))
+    ([5.0, 3.0, 1.0], 9, (8, 0, 5, 0, 0, 0), (8, 0, 1, 0, 0, 0))
     """
     count = len(start)
     if not count:

@@ -15,7 +15,7 @@ from ...xla.lines.labels import label_of_instruction
 from ...xla.lines.origins import Origins, Place
 from ...xla.lines.performed import Performed, performed
 from ..record.recording import EventMetadata, ProgramKey, StatValue
-from .attribution import COLLECTIVE, COMPUTE, CONTROL, COPY
+from .attribution import CALLBACK, COLLECTIVE, COMPUTE, CONTROL, COPY
 from .devices.command_buffers import in_command_buffer, op_of_kernel
 from .devices.kernel_names import kernel_function
 
@@ -157,11 +157,12 @@ def classify(
     instruction = module.instructions[number]
     op_category: str = category(module, instruction)
     places = origins[kind.program].shares(instruction)
+    copied = op_category == "host callback" and "memcpy_details" in kind.stats  # what a GPU does for a callback
     return ClassifiedOp(
         name=instruction.name,
         module=module_name,
         category=op_category,
-        priority=_priority(op_category, instruction.opcode),
+        priority=COPY if copied else _priority(op_category, instruction.opcode),
         ours=OURS in module_name,
         split=len({stack[-1:] for stack, _ in places}) > 1,
         places=places,
@@ -207,6 +208,8 @@ def _priority(category: str, opcode: str) -> int:
         return CONTROL
     if category == "collective":
         return COLLECTIVE
+    if category == "host callback":
+        return CALLBACK
     if category in ("memcpy", "memset"):
         return COPY
     moved = category in ("copy", "infeed") and opcode in ("", "copy", "copy-start", "copy-done", "infeed", "outfeed")

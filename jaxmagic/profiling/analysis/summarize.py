@@ -15,7 +15,7 @@ from ..record.profile import DeviceUse, OperationTime, PlaceTime
 from ..record.recording import Interpreted, StatValue, Trace, TraceLine
 from ..record.steps import StepTimes
 from ..record.timeline import ProfileTimeline
-from .attribution import ASYNC, COLLECTIVE, COMPUTE, COPY, Segments, union_of
+from .attribution import ASYNC, CALLBACK, COLLECTIVE, COMPUTE, COPY, Segments, union_of
 from .data_sheets import data_sheet_of, peak_of
 from .devices.activity import DeviceWork, OpClassifier
 from .devices.allocators import allocator_uses
@@ -139,6 +139,7 @@ def _use(device: str, work: DeviceWork, recorded_ps: int, stats: Mapping[str, St
         exposed_collective_ns=exposed[COLLECTIVE] // 1000,
         idle_ns=(recorded_ps - busy.total) // 1000,
         barrier_ns=waits.barrier_ps // 1000,
+        callback_ns=exposed[CALLBACK] // 1000,
         compile_idle_ns=length_ps(waits.by_cause["compilation"]) // 1000,
         transfer_idle_ns=length_ps(waits.by_cause["transfer"]) // 1000,
         **_peaks(stats),

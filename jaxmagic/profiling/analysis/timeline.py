@@ -11,9 +11,9 @@ import numpy as np
 from ... import units
 from ..record.recording import EventMetadata, Role, Trace, TraceLine
 from ..record.timeline import Activity, EventLabel, EventTrack, ProfileTimeline, Shown
-from .attribution import COLLECTIVE, CONTROL, COPY, Ints, Segments
+from .attribution import CALLBACK, COLLECTIVE, CONTROL, COPY, Ints, Segments
 from .classify_ops import OURS, ClassifiedOp, is_ours
-from .devices.idle_gaps import CAUSES, host_activity
+from .devices.idle_gaps import CAUSES, Cause, host_activity
 
 #: At most this many events are kept, the longest ones; this many kinds of events by name; and this many host threads.
 MOST_EVENTS = 100_000
@@ -44,7 +44,7 @@ class Gaps(NamedTuple):
     """Times in which a device computed nothing, by cause, and the time that it waited at barriers."""
 
     device: str
-    by_cause: Mapping[Activity, Segments]
+    by_cause: Mapping[Cause, Segments]
     barrier_ps: int = 0
 
 
@@ -232,7 +232,12 @@ class _Labels:
         )
 
 
-_ACTIVITIES: Mapping[int, Activity] = {COLLECTIVE: "collective", COPY: "copy", CONTROL: "control flow"}
+_ACTIVITIES: Mapping[int, Activity] = {
+    COLLECTIVE: "collective",
+    COPY: "copy",
+    CALLBACK: "host",
+    CONTROL: "control flow",
+}
 
 
 def _runs(windows: Sequence[tuple[int, int]], labels: _Labels) -> EventTrack:
@@ -265,7 +270,7 @@ def _gaps(gaps: Gaps, labels: _Labels, recording: Trace, start: int) -> EventTra
         device=gaps.device,
         shows="gaps",
         labels=tuple(
-            labels.number(EventLabel(name=WAITS[each[2]], activity=each[2], detail=details.get(each, "")))
+            labels.number(EventLabel(name=WAITS[each[2]], activity=_activity(each[2]), detail=details.get(each, "")))
             for each in drawn
         ),
         start_ns=tuple(_ns(low - start) for low, _, _ in drawn),
@@ -273,17 +278,22 @@ def _gaps(gaps: Gaps, labels: _Labels, recording: Trace, start: int) -> EventTra
     )
 
 
+def _activity(cause: Cause) -> Activity:
+    return "host" if cause == "callback" else cause
+
+
 #: Names of gaps by their causes.
-WAITS: Mapping[Activity, str] = {
+WAITS: Mapping[Cause, str] = {
     "collective": "communicating with other devices",
     "copy": "copying",
+    "callback": "waiting for host callbacks",
     "compilation": "waiting for the host, which compiles",
     "transfer": "waiting for the host, which moves data",
     "host": "waiting for the host",
 }
 
 
-def _meanwhile(recording: Trace, gaps: Sequence[tuple[int, int, Activity]]) -> Iterator[str]:
+def _meanwhile(recording: Trace, gaps: Sequence[tuple[int, int, Cause]]) -> Iterator[str]:
     """Yield, for each gap, the host function that the Python thread spent most of it in."""
     threads = [each for each in recording.tracks if each.role == "host" and is_main(each, recording)]
     noise = {number for number, each in enumerate(recording.kinds) if _is_noise(each)}

@@ -105,6 +105,7 @@ class DeviceUse:
         exposed_copy_ns: the device copied and neither computed nor communicated.
         exposed_collective_ns: the device communicated and did not compute.
         barrier_ns: the device waited at barriers for other devices, as the profiler of a TPU records; 0 elsewhere.
+        callback_ns: the device only waited for host callbacks, such as those of :func:`jax.pure_callback`.
         idle_ns: the rest of the recording.
         compile_idle_ns: the part of `idle_ns` in which the host compiled.
         transfer_idle_ns: the part of the rest in which the host moved data.
@@ -129,6 +130,7 @@ class DeviceUse:
     exposed_collective_ns: int
     idle_ns: int
     barrier_ns: int = 0
+    callback_ns: int = 0
     compile_idle_ns: int = 0
     transfer_idle_ns: int = 0
     peak_flops: float | None = None

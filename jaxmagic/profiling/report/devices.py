@@ -130,7 +130,7 @@ def _pieces(array: Sharded) -> str:
 def _has_more_than_computation(profile: Profile) -> bool:
     """Tell whether there are several devices, or copies or collectives that take some time."""
     least = _WORTH_A_TABLE * profile.device_ns
-    moved = sum(each.copy_ns + each.collective_ns for each in profile.device_uses)
+    moved = sum(each.copy_ns + each.collective_ns + each.callback_ns for each in profile.device_uses)
     return len(profile.device_uses) > 1 or moved > least
 
 
@@ -146,6 +146,7 @@ def _devices(devices: Sequence[DeviceUse], profile: Profile) -> Rows:
             ("memcpy", "copy_ns"),
             ("exposed", "exposed_copy_ns"),
             ("at barriers", "barrier_ns"),
+            ("in callbacks", "callback_ns"),
         )
         if any(getattr(each, field) for each in devices) or field == "compute_ns"
     ]

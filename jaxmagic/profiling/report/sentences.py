@@ -65,18 +65,25 @@ def about_bound(profile: Profile) -> list[str]:
             f"A run took {units.number(bound.slower, 2)} times as long under the profiler, so short operations look "
             "longer than they are. Whether a run is host-bound or device-bound is not known."
         ]
+    callbacks = units.share(bound.callback_ns, bound.run_ns) if bound.callback_ns else ""
+    beside = f" and waiting for host callbacks for {callbacks}" if callbacks else ""
     if bound.limit == "unsteady":
         wall, recorded = units.time(profile.wall_ns or 0), units.time(bound.run_ns)
         return [
             f"A run took {wall} without the profiler, but {recorded} when it was recorded, with {device} busy for "
-            f"{share} of that. Something else slowed the first one down, so whether a run is host-bound or "
+            f"{share} of that{beside}. Something else slowed the first one down, so whether a run is host-bound or "
             "device-bound is not known. Profile it again."
         ]
     if bound.limit == "device":
-        return [f"Device-bound: {device} is busy for {share} of the run."]
-    idle = units.time(bound.run_ns - bound.busy_ns)
-    subject = f"Host-bound: {device}" if bound.limit == "host" else _capital(device)
-    return [f"{subject} is busy for {share} of the run and idle for {idle}{_idle_causes(bound, profile.runs or 1)}."]
+        return [f"Device-bound: {device} is busy for {share} of the run{beside}."]
+    idle = f"{units.time(bound.idle_ns)}{_idle_causes(bound, profile.runs or 1)}"
+    sentence = f"{device} is busy for {share} of the run and idle for {idle}."
+    if callbacks:
+        sentence = (
+            f"host callbacks take {callbacks} of the run; other operations of {device} take {share}, and it is idle "
+            f"for {idle}."
+        )
+    return [f"Host-bound: {sentence}" if bound.limit == "host" else _capital(sentence)]
 
 
 def _idle_causes(bound: Bound, runs: int) -> str:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from ... import units
-from ...statistics.medians import median
-from ..analysis.devices.step_parts import PARTS, StepParts, mean_parts, step_parts
+from ..analysis.devices.step_parts import PARTS, StepParts, mean_parts, step_parts, step_totals
 from ..analysis.devices.steps import MOST_STEPS
 from ..record.profile import Profile
 
@@ -29,6 +28,12 @@ _DOES = {
     "idle": "waits for unknown causes for {}",
 }
 
+#: At most this many other marks are named.
+_MOST_NAMES = 4
+
+#: More work than this outside of marked steps is reported.
+_OUTSIDE = 0.1
+
 
 def about_steps(profile: Profile) -> list[str]:
     """Describe step times, their parts, and the part that bounds them."""
@@ -41,13 +46,41 @@ def about_steps(profile: Profile) -> list[str]:
         "program": f"from one execution of {first.name} to the next",
         "annotation": f"as {first.name} marks them",
     }[first.known_by]
-    kept = f" (only the first {MOST_STEPS:,} are kept)" if parts.steps >= MOST_STEPS else ""
+    names = [*first.other_names[:_MOST_NAMES], *["…"] * (len(first.other_names) > _MOST_NAMES)]
+    others = f" (other marks: {', '.join(names)})" if names else ""
+    if names and first.known_by == "program":
+        others = f" and not as marked ({', '.join(names)}), where less than half of the device's work lies"
+    cut = any(each.all_steps is not None for each in profile.step_times)
+    kept = f" (the first {MOST_STEPS:,} are in steps())" if cut else ""
     spread = "" if parts.steps == 1 else f" ({units.time(parts.low_ns)} to {units.time(parts.high_ns)})"
     count = units.count(parts.steps, "step")
     return [
-        f"{count}, {known_by}{kept}: median {units.time(parts.median_ns)}{spread}.",
+        f"{count}, {known_by}{others}{kept}: {_medians(parts)}{spread}.",
         _bound(parts, own=profile.runs is not None),
+        *_outside(profile),
     ]
+
+
+def _outside(profile: Profile) -> list[str]:
+    """Report work outside of the marked steps: a mark may surround the dispatch alone."""
+    marked = {each.device: each for each in profile.step_times if each.known_by == "annotation" and each.time_ns}
+    uses = [each for each in profile.device_uses if each.device in marked]
+    work = sum(each.busy_ns - each.callback_ns for each in uses)
+    totals = [step_totals(each) for each in marked.values()]
+    inside = sum(each.compute_ns + each.collective_ns + each.copy_ns for each in totals)
+    if not uses or work - inside <= _OUTSIDE * work:
+        return []
+    whose = "the device's" if len(uses) == 1 else "the devices'"
+    return [
+        f"{units.share(work - inside, work)} of {whose} work lies outside of these steps: a step ends with its mark, "
+        "and what it dispatched may run later."
+    ]
+
+
+def _medians(parts: StepParts) -> str:
+    """Word the median of one device, or of several from the smallest to the largest."""
+    least, most = (units.time(each) for each in parts.medians_ns)
+    return f"median {least}" if least == most else f"medians of the devices {least} to {most}"
 
 
 def _bound(parts: StepParts, *, own: bool) -> str:
@@ -70,17 +103,17 @@ def step_table(profile: Profile, most: int) -> list[tuple[str, ...]]:
     steps = [each for each in profile.step_times if each.time_ns]
     if not steps:
         return []
-    parts = [mean_parts(each) for each in steps]
+    parts, totals = [mean_parts(each) for each in steps], [step_totals(each) for each in steps]
     shown = [name for name, _ in PARTS if any(each[name] for each in parts)]
     heads = ("device", "steps", "median", "mean", *shown)
     rows = [
         (
             each.device,
-            f"{len(each.time_ns):,}",
-            units.time(median(each.time_ns)),
-            units.time(sum(each.time_ns) / len(each.time_ns)),
+            f"{total.steps:,}",
+            units.time(total.median_ns),
+            units.time(total.time_ns / total.steps),
             *(units.time(mean[name]) for name in shown),
         )
-        for each, mean in zip(steps[:most], parts, strict=False)
+        for each, total, mean in zip(steps[:most], totals, parts, strict=False)
     ]
     return [heads, *rows]

@@ -14,6 +14,7 @@ _DEVICE = {
     "exposed_copy_ns": "Int64",
     "exposed_collective_ns": "Int64",
     "barrier_ns": "Int64",
+    "callback_ns": "Int64",
     "idle_ns": "Int64",
     "compile_idle_ns": "Int64",
     "transfer_idle_ns": "Int64",

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from jaxmagic.profiling.analysis.attribution import (
     ASYNC,
+    CALLBACK,
     COLLECTIVE,
     COMPUTE,
     CONTROL,
@@ -75,7 +76,7 @@ def test_nothing_has_no_time(spans: Spans) -> None:
 
 
 SEGMENT = st.tuples(
-    st.integers(0, 30), st.integers(1, 10), st.sampled_from([COMPUTE, COLLECTIVE, COPY, ASYNC, CONTROL])
+    st.integers(0, 30), st.integers(1, 10), st.sampled_from([COMPUTE, COLLECTIVE, COPY, ASYNC, CALLBACK, CONTROL])
 )
 
 
@@ -84,7 +85,7 @@ def test_a_moment_is_divided_among_the_first_rank_that_has_any(segments: list[tu
     start, size, priority = (np.array(each, np.int64) for each in zip(*segments, strict=True))
     busy = divide(start, start + size, priority)
     share = [0.0] * len(segments)
-    priorities, exposed = [0] * 5, [0] * 5
+    priorities, exposed = [0] * 6, [0] * 6
     for moment in range(50):
         there = [at for at, (first, length, _) in enumerate(segments) if first <= moment < first + length]
         kinds = {segments[at][2] for at in there}

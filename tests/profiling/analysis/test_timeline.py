@@ -22,7 +22,7 @@ KINDS = (
     EventMetadata("dot", {"hlo_op": "dot", "hlo_category": "convolution fusion"}),
     EventMetadata("copy-done", {"hlo_op": "copy-done", "hlo_category": "copy-done"}),
     EventMetadata("PjitFunction(f)", {}),
-    EventMetadata("Compile", {}),
+    EventMetadata("TfrtTpuCompiler::Compile", {}),
     EventMetadata("ThreadpoolListener::Record", {}),
     EventMetadata("PjitFunction(jit(jaxmagic_fence))", {}),
     EventMetadata("jaxmagic: run", {}),

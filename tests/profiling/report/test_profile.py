@@ -122,6 +122,37 @@ def test_what_a_run_waits_for_is_said_with_its_numbers(
     assert says(replace(timed, device_uses=(use("CPU:0", busy),)), sentence)
 
 
+@pytest.mark.parametrize(
+    ("busy", "callback", "sentence"),
+    [
+        (
+            39 * MS,
+            38 * MS,
+            "Host-bound: host callbacks take 95 % of the run; other operations of the device take 2 %, and it is "
+            "idle for 500 µs.",
+        ),
+        (
+            30 * MS,
+            8 * MS,
+            "Host callbacks take 20 % of the run; other operations of the device take 55 %, and it is idle for "
+            "5.00 ms.",
+        ),
+        (
+            39 * MS,
+            MS,
+            "Device-bound: the device is busy for 95 % of the run and waiting for host callbacks for 2 %.",
+        ),
+    ],
+)
+def test_host_callbacks_are_told_apart_from_what_the_device_does(
+    profile: Profile, timing: Make, busy: int, callback: int, sentence: str
+) -> None:
+    timed = replace(profile, unprofiled=timing(dispatch_ns=20 * MS, wait_ns=0), timed_runs=1)
+    found = replace(timed, device_uses=(use("CPU:0", busy, callback_ns=callback),))
+    assert says(found, sentence)
+    assert found.devices()["callback_ns"].tolist() == [callback]
+
+
 def test_two_runs_that_contradict_each_other_are_both_told(profile: Profile, timing: Make) -> None:
     timed = replace(profile, unprofiled=timing(dispatch_ns=60 * MS, wait_ns=0), timed_runs=1)
     assert says(

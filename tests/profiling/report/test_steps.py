@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
-from fabricate.profiling import MS, fabricated
+from fabricate.profiling import MS, fabricated, use
 
+from jaxmagic.profiling.analysis.devices.step_parts import step_totals
 from jaxmagic.profiling.record.profile import Profile
 from jaxmagic.profiling.record.steps import StepTimes
+from jaxmagic.records.storage import load, save
 from jaxmagic.report.to_html import to_html
 
 
@@ -77,11 +80,58 @@ def test_steps_have_a_median_a_row_a_frame_and_a_bar() -> None:
     assert [each.get_text() for each in profile.figure("steps").axes[0].get_yticklabels()][:1]
 
 
+def test_figures_are_of_all_steps_where_only_the_first_are_kept(tmp_path: Path) -> None:
+    kept = steps(compute_ns=8, host_ns=2)
+    every = replace(
+        step_totals(kept), steps=1500, median_ns=30 * MS, high_ns=50 * MS, time_ns=45_000 * MS,
+        compute_ns=15_000 * MS, host_ns=30_000 * MS,
+    )  # fmt: skip
+    profile = recorded(replace(kept, all_steps=every))
+    text = squeezed(profile)
+    assert (
+        "1500 steps, from one execution of jit_step to the next (the first 500 are in steps()): median 30.0 ms "
+        "(10.0 ms to 50.0 ms)." in text
+    )
+    assert "waits for the host for 67 % and computes for 33 %" in text
+    assert load(save(profile, tmp_path / "profile.json")) == profile
+
+
+def test_medians_that_differ_between_devices_are_both_told() -> None:
+    profile = recorded(steps(compute_ns=8, host_ns=2), steps("GPU:1", compute_ns=9, host_ns=2))
+    assert "medians of the devices 10.0 ms to 11.0 ms (10.0 ms to 12.0 ms)." in squeezed(profile)
+    alike = replace(steps(compute_ns=8, host_ns=2), device="GPU:1")
+    assert "median 10.0 ms (10.0 ms to 11.0 ms)." in squeezed(recorded(steps(compute_ns=8, host_ns=2), alike))
+
+
 @pytest.mark.parametrize(
     ("known_by", "told"), [("steps", "as the profiler marks them"), ("annotation", "as jit_step")]
 )
 def test_what_a_step_is_is_said(known_by: str, told: str) -> None:
     assert f"3 steps, {told}" in squeezed(recorded(steps(known_by=known_by, compute_ns=10)))
+
+
+def test_other_marks_are_named() -> None:
+    marked = replace(steps(known_by="annotation", compute_ns=10), other_names=("eval", "save"))
+    assert "3 steps, as jit_step marks them (other marks: eval, save): median 10.0 ms" in squeezed(recorded(marked))
+    not_as_marked = replace(steps(compute_ns=10), other_names=("train",))
+    assert (
+        "3 steps, from one run of jit_step to the next and not as marked (train), where less than half of the "
+        "device's work lies: 10.0 ms in" in squeezed(recorded(not_as_marked))
+    )
+    many = replace(marked, other_names=tuple("abcdef"))
+    assert "(other marks: a, b, c, d, …)" in squeezed(recorded(many))
+
+
+@pytest.mark.parametrize(("busy_ms", "told"), [(30, ""), (33, ""), (60, "50 %")])
+def test_work_that_lies_outside_of_marked_steps_is_told(busy_ms: int, told: str) -> None:
+    """The marks may be around the dispatch alone; between runs of a program there is no outside."""
+    busy = use("GPU:0", busy_ms * MS)
+    marked = recorded(steps(known_by="annotation", compute_ns=10), device_uses=(busy,), recorded_ns=100 * MS)
+    outside = "of the device's work lies outside of these steps"
+    assert (f"{told} {outside}" if told else outside) in squeezed(marked) or not told
+    assert (outside in squeezed(marked)) == bool(told)
+    by_program = recorded(steps(compute_ns=10), device_uses=(busy,), recorded_ns=100 * MS)
+    assert outside not in squeezed(by_program)
 
 
 def test_a_profile_of_our_own_tells_the_parts_and_leaves_the_verdict_to_that_of_the_run() -> None:

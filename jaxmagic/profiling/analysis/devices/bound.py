@@ -28,7 +28,8 @@ class Bound(NamedTuple):
     Attributes:
         limit: the verdict, or why there is none.
         use: the busiest device.
-        busy_ns: the busy time of that device per recorded run.
+        busy_ns: the busy time of that device per recorded run, without host callbacks.
+        callback_ns: for how long it waited for host callbacks and did nothing else, per recorded run.
         run_ns: the duration of a run, with or without the profiler, whichever is longer; without it where the
             profiler made the run much longer, of the recorded one where the two contradict each other.
         slower: how many times as long a run took under the profiler; ``None`` if not known.
@@ -39,6 +40,12 @@ class Bound(NamedTuple):
     busy_ns: float
     run_ns: float
     slower: float | None
+    callback_ns: float = 0.0
+
+    @property
+    def idle_ns(self) -> float:
+        """For how much of a run the device did nothing."""
+        return max(self.run_ns - self.busy_ns - self.callback_ns, 0.0)
 
 
 def bound_of(profile: Profile) -> Bound | None:
@@ -46,26 +53,32 @@ def bound_of(profile: Profile) -> Bound | None:
 
     The profiler slows the host down, and on the CPU short operations look longer than they are. So the busy time
     without the profiler is assumed to lie between the recorded busy time and that time minus the whole slowdown.
+    The time of host callbacks is the host's, although the device counts as busy.
     """
     if not profile.device_uses or not profile.runs or not profile.recorded_ns:
         return None
-    use = max(profile.device_uses, key=lambda each: each.busy_ns)
-    recorded_ns, busy_ns = profile.recorded_ns / profile.runs, use.busy_ns / profile.runs
+    use = max(profile.device_uses, key=_working_ns)
+    recorded_ns, busy_ns = profile.recorded_ns / profile.runs, _working_ns(use) / profile.runs
+    callback_ns = use.callback_ns / profile.runs
     wall_ns, slower = profile.wall_ns, slowed_down(profile)
     if not wall_ns or slower is None:
-        return Bound("not timed", use, busy_ns, recorded_ns, None)
+        return Bound("not timed", use, busy_ns, recorded_ns, None, callback_ns)
     least_ns = busy_ns - max(recorded_ns - wall_ns, 0)
     longer_ns = max(recorded_ns, wall_ns)
     disturbed = wall_ns > _DISTORTED * recorded_ns and profile.timed_runs < _STEADY
     if disturbed and busy_ns > _HOST_BOUND * recorded_ns:
-        return Bound("unsteady", use, busy_ns, recorded_ns, slower)
+        return Bound("unsteady", use, busy_ns, recorded_ns, slower, callback_ns)
     if busy_ns <= _HOST_BOUND * wall_ns:
-        return Bound("host", use, busy_ns, wall_ns if slower > _DISTORTED else longer_ns, slower)
+        return Bound("host", use, busy_ns, wall_ns if slower > _DISTORTED else longer_ns, slower, callback_ns)
     if slower > _DISTORTED:
-        return Bound("distorted", use, busy_ns, recorded_ns, slower)
+        return Bound("distorted", use, busy_ns, recorded_ns, slower, callback_ns)
     if least_ns >= _DEVICE_BOUND * wall_ns:
-        return Bound("device", use, busy_ns, longer_ns, slower)
-    return Bound("neither", use, busy_ns, longer_ns, slower)
+        return Bound("device", use, busy_ns, longer_ns, slower, callback_ns)
+    return Bound("neither", use, busy_ns, longer_ns, slower, callback_ns)
+
+
+def _working_ns(use: DeviceUse) -> int:
+    return use.busy_ns - use.callback_ns
 
 
 def slowed_down(profile: Profile) -> float | None:

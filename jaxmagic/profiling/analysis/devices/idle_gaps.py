@@ -5,40 +5,66 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from functools import cache
+from typing import Literal
 
 import numpy as np
 
 from ...record.recording import Trace
 from ...record.timeline import Activity
-from ..attribution import COLLECTIVE, COMPUTE, CONTROL, Ints, Segments, joined, overlap, union_of
+from ..attribution import (
+    ASYNC,
+    CALLBACK,
+    COLLECTIVE,
+    COMPUTE,
+    CONTROL,
+    COPY,
+    Ints,
+    Segments,
+    joined,
+    overlap,
+    union_of,
+)
 
-#: Patterns for names of host functions that compile or move data; the first match counts.
+#: Patterns for the names of JAX's, XLA's and the GPU driver's own events, to match whole names: functions and
+#: annotations of the user may have any name, which says nothing about what they do.
 _HOST: tuple[tuple[Activity, re.Pattern[str]], ...] = (
-    ("compilation", re.compile(r"compil|lower_sharding|lower_jaxpr|to_mlir|deserialize_executable", re.IGNORECASE)),
+    (
+        "compilation",
+        re.compile(
+            r"backend_compile(?:_and_load)?|lower_sharding_computation|lower_parallel_callable"
+            r"|UnloadedPmapExecutable\.compile"
+            r"|(?:Common|Tfrt|StreamExecutor)?(?:PjRt|Cpu|Gpu|Tpu)\w*Client::(?:Compile|DeserializeExecutable)\w*"
+            r"|(?:Cpu|Gpu|TfrtTpu|Fusion|Jit)Compiler::\w+"
+        ),
+    ),
     (
         "transfer",
         re.compile(
-            r"np\.asarray|memcpy|copy_?(array_)?to_?(host|device|literal)|copywithsharding|deviceput|device_put"
-            r"|transfer(to|from|literal)|toliteral|bufferfromhost|copyraw|batchedcopy",
-            re.IGNORECASE,
+            r"np\.asarray\(jax\.Array\)|ArrayImpl\.copy_to_host_async|DevicePut(?:WithSharding)?"
+            r"|batched_copy_array_to_devices_with_sharding(?:: assemble device lists)?"
+            r"|BatchedCopyToDeviceWithSharding(?:: dispatch| create batch| create results)"
+            r"|(?:Common|Tfrt)?(?:PjRt|Cpu|Gpu|Tpu)\w*(?:Buffer|Client)"
+            r"::(?:ToLiteral|CopyTo|CopyRaw|BufferFromHost)\w*(?:::\w+)*"
+            r"|(?:Gpu)?AsyncHostToDeviceTransferManager::Transfer\w+"
+            r"|tpu::System::Transfer(?:To|From)Device(?:=>\w+)*|PCIe/Memcpy Dispatch"
+            r"|(?:hip|cu|cuda)Memcpy\w*|Memcpy[HDP]2[HDP]"
         ),
     ),
 )
 
 #: Causes of gaps; a time with several causes counts for the first of them.
-CAUSES: tuple[Activity, ...] = ("collective", "copy", "compilation", "transfer", "host")
+Cause = Literal["collective", "copy", "callback", "compilation", "transfer", "host"]
+CAUSES: tuple[Cause, ...] = ("collective", "copy", "callback", "compilation", "transfer", "host")
 
 
 @cache
 def host_activity(name: str) -> Activity:
-    """Classify a host function by its name.
+    """Classify an event of the host by its name; ``"host"`` if the name says nothing.
 
-    >>> [host_activity(each) for each in ("PjRtCpuClient::Compile", "np.asarray(jax.Array)", "PjitFunction(f)")]
+    >>> [host_activity(each) for each in ("PjRtCpuClient::Compile", "np.asarray(jax.Array)", "$train.py:3 compile")]
     ['compilation', 'transfer', 'host']
     """
-    if name.startswith("PjitFunction("):  # the name in parentheses is the user's
-        return "host"
-    return next((activity for activity, pattern in _HOST if pattern.search(name)), "host")
+    return next((activity for activity, pattern in _HOST if pattern.fullmatch(name)), "host")
 
 
 def host_stretches(recording: Trace) -> Mapping[Activity, Segments]:
@@ -59,7 +85,7 @@ def host_stretches(recording: Trace) -> Mapping[Activity, Segments]:
 
 def gaps(
     segments: Segments, priorities: Ints, recorded: Segments, host: Mapping[Activity, Segments]
-) -> dict[Activity, Segments]:
+) -> dict[Cause, Segments]:
     """Return the times in which a device computed nothing, by cause; they do not overlap.
 
     Args:
@@ -69,17 +95,17 @@ def gaps(
         host: the times in which the host compiled or moved data.
     """
     rest = overlap(recorded, _of(segments, priorities == COMPUTE), inside=False)
-    by_cause: dict[Activity, Segments] = {}
-    busy: tuple[tuple[Activity, Ints], ...] = (
+    by_cause: dict[Cause, Segments] = {}
+    busy: tuple[tuple[Cause, Ints], ...] = (
         ("collective", priorities == COLLECTIVE),
-        ("copy", (priorities != COMPUTE) & (priorities != COLLECTIVE) & (priorities != CONTROL)),
-        ("control flow", priorities == CONTROL),
+        ("copy", (priorities == COPY) | (priorities == ASYNC)),
+        ("callback", priorities == CALLBACK),
     )
-    for activity, chosen in busy:
+    for cause, chosen in busy:
         mine = _of(segments, chosen)
-        by_cause[activity] = overlap(rest, mine, inside=True)
+        by_cause[cause] = overlap(rest, mine, inside=True)
         rest = overlap(rest, mine, inside=False)
-    del by_cause["control flow"]  # the device is at work
+    rest = overlap(rest, _of(segments, priorities == CONTROL), inside=False)  # the device is at work
     for activity in ("compilation", "transfer"):
         by_cause[activity] = overlap(rest, host[activity], inside=True)
         rest = overlap(rest, host[activity], inside=False)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from ....statistics.medians import median
-from ...record.steps import StepTimes
+from ...record.steps import StepTimes, StepTotals
 
 #: The parts of a step with their fields.
 PARTS = (
@@ -28,7 +28,7 @@ class StepParts(NamedTuple):
 
     Attributes:
         steps: the number of steps.
-        median_ns: the median step time.
+        medians_ns: the median step time, of the device with the smallest and of the one with the largest median.
         low_ns: the shortest step time.
         high_ns: the longest step time.
         shares: the share of each part in the sum of all step times.
@@ -36,7 +36,7 @@ class StepParts(NamedTuple):
     """
 
     steps: int
-    median_ns: float
+    medians_ns: tuple[float, float]
     low_ns: int
     high_ns: int
     shares: dict[str, float]
@@ -44,18 +44,40 @@ class StepParts(NamedTuple):
 
 
 def step_parts(devices: Sequence[StepTimes]) -> StepParts | None:
-    """Sum up the steps of all devices; ``None`` without steps."""
-    times = [each for device in devices for each in device.time_ns]
-    total = sum(times)
+    """Sum up all steps of all devices; ``None`` without steps."""
+    totals = [step_totals(device) for device in devices if device.time_ns]
+    total = sum(each.time_ns for each in totals)
     if not total:
         return None
-    shares = {name: sum(sum(getattr(device, field)) for device in devices) / total for name, field in PARTS}
+    shares = {name: sum(getattr(each, field) for each in totals) / total for name, field in PARTS}
     largest = max(shares, key=lambda each: shares[each])
     bound = largest if shares[largest] >= (_COMPUTE_BOUND if largest == "compute" else _OTHERWISE_BOUND) else ""
-    steps = max(len(device.time_ns) for device in devices)
-    return StepParts(steps, median(times), min(times), max(times), shares, bound)
+    medians = [each.median_ns for each in totals]
+    return StepParts(
+        steps=max(each.steps for each in totals),
+        medians_ns=(min(medians), max(medians)),
+        low_ns=min(each.low_ns for each in totals),
+        high_ns=max(each.high_ns for each in totals),
+        shares=shares,
+        bound=bound,
+    )
+
+
+def step_totals(steps: StepTimes) -> StepTotals:
+    """Sum up all steps of a device that has any, including those that are not in its columns."""
+    if steps.all_steps is not None:
+        return steps.all_steps
+    return StepTotals(
+        steps=len(steps.time_ns),
+        median_ns=median(steps.time_ns),
+        low_ns=min(steps.time_ns),
+        high_ns=max(steps.time_ns),
+        time_ns=sum(steps.time_ns),
+        **{field: sum(getattr(steps, field)) for _, field in PARTS},
+    )
 
 
 def mean_parts(steps: StepTimes) -> dict[str, float]:
     """Return the mean duration of each part of a step on one device, in nanoseconds."""
-    return {name: sum(getattr(steps, field)) / len(steps.time_ns) for name, field in PARTS}
+    totals = step_totals(steps)
+    return {name: getattr(totals, field) / totals.steps for name, field in PARTS}

@@ -1,15 +1,17 @@
 """Finds steps, and divides the time of each into the activity of the device and its waits.
 
-Steps are the events of the profiler's own "Steps" line. Without it they last from one execution to the next of the
-program with most time among those with three or more executions. Without such a program they are the events of
-``jax.profiler.StepTraceAnnotation``.
+Steps are the events of the profiler's own "Steps" line. Without it they are the events of
+``jax.profiler.StepTraceAnnotation``. Without these they last from one execution to the next of the program with most
+time among those with three or more executions. These executions are the steps as well if most of the devices' work
+lies outside of the annotations, as it does if those surround an asynchronous dispatch.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from typing import NamedTuple
+from dataclasses import replace
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -19,19 +21,27 @@ from ..attribution import Ints, Segments, overlap, union_of
 from ..run_windows import SKEW_PS, Window
 from ..timeline import Gaps, is_main
 from .activity import DeviceWork, OpClassifier
+from .idle_gaps import Cause, length_ps
+from .step_marks import step_marks
+from .step_parts import PARTS, step_totals
 
-#: At least this many executions of a program make steps, and at most this many steps of a device are kept.
+#: At least this many executions of a program make steps; the columns of a device have at most this many, the first.
 _LEAST_RUNS = 3
 MOST_STEPS = 500
+
+_COLUMNS = ("start_ns", "time_ns", *(field for _, field in PARTS))
+
+#: Annotations with a smaller share of a device's work surround something else, such as its dispatch.
+_LEAST_INSIDE = 0.5
+
+#: Causes of idle time that are the host's.
+_OF_THE_HOST: tuple[Cause, ...] = ("callback", "compilation", "transfer", "host")
 
 #: Counts of operations that differ by at most this factor may differ only because events were lost.
 _LITTLE_MORE = 1.5
 
-#: Python functions that fetch the next item of an iterator, as they are recorded.
-_NEXT = re.compile(r"\$.*(\b__next__|builtins next|\bnext_batch)$")
-
-#: Beginning of the names of jaxmagic's run markers.
-_OURS = "jaxmagic: "
+#: Python functions that fetch the next item of an iterator, as they are recorded, under Python's own names.
+_NEXT = re.compile(r"\$(?:.+ __next__|builtins next)")
 
 _NUMBER = re.compile(r"\(-?\d+\)$")
 
@@ -43,6 +53,7 @@ class _Steps(NamedTuple):
     known_by: KnownBy
     start: Ints
     end: Ints
+    other_names: tuple[str, ...] = ()
 
 
 class Executions:
@@ -157,36 +168,61 @@ def step_times(
     """
     if not windows:
         return ()
-    by_program, annotated = executions.steps(windows), _annotated(recording)
+    by_program = executions.steps(windows)
     fetching, known = _fetching(recording), _known(recording)
-    by_device = ((each, _marked(recording, each.device) or by_program.get(each.device) or annotated) for each in gaps)
-    return tuple(_times(each, steps, fetching, known, windows) for each, steps in by_device if steps is not None)
+
+    def divided(steps: Mapping[str, _Steps]) -> dict[str, StepTimes]:
+        return {
+            each.device: _times(each, steps[each.device], fetching, known, windows)
+            for each in gaps
+            if each.device in steps
+        }
+
+    annotated = divided(_annotated(recording, [each.device for each in gaps], windows))
+    work = sum(_work(each, windows) for each in gaps if each.device in annotated)
+    runs = divided(by_program)
+    if runs and sum(map(_work_inside, annotated.values())) < _LEAST_INSIDE * work:
+        for device in annotated.keys() & runs.keys():
+            marks = annotated[device]
+            runs[device] = replace(runs[device], other_names=(marks.name, *marks.other_names))
+        annotated = {}
+    found = runs | annotated | divided(_marked(recording, [each.device for each in gaps]))
+    return tuple(_first_ones(found[each.device]) for each in gaps if each.device in found)
 
 
-def _marked(recording: Trace, device: str) -> _Steps | None:
-    """Return the steps of the profiler's own "Steps" line."""
-    for track in recording.tracks:
-        if track.device == device and track.role == "steps" and len(track.kinds) > 1:
-            return _Steps("steps", "steps", track.start_ps, track.end_ps)
-    return None
+def _work_inside(steps: StepTimes) -> int:
+    return sum(sum(each) for each in (steps.compute_ns, steps.collective_ns, steps.copy_ns))
 
 
-def _annotated(recording: Trace) -> _Steps | None:
-    """Return the steps of StepTraceAnnotation; each lasts until the next one starts."""
-    marks = [number for number, kind in enumerate(recording.kinds) if "step_num" in kind.stats]
-    numbers = [number for number in marks if not recording.kinds[number].name.startswith(_OURS)]
-    for track in recording.tracks if numbers else ():
-        chosen = np.isin(track.kinds, numbers) & (track.role == "host")
-        if chosen.sum() > 1:
-            start, end = track.start_ps[chosen], track.end_ps[chosen]
-            name = recording.kinds[int(track.kinds[chosen][0])].name
-            return _Steps(name, "annotation", start, np.concatenate([start[1:], end[-1:]]))
-    return None
+def _work(gaps: Gaps, windows: Sequence[Window]) -> float:
+    """Return how long a device did anything but wait for the host."""
+    waits = sum(length_ps(gaps.by_cause[each]) for each in _OF_THE_HOST)
+    return (sum(each.end_ps - each.start_ps for each in windows) - waits) / 1000
+
+
+def _marked(recording: Trace, devices: Iterable[str]) -> dict[str, _Steps]:
+    """Return the steps of the profiler's own "Steps" lines, the first of each device."""
+    return {
+        track.device: _Steps("steps", "steps", track.start_ps, track.end_ps)
+        for track in reversed(recording.tracks)
+        if track.device is not None and track.device in devices and track.role == "steps" and len(track.kinds) > 1
+    }
+
+
+def _annotated(recording: Trace, devices: Iterable[str], windows: Sequence[Window]) -> dict[str, _Steps]:
+    """Return the annotated steps of each device's host."""
+    hosts = {device: device.rpartition(" ")[0] for device in devices}
+    marks = {host: step_marks(recording, host, windows) for host in set(hosts.values())}
+    return {
+        device: _Steps(found.name, "annotation", found.start, found.end, found.other_names)
+        for device, host in hosts.items()
+        if (found := marks[host]) is not None
+    }
 
 
 def _fetching(recording: Trace) -> Segments:
     """Return the times in which Python fetched the next item of an iterator."""
-    numbers = [number for number, kind in enumerate(recording.kinds) if _NEXT.search(kind.name)]
+    numbers = [number for number, kind in enumerate(recording.kinds) if _NEXT.fullmatch(kind.name)]
     return _when(recording, numbers)
 
 
@@ -211,29 +247,39 @@ def _times(gaps: Gaps, steps: _Steps, fetching: Segments, known: Segments, windo
     """Divide each step, clipped to the recorded windows, outside of which device activity is unknown."""
     base, over = windows[0].start_ps, windows[-1].end_ps
     start, end = (np.clip(each, base, over) for each in (steps.start, steps.end))
-    there = np.flatnonzero(end > start)[:MOST_STEPS]
-    start, end = start[there], end[there]
+    start, end = start[end > start], end[end > start]
     waits = gaps.by_cause
     fetched = overlap(waits["host"], fetching, inside=True)
     rest = overlap(waits["host"], fetching, inside=False)
+    on_host = waits["callback"], waits["compilation"], overlap(rest, known, inside=True)
     parts = {
         "collective_ns": _within(waits["collective"], start, end),
         "copy_ns": _within(waits["copy"], start, end),
         "input_ns": _within(waits["transfer"], start, end) + _within(fetched, start, end),
-        "host_ns": _within(waits["compilation"], start, end) + _within(overlap(rest, known, inside=True), start, end),
+        "host_ns": np.sum([_within(each, start, end) for each in on_host], axis=0),
         "idle_ns": _within(overlap(rest, known, inside=False), start, end),
     }
     whole = {name: each // 1000 for name, each in parts.items()}
     time_ns = (end - start) // 1000
+    columns: dict[str, Any] = {name: _numbers(each) for name, each in whole.items()}
     return StepTimes(
         device=gaps.device,
         name=steps.name,
         known_by=steps.known_by,
+        other_names=steps.other_names,
         start_ns=_numbers((start - base) // 1000),
         time_ns=_numbers(time_ns),
         compute_ns=_numbers(time_ns - sum(whole.values())),
-        **{name: _numbers(each) for name, each in whole.items()},
+        **columns,
     )
+
+
+def _first_ones(steps: StepTimes) -> StepTimes:
+    """Cut the columns of very many steps, and keep the totals of all of them."""
+    if len(steps.time_ns) <= MOST_STEPS:
+        return steps
+    columns = {each: getattr(steps, each)[:MOST_STEPS] for each in _COLUMNS}
+    return replace(steps, all_steps=step_totals(steps), **columns)
 
 
 def _within(segments: Segments, start: Ints, end: Ints) -> Ints:

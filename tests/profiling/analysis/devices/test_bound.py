@@ -72,6 +72,33 @@ def test_one_run_that_the_recording_contradicts_gives_no_verdict(
     assert found.busy_ns <= found.run_ns
 
 
+@pytest.mark.parametrize(
+    ("busy_ms", "callback_ms", "limit"), [(19.9, 19.8, "host"), (19.9, 5, "neither"), (19.9, 1, "device")]
+)
+def test_the_time_of_host_callbacks_is_the_hosts(
+    timing: Callable[..., Any], busy_ms: float, callback_ms: float, limit: str
+) -> None:
+    waits = use("CPU:0", round(2 * busy_ms * MS), callback_ns=round(2 * callback_ms * MS))
+    profile = replace(
+        fabricated(), device_uses=(waits,), unprofiled=timing(dispatch_ns=20 * MS, wait_ns=0), timed_runs=3
+    )
+    found = bound_of(profile)
+    assert found is not None
+    assert (found.limit, found.callback_ns) == (limit, callback_ms * MS)
+    assert found.busy_ns == pytest.approx((busy_ms - callback_ms) * MS)
+    assert found.idle_ns == pytest.approx(0.1 * MS)
+
+
+def test_the_busiest_device_is_the_one_that_works_most_without_callbacks(timing: Callable[..., Any]) -> None:
+    waits, works = use("CPU:0", 39 * MS, callback_ns=38 * MS), use("CPU:1", 38 * MS)
+    profile = replace(
+        fabricated(), device_uses=(waits, works), unprofiled=timing(dispatch_ns=20 * MS, wait_ns=0), timed_runs=3
+    )
+    found = bound_of(profile)
+    assert found is not None
+    assert (found.limit, found.use.device) == ("device", "CPU:1")
+
+
 def test_nothing_is_said_of_a_recording_without_runs_or_devices() -> None:
     assert bound_of(replace(fabricated(), runs=None)) is None
     assert bound_of(replace(fabricated(), device_uses=())) is None

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from jaxmagic.profiling.analysis.attribution import (
     ASYNC,
+    CALLBACK,
     COLLECTIVE,
     COMPUTE,
     CONTROL,
@@ -67,6 +68,8 @@ def test_every_moment_without_computation_has_the_first_cause_that_fits(
             cause = "collective"
         elif moment in of(COPY, ASYNC):
             cause = "copy"
+        elif moment in of(CALLBACK):
+            cause = "callback"
         elif moment in of(CONTROL):
             cause = None
         elif moment in moments(host["compilation"]):
@@ -90,6 +93,24 @@ def test_every_moment_without_computation_has_the_first_cause_that_fits(
         ("PjitFunction(f)", "host"),
         ("shard_args", "host"),
         ("PjitFunction(precompiled_step)", "host"),
+        ("PjRtCpuClient::Compile", "compilation"),
+        ("TfrtTpuCompiler::Compile", "compilation"),
+        ("StreamExecutorGpuClient::CompileAndLoad", "compilation"),
+        ("ArrayImpl.copy_to_host_async", "transfer"),
+        ("BatchedCopyToDeviceWithSharding: dispatch", "transfer"),
+        ("PjRtStreamExecutorBuffer::CopyToDeviceHelper::async_copy_to_device", "transfer"),
+        ("AsyncHostToDeviceTransferManager::TransferLiteralToBuffer", "transfer"),
+        ("tpu::System::TransferToDevice=>IssueEvent=>Done", "transfer"),
+        ("hipMemcpyDtoDAsync", "transfer"),
+        # what a user's function or annotation may be called
+        ("$train.py:7 run_compiled_model", "host"),
+        ("$pxla.py:230 batched_device_put", "host"),
+        ("$train.py:9 backend_compile", "host"),
+        ("run compiled epoch", "host"),
+        ("device_put-free epoch", "host"),
+        ("before backend_compile", "host"),
+        ("DevicePut of the batch", "host"),
+        ("transfer_to_device", "host"),
     ],
 )
 def test_what_the_host_does_is_known_by_its_name(name: str, activity: str) -> None:
@@ -97,7 +118,11 @@ def test_what_the_host_does_is_known_by_its_name(name: str, activity: str) -> No
 
 
 def test_the_host_compiles_when_any_of_its_threads_does() -> None:
-    kinds = (EventMetadata("PjitFunction(f)", {}), EventMetadata("Compile", {}), EventMetadata("DevicePut", {}))
+    kinds = (
+        EventMetadata("PjitFunction(f)", {}),
+        EventMetadata("backend_compile", {}),
+        EventMetadata("DevicePut", {}),
+    )
     threads = [
         TraceLine("python", None, "host", *columns([(0, 0, 90), (1, 10, 20), (2, 50, 55)], 3)),
         TraceLine("pool", None, "host", *columns([(1, 15, 40)], 3)),

@@ -12,6 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from recordings import recording_of
 
+from jaxmagic.profiling.analysis.devices.step_parts import mean_parts, step_parts
+from jaxmagic.profiling.analysis.devices.steps import MOST_STEPS
 from jaxmagic.profiling.analysis.summarize import ProfileSummary, summarize
 from jaxmagic.profiling.record.recording import EventMetadata, Role, Trace, TraceLine
 from jaxmagic.profiling.record.steps import StepTimes
@@ -25,14 +27,21 @@ KINDS = (
     EventMetadata("MemcpyH2D", {"memcpy_details": "kind:H2D size:8"}),
     EventMetadata("$data.py:7 __next__", {}),
     EventMetadata("$train.py:9 fit", {}),
-    EventMetadata("TransferToDevice", {}),
+    EventMetadata("tpu::System::TransferToDevice", {}),
     EventMetadata("train", {"step_num": 0}),
     EventMetadata("train", {"step_num": 1}),
     EventMetadata("jit_step(12)", {}),
     EventMetadata("1", {}),
     EventMetadata("2", {}),
+    EventMetadata("$builtins next", {}),
+    EventMetadata("$data.py:9 next_batch", {}),
+    EventMetadata("copies of __next__", {}),
+    EventMetadata("eval", {"step_num": 0}),
 )
-DOT, REDUCE, MEMCPY, NEXT, FIT, TRANSFER, TRAIN, TRAIN_1, PROGRAM, STEP, STEP_2 = range(len(KINDS))
+(
+    DOT, REDUCE, MEMCPY, NEXT, FIT, TRANSFER, TRAIN, TRAIN_1, PROGRAM, STEP, STEP_2, BUILTIN_NEXT, BATCH, MINE,
+    EVAL,
+) = range(len(KINDS))  # fmt: skip
 
 
 def track(device: str | None, role: Role, *events: tuple[int, int, int], name: str = "") -> TraceLine:
@@ -73,16 +82,60 @@ def test_two_runs_of_a_program_are_no_steps() -> None:
     assert of(track("GPU:0", "operations", (DOT, 0, 10), (DOT, 20, 30))).step_times == ()
 
 
-def test_marks_of_the_profiler_come_before_programs_and_these_before_marks_of_the_code() -> None:
+def test_marks_of_the_profiler_come_before_those_of_the_code_and_these_before_programs() -> None:
     device = track("TPU:0", "operations", *((DOT, at, at + 5) for at in (0, 10, 20, 30)))
     marked = track("TPU:0", "steps", (STEP, 0, 18), (STEP_2, 20, 38))
     annotated = track(None, "host", (TRAIN, 0, 15), (TRAIN_1, 20, 35))
     found = steps(device, marked, annotated)
     assert (found.known_by, found.time_ns) == ("steps", (18, 15))  # its last operation ends at 35
-    assert (steps(device, annotated).known_by, steps(device).time_ns) == ("program", (10, 10, 10))
-    rare = track("TPU:0", "operations", (DOT, 0, 5), (DOT, 20, 25))
-    found = steps(rare, annotated)
-    assert (found.known_by, found.name, found.time_ns) == ("annotation", "train", (20, 5))
+    found = steps(device, annotated)
+    assert (found.known_by, found.name, found.time_ns) == ("annotation", "train", (15, 15))
+    assert (steps(device).known_by, steps(device).time_ns) == ("program", (10, 10, 10))
+    one = steps(device, track(None, "host", (TRAIN, 5, 25)))
+    assert (one.known_by, one.start_ns, one.time_ns) == ("annotation", (5,), (20,))
+    before = steps(device, track(None, "host", (TRAIN, -30, -10)))
+    assert before.known_by == "program"
+
+
+def test_marks_of_several_names_are_no_sequence_and_a_step_ends_with_its_mark() -> None:
+    """Training takes 10 and 12 ns, evaluation twice 40 ns, and nothing is marked between them."""
+    device = track("GPU:0", "operations", *((DOT, at, at + 5) for at in (0, 20, 100, 120, 200)))
+    marks = ((TRAIN, 0, 10), (EVAL, 20, 60), (TRAIN_1, 100, 112), (EVAL, 120, 160), (TRAIN, 200, 205))
+    found = steps(device, track(None, "host", *marks))
+    assert (found.name, found.other_names) == ("train", ("eval",))
+    assert (found.start_ns, found.time_ns, found.compute_ns) == ((0, 100, 200), (10, 12, 5), (5, 5, 5))
+    rare = track("GPU:0", "operations", (DOT, 0, 5), (DOT, 100, 105))
+    assert steps(rare, track(None, "host", *marks[:2])).name == "train"  # as many marks: those that begin first
+    assert steps(rare, track(None, "host", *marks[1:3])).name == "eval"
+
+
+def test_marks_around_the_dispatch_alone_are_no_steps_where_a_program_repeats() -> None:
+    device = track("GPU:0", "operations", *((DOT, at, at + 20) for at in (5, 30, 60, 90)))
+    marks = track(None, "host", (TRAIN, 0, 5), (TRAIN_1, 5, 11), (EVAL, 12, 13))
+    found = steps(device, marks)
+    assert (found.known_by, found.time_ns, found.other_names) == ("program", (25, 30, 30), ("train", "eval"))
+    half = track(None, "host", (TRAIN, 0, 55), (EVAL, 60, 61))
+    assert (steps(device, half).known_by, steps(device, half).other_names) == ("annotation", ("eval",))
+    less = track(None, "host", (TRAIN, 0, 49))
+    assert steps(device, less).known_by == "program"
+    rare = track("GPU:0", "operations", (DOT, 5, 25), (DOT, 30, 50))
+    assert (steps(rare, marks).known_by, steps(rare, marks).time_ns) == ("annotation", (6,))
+
+
+def test_a_mark_within_one_of_its_name_and_one_of_another_thread_are_no_steps_of_their_own() -> None:
+    device = track("GPU:0", "operations", (DOT, 0, 5), (DOT, 90, 100))
+    inner = track(None, "host", (TRAIN, 0, 40), (TRAIN_1, 10, 20), (TRAIN_1, 40, 80))
+    other = track(None, "host", (TRAIN, 5, 50), name="loader")
+    assert steps(device, inner, other).time_ns == (40, 40)
+
+
+def test_marks_are_those_of_the_host_whose_device_it_is() -> None:
+    kinds = tuple(EventMetadata("train", {"step_num": 0}, host) for host in ("one", "two"))
+    dots = tuple(EventMetadata("dot", {"hlo_op": "dot", "program_id": 1}, host) for host in ("one", "two"))
+    devices = [track(f"{host} GPU:0", "operations", (at + 2, 0, 50)) for at, host in enumerate(("one", "two"))]
+    hosts = [track(None, "host", (0, 0, 20), (0, 20, 50)), track(None, "host", (1, 0, 10), (1, 10, 50))]
+    found = summarize(Trace((*devices, *hosts), kinds + dots, {}, {})).step_times  # type: ignore[arg-type]
+    assert {each.device: each.time_ns for each in found} == {"one GPU:0": (20, 30), "two GPU:0": (10, 40)}
 
 
 def test_the_marks_of_our_own_runs_are_no_steps() -> None:
@@ -93,11 +146,65 @@ def test_the_marks_of_our_own_runs_are_no_steps() -> None:
     assert profile.step_times == ()
 
 
+def test_of_very_many_steps_the_first_are_kept_and_the_totals_are_of_all() -> None:
+    """500 steps of 10 ns, each with 4 of computation, then 1,000 of 40 ns."""
+    starts = [*range(0, 10 * MOST_STEPS, 10), *range(10 * MOST_STEPS, 10 * MOST_STEPS + 40 * 1001, 40)]
+    found = steps(track("GPU:0", "operations", *((DOT, at, at + 4) for at in starts)))
+    assert len(found.start_ns) == len(found.time_ns) == len(found.compute_ns) == MOST_STEPS
+    assert set(found.time_ns) == {10}
+    parts = step_parts([found])
+    assert parts is not None
+    assert (parts.steps, parts.medians_ns, parts.low_ns, parts.high_ns) == (1500, (40, 40), 10, 40)
+    assert parts.shares["compute"] == pytest.approx(1500 * 4 / 45_000)
+    assert mean_parts(found) == pytest.approx(
+        {"compute": 4, "idle": 26, "collectives": 0, "memcpy": 0, "input": 0, "host": 0}
+    )
+    few = steps(track("GPU:0", "operations", *((DOT, at, at + 4) for at in starts[: MOST_STEPS + 1])))
+    assert (len(few.time_ns), few.all_steps) == (MOST_STEPS, None)
+
+
+def test_that_the_next_item_is_fetched_is_known_by_pythons_own_names_for_it_alone() -> None:
+    device = track("GPU:0", "operations", *((DOT, at, at + 10) for at in (0, 100, 200, 300)))
+    host = track(None, "host", (BUILTIN_NEXT, 10, 40), (BATCH, 110, 140), (MINE, 210, 240))
+    found = steps(device, host)
+    assert (found.input_ns, found.host_ns) == ((30, 0, 0), (0, 30, 30))
+
+
+def test_a_host_callback_is_the_hosts_time_and_no_computation() -> None:
+    import time
+
+    import jaxmagic
+
+    def slowly(x: np.ndarray) -> np.ndarray:
+        time.sleep(0.02)
+        return np.asarray(x)
+
+    @jax.jit
+    def called(x: jax.Array) -> jax.Array:
+        return jax.pure_callback(slowly, jax.ShapeDtypeStruct(x.shape, x.dtype), x) + 1
+
+    def loop() -> None:
+        x = jnp.ones(4)
+        for _ in range(5):
+            x = called(x).block_until_ready()
+
+    profile = jaxmagic.profile(loop)
+    (used,) = profile.device_uses
+    assert used.callback_ns >= 5 * 19e6
+    assert used.compute_ns < 1e6
+    assert used.callback_ns + used.compute_ns <= used.busy_ns
+    (found,) = profile.step_times
+    assert all(host >= 19e6 for host in found.host_ns)
+    assert sum(found.compute_ns) < 1e6
+    gaps = [track for track in profile.timeline.tracks if track.shows == "gaps"] if profile.timeline else []
+    assert "waiting for host callbacks" in {profile.timeline.labels[each].name for each in gaps[0].labels}  # type: ignore[union-attr]
+
+
 def test_steps_that_begin_before_the_first_operation_are_told_from_that_on() -> None:
     """Device activity before the first operation and after the last one is unknown, and counts as no part."""
     device = track("GPU:0", "operations", (DOT, 20, 30), (DOT, 60, 70))
     found = steps(device, track(None, "host", (TRAIN, 0, 40), (TRAIN_1, 50, 200)))
-    assert (found.start_ns, found.time_ns, found.compute_ns) == ((0, 30), (30, 20), (10, 10))
+    assert (found.start_ns, found.time_ns, found.compute_ns) == ((0, 30), (20, 20), (10, 10))
     assert steps(device, track("GPU:0", "steps", (STEP, 0, 10), (STEP_2, 50, 200))).time_ns == (20,)
 
 
