@@ -12,6 +12,9 @@ from ..record.memory_profile import Suspect
 #: Number of records in a row in which a suspect has to have grown.
 _LEAST_RECORDS = 3
 
+#: IPython keeps the value of each cell, so ``Out`` always grows. Less than this is not worth a warning.
+_LEAST_OF_OUT_BYTES = 256
+
 #: Subscripts of a path, which may differ from record to record.
 _SUBSCRIPT = re.compile(r"\[[^\[\]]*\]")
 
@@ -31,6 +34,8 @@ def suspects(lives: Sequence[LiveArrays]) -> tuple[Suspect, ...]:
     growing = []
     for path, (_, arrays) in last[-1].items():
         seen = tuple(sizes[path][0] for sizes in last if path in sizes)
+        if path.startswith("Out[") and seen[-1] - seen[0] < _LEAST_OF_OUT_BYTES:
+            continue
         if len(seen) == len(last) and all(more > less for less, more in pairwise(seen)):
             growing.append(Suspect(path=path, bytes_seen=seen, arrays=arrays))
     return tuple(sorted(growing, key=lambda suspect: suspect.bytes_seen[0] - suspect.bytes_seen[-1]))

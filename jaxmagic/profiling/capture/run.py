@@ -290,8 +290,8 @@ class ProfileWatch:
     def _read(self, error: BaseException | None, notes: list[Note]) -> tuple[Trace, Interpreted, ProfileSummary]:
         """Read the trace, which may take long: as it was recorded, interpreted, and summarized."""
         trace = self._profiler.stop(lambda folder: self._keep(folder, notes))
-        if self._profiler.is_cut:
-            notes.append(self._plan.about_limit(self._recorded.complete(trace, error), self._rate.per_s))
+        complete_runs = self._recorded.complete(trace, error) if self._profiler.is_cut else None
+        notes += self._plan.about_recording(trace, complete_runs, self._rate.per_s)
         recording = interpreted(trace)
         return trace, recording, summarize(recording, self._recorded.windows(recording, error))
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from ...records.note import Note, note
 from ...runtime.several import are_several
 from ...timing.record import Timing
+from ..record.recording import Trace
 
 #: Short runs are timed up to this many times, until they add up to this time: a single one may be late by chance.
 _MOST_TIMED = 20
@@ -21,6 +22,12 @@ _MOST_COMPILING = 2
 #: Default limits of a recording: much larger ones take minutes to write and to read.
 MOST_RECORDED_S = 5.0
 MOST_RECORDED_EVENTS = 1_000_000
+
+#: A recording never takes longer than this: clocks of threads end somewhere.
+_LONGEST_S = 86_400.0
+
+#: A recording with more events than this times their limit is noted: the rate is an estimate.
+_ABOUT = 1.5
 
 #: A recording takes at least this long, however many events it gets.
 _LEAST_RECORDED_S = 0.05
@@ -44,7 +51,7 @@ class RunPlan:
     def __init__(self, runs: int, most_s: float | None, most_events: int | None) -> None:
         self.runs = runs
         self.timings: list[Timing] = []
-        self._most_s = most_s
+        self._most_s = None if most_s is None else min(most_s, _LONGEST_S)
         self._most_events = most_events
 
     @property
@@ -92,16 +99,32 @@ class RunPlan:
         until_full_s = max(self._most_events / events_per_s, _LEAST_RECORDED_S)
         return until_full_s if self._most_s is None else min(self._most_s, until_full_s)
 
-    def about_limit(self, complete_runs: int, events_per_s: float | None) -> Note:
-        """Make the note of a recording that ended at its limit, with this many complete runs in it."""
-        limit_s = self.limit_s(events_per_s) or 0.0
-        return note(
-            "profiling.cut",
-            complete_runs=complete_runs,
-            runs=self.runs,
-            limit_ns=int(limit_s * 1e9),
-            limit_events=self._most_events or 0 if limit_s != self._most_s else 0,
-        )
+    def about_recording(self, trace: Trace, complete_runs: int | None, events_per_s: float | None) -> list[Note]:
+        """Note that a recording ended at its limit, or is larger than asked for.
+
+        Args:
+            trace: the recording.
+            complete_runs: the complete runs of a recording that ended at its limit; ``None`` for another one.
+            events_per_s: the event rate of the first run, if it was estimated.
+        """
+        notes = []
+        if complete_runs is not None:
+            limit_s = self.limit_s(events_per_s) or 0.0
+            limit_events = self._most_events or 0 if limit_s != self._most_s else 0
+            limit_ns = int(limit_s * 1e9)
+            notes.append(
+                note(
+                    "profiling.cut",
+                    complete_runs=complete_runs,
+                    runs=self.runs,
+                    limit_ns=limit_ns,
+                    limit_events=limit_events,
+                )
+            )
+        events = sum(len(line.start_ps) for line in trace.tracks)
+        if self._most_events is not None and events > _ABOUT * self._most_events:
+            notes.append(note("profiling.many_events", events=events, limit_events=self._most_events))
+        return notes
 
 
 def _compiled(timing: Timing) -> bool:

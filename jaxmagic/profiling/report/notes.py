@@ -65,6 +65,10 @@ NOTES: dict[str, Callable[..., str]] = {
     "interrupted": lambda: "Interrupted while the recording was read, so device times are unavailable.",
     "unreadable": lambda error: f"The recording cannot be read ({error}).",
     "cut": _cut,
+    "many_events": lambda events, limit_events: (
+        f"The recording has {events:,} events, more than the limit of {limit_events:,}: the first run was too short "
+        "to estimate their rate, or compiled nothing."
+    ),
     "no_recorded_end": _no_recorded_end,
     "unread_modules": lambda programs, errors: (
         f"The compiled modules of {units.count(programs, 'program')} could not be read ({errors}), so operations of "

@@ -22,7 +22,7 @@ EXPLANATION = (
 )
 
 #: The remedy if only the first run was recorded.
-_WITHOUT_COLD = " Record without --cold (cold=False) to time one."
+_WITHOUT_COLD = " %jaxprof without --cold, and jaxmagic.profile(), time one."
 
 #: At most this many names of a list are shown.
 _MOST_NAMES = 4

@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+import threading
+
+import jax
+import jax.numpy as jnp
+import numpy as np
 import pytest
 
+import jaxmagic
 from jaxmagic.profiling.capture.run_plan import RunPlan
+from jaxmagic.profiling.record.recording import Trace, TraceLine
 
 
 @pytest.mark.parametrize(
@@ -24,3 +31,42 @@ def test_the_limit_is_what_is_reached_first(
     per_s: float | None, most_s: float | None, most_events: int | None, expected: float | None
 ) -> None:
     assert RunPlan(1, most_s, most_events).limit_s(per_s) == expected
+
+
+def test_no_recording_waits_longer_than_clocks_of_threads_can() -> None:
+    for most_s in (float("inf"), 1e10):
+        assert RunPlan(1, most_s, None).limit_s(None) <= threading.TIMEOUT_MAX
+
+
+@pytest.mark.parametrize(
+    ("events", "complete_runs", "kinds"),
+    [
+        (1_000, None, []),
+        (1_400, None, []),  # the limit is an estimate
+        (1_600, None, ["profiling.many_events"]),
+        (900, 3, ["profiling.cut"]),
+        (1_600, 3, ["profiling.cut", "profiling.many_events"]),
+    ],
+)
+def test_a_recording_that_is_larger_than_its_limit_says_so(
+    events: int, complete_runs: int | None, kinds: list[str]
+) -> None:
+    zeros = np.zeros(events, np.int64)
+    line = TraceLine(name="", device=None, role="host", kinds=zeros, start_ps=zeros, end_ps=zeros)
+    trace = Trace(tracks=(line,), kinds=(), devices={}, modules={})
+    notes = RunPlan(5, 5.0, 1_000).about_recording(trace, complete_runs, None)
+    assert [each.kind for each in notes] == kinds
+    assert RunPlan(5, 5.0, None).about_recording(trace, None, None) == []
+
+
+def test_a_real_recording_above_its_limit_says_so() -> None:
+    f, x = jax.jit(lambda x: x + 1), jnp.ones(8)
+
+    def loop() -> None:
+        for _ in range(300):
+            f(x).block_until_ready()
+
+    record = jaxmagic.profile(loop, most_events=100)
+    (said,) = (each for each in record.notes if each.kind == "profiling.many_events")
+    assert said.facts["events"] > 300
+    assert "more than the limit of 100: the first run was too short" in " ".join(str(record).split())

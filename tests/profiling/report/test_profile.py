@@ -36,7 +36,8 @@ TEXT = """\
 Device time: 15.0 ms per run, 75 % of the recorded time
 Whether a run is host-bound or device-bound is not known: no run was timed
   without the profiler, whose overhead can exceed the work itself where
-  operations are short. Record without --cold (cold=False) to time one.
+  operations are short. %jaxprof without --cold, and jaxmagic.profile(), time
+  one.
      time   share  with calls   count  cell 3
                                           1  def helper(x):
   10.0 ms    67 %                   1     2      return jnp.sort(x)

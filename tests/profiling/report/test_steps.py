@@ -115,8 +115,8 @@ def test_other_marks_are_named() -> None:
     assert "3 steps, as jit_step marks them (other marks: eval, save): median 10.0 ms" in squeezed(recorded(marked))
     not_as_marked = replace(steps(compute_ns=10), other_names=("train",))
     assert (
-        "3 steps, from one run of jit_step to the next and not as marked (train), where less than half of the "
-        "device's work lies: 10.0 ms in" in squeezed(recorded(not_as_marked))
+        "3 steps, from one execution of jit_step to the next and not as marked (train), where less than half of the "
+        "device's work lies: median 10.0 ms" in squeezed(recorded(not_as_marked))
     )
     many = replace(marked, other_names=tuple("abcdef"))
     assert "(other marks: a, b, c, d, …)" in squeezed(recorded(many))
