@@ -16,6 +16,7 @@ from contextlib import suppress
 from dataclasses import fields, is_dataclass
 from importlib import import_module
 from operator import attrgetter
+from types import CodeType
 from typing import Any
 
 import cloudpickle
@@ -28,6 +29,9 @@ _ADVICE = (
     "Define what the function needs at module or notebook level or inside the function, and pass plain "
     "data and arrays."
 )
+
+#: The file name that cloudpickle gives to code.
+_DYNAMIC = "<dynamic-code>"
 
 #: The length of the tuple to which :mod:`cloudpickle` reduces a class that is sent by value.
 _PARTS_BY_VALUE = 6
@@ -94,6 +98,9 @@ class _Pickler(cloudpickle.Pickler):
         reduced = _reduced(obj, self._names)
         if reduced is not None:
             return reduced
+        if isinstance(obj, CodeType):  # cloudpickle 3.1.3 replaces the file's name, and tracebacks have no lines then
+            make, arguments = self.dispatch_table[CodeType](obj)
+            return make, tuple(obj.co_filename if each == _DYNAMIC else each for each in arguments)
         reduced = super().reducer_override(obj)
         by_value = isinstance(obj, type) and isinstance(reduced, tuple) and len(reduced) == _PARTS_BY_VALUE
         return _registering(obj, reduced) if by_value else reduced
