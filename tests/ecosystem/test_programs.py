@@ -105,11 +105,20 @@ def test_lines_and_operations_add_up_to_the_device_time(measured: Measured) -> N
 
 
 def test_the_profile_has_what_was_recorded(measured: Measured) -> None:
-    """No event is missing; and operations that go on in other threads end later than their events."""
+    """No event is missing, and operations that go on in other threads end later than their events.
+
+    A sort is several events on the CPU, for one execution: a copy of each operand, and the sort.
+    """
     told: Counter[tuple[str, str]] = Counter()
     for each in measured.profile.operation_times:  # programs of one name for several shapes are several
         told[each.module, each.name] += each.count
-    assert told == measured.recorded.counts
+    events = measured.recorded.counts
+    sorts = {key for key in events if key[1].startswith("sort")}
+    assert {key: told[key] for key in told if key not in sorts} == {
+        key: events[key] for key in events if key not in sorts
+    }
+    assert sorts == {key for key in told if key[1].startswith("sort")}
+    assert all(told[key] > 0 and events[key] % told[key] == 0 for key in sorts)
     assert measured.profile.device_ns >= measured.recorded.busy_ns * 0.999
 
 
