@@ -73,7 +73,7 @@ def test_a_list_that_cannot_be_read_costs_no_profile(session: Session, tmp_path:
     record = session.shell.user_ns["kept"]
     assert value.shape == (8, 8)
     assert isinstance(record, Profile)
-    assert any("could not be added to the list" in note for note in record.notes)
+    assert any(each.kind == "profiling.not_listed" for each in record.notes)
 
 
 _LATE = [(Load, "of_others"), (Runner, "overhead_ns"), (Surroundings, "conditions_of"), (Surroundings, "__exit__")]
