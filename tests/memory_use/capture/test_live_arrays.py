@@ -303,8 +303,8 @@ def test_a_search_cut_short_says_so() -> None:
     x = jnp.ones(3)
     record = list_live_arrays({"x": x} | {f"n{n}": [n] for n in range(1000)}, limit_s=0)
     assert not record.search_complete
-    (note,) = map(str, record.notes)
-    assert note == "The search for names was cut short: an array that is shown without a name may have one."
+    said = "The search for names was cut short: an array that is shown without a name may have one."
+    assert said in map(str, record.notes)  # arrays of other tests may be alive, and noted
 
 
 @pytest.mark.slow
