@@ -125,7 +125,7 @@ def interruptible(function: Callable[_P, _R]) -> Callable[_P, _R]:
 
 
 def interrupted() -> bool:
-    """Tell whether an interrupt was noted, and drop it; the caller is then responsible for reporting it."""
+    """Return whether an interrupt was noted, and drop it; the caller is then responsible for reporting it."""
     noted, _guard.noted = _guard.noted, None
     return noted is not None
 
@@ -235,7 +235,7 @@ class _Guard:
                 _signal.signal(signal.SIGINT, handler.users)
 
     def arrives(self, frame: FrameType) -> bool:
-        """Tell whether an interrupt was noted and is delivered as soon as the function called by `frame` returns."""
+        """Return whether an interrupt was noted and is delivered when the function called by `frame` returns."""
         return self.noted is not None and not _is_closed(frame)
 
     def deliver(self, frame: FrameType) -> None:
@@ -250,7 +250,7 @@ def _in_main_thread() -> bool:
 
 
 def _is_closed(frame: FrameType | None) -> bool:
-    """Tell whether the innermost mark on a frame or above it holds interrupts back."""
+    """Return whether the innermost mark on a frame or above it holds interrupts back."""
     while frame is not None:
         if frame.f_code in _closed:
             return True

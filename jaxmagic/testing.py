@@ -34,7 +34,7 @@ def assert_max_compiles(most: int) -> Iterator[None]:
 
     Raises:
         AssertionError: more programs compiled, or not all compilations were observed. The report says which and why.
-        ValueError: `most` is not a whole number of at least 0; nothing was run.
+        ValueError: `most` is not an integer of at least 0; nothing was run.
 
     >>> import jax, jax.numpy as jnp
     >>> f, x = jax.jit(lambda x: 2 * x), jnp.ones(3)
@@ -48,9 +48,9 @@ def assert_max_compiles(most: int) -> Iterator[None]:
     timing = watch.timing
     programs = [each for each in timing.compilations if each.compiled and each.thread is None]
     if len(programs) > most or not timing.heard_all:
-        count = f"got {len(programs)}" if timing.heard_all else "what compiled is not known"
+        count = f"got {len(programs)}" if timing.heard_all else "but not all compilations were observed"
         raise AssertionError(
-            f"expected at most {units.count(most, 'program')} to compile; {count}.\n{to_text(timing)}"
+            f"expected at most {units.count(most, 'program')} to compile, {count}.\n{to_text(timing)}"
         )
 
 

@@ -104,7 +104,7 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
 
 @pytest.fixture(autouse=True)
 def no_modules_of_tests(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The search for who holds an array looks into the user's modules: here these would be all tests, with pytest.
+    """The search for the holders of an array reads the user's modules: here these would be all tests, with pytest.
 
     That takes longer with every test there is, and the search has a limit. Its own tests do without one.
     """

@@ -47,7 +47,7 @@ def test_each_kind_of_failure_is_found(
     failures: Any, timing: Any, comparison: Any, sweep: Any, memory_profile: Any
 ) -> None:
     assert failures([timing(), comparison, memory_profile(), fabricated()]) == []
-    wrong = Check(kind="allclose", passed=False, problem="another shape")
+    wrong = Check(kind="allclose", passed=False, problem="different shape: (2,), not (3,)")
     numpy, jit = comparison.candidates
     found = failures(
         [

@@ -30,6 +30,14 @@ PHRASES = {
     r"\bof a run on a device\b": '"per run and device"',
     r"\bwhose a program is\b": "the program's function",
     r"\bwaits for the last\b": '"straggler wait"',
+    r"\bhungriest\b": '"the largest", "with the largest peak"',
+    r"\bas of the stopwatch\b": '"See Stopwatch.returned"',
+    r"\b(made|created) anew\b": '"re-created"',
+    r"\bin peace\b": "what is not done meanwhile",
+    r"\bnobody hears\b": "what is ignored, or not reported",
+    r"\bsuch a one\b": "the name of the thing",
+    r"\bwhole numbers? (of [a-z]+ )?from \d on\b": '"an integer of at least 1"',
+    r"(?m): (it|them)\.$": "the name of the thing, or what it does",
 }
 
 

@@ -22,7 +22,7 @@ Comparer = Callable[[Any, Any, ProcessNoise | None], list[Versus]]
 
 
 def needs_noise(old: Any, new: Any) -> bool:
-    """Tell whether a verdict on two records needs this machine's noise between processes.
+    """Return whether a verdict on two records needs this machine's noise between processes.
 
     Benchmarks over three or more processes each show their own noise and do not need it.
     """

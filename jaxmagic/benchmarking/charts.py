@@ -66,7 +66,7 @@ def _in_order(name: str, calls: Sequence[float], first: int, hue: int) -> Series
 
 
 def _is_worth_a_curve(record: Benchmark, pipelined: Trial) -> bool:
-    """Tell whether pipelined calls differ from the others, and lie within the same chart."""
+    """Return whether pipelined calls differ from the others, and lie within the same chart."""
     median = medians.median(pipelined.calls_ns)
     low = (record.interval_ns or (0.0, 0.0))[0]
     return len(pipelined.samples_ns) >= 6 and 0.5 * record.median_ns <= median < min(low, 0.98 * record.median_ns)

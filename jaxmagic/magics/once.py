@@ -36,7 +36,7 @@ def forget_shown(*_: object) -> None:
 
 
 def is_displayed(interactivity: str, *, last: bool, assigned: bool) -> bool:
-    """Tell whether a cell displays the value of one of its statements.
+    """Return whether a cell displays the value of one of its statements.
 
     Args:
         interactivity: the shell's ``ast_node_interactivity``.
@@ -76,7 +76,7 @@ class OnceRewriter(ast.NodeTransformer):
         return node
 
     def _shows_and_returns(self, value: ast.expr) -> bool:
-        """Tell whether `value` calls one of jaxmagic's magics with ``-o`` and without ``-q``."""
+        """Return whether `value` calls one of jaxmagic's magics with ``-o`` and without ``-q``."""
         methods = "run_line_magic", "run_cell_magic"
         call = next(filter(None, (magic_call(value, method, self._parsers) for method in methods)), None)
         if call is None or not isinstance(call.args[1], ast.Constant):

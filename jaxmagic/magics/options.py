@@ -181,7 +181,7 @@ def duration_ns(text: str) -> int:
 
 
 def only_comment(text: str) -> bool:
-    """Tell whether `text` has no code."""
+    """Return whether `text` has no code."""
     return not text.strip() or text.lstrip().startswith("#")
 
 

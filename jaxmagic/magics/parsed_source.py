@@ -39,7 +39,7 @@ def parse(shell: InteractiveShell, magic: str, code: str, *, is_line: bool) -> T
 
 
 def ends_in_semicolon(statement: str) -> bool:
-    """Tell whether the last token of `statement`, except comments, is a semicolon, so that no value is displayed."""
+    """Return whether the last token of `statement`, except comments, is a semicolon, which hides the value."""
     import io
     import tokenize
 

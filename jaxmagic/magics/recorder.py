@@ -69,7 +69,7 @@ class RepeatedRecorder(Recorder, Protocol):
 
 
 def silenced(shell: InteractiveShell) -> bool:
-    """Tell whether the cell ends in a semicolon, so that its value is not displayed."""
+    """Return whether the cell ends in a semicolon, so that its value is not displayed."""
     try:
         return bool(shell.displayhook.quiet())
     except Exception:

@@ -73,7 +73,7 @@ class BlockRewriter(ast.NodeTransformer):
             ) from error
 
     def _is_for_us(self, tree: ast.AST) -> bool:
-        """Tell whether a cell has any of jaxmagic's magics; if not, it runs even if nested too deep to rewrite."""
+        """Return whether a cell has any of jaxmagic's magics; if not, it runs even if nested too deep to rewrite."""
         methods = "run_line_magic", "run_cell_magic"
         return any(
             isinstance(node, ast.Call) and any(magic_call(node, method, self._parsers) for method in methods)
@@ -99,7 +99,7 @@ class BlockRewriter(ast.NodeTransformer):
         return out
 
     def _is_displayable(self, is_last: bool) -> bool:
-        """Tell whether the cell may display the value of an outermost statement."""
+        """Return whether the cell may display the value of an outermost statement."""
         return is_last or self._interactivity() == "all"
 
     def _inside(self, node: ast.stmt) -> ast.stmt:

@@ -83,7 +83,7 @@ def _has_to_be_seen(call: re.Match[str], parsers: Parsers) -> bool:
 
 
 def _is_broken(statement: str) -> bool:
-    """Tell whether a statement is neither Python nor a magic or command; ``-z x`` is a wrong option instead."""
+    """Return whether a statement is neither Python nor a magic or command; ``-z x`` is a wrong option instead."""
     for transform in (str, lambda text: TransformerManager().transform_cell(text)):
         try:
             ast.parse(transform(statement))
@@ -94,7 +94,7 @@ def _is_broken(statement: str) -> bool:
 
 
 def _awaits(statement: str) -> bool:
-    """Tell whether a statement needs an event loop, as IPython decides it for a cell."""
+    """Return whether a statement needs an event loop, as IPython decides it for a cell."""
     if "await" not in statement and "async" not in statement:
         return False
     try:

@@ -127,7 +127,7 @@ def arrays(held: Sequence[HeldArray]) -> Table:
 
 
 def arrays_since(held: Sequence[HeldArray]) -> Table:
-    """Make a row per array, with a column that tells whether it was made since the code began."""
+    """Make a row per array, with a column that says whether it was made since the code began."""
     table = arrays(held)
     rows = [(*row, each.made) for row, each in zip(table.rows, held, strict=True)]
     return Table(table.columns | {"made": "boolean"}, rows)

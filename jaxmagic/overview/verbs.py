@@ -16,16 +16,18 @@ def explore(record: object = None, *beside: object) -> VBox:
 
     The view depends on the record:
 
-    - The session's history, without an argument: a bar for each run, by part, unit and order, and the report of the
+    - The session's history, without an argument: a bar for each run, by stage, unit and order, and the report of the
       chosen run.
-    - A comparison: the choice of baseline, metric, statistic and candidates; and measuring again.
-    - A benchmark: the distribution, or the calls in their order.
-    - A sweep: its points.
+    - A comparison: ratios, times, distributions, or memory against time; a choice of baseline, metric, statistic and
+      candidates; and measuring again.
+    - A benchmark: its distribution, or its calls in order.
+    - A sweep: its times, its memory against time, or the comparison at one of its points.
     - A memory profile: the memory map of each program, by kind or by source line and in a unit of choice, alone or
       beside the map of another program or profile, with zoom and a cursor that lists the buffers needed at a step;
       memory used during the run; live arrays; and array memory after each cell of the session.
     - Live arrays, as ``live()`` lists them: their treemap, and array memory after each cell.
-    - A profile: device time by scope or by call stack; the timeline, with zoom and search; and the roofline.
+    - A profile: device time by scope or by call stack; the timeline, with zoom and search; the roofline; the
+      steps; and memory.
 
     Args:
         record: the record to show; the history by default.

@@ -86,7 +86,7 @@ def profile(
             "Write profile(f, x), not profile(f(x))."
         )
     if not isinstance(n, int) or isinstance(n, bool) or n < 1:
-        raise ValueError(f"n: expected a whole number of calls from 1 on, got {n!r}")
+        raise ValueError(f"n: expected an integer of at least 1, got {n!r}")
     if most_s is not None and not (isinstance(most_s, int | float) and most_s > 0):
         raise ValueError(f"most_s: expected seconds above 0 or None, got {most_s!r}")
     if most_events is not None:

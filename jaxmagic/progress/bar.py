@@ -41,7 +41,7 @@ def _display_around() -> Display | None:
 
 
 def is_shown() -> bool:
-    """Tell whether this thread already shows progress."""
+    """Return whether this thread already shows progress."""
     return _display_around() is not None
 
 
@@ -102,7 +102,7 @@ class Display:
             self.ticker.start()
 
     def _will_be_shown(self, now_s: float) -> bool:
-        """Tell whether one of the stages is expected to take long enough."""
+        """Return whether one of the stages is expected to take long enough."""
         return any(now_s + (each.left_s(now_s) or 0) >= self._from_s + _REST_S for each in self.stages)
 
     def draw(self) -> None:

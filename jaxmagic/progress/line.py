@@ -19,7 +19,7 @@ class Line(Protocol):
 
 
 def can_be_shown() -> bool:
-    """Tell whether this is a notebook or stderr is a terminal, and tqdm's ``TQDM_DISABLE`` is not set."""
+    """Return whether this is a notebook or stderr is a terminal, and tqdm's ``TQDM_DISABLE`` is not set."""
     if os.environ.get("TQDM_DISABLE", "0") not in ("", "0"):
         return False
     try:

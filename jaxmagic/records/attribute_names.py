@@ -71,12 +71,12 @@ def _is_private(name: str) -> bool:
 
 
 def _only(attributes: Mapping[str, Any], value: Any, kind: Callable[[Any], bool]) -> bool:
-    """Tell whether a value is the only attribute of its kind."""
+    """Return whether a value is the only attribute of its kind."""
     return kind(value) and sum(map(kind, list(attributes.values()))) == 1
 
 
 def _is_array(value: Any) -> bool:
-    """Tell whether a value is a JAX array, from its class alone; :func:`isinstance` would read its ``__class__``."""
+    """Return whether a value is a JAX array, by its class alone; :func:`isinstance` would read its ``__class__``."""
     kind = type(value)
     module = type.__dict__["__dict__"].__get__(kind).get("__module__")
     return (

@@ -50,7 +50,7 @@ Stack = tuple[Frame, ...]
 
 
 def is_users(frame: Frame) -> bool:
-    """Tell whether a call is in code that the user wrote, judging by its path.
+    """Return whether a call is in code that the user wrote, judging by its path.
 
     >>> is_users(Frame(function="step", file="/home/me/train.py", line=17))
     True

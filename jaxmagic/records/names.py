@@ -88,7 +88,7 @@ def _with_two_gaps(name: str, others: Sequence[str], places: Sequence[int], lett
 
 
 def _fits(first: str, piece: str, last: str, other: str) -> bool:
-    """Tell whether `other` could have been cut to these three."""
+    """Return whether `other` could have been cut to these three."""
     return other.startswith(first) and other.endswith(last) and piece in other[len(first) : len(other) - len(last)]
 
 

@@ -16,7 +16,7 @@ _LOAD_COUNT = 2.0
 
 
 def is_loaded(other_load: float | None, processors: int) -> bool:
-    """Tell whether other processes keep more than a quarter of the processors, or more than two of them, busy.
+    """Return whether other processes keep more than a quarter of the processors, or more than two of them, busy.
 
     Args:
         other_load: the average number of processors kept busy; ``None`` if unknown.

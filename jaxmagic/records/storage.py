@@ -128,7 +128,7 @@ def _decode_document(document: object) -> Any:
         )
     version = document.get("version")
     if type(version) is not int or version < 1:
-        raise _wrong("version", "a whole number from 1 on", version)
+        raise _wrong("version", "an integer of at least 1", version)
     if version > VERSION:
         raise RecordError(
             f'field "version": expected at most {VERSION}, which this jaxmagic reads, got {version}. '
@@ -191,7 +191,7 @@ def _decode(value: object, wanted: Any, where: str) -> Any:
             raise _wrong(where, "an object", value)
         return {key: _decode(each, get_args(wanted)[1], f"{where}[{short(key)}]") for key, each in value.items()}
     if is_dataclass(wanted):
-        earlier = getattr(wanted, "of_text", None)  # what was a sentence in files of before
+        earlier = getattr(wanted, "of_text", None)  # was a sentence in earlier files
         if earlier is not None and isinstance(value, str):
             return earlier(value)
         return _decode_record(value, wanted, where)
@@ -200,7 +200,7 @@ def _decode(value: object, wanted: Any, where: str) -> Any:
     if type(value) is not wanted or wanted is float:  # a bool is not an integer here
         raise _wrong(where, _IN_WORDS[wanted], value)
     if isinstance(value, int) and not -(2**60) <= value < 2**60:  # their sums have to fit into 64 bits
-        raise _wrong(where, "a whole number of less than 60 bits", value)
+        raise _wrong(where, "an integer of at most 60 bits", value)
     return value
 
 
@@ -212,7 +212,7 @@ def _decode_fixed(value: list[object], wanted: tuple[Any, ...], where: str) -> t
     )
 
 
-_IN_WORDS = {int: "a whole number", float: "a finite number", str: "a string", bool: "true or false"}
+_IN_WORDS = {int: "an integer", float: "a finite number", str: "a string", bool: "true or false"}
 
 
 def _decode_record(value: object, wanted: Any, where: str) -> Any:

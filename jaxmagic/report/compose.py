@@ -24,7 +24,7 @@ def compose(record: object, style: Style, *, explain: bool = False) -> Iterator[
     """
     found: Compose | None = of_record(type(record), "report", "REPORTS")
     if found is None:
-        raise TypeError(f"expected a record; got {type(record).__name__}")
+        raise TypeError(f"expected a record, got {type(record).__name__}")
     return found(record, style, explain)
 
 

@@ -18,7 +18,7 @@ _HOLDERS = types.GetSetDescriptorType, types.MemberDescriptorType
 
 
 def is_a(value: object, kind: type | tuple[type, ...]) -> bool:
-    """Tell whether `value` is an instance of `kind`, whatever its ``__class__`` says; not for abstract classes.
+    """Return whether `value` is an instance of `kind`, whatever its ``__class__`` says; not for abstract classes.
 
     >>> is_a(True, int), is_a(1, (str, list))
     (True, False)
@@ -27,7 +27,7 @@ def is_a(value: object, kind: type | tuple[type, ...]) -> bool:
 
 
 def is_exactly(value: object, *kinds: type) -> bool:
-    """Tell whether the class of `value` is one of `kinds`, and not derived from it; no metaclass's ``__eq__`` runs.
+    """Return whether the class of `value` is one of `kinds`, and not derived from it; no metaclass's ``__eq__`` runs.
 
     >>> is_exactly(1, bool, int), is_exactly(True, int)
     (True, False)
@@ -37,7 +37,7 @@ def is_exactly(value: object, *kinds: type) -> bool:
 
 
 def inherits(kind: type, *bases: type) -> bool:
-    """Tell whether `kind` is derived from one of `bases`; the hooks of abstract classes do not run.
+    """Return whether `kind` is derived from one of `bases`; the hooks of abstract classes do not run.
 
     >>> from collections.abc import Hashable
     >>> inherits(bool, int), inherits(int, Hashable)

@@ -22,12 +22,12 @@ def name_of(fn: object) -> str:
 
 
 def is_jitted(fn: object) -> bool:
-    """Tell whether `fn` is a jitted function, which can be traced and lowered."""
+    """Return whether `fn` is a jitted function, which can be traced and lowered."""
     return callable(fn) and hasattr(fn, "lower") and hasattr(fn, "trace")
 
 
 def is_folded(fn: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> bool:
-    """Tell whether a jitted function gets no array, so that XLA may constant-fold its result."""
+    """Return whether a jitted function gets no array, so that XLA may constant-fold its result."""
     import jax
 
     if not is_jitted(fn):

@@ -8,7 +8,7 @@ from typing import Any
 #: No device does less or more of anything in a second.
 LEAST_RATE, MOST_RATE = 1.0, 1e24
 
-#: So many characters of a value are in a message.
+#: At most this many characters of a value are in a message.
 _MOST_SHOWN = 40
 
 
@@ -72,6 +72,6 @@ def _shown(value: object) -> str:
     """The value in a message, however long it is."""
     try:
         text = repr(value)
-    except ValueError:  # Python writes no whole number of more than some thousand digits
+    except ValueError:  # Python does not write integers of more than some thousand digits
         return "a larger number"
     return text if len(text) <= _MOST_SHOWN else f"{text[: _MOST_SHOWN - 1]}…"

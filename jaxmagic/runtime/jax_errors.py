@@ -8,11 +8,11 @@ from ..errors import message_of
 
 
 def ran_out_of_memory(error: BaseException) -> bool:
-    """Tell whether a device or the host ran out of memory; XLA has no exception type for that."""
+    """Return whether a device or the host ran out of memory; XLA has no exception type for that."""
     return isinstance(error, MemoryError) or "RESOURCE_EXHAUSTED" in message_of(error)
 
 
 def met_a_deleted_array(error: BaseException) -> bool:
-    """Tell whether an array had been donated or deleted; JAX has no exception type for that."""
+    """Return whether an array had been donated or deleted; JAX has no exception type for that."""
     words = r"(array|buffer) has been deleted|deleted or donated buffer"
     return re.search(words, message_of(error), re.I) is not None

@@ -38,7 +38,7 @@ def require_jax() -> None:
 
 
 def keeps_lines() -> bool:
-    """Tell whether operations within a nested jitted function have the line of their own call on this JAX."""
+    """Return whether operations within a nested jitted function have the line of their own call on this JAX."""
     import jax
 
     return jax.__version_info__ >= _KEEPS_LINES

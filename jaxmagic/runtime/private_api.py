@@ -36,7 +36,7 @@ _SETTINGS = (
 
 
 def backends_started() -> bool | None:
-    """Tell whether any backend has been started, without starting one."""
+    """Return whether any backend has been started, without starting one."""
     try:
         from jax._src import xla_bridge
 
@@ -204,7 +204,7 @@ def _is_ready(array: Any) -> bool:
 
 
 def profiler_running() -> bool:
-    """Tell whether a JAX profile was started and not stopped, without starting a backend."""
+    """Return whether a JAX profile was started and not stopped, without starting a backend."""
     try:
         from jax._src import profiler
 
@@ -246,7 +246,7 @@ def unregister_listener(kind: Literal["event_time_span", "event", "event_duratio
 
 
 def is_registered(listener: object) -> bool | None:
-    """Tell whether JAX still calls this time span listener.
+    """Return whether JAX still calls this time span listener.
 
     ``jax.monitoring.clear_event_listeners()`` removes all listeners.
     """
@@ -259,7 +259,7 @@ def is_registered(listener: object) -> bool | None:
 
 
 def is_registered_internal(file: str) -> bool:
-    """Tell whether JAX hides calls in this file from tracebacks, because its library has registered it.
+    """Return whether JAX hides calls in this file from tracebacks, because its library has registered it.
 
     ``False`` if unknown on this JAX.
     """
@@ -272,7 +272,7 @@ def is_registered_internal(file: str) -> bool:
 
 
 def cpu_async_dispatch() -> bool | None:
-    """Tell whether the CPU backend dispatches asynchronously."""
+    """Return whether the CPU backend dispatches asynchronously."""
     import jax
 
     try:

@@ -17,7 +17,7 @@ _COUNTS = re.compile(r"\b(?:num_partitions|replica_count)=(\d+)")
 
 
 def are_several() -> bool:
-    """Tell whether this is one of several JAX processes, without starting a backend."""
+    """Return whether this is one of several JAX processes, without starting a backend."""
     if not private_api.backends_started():
         return False
     import jax
@@ -27,7 +27,7 @@ def are_several() -> bool:
 
 @contextmanager
 def noticing() -> Iterator[Callable[[], bool]]:
-    """Yield a function that tells, after the block, whether a program in it ran on devices of other processes."""
+    """Yield a function that returns, after the block, whether a program in it ran on devices of other processes."""
     if not are_several():
         yield lambda: False
         return
@@ -36,7 +36,7 @@ def noticing() -> Iterator[Callable[[], bool]]:
 
 
 def spans(observed: ObservedPrograms) -> bool:
-    """Tell whether a program ran on devices of other processes, or may have, if this JAX cannot be observed."""
+    """Return whether a program ran on devices of other processes, or may have, if this JAX cannot be observed."""
     return are_several() and (observed.ran is None or any(map(_spans, observed.ran)))
 
 

@@ -77,7 +77,7 @@ class Timing(Record):
                 raise ValueError(f"{name}: expected a duration of 0 or more, got {value}")
         if (self.code_wait_ns or 0) > self.wait_ns:
             raise ValueError(
-                f"code_wait_ns: expected at most {self.wait_ns}, as long as the wait; got {self.code_wait_ns}"
+                f"code_wait_ns: expected at most {self.wait_ns}, as long as the wait, got {self.code_wait_ns}"
             )
         if self.host_ns < 0:
             raise ValueError(

@@ -91,7 +91,7 @@ def test_a_picture_in_a_view_answers(notebook: Notebook) -> None:
     assert it.locator("g[data-button='eager']").get_attribute("aria-pressed") == "true"
 
 
-def test_a_benchmark_shows_its_calls_in_their_order(notebook: Notebook) -> None:
+def test_a_benchmark_shows_its_calls_in_order(notebook: Notebook) -> None:
     it = view(notebook, BENCHMARK)
     choose(it, "Show", "calls in order")
     it.locator("svg text:visible", has_text="time of a call").wait_for()

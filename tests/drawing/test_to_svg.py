@@ -219,13 +219,13 @@ def flame_graph(**changes: Any) -> Flame:
         Cell(x=(3700.0, 3750.0), level=1, name="log", lines=("log",)),
     )
     size = Scale(label="memory held", quantity="size", low=0.0, high=4096.0)
-    values: dict[str, Any] = {"title": "held", "x": size, "cells": cells, "kinds": ("as before", "more")}
+    values: dict[str, Any] = {"title": "held", "x": size, "cells": cells, "kinds": ("unchanged", "more")}
     return Flame(**values | changes)
 
 
 def test_a_call_of_a_flame_graph_has_its_name_its_place_and_its_size_as_far_as_there_is_room() -> None:
     found = shown(draw(flame_graph()))
-    assert {"all 4.00 KiB", "train (train.py:30) 2.93 KiB", "train_step", "as before", "more"} <= set(found)
+    assert {"all 4.00 KiB", "train (train.py:30) 2.93 KiB", "train_step", "unchanged", "more"} <= set(found)
     assert "memory held (KiB)" in found
     assert not [each for each in found if "log" in each]
 

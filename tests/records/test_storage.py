@@ -69,7 +69,7 @@ def change(path: Any, *keys: Any, to: Any) -> None:
     [
         (["format"], "other", 'no field "format" that says "jaxmagic"'),
         (["version"], 99, 'field "version": expected at most 2, which this jaxmagic reads, got 99. Update jaxmagic'),
-        (["version"], 0, 'field "version": expected a whole number from 1 on, got 0'),
+        (["version"], 0, 'field "version": expected an integer of at least 1, got 0'),
         (["version"], True, 'field "version"'),
         (["waiting"], 3, 'field "waiting": there is no such field in a file of jaxmagic'),
         (
@@ -80,10 +80,10 @@ def change(path: Any, *keys: Any, to: Any) -> None:
         ),
         (["record"], [], 'field "record": expected an object, got []'),
         (["record", "wait_ns"], ..., 'field "record.wait_ns": missing'),
-        (["record", "wait_ns"], 1.5, 'field "record.wait_ns": expected a whole number, got 1.5'),
-        (["record", "wait_ns"], True, 'field "record.wait_ns": expected a whole number, got true'),
+        (["record", "wait_ns"], 1.5, 'field "record.wait_ns": expected an integer, got 1.5'),
+        (["record", "wait_ns"], True, 'field "record.wait_ns": expected an integer, got true'),
         (["record", "wait_ns"], -1, 'field "record.wait_ns": expected at least 0, got -1'),
-        (["record", "wait_ns"], 10**30, 'field "record.wait_ns": expected a whole number of less than 60 bits'),
+        (["record", "wait_ns"], 10**30, 'field "record.wait_ns": expected an integer of at most 60 bits'),
         (
             ["record", "started_at"],
             "<script>",
@@ -96,9 +96,9 @@ def change(path: Any, *keys: Any, to: Any) -> None:
         (
             ["record", "notes", 0, "facts", "text"],
             ["a"],
-            'notes[0].facts["text"]": expected a whole number or a finite number or a string, got ["a"]',
+            'notes[0].facts["text"]": expected an integer or a finite number or a string, got ["a"]',
         ),
-        (["record", "notes", 0, "facts", "text"], 10**30, "expected a whole number of less than 60 bits"),
+        (["record", "notes", 0, "facts", "text"], 10**30, "expected an integer of at most 60 bits"),
         (["record", "surprise"], 3, 'field "record.surprise": there is no such field in a Timing'),
         (["record", "compilations", 0, "cause", "kind"], "magic", 'field "record.compilations[0].cause.kind"'),
         (["record", "compilations", 1, "cache"], "maybe", 'field "record.compilations[1].cache"'),
@@ -263,7 +263,7 @@ def test_a_real_profile_comes_back_equal(tmp_path: Any, x: Any) -> None:
     [
         (["before_bytes"], {}, 'field "record.before_bytes": expected a list, got {}'),
         (["before_bytes", 0], ["cpu:0"], 'field "record.before_bytes[0]": expected a list of 2, got ["cpu:0"]'),
-        (["before_bytes", 0, 1], "1", 'field "record.before_bytes[0][1]": expected a whole number, got "1"'),
+        (["before_bytes", 0, 1], "1", 'field "record.before_bytes[0][1]": expected an integer, got "1"'),
         (["before_bytes", 0, 0], None, 'field "record.before_bytes[0][0]": expected a string, got null'),
         (["executables", 0, "peak"], 3, 'field "record.executables[0].peak": there is no such field'),
         (["executables", 0, "ran"], 1, 'field "record.executables[0].ran": expected true or false, got 1'),
@@ -282,7 +282,7 @@ def test_a_real_profile_comes_back_equal(tmp_path: Any, x: Any) -> None:
         (
             ["timeline", "device_bytes", "gpu:0", 1],
             1.5,
-            'field "record.timeline.device_bytes["gpu:0"][1]": expected a whole number, got 1.5',
+            'field "record.timeline.device_bytes["gpu:0"][1]": expected an integer, got 1.5',
         ),
         (
             ["timeline", "device_bytes", "gpu:0"],
@@ -312,7 +312,7 @@ def test_a_real_profile_comes_back_equal(tmp_path: Any, x: Any) -> None:
         (
             ["heap", "after", "samples", 0, "stack", 0, "line"],
             "3",
-            'field "record.heap.after.samples[0].stack[0].line": expected a whole number, got "3"',
+            'field "record.heap.after.samples[0].stack[0].line": expected an integer, got "3"',
         ),
     ],
 )

@@ -168,7 +168,7 @@ def test_every_kind_of_block_has_a_writer_in_both_media() -> None:
 @pytest.mark.parametrize("write", [to_text, to_html])
 @pytest.mark.parametrize("other", [3, "text", None, Style(), jaxmagic.Finding])
 def test_what_is_no_record_has_no_report(write: Callable[[object], str], other: object) -> None:
-    with pytest.raises(TypeError, match="expected a record; got"):
+    with pytest.raises(TypeError, match="expected a record, got"):
         write(other)
 
 

@@ -110,7 +110,7 @@ def test_a_block_that_took_no_time_has_no_bar_to_divide(timing: Any) -> None:
 
 
 def test_an_unknown_record_is_a_type_error() -> None:
-    with pytest.raises(TypeError, match="expected a record; got int"):
+    with pytest.raises(TypeError, match="expected a record, got int"):
         to_html(3)
 
 

@@ -31,7 +31,7 @@ def take_device_time(call: Callable[[], object], calls: int) -> DeviceTime:
         profiler.cancel()
     windows = windows_of(recording)
     if len(windows) != calls:
-        return DeviceTime(calls=calls, problem="The profiler dropped the markers of some calls.")
+        return DeviceTime(calls=calls, problem="The profiler dropped some run markers.")
     summary = summarize(recording, windows)
     busy = {each.device: each.busy_ns for each in summary.device_uses if each.busy_ns}
     if not busy:

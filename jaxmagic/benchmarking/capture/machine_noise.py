@@ -110,7 +110,7 @@ def measure_programs(_: None) -> tuple[Benchmark, ...]:
 
 
 def _may_be_here(environment: Environment) -> bool:
-    """Tell whether an environment may be the current one.
+    """Return whether an environment may be the current one.
 
     Devices are not compared before a backend has started, because they are unknown until then.
     """

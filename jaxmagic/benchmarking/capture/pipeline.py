@@ -60,7 +60,7 @@ def take_pipelined(runner: Runner, call_ns: float, budget_ns: float) -> Pipeline
 
 
 def _may_block_each_other(value: Any) -> bool:
-    """Tell whether calls that are in flight together may deadlock.
+    """Return whether calls that are in flight together may deadlock.
 
     Several devices of one CPU share its threads. The threads of one call may wait for devices whose threads wait for
     another call, and after 40 s XLA ends the process (seen with JAX 0.10.2, four devices and two processors).

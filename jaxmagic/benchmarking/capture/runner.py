@@ -204,7 +204,7 @@ class Runner:
         return max(ended_ns - started_ns, 1)
 
     def detect_serial(self) -> bool:
-        """Tell whether calls return only when their work is done, so that they cannot overlap."""
+        """Return whether calls return only when their work is done, so that they cannot overlap."""
         log, waited = WaitLog(), []
         log.start()
         try:
@@ -230,7 +230,7 @@ class Runner:
         return median(empty._plain_sample(calls) for _ in range(_EMPTY_SAMPLES)) / calls
 
     def leaves_work_behind(self, calls: list[tuple[int, int]]) -> bool:
-        """Tell whether `calls`, timed by :meth:`single_call`, still had work running when their result was ready.
+        """Return whether `calls`, timed by :meth:`single_call`, still had work running when their result was ready.
 
         If the result contains arrays, most of the calls must have had some, beyond noise. Otherwise one is enough.
         """

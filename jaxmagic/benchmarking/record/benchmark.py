@@ -77,7 +77,7 @@ class Benchmark(Record, TimeitAttributes):
         taken = sum(each.sample_count for each in self.launches)
         if self.launches and taken != len(self.latency.samples_ns):
             raise ValueError(
-                f"launches: expected {len(self.latency.samples_ns)} samples, as many as in latency; got {taken}"
+                f"launches: expected {len(self.latency.samples_ns)} samples, as many as in latency, got {taken}"
             )
 
     @property

@@ -54,7 +54,7 @@ def check_turns(pipelined: Trial | None, waited: Trial | None) -> None:
     expected = 2 * len(pipelined.samples_ns)
     if waited is not None and len(waited.samples_ns) != expected:
         raise ValueError(
-            f"waited.samples_ns: expected {expected} samples, two for each of pipelined; got {len(waited.samples_ns)}"
+            f"waited.samples_ns: expected {expected} samples, two for each of pipelined, got {len(waited.samples_ns)}"
         )
 
 

@@ -35,7 +35,7 @@ def variable(name: str, values: Sequence[Any]) -> Variable:
 
 
 def _is_among(value: Any, seen: dict[Any, int]) -> bool:
-    """Tell whether a value was seen before, and add it."""
+    """Return whether a value was seen before, and add it."""
     try:
         is_known = value in seen
         seen[value] = 1

@@ -37,7 +37,7 @@ def tradeoff(record: Comparison | Sweep) -> Curves | None:
 
 
 def is_worth_a_picture(record: Comparison | Sweep) -> bool:
-    """Tell whether candidates, or the points of a sweep, differ noticeably in their peak memory."""
+    """Return whether candidates, or the points of a sweep, differ noticeably in their peak memory."""
     comparisons = [record] if isinstance(record, Comparison) else [each.comparison for each in record.points]
     peaks = [each.memory_bytes for one in comparisons if one for each in one.candidates if each.memory_bytes]
     return len(peaks) > 1 and max(peaks) > _WORTH_A_PICTURE * min(peaks)

@@ -156,7 +156,7 @@ def called(candidate: Labelled) -> Statements:
 
 
 def is_one_call(candidate: Labelled) -> bool:
-    """Tell whether an expression calls one function and does nothing else, such as ``model.loss(params, x, n=3)``."""
+    """Return whether an expression only calls one function, such as ``model.loss(params, x, n=3)``."""
     return isinstance(candidate.expression, ast.Call) and all(
         isinstance(node, _READS) for node in _operands(candidate)
     )

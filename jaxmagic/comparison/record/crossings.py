@@ -115,7 +115,7 @@ def _crossings(pair: _Pair, variable: str, beyond: float) -> list[Crossing]:
 
 
 def _certain(ratios: Sequence[_Ratio], beyond: float) -> list[bool]:
-    """Tell whether each ratio differs from one, by its samples and by more than the noise between points."""
+    """Return whether each ratio differs from one, by its samples and by more than the noise between points."""
     noise = scatter(
         [log(each.size) for each in ratios], [each.log for each in ratios], [each.error for each in ratios]
     )

@@ -101,12 +101,12 @@ def _growth(sizes: tuple[float, ...], times: tuple[float, ...], errors: tuple[fl
 
 
 def is_known(growth: Growth) -> bool:
-    """Tell whether an exponent is known well enough: its interval cannot contain both n and n^2."""
+    """Return whether an exponent is known well enough: its interval cannot contain both n and n^2."""
     return growth.exponent.high - growth.exponent.low < _WIDEST
 
 
 def is_bounded(growth: Growth) -> bool:
-    """Tell whether the interval of an exponent is worth reporting: it reaches at most one from its value."""
+    """Return whether the interval of an exponent is worth reporting: it reaches at most one from its value."""
     exponent = growth.exponent
     return max(exponent.high - exponent.value, exponent.value - exponent.low) <= _FARTHEST
 

@@ -209,7 +209,7 @@ def _more(comparison: Comparison, needed: int) -> str:
 
 
 def lacks_rounds(comparison: Comparison) -> bool:
-    """Tell whether there are fewer rounds than a verdict needs."""
+    """Return whether there are fewer rounds than a verdict needs."""
     return len(comparison.again.samples_ns) < _rounds_needed(comparison)
 
 

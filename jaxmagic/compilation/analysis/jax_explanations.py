@@ -20,7 +20,7 @@ def read(text: str, call: Call | None) -> Cause | None:
 
 
 def never_seen(text: str) -> bool:
-    """Tell whether JAX says that the function object is new to it."""
+    """Return whether JAX says that the function object is new to it."""
     return "never seen function" in text
 
 
@@ -30,7 +30,7 @@ def call_site(text: str) -> str:
 
 
 def hints_at_new_function(text: str) -> bool:
-    """Tell whether JAX has seen a different function called from the same line."""
+    """Return whether JAX has seen a different function called from the same line."""
     return "on the same line" in text
 
 

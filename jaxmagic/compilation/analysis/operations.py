@@ -45,7 +45,7 @@ def operation_cause(call: Call, earlier: Sequence[Call]) -> Cause:
 
 
 def _same_use(now: Call, before: Call) -> bool:
-    """Tell whether two calls differ in sizes and types only; if not, they have only the operation in common."""
+    """Return whether two calls differ in sizes and types only; if not, they have only the operation in common."""
     same_names = (
         now.call_signature == before.call_signature
         and now.leaves.keys() == before.leaves.keys()

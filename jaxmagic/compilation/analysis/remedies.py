@@ -172,7 +172,7 @@ def combined(causes: Sequence[Cause]) -> Cause:
 
 
 def _follows(cause: Cause, first: Cause) -> bool:
-    """Tell whether a dtype differs because the first difference is ``jax_enable_x64``."""
+    """Return whether a dtype differs because the first difference is ``jax_enable_x64``."""
     return first.argument == "jax_enable_x64" and cause.kind == "dtype"
 
 

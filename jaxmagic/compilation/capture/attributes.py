@@ -67,7 +67,7 @@ def compared_fields(value: Any) -> dict[str, Any] | None:
 
 
 def holds_more(kind: type) -> bool:
-    """Tell whether objects of a class hold data beside attributes and slots, which only C code can read.
+    """Return whether objects of a class hold data beside attributes and slots, which only C code can read.
 
     >>> holds_more(type("Model", (), {})), holds_more(type("Rate", (float,), {}))
     (False, True)
@@ -84,7 +84,7 @@ def holds_more(kind: type) -> bool:
 
 
 def is_users_class(kind: type) -> bool:
-    """Tell whether a class is the user's own, and neither Python's nor an installed package's.
+    """Return whether a class is the user's own, and neither Python's nor an installed package's.
 
     >>> import fractions
     >>> is_users_class(type("Own", (), {"__module__": "__main__"})), is_users_class(fractions.Fraction)
@@ -101,7 +101,7 @@ def is_users_class(kind: type) -> bool:
 
 
 def is_written(kind: type) -> bool:
-    """Tell whether a class is created by a statement, which may run again, and is not one of Python's built-in types.
+    """Return whether a class is created by a statement, which may run again, and is not a built-in type of Python.
 
     >>> is_written(dict), is_written(type("Own", (), {"__module__": "__main__"}))
     (False, True)
@@ -110,7 +110,7 @@ def is_written(kind: type) -> bool:
 
 
 def is_users_file(file: str) -> bool:
-    """Tell whether the code of a file is the user's own."""
+    """Return whether the code of a file is the user's own."""
     return is_users(Frame(function="", file=file, line=0))
 
 

@@ -305,7 +305,7 @@ def _plain_name(name: object) -> str:
 
 
 def _cache_in_use() -> bool:
-    """Tell whether there is a persistent cache; JAX reports the request even if there is none."""
+    """Return whether there is a persistent cache; JAX reports the request even if there is none."""
     import jax
 
     return bool(jax.config.jax_compilation_cache_dir and jax.config.jax_enable_compilation_cache)

@@ -132,7 +132,7 @@ def _with_outer(call: Call, frame: FrameType | None) -> Call:
 
 
 def is_compiling(thread: int) -> bool:
-    """Tell whether `thread` is inside ``jax._src.compiler``; ``False`` if this JAX has no such module."""
+    """Return whether `thread` is inside ``jax._src.compiler``; ``False`` if this JAX has no such module."""
     frame = sys._current_frames().get(thread)
     for _ in range(_DEEPEST):
         if frame is None:
@@ -240,7 +240,7 @@ def _is_pmap(function: Any) -> bool:
 
 
 def _jitted_by_jax(function: Any) -> bool:
-    """Tell whether a function defines one of JAX's operations, as the one that ``jnp.sin`` jits."""
+    """Return whether a function defines one of JAX's operations, as the one that ``jnp.sin`` jits."""
     if not is_exactly(function, FunctionType):
         return False
     operation = getattr(sys.modules.get(function.__module__), function.__name__, None)
@@ -249,7 +249,7 @@ def _jitted_by_jax(function: Any) -> bool:
 
 
 def _called_from_jax(frame: FrameType | None) -> bool:
-    """Tell whether a jitted function was called by JAX itself, and not by code that has jitted it."""
+    """Return whether a jitted function was called by JAX itself, and not by code that has jitted it."""
     while frame is not None:
         module = str(frame.f_globals.get("__name__", ""))
         if not module.startswith(("jax._src.pjit", "jax._src.traceback_util", "jax._src.pmap")):

@@ -77,7 +77,7 @@ def split_source(source: object) -> tuple[str | None, str | None]:
 
 
 def is_internal(location: str | None) -> bool:
-    """Tell whether a location is in JAX's own code."""
+    """Return whether a location is in JAX's own code."""
     return location is not None and location.startswith(_jax_directory())
 
 

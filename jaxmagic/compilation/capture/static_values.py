@@ -88,7 +88,7 @@ def _class(kind: type, depth: int) -> str:
 
 
 def _is_jaxs(kind: type) -> bool:
-    """Tell whether a class is JAX's own, so that its ``repr`` may run: a mesh, a sharding, ``jnp.float32``."""
+    """Return whether a class is JAX's own, so that its ``repr`` may run: a mesh, a sharding, ``jnp.float32``."""
     import jax
 
     return kind is type(jax.numpy.float32) or (inherits(kind, *placements()) and not is_users_class(kind))
@@ -102,5 +102,5 @@ def placements() -> tuple[type, ...]:
 
 
 def _by_identity(kind: type) -> bool:
-    """Tell whether objects of this type compare by identity."""
+    """Return whether objects of this type compare by identity."""
     return member(kind, "__eq__") is members(object)["__eq__"]

@@ -94,7 +94,7 @@ def need_of(program: Any) -> Executable:
 
 
 class _Plan(NamedTuple):
-    """Module and buffer assignment of a program, kept because the backend serializes them anew for each query."""
+    """Module and buffer assignment of a program, kept because the backend serializes them again for each query."""
 
     module: Any
     assignment: bytes

@@ -58,7 +58,7 @@ def _look(modules: dict[str, Any]) -> Imported:
 
 
 def is_module(node: Any) -> bool:
-    """Tell whether this is a module, without :func:`isinstance`, which would read the ``__class__`` of the object."""
+    """Return whether this is a module, without :func:`isinstance`, which would read its ``__class__``."""
     return issubclass(type(node), types.ModuleType)
 
 
@@ -69,7 +69,7 @@ def dict_of(module: types.ModuleType) -> dict[str, Any]:
 
 
 def is_users_module(held: dict[str, Any]) -> bool:
-    """Tell whether a module with these globals is neither installed nor part of Python."""
+    """Return whether a module with these globals is neither installed nor part of Python."""
     name, file = held.get("__name__"), held.get("__file__")
     if type(name) is not str or name.partition(".")[0] in _LIBRARIES:
         return False
@@ -86,7 +86,7 @@ def _python_paths() -> tuple[str, ...]:
 
 
 def is_of_magics(frame: types.FrameType) -> bool:
-    """Tell whether a frame belongs to IPython or to a magic, which refer to all names of the session again."""
+    """Return whether a frame belongs to IPython or to a magic, which refer to all names of the session again."""
     name = dict.get(frame.f_globals, "__name__")
     if type(name) is not str:
         return False

@@ -40,7 +40,7 @@ class Snapshot:
         return sum(each for _, each in self.device_bytes)
 
     def has(self, array: Any) -> bool:
-        """Tell whether this array was alive then; another array may have got its id since."""
+        """Return whether this array was alive then; another array may have got its id since."""
         reference = self.references.get(id(array))
         return reference is not None and reference() is array
 

@@ -39,7 +39,7 @@ def reader_of(kind: type) -> Reader | None:
 
 
 def _lasts(kind: type) -> bool:
-    """Tell whether a class is found in a library under its own name, so that remembering it keeps nothing alive."""
+    """Return whether a class is found in a library under its own name, so that remembering it keeps nothing alive."""
     held = _names_beside(kind)
     return held is not None and not is_users_module(held) and held.get(of_type("__name__", kind)) is kind
 

@@ -27,7 +27,7 @@ _SHARE = 0.003
 #: Processor time that it may take in addition to that share, so that a short block is sampled densely.
 _ALLOWANCE_NS = 300_000
 
-#: From this ratio of actual to requested sampling interval on, a note tells about it.
+#: From this ratio of actual to requested sampling interval on, a note reports it.
 _WORTH_A_NOTE = 1.2
 
 #: A thread that has not ended after this time hangs in a driver, and is abandoned.
@@ -71,7 +71,7 @@ class MemorySampler:
     ) -> None:
         if interval_ns < 1 or most_samples < 4:
             raise ValueError(
-                f"expected interval_ns from 1 on and most_samples from 4 on, got {interval_ns} and {most_samples}"
+                f"expected at least 1 for interval_ns and 4 for most_samples, got {interval_ns} and {most_samples}"
             )
         self._interval_ns = interval_ns
         self._read_high_water = read_high_water or high_water_bytes

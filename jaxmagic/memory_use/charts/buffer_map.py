@@ -65,7 +65,7 @@ def map_chart(
 
 
 def has_map(program: Executable) -> bool:
-    """Tell whether the allocations of a program are known, and take memory."""
+    """Return whether the allocations of a program are known, and take memory."""
     return bool(program.steps) and any(each.size_bytes for each in planned(program.allocations or ()))
 
 

@@ -22,7 +22,7 @@ _MOST_CELLS = 300
 _NARROWEST = 1 / 500
 
 #: How the memory of a call has changed. Freed arrays are not in the later profile, and have no rectangle.
-KINDS = ("as before", "more than before", "less than before")
+KINDS = ("unchanged", "more than before", "less than before")
 
 
 class _Place(NamedTuple):

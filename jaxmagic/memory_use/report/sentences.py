@@ -206,7 +206,7 @@ def _of_allocated(program: Executable, live_bytes: int) -> str:
 
 
 def about_limit(program: Executable) -> list[str]:
-    """Tell whether a program fits in the memory of its device, if the device reports it."""
+    """Return whether a program fits in the memory of its device, if the device reports it."""
     if program.fits is None or program.limit_bytes is None or program.peak_bytes is None:
         return []
     verdict = "fits" if program.fits else "does not fit"

@@ -125,7 +125,7 @@ class ClassifiedOp:
 
 
 def is_ours(kind: EventMetadata) -> bool:
-    """Tell whether an event belongs to a program of jaxmagic."""
+    """Return whether an event belongs to a program of jaxmagic."""
     return OURS in str(kind.stats.get("hlo_module"))
 
 

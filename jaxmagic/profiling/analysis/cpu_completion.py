@@ -58,7 +58,7 @@ def with_ends(recording: Trace) -> Trace:
 
 
 def is_cpu(device: str) -> bool:
-    """Tell whether a device is a CPU, of any host.
+    """Return whether a device is a CPU, of any host.
 
     >>> is_cpu("CPU:0"), is_cpu("host-a CPU:1"), is_cpu("GPU:0")
     (True, True, False)

@@ -28,6 +28,6 @@ def compiled_earlier(profile: Profile) -> list[str]:
 
 
 def _has_callers(stack: Stack, name: str) -> bool:
-    """Tell whether a stack has the user's lines outside the function of this name."""
+    """Return whether a stack has the user's lines outside the function of this name."""
     named = (at for at in reversed(range(len(stack))) if stack[at].function.rpartition(".")[2] == name)
     return any(map(is_users, stack[: next(named, len(stack))]))

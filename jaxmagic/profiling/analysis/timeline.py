@@ -167,7 +167,7 @@ def _is_noise(kind: EventMetadata) -> bool:
 
 
 def is_main(track: TraceLine, recording: Trace) -> bool:
-    """Tell whether a line is the thread that Python runs on."""
+    """Return whether a line is the thread that Python runs on."""
     return track.name in ("python", "main") or any(
         "PjitFunction" in recording.kinds[each].name for each in np.unique(track.kinds).tolist()
     )

@@ -42,7 +42,7 @@ class ProfileWatch:
         recorded: called with the trace; it returns notes, and its errors become notes.
         record: called with the record.
         progress: shows which run it is, from the start to the end.
-        notes: of the record, before others.
+        notes: come before the record's other notes.
         most_s: see :class:`RunPlan`; without effect if `cold`.
         most_events: likewise.
 
@@ -173,7 +173,7 @@ class ProfileWatch:
                 self._recorded.add(self._ended(), after_mark_ns)
 
     def _has_compiled(self) -> bool:
-        """Tell whether the run that goes on has compiled something, so that its time is not that of other runs."""
+        """Return whether the run that goes on has compiled something, so that its time is not that of other runs."""
         watch = self._watch
         return watch is not None and watch.has_compiled
 

@@ -82,7 +82,7 @@ class RunPlan:
         return (self.timings[-1].wall_ns - self.timings[-1].compile_ns) / 1e9
 
     def needs_another(self) -> bool:
-        """Tell whether another run should be timed."""
+        """Return whether another run should be timed."""
         if not self.timed:
             return True
         last = self.timings[-1]

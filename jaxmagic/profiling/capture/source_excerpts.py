@@ -36,7 +36,7 @@ def codes_of(frames: Iterable[Frame], *, trusted: bool = True) -> tuple[Code, ..
 
 
 def _is_code(file: str) -> bool:
-    """Tell whether Python has the file's lines already, or it is a regular ``.py`` file."""
+    """Return whether Python has the file's lines already, or it is a regular ``.py`` file."""
     return file in linecache.cache or (file.endswith(".py") and os.path.isfile(file))
 
 

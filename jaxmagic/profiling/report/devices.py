@@ -72,7 +72,7 @@ def about_allocators(profile: Profile) -> list[str]:
 
 
 def _is_hosts(allocator: str) -> bool:
-    """Tell whether an allocator gives memory of the host, whatever the host itself is called.
+    """Return whether an allocator gives memory of the host, whatever the host itself is called.
 
     >>> _is_hosts("xla_gpu_host_bfc"), _is_hosts("host-a GPU_0_bfc")
     (True, False)
@@ -128,7 +128,7 @@ def _pieces(array: Sharded) -> str:
 
 
 def _has_more_than_computation(profile: Profile) -> bool:
-    """Tell whether there are several devices, or copies or collectives that take some time."""
+    """Return whether there are several devices, or copies or collectives that take some time."""
     least = _WORTH_A_TABLE * profile.device_ns
     moved = sum(each.copy_ns + each.collective_ns + each.callback_ns for each in profile.device_uses)
     return len(profile.device_uses) > 1 or moved > least

@@ -180,7 +180,7 @@ class Completion:
     def _wait_for_dropped(self) -> int | None:
         """Find when the work for the dropped value was done; ``None`` if nothing had to be waited for.
 
-        Its arrays tell that to the microsecond; the fence tells it only above its own noise. A failure is ignored, as
+        Its arrays show that to the microsecond; the fence shows it only above its own noise. A failure is ignored, as
         it would be if the arrays had been deleted already.
         """
         dropped, self.dropped = self.dropped, None
@@ -234,5 +234,5 @@ class Completion:
 
 
 def _is_ready(array: Any) -> bool:
-    """Tell whether an array is ready; typed keys do not say."""
+    """Return whether an array is ready; typed keys do not say."""
     return hasattr(array, "is_ready") and array.is_ready()

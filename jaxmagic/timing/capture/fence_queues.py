@@ -168,7 +168,7 @@ class Queue:
             self._make_room()
 
     def is_near_idle(self, time_ns: int) -> bool:
-        """Tell whether an idle program may take this long on a busy machine."""
+        """Return whether an idle program may take this long on a busy machine."""
         if self.several:
             return time_ns <= _SURE_NS
         return time_ns < (1 if self.costs.at_once else 2) * self.costs.cold_limit_ns
@@ -267,7 +267,7 @@ def _compile(devices: Sequence[Any]) -> Program:
 
 
 def jit_disabled() -> bool:
-    """Tell whether ``jax.disable_jit()`` is in effect, under which a compiled program cannot be called."""
+    """Return whether ``jax.disable_jit()`` is in effect, under which a compiled program cannot be called."""
     import jax
 
     return bool(jax.config.jax_disable_jit)

@@ -110,7 +110,7 @@ def find_arrays(result: Any) -> Found:
 
 
 def is_array(value: Any) -> bool:
-    """Tell whether this is an array with values: no tracer.
+    """Return whether this is an array with values: no tracer.
 
     Asked of the type, because an object may answer anything.
     """
@@ -121,7 +121,7 @@ _Kind = Literal["array", "parts", "nothing"]
 
 
 def _kind_of(kind: type) -> _Kind:
-    """Tell whether objects of this class are arrays, or may hold some."""
+    """Return whether objects of this class are arrays, or may hold some."""
     import jax
 
     if inherits(kind, jax.core.Tracer):  # what it holds is JAX's; on JAX 0.8 it inherits from the arrays, too

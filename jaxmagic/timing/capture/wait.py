@@ -49,7 +49,7 @@ def wait_for_all(arrays: list[Any]) -> None:
 
 
 def _is_plain_tree(value: Any) -> bool:
-    """Tell whether ``jax.block_until_ready`` finds every array in `value` and terminates."""
+    """Return whether ``jax.block_until_ready`` finds every array in `value` and terminates."""
     import jax
 
     try:

@@ -45,7 +45,7 @@ def test_a_few_samples_have_a_median_and_no_interval(benchmark: Benchmark) -> No
         (lambda b: replace(b, pipelined=Trial(samples_ns=(), evaluations=1)), "pipelined.samples_ns is empty"),
         (
             lambda b: replace(b, pipelined=Trial(samples_ns=(1,) * 3, evaluations=1), waited=b.latency),
-            "waited.samples_ns: expected 6 samples, two for each of pipelined; got",
+            "waited.samples_ns: expected 6 samples, two for each of pipelined, got",
         ),
     ],
 )

@@ -25,7 +25,7 @@ def test_each_sample_is_there_once_and_belongs_to_its_process(benchmark: Benchma
     assert [each.first_call_ns for each in record.launches] == 5 * [benchmark.first_call.wall_ns]
     assert chosen(record, [3, 1]).trials == (record.trials[3], record.trials[1])
     assert benchmark.trials == (benchmark.latency,)
-    with pytest.raises(ValueError, match="launches: expected 90 samples, as many as in latency; got 450"):
+    with pytest.raises(ValueError, match="launches: expected 90 samples, as many as in latency, got 450"):
         replace(record, latency=benchmark.latency)
 
 

@@ -56,10 +56,10 @@ def test_what_became_of_it_is_its_colour() -> None:
     told = {name: KINDS[each.kind] for name, each in found.items()}
     assert told == {
         ("all", 0): "less than before",
-        ("a", 1): "as before",
+        ("a", 1): "unchanged",
         ("b", 1): "less than before",
         ("c", 2): "less than before",
-        ("c", 1): "as before",
+        ("c", 1): "unchanged",
         ("b", 2): "more than before",
     }
 

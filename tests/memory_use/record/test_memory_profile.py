@@ -57,7 +57,7 @@ def array(live_arrays: Any, device: str, size_bytes: int) -> Any:
     return replace(one, device_bytes=((device, size_bytes),))
 
 
-def test_the_peak_is_that_of_the_hungriest_that_says(memory_profile: Any, executable: Any) -> None:
+def test_the_peak_is_the_largest_known_one_of_the_programs(memory_profile: Any, executable: Any) -> None:
     silent = executable(output_bytes=None, argument_bytes=10**9)
     assert memory_profile(executables=(silent, executable())).peak_bytes == 4096
     assert memory_profile(executables=(silent,)).peak_bytes is None

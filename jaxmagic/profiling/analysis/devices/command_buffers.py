@@ -20,7 +20,7 @@ from ...record.recording import EventMetadata, Trace
 
 
 def in_command_buffer(kind: EventMetadata) -> bool:
-    """Tell whether an event is a kernel of a command buffer."""
+    """Return whether an event is a kernel of a command buffer."""
     return str(kind.stats.get("hlo_op", "")).startswith("command_buffer")
 
 
@@ -103,7 +103,7 @@ def _ops_by_place(kernels: Sequence[str], module: HloModule) -> list[str | None]
 
 
 def _in_order(low: int | None, high: int | None) -> bool:
-    """Tell whether one position precedes the other; it does not where the next run of a graph starts."""
+    """Return whether one position precedes the other; it does not where the next run of a graph starts."""
     return low is not None and high is not None and low < high
 
 
@@ -116,7 +116,7 @@ def _schedule(module: HloModule) -> Iterator[int]:
 
 
 def ran_in_graphs(kinds: Iterable[EventMetadata]) -> bool:
-    """Tell whether any kernels ran in CUDA graphs."""
+    """Return whether any kernels ran in CUDA graphs."""
     return any(in_command_buffer(each) or "command_buffer" in each.stats for each in kinds)
 
 

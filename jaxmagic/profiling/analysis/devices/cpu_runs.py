@@ -2,7 +2,7 @@
 
 A sort, for example, copies each of its operands and then sorts: each of these steps is an event with the name of the
 sort. An operation of the entry computation runs once per execution of the program. All operations of another
-computation, such as the body of a loop, run equally often, and the one with fewest events tells how often that is.
+computation, such as the body of a loop, run equally often, and the one with the fewest events shows how often.
 """
 
 from __future__ import annotations

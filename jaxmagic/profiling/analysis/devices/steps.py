@@ -108,7 +108,7 @@ class Executions:
             self._note(device, key, name, starts, taken_ps)
 
     def _is_outside(self, program: ProgramKey, name: str) -> bool:
-        """Tell whether an operation is outside all called computations, or the module is not known."""
+        """Return whether an operation is outside all called computations, or the module is not known."""
         module = self._recording.modules.get(program)
         number = None if module is None else module.instruction_ids.get(name)
         if module is None or number is None:
