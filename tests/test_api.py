@@ -234,7 +234,7 @@ def test_what_a_program_would_need_is_known_without_running_it(x: Any) -> None:
         (
             lambda x: jaxmagic.live([x]),
             TypeError,
-            "live(): expected names and what they hold, got list. "
+            "live(): expected a mapping from names to values, got list. "
             'Write live({"params": params}), or live() for the names of the caller.',
         ),
     ],

@@ -21,6 +21,7 @@ from matplotlib.figure import Figure
 import jaxmagic
 from jaxmagic.compilation.record.compilation import Cause
 from jaxmagic.records.exportable import Exportable
+from jaxmagic.records.note import note
 from jaxmagic.report.displayable import Displayable
 from jaxmagic.session.history import History
 
@@ -69,13 +70,14 @@ def make(
         "Compilation": compilation(),
         "Cause": Cause(kind="shape", reason="shape of x"),
         "Environment": environment,
+        "Note": note("timing.standstill", stood_ns=7, unheard="all"),
     }
     return found.__getitem__
 
 
 def test_the_kinds_are_those_that_the_changelog_names() -> None:
     assert len(RECORDS) == 11
-    assert PARTS == ["Cause", "Compilation", "Environment"]
+    assert PARTS == ["Cause", "Compilation", "Environment", "Note"]
 
 
 @pytest.mark.parametrize("kind", RECORDS)

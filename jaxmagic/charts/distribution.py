@@ -79,7 +79,7 @@ def hill(ratios: Sequence[float]) -> tuple[tuple[float, float], ...]:
 def distributions(calls: Mapping[str, Sequence[float]], title: str, marks: tuple[Mark, ...] = ()) -> Curves:
     """Describe the distribution of each candidate's calls, from the fastest call to where only outliers are left."""
     low = min(map(min, calls.values()))
-    high = max(map(medians.end_without_outliers, calls.values()))
+    high = max(map(_without_outliers, calls.values()))
     if high <= low:
         low, high = (0.9 * low, 1.1 * low) if low else (0.0, 1.0)
     beyond = sum(each > high for samples in calls.values() for each in samples)
@@ -100,3 +100,9 @@ def distributions(calls: Mapping[str, Sequence[float]], title: str, marks: tuple
         marks=marks,
         note=f"{beyond} beyond" if beyond else "",
     )
+
+
+def _without_outliers(calls: Sequence[float]) -> float:
+    """Return where the samples end, apart from outliers."""
+    low, high = medians.quartiles(calls)
+    return min(max(calls), high + 3 * max(high - low, 0.01 * high))

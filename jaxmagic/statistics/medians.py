@@ -127,8 +127,8 @@ def mean_interval(samples: Sequence[float], confidence: float = CONFIDENCE) -> E
     values = np.asarray(samples, dtype=float)
     if len(values) < _FEWEST_FOR_A_MEAN:
         return None
-    effective = max(len(values) / correlation_time(samples), 2.0)
-    reach = float(stdtrit(effective - 1, (1 + confidence) / 2) * np.std(values, ddof=1) / effective**0.5)
+    worth = max(len(values) / correlation_time(samples), 2.0)
+    reach = float(stdtrit(worth - 1, (1 + confidence) / 2) * np.std(values, ddof=1) / worth**0.5)
     middle = float(np.mean(values))
     return Estimate(value=middle, low=middle - reach, high=middle + reach, confidence=confidence)
 
@@ -182,8 +182,8 @@ def _correlation_time(centred: NDArray[np.float64]) -> float:
     correlations = np.fft.irfft(spectrum * np.conj(spectrum))[: count // 2 * 2] / count / variance
     pairs = correlations[0::2] + correlations[1::2]
     ends = np.nonzero(pairs <= 1e-9)[0]
-    time = -1.0 + 2.0 * float(np.sum(pairs[: ends[0]] if len(ends) else pairs))
-    return max(1.0, round(time, 9))  # rounded so that reversed samples give the same
+    found = -1.0 + 2.0 * float(np.sum(pairs[: ends[0]] if len(ends) else pairs))
+    return max(1.0, round(found, 9))  # the same for the samples in reverse
 
 
 @lru_cache(maxsize=64)
@@ -202,7 +202,7 @@ def _rank(count: int, confidence: float) -> int:
         return 0
     seldom = (1 - confidence) / 2
     rank = int(max(np.nan_to_num(bdtrik(seldom, count, 0.5)), 0))
-    while bdtr(rank, count, 0.5) <= seldom:  # the inverse is only approximate
+    while bdtr(rank, count, 0.5) <= seldom:  # the inverse is a root, found to some digits
         rank += 1
     while rank > 0 and bdtr(rank - 1, count, 0.5) > seldom:
         rank -= 1
@@ -226,12 +226,6 @@ def quantile(samples: Sequence[float], share: float) -> float:
     4.0
     """
     return float(np.quantile(np.asarray(samples, dtype=float), share))
-
-
-def end_without_outliers(samples: Sequence[float]) -> float:
-    """Return where a chart of the samples ends: at the largest, or three interquartile ranges above the quartile."""
-    low, high = quartiles(samples)
-    return min(float(np.max(samples)), high + 3 * max(high - low, 0.01 * high))
 
 
 class Histogram(NamedTuple):
@@ -262,6 +256,7 @@ def histogram(samples: Sequence[float], bins: int = 30) -> Histogram | None:
     values = np.asarray(samples, dtype=float)
     if len(values) < 10 or np.ptp(values) == 0:
         return None
-    end = end_without_outliers(samples)
+    low, high = quartiles(samples)
+    end = min(float(np.max(values)), high + 3 * max(high - low, 0.01 * high))
     counts, _ = np.histogram(np.minimum(values, end), bins, (float(np.min(values)), end))
     return Histogram(tuple(map(int, counts)), float(np.min(values)), end, int(np.sum(values > end)))

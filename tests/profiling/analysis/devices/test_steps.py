@@ -170,6 +170,7 @@ def test_that_the_next_item_is_fetched_is_known_by_pythons_own_names_for_it_alon
     assert (found.input_ns, found.host_ns) == ((30, 0, 0), (0, 30, 30))
 
 
+@pytest.mark.clock
 def test_a_host_callback_is_the_hosts_time_and_no_computation() -> None:
     import time
 
