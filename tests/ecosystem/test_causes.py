@@ -118,7 +118,7 @@ def test_another_linen_module_is_told_by_its_fields() -> None:
     key = jax.random.key(0)
     compiled(lambda: make(4)(key))
     assert compiled(lambda: make(4)(key)).cause.reason.endswith("as a different function object")
-    assert compiled(lambda: make(5)(key)).cause.reason.endswith("with another module.features: 5 now, 4 before")
+    assert compiled(lambda: make(5)(key)).cause.reason.endswith("with a different module.features: 5 now, 4 before")
     assert compiled(lambda: make(6)(key)).cause.remedy is None
 
 
