@@ -30,7 +30,7 @@ class _Place(NamedTuple):
 
 @dataclass(slots=True)
 class Fact:
-    """What is known of an array. All of it is queried at once, because the array may be deleted any time."""
+    """Facts about an array, queried at once because the array may be deleted at any time."""
 
     array: Any
     place: _Place
@@ -45,7 +45,7 @@ class Fact:
 
     @property
     def shared_bytes(self) -> tuple[tuple[str, int], ...]:
-        """Those of these bytes that have been counted for another array."""
+        """The part of these bytes that has been counted for another array."""
         return tuple((name, self.shard_bytes) for name in self.shared)
 
     @property

@@ -44,7 +44,7 @@ class Bound(NamedTuple):
 
     @property
     def idle_ns(self) -> float:
-        """For how much of a run the device did nothing."""
+        """The time per run in which the device did nothing."""
         return max(self.run_ns - self.busy_ns - self.callback_ns, 0.0)
 
 
