@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 from ...benchmarking.capture.runner import runner_of
-from ...runtime.functions import is_folded, name_of
+from ...runtime.functions import is_folded, is_jitted, name_of
 from .contestants import Call, Entry
 from .derivatives import Moded, derivative
 
@@ -38,7 +38,7 @@ def entries_of(
             code=name if candidate.mode == "forward" else f"{candidate.mode} of {name}",
             folded=setup is None and is_folded(fn, args, kwargs),
             like=candidate.like,
-            call=partial(_call, fn, args, kwargs, setup),
+            call=partial(_call, fn, args, kwargs, setup) if is_jitted(fn) else None,
         )
     return entries
 

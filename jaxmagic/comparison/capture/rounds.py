@@ -24,9 +24,11 @@ from ...progress.record import SILENT, Progress
 from ...runtime import jax_errors
 from ...runtime.clock import Clock, now_ns, timestamp
 from ...runtime.environment import probe
+from ...runtime.executed_programs import executables
 from ...runtime.functions import compiled_for, is_jitted
 from ...runtime.several import noticing, refuse_to_count
 from ...statistics.medians import median
+from ...timing.capture.fence_queues import jit_disabled
 from ...timing.record import Timing
 from ..record.candidate import Candidate, Check, CheckKind, Work
 from ..record.comparison import Comparison
@@ -184,15 +186,19 @@ def _first_call(
 
 
 def _need(entry: Entry) -> Executable | None:
-    """Return the memory need of a candidate that calls one jitted function; its program is in JAX's caches by now.
+    """Return the memory need of a candidate that calls one jitted function, whose program is loaded by now.
 
-    Other candidates may run several programs. JAX does not report which, and the largest of them would say nothing
-    about their sum.
+    A program that was not loaded before is not what the candidate ran, as under ``jax.disable_jit()``. Other
+    candidates may run several programs. JAX does not report which, and the largest of them would say nothing about
+    their sum.
     """
     with suppress(Exception), unheard():
         if entry.call is not None:
             fn, args, kwargs = entry.call()
-            return need_of(compiled_for(fn, args, kwargs)[0]) if is_jitted(fn) else None
+            loaded = executables()
+            if is_jitted(fn) and not jit_disabled():
+                program = compiled_for(fn, args, kwargs)[0]
+                return need_of(program) if any(program is each for each in loaded) else None
     return None
 
 

@@ -20,6 +20,8 @@ import jaxmagic
 from jaxmagic.benchmarking.capture.plan import Plan
 from jaxmagic.benchmarking.capture.runner import Runner
 from jaxmagic.comparison.capture.contestants import Contestants, Entry
+from jaxmagic.comparison.capture.derivatives import in_modes
+from jaxmagic.comparison.capture.entries_from_functions import entries_of
 from jaxmagic.comparison.capture.rounds import take_comparison
 from jaxmagic.comparison.capture.turns import Turns
 from jaxmagic.comparison.record.comparison import Comparison
@@ -157,6 +159,23 @@ def test_to_tell_the_memory_compiles_nothing_and_leaves_jax_as_it_is(static: boo
     assert ran_from_python == []  # JAX's C++ cache has been left as it was
     assert [each.memory_bytes for each in found.candidates] == [found.candidate("f").memory_bytes] * 2
     assert found.candidate("f").memory_bytes >= 2 * x.nbytes
+
+
+def test_a_program_that_the_candidate_did_not_run_is_not_its_need() -> None:
+    x, f, g = jnp.ones((64, 64)), jax.jit(lambda x: x @ x), jax.jit(lambda x: x + 1)
+    with jax.disable_jit():
+        found = jaxmagic.compare({"f": f, "g": g}, x, budget_s=0.1, check="none")
+    assert [each.memory for each in found.candidates] == [None, None]
+    other = jax.jit(lambda x: x - 1)  # never run
+    entries = {"f": Entry(Runner(lambda: f(x)), call=lambda: (other, (x,), {})), "g": Entry(Runner(lambda: g(x)))}
+    found = take_comparison(entries, Plan(samples=2), baseline="f", check="none")
+    assert found.candidate("f").memory is None
+
+
+def test_no_arguments_are_made_for_the_memory_of_a_function_that_is_not_jitted() -> None:
+    functions = {"jitted": jax.jit(lambda x: x), "plain": lambda x: x}
+    entries = entries_of(functions, in_modes(list(functions), ["forward"], "plain"), (), {}, lambda: (1.0,))
+    assert [label for label, entry in entries.items() if entry.call is not None] == ["jitted"]
 
 
 def test_of_several_programs_there_is_no_requirement() -> None:
