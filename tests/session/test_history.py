@@ -73,3 +73,29 @@ def test_old_records_of_memory_keep_no_timeline_and_no_maps_when_these_are_long(
     assert str(oldest.notes[-1]) == (
         "The history shortens earlier records. Dropped from this one: timeline, memory maps."
     )
+
+
+def test_the_entries_that_are_counted_are_those_of_the_records(
+    memory_profile: Any, live_arrays: Any, timing: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(history_module, "MOST_ENTRIES", 40)
+
+    def listing(arrays: int) -> MemoryProfile:
+        return replace(memory_profile(), arrays=live_arrays(*((4, (f"x{n}",)) for n in range(arrays))))
+
+    history = History(capacity=6)
+
+    def counted() -> bool:
+        return list(history._entries) == [record._entries for record in history]
+
+    for arrays in (30, 30, 30, 30, 30):  # the oldest are shortened
+        history.append(listing(arrays))
+        assert counted()
+    assert history[0]._entries < 30
+    history.replace_last(listing(12))
+    assert counted()
+    for _ in range(4):  # the oldest are dropped
+        history.append(timing())
+    assert counted()
+    history.clear()
+    assert counted()
