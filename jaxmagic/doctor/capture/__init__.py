@@ -1,0 +1,1 @@
+"""Gathers evidence by running code, and tries remedies."""

@@ -1,0 +1,1 @@
+"""Diagnoses and their findings, and the evidence that rules look at."""

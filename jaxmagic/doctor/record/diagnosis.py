@@ -1,0 +1,64 @@
+"""The record of a diagnosis."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from ...compilation.record.compilation import Compilation
+from ...profiling.record.profile import Profile
+from ...records.environment import Environment
+from ...records.note import Note
+from ...session.record import Record
+from ...timing.record import Timing
+from .finding import RuleFinding
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Diagnosis(Record):
+    """What costs time or memory in some code, and what to do about it; or an explanation of an error.
+
+    Attributes:
+        code: the source that was run, or that failed.
+        started_at: the start in ISO 8601 with the time zone.
+        findings: what the rules found, most costly first.
+        looked: the rules that had the evidence they need.
+        first: the first run, with its compilations; ``None`` if nothing was run, as for an error.
+        warm: later runs without the profiler, in order.
+        profile: the run under the profiler; ``None`` if there was none.
+        error: the type of the exception that is explained, or that ended the code; ``None`` without one.
+        notes: how often the code ran and why not more often, and what could not be looked at.
+        environment: versions, devices and settings.
+    """
+
+    code: str | None
+    started_at: str
+    findings: tuple[RuleFinding, ...]
+    looked: tuple[str, ...] = ()
+    first: Timing | None = None
+    warm: tuple[Timing, ...] = ()
+    profile: Profile | None = None
+    error: str | None = None
+    notes: tuple[Note, ...] = ()
+    environment: Environment
+
+    @property
+    def compilations(self) -> tuple[Compilation, ...]:
+        """All compilations, of all runs."""
+        runs = [*([] if self.first is None else [self.first]), *self.warm]
+        return tuple(each for run in runs for each in run.compilations)
+
+    @property
+    def wall_ns(self) -> int | None:
+        """Median wall time of the runs that compiled nothing, or of those after the first; ``None`` without any."""
+        later = self.warm or (() if self.first is None else (self.first,))
+        times = sorted(each.wall_ns for each in later if not each.compilations) or sorted(
+            each.wall_ns for each in later
+        )
+        return times[(len(times) - 1) // 2] if times else None
+
+    @property
+    def _entries(self) -> int:
+        return 0 if self.profile is None else 100
+
+    def _shortened(self) -> Diagnosis:
+        return replace(self, profile=None)

@@ -1,0 +1,97 @@
+"""What a rule found: the problem, what it costs, what to do, and whether that was tried."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+from ...records.exportable import Exportable
+from ...records.note import Note
+
+#: How a cost is known.
+Basis = Literal[
+    "measured",  # by a clock, or planned by the compiler
+    "estimated",  # computed from something that was measured
+]
+
+#: When a cost arises.
+Per = Literal[
+    "run",  # in every run of the code
+    "first run",  # when the code runs for the first time, as compiling does
+]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verified(Exportable):
+    """A remedy that was applied to a copy of the code and measured beside the original.
+
+    Attributes:
+        before_ns: median time of a run of the original; ``None`` if time was not compared.
+        after_ns: the same with the remedy.
+        speedup: how many times as fast the code is with the remedy.
+        low: lower end of the 95 % interval of `speedup`.
+        high: upper end of this interval.
+        before_bytes: bytes that the original needs on a device; ``None`` if memory was not compared.
+        after_bytes: the same with the remedy.
+        outputs_agree: whether both compute the same; ``None`` if that could not be checked.
+        notes: how it was tried, and what a reader must know about it.
+    """
+
+    _derived: ClassVar[tuple[str, ...]] = ("survives",)
+
+    before_ns: float | None = None
+    after_ns: float | None = None
+    speedup: float | None = None
+    low: float | None = None
+    high: float | None = None
+    before_bytes: int | None = None
+    after_bytes: int | None = None
+    outputs_agree: bool | None = None
+    notes: tuple[Note, ...] = ()
+
+    @property
+    def survives(self) -> bool | None:
+        """Whether the remedy is an improvement: certainly faster, or smaller, with the same outputs.
+
+        ``None`` if nothing was compared.
+        """
+        if self.outputs_agree is False:
+            return False
+        if self.low is not None:
+            return self.low > 1
+        if self.before_bytes is not None and self.after_bytes is not None:
+            return self.after_bytes < self.before_bytes
+        return None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RuleFinding(Exportable):
+    """A problem that a rule found.
+
+    Attributes:
+        rule: the name of the rule, such as ``"recompile"``.
+        found: what was found, with its numbers.
+        line: the user's line that it is about, such as ``"cell 3:2"``; ``None`` if it is about no line.
+        source: the text of that line; ``None`` if it could not be read.
+        evidence: how it is known: further facts.
+        cost_ns: what it costs in time; ``None`` if that is unknown, or if it costs memory.
+        cost_bytes: what it costs in memory on a device; ``None`` likewise.
+        basis: how the cost is known; ``None`` without a cost.
+        per: when the cost arises.
+        remedy: what to do; ``None`` if there is nothing to do.
+        code: code to paste, with the user's own names; ``None`` if there is none.
+        verified: the remedy, tried; ``None`` if it was not.
+    """
+
+    rule: str
+    found: Note
+    line: str | None = None
+    source: str | None = None
+    evidence: tuple[Note, ...] = ()
+    cost_ns: float | None = None
+    cost_bytes: int | None = None
+    basis: Basis | None = None
+    per: Per = "run"
+    remedy: Note | None = None
+    code: str | None = None
+    verified: Verified | None = None
