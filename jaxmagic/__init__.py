@@ -39,6 +39,7 @@ _PUBLIC = {
     "profiler": "profiling.verbs",
     "read_profile": "profiling.verbs",
     "peaks": "profiling.verbs",
+    "diagnose": "doctor.verbs.diagnose",
     "explore": "overview.verbs",
     "save": "records.storage",
     "load": "records.storage",
@@ -93,6 +94,9 @@ _PUBLIC = {
     "EventLabel": "profiling.record.timeline",
     "LiveArrays": "memory_use.record.live_arrays",
     "HeldArray": "memory_use.record.live_arrays",
+    "Diagnosis": "doctor.record.diagnosis",
+    "RuleFinding": "doctor.record.finding",
+    "Verified": "doctor.record.finding",
     "Estimate": "statistics.estimate",
     "Finding": "records.finding",
     "Note": "records.note",
@@ -131,6 +135,9 @@ if TYPE_CHECKING:  # the same for tools that do not run this
     from .comparison.record.sweep import Failure as Failure, Point as Point, Sweep as Sweep
     from .comparison.verbs.compare import compare as compare, sweep as sweep
     from .compilation.record.compilation import Cause as Cause, Compilation as Compilation
+    from .doctor.record.diagnosis import Diagnosis as Diagnosis
+    from .doctor.record.finding import RuleFinding as RuleFinding, Verified as Verified
+    from .doctor.verbs.diagnose import diagnose as diagnose
     from .errors import (
         DonatedTwice as DonatedTwice,
         JaxMagicError as JaxMagicError,

@@ -153,4 +153,11 @@ _ours(
     Comparison="record.comparison",
     Sweep="record.sweep",
 )
+_ours(
+    "doctor",
+    Magic("jaxdoctor", block=True, several=True),
+    saved="Diagnosis",
+    kept="Diagnosis",
+    Diagnosis="record.diagnosis",
+)
 _ours("overview", saved="History", History="/session.history")

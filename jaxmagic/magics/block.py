@@ -84,6 +84,9 @@ class Block:
             setattr(
                 builtins, self._name, self
             )  # so that it is found even if the code clears the user's names (%reset)
+        see = getattr(self._watch, "see", None)
+        if see is not None:
+            see(self._code, {**frame.f_globals, **frame.f_locals} if self._in_function else frame.f_globals)
         self._watch.start()
         return self
 

@@ -231,3 +231,31 @@ def share(text: str) -> float:
     if not 0 < value < 1:
         raise argparse.ArgumentTypeError(f"expected a fraction between 0 and 1, got {text!r}; for example 1%")
     return value
+
+
+def names(text: str) -> tuple[str, ...]:
+    """Parse an option that lists names.
+
+    >>> names("recompile, donation")
+    ('recompile', 'donation')
+    """
+    return tuple(each.strip() for each in text.split(",") if each.strip())
+
+
+_SIZE = re.compile(r"(\d+(?:\.\d*)?|\.\d+)\s*([KMGT]i?)?B$")
+
+
+def size_bytes(text: str) -> int:
+    """Parse an option that is an amount of memory; return bytes.
+
+    >>> size_bytes("16GiB"), size_bytes("80 GB")
+    (17179869184, 80000000000)
+    """
+    found = _SIZE.match(text.strip())
+    if not found:
+        raise argparse.ArgumentTypeError(f"expected a size with a unit (KiB, MiB, GiB, GB), got {text!r}; as 16GiB")
+    unit = found[2] or ""
+    size = float(found[1]) * (1024 if unit.endswith("i") else 1000) ** " KMGT".index(unit[:1] or " ")
+    if size < 1:
+        raise argparse.ArgumentTypeError(f"expected a size of at least a byte, got {text!r}")
+    return round(size)

@@ -58,7 +58,11 @@ class Recorder(Protocol):
 
 
 class RepeatedRecorder(Recorder, Protocol):
-    """A recorder that measures a block that runs several times."""
+    """A recorder that measures a block that runs several times.
+
+    If it has a method ``see``, the block calls it before :meth:`start` with the source of the code, ``None`` if that
+    is unknown, and the variables that the code sees.
+    """
 
     @property
     def timings(self) -> Sequence[Timed]:

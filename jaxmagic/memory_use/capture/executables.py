@@ -55,6 +55,13 @@ def describe(
         mapped: whether to read their memory maps.
         namespace: names of the session, to name captured constants for which their functions have no name.
     """
+    return tuple(executable for _, executable in described(watched, mapped=mapped, namespace=namespace))
+
+
+def described(
+    watched: executed_programs.ObservedPrograms, *, mapped: bool = True, namespace: dict[str, Any] | None = None
+) -> list[tuple[Any, Executable]]:
+    """Return the programs of a window with their descriptions; see :func:`describe`."""
     ran, compiled = watched.ran or [], watched.compiled
     programs = {id(each): each for each in (*ran, *compiled)}
     ran_ids, compiled_ids = set(map(id, ran)), set(map(id, compiled))
@@ -65,12 +72,15 @@ def describe(
             executable, ran=None if watched.ran is None else key in ran_ids, compiled=key in compiled_ids
         )
         if "jaxmagic_fence" not in executable.name:
-            found.append((plan, happened))
-    found.sort(key=lambda each: -(each[1].peak_bytes or 0))
+            found.append((program, plan, happened))
+    found.sort(key=lambda each: -(each[2].peak_bytes or 0))
     most = _MOST_MAPPED if mapped else 0
-    names = name_all([plan.captured for plan, _ in found[:most]], namespace)
-    with_maps = [_with_map(*each, named) for each, named in zip(found[:most], names, strict=True)]
-    return (*with_maps, *(executable for _, executable in found[most:]))
+    names = name_all([plan.captured for _, plan, _ in found[:most]], namespace)
+    with_maps = [
+        (program, _with_map(plan, each, named))
+        for (program, plan, each), named in zip(found[:most], names, strict=True)
+    ]
+    return [*with_maps, *((program, executable) for program, _, executable in found[most:])]
 
 
 def requirement(

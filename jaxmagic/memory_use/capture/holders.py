@@ -175,7 +175,7 @@ class _Search:
             for holder, step in reversed(self._holders.get(nodes[0], ())):  # among equal ones, the last is taken next
                 tried += 1
                 if holder == _NOBODY:
-                    found.setdefault(_text((step, *steps)), step[1])
+                    found.setdefault(path_of((step, *steps)), step[1])
                 elif holder not in nodes:  # no cycles
                     length = len(nodes) + self._depths[holder]
                     heappush(ways, (length, -tried, (holder, *nodes), (step, *steps)))
@@ -235,7 +235,7 @@ def _choose(found: dict[str, str]) -> list[str]:
     return sorted([*sorted(first.values(), key=len), *others][:_MOST_NAMES], key=len)
 
 
-def _text(steps: Iterable[Step]) -> str:
+def path_of(steps: Iterable[Step]) -> str:
     """Write a path as a Python expression; steps that are no expression follow in words."""
     outer, text, parentheses = "", "", 0
     for kind, key in steps:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from pathlib import Path
 
 from ...records.files import append_entry, copy_folder
+from ...records.note import note
 from ...records.storage import encode
 from ..record.profile import Profile
 
@@ -47,6 +49,14 @@ class LogDir:
         """
         (run,) = (recorded / _RUNS).iterdir()
         return copy_folder(run, self._runs)
+
+    def listed(self, record: Profile) -> Profile:
+        """Add a run to the list; an error becomes a note of the returned record."""
+        try:
+            self.note(record)
+        except Exception as problem:
+            return replace(record, notes=(*record.notes, note("profiling.not_listed", error=str(problem))))
+        return record
 
     def note(self, record: Profile) -> None:
         """Add a run to the list.

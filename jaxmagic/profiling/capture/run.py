@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -45,6 +44,7 @@ class ProfileWatch:
         notes: come before the record's other notes.
         most_s: see :class:`RunPlan`; without effect if `cold`.
         most_events: likewise.
+        already: see :class:`RunPlan`.
 
     Attributes:
         result: what the code evaluated to; set after each run, and cleared at the end.
@@ -64,6 +64,7 @@ class ProfileWatch:
         notes: Iterable[Note] = (),
         most_s: float | None = MOST_RECORDED_S,
         most_events: int | None = MOST_RECORDED_EVENTS,
+        already: int = 0,
     ) -> None:
         self.result: Any = None
         self.dropped: Any = None
@@ -77,7 +78,7 @@ class ProfileWatch:
         self._progress = SILENT
         self._profiler = Profiler()
         self._watch: Stopwatch | None = None
-        self._plan = RunPlan(runs, None, None) if cold else RunPlan(runs, most_s, most_events)
+        self._plan = RunPlan(runs, None, None) if cold else RunPlan(runs, most_s, most_events, already)
         self._recorded = RecordedRuns(self._profiler, runs)
         self._running: Generator[None, None, None] | None = None
         self._profile: Profile | None = None
@@ -108,6 +109,11 @@ class ProfileWatch:
     def timings(self) -> Sequence[Timing]:
         """The timings of all runs that have ended: to warm up, without the profiler, and recorded."""
         return [*self._plan.timings, *self._recorded.timings]
+
+    @property
+    def unrecorded(self) -> Sequence[Timing]:
+        """The runs without the profiler that compiled nothing; the last one if all of several compiled."""
+        return self._plan.timed
 
     @begins("cancel")
     def start(self) -> None:
@@ -203,7 +209,9 @@ class ProfileWatch:
                 self._cut_short(error)
             if self._running is not None:
                 self._running.close()
-            self._profile = self._listed(self._make_record(error, code))
+            self._profile = self._make_record(error, code)
+            if self._logdir is not None:
+                self._profile = self._logdir.listed(self._profile)
             if self._on_record is not None:
                 self._on_record(self._profile)
         finally:
@@ -309,12 +317,3 @@ class ProfileWatch:
                 self._kept = self._logdir.keep(folder)
             except Exception as problem:
                 notes.append(note("profiling.not_kept", error=str(problem)))
-
-    def _listed(self, record: Profile) -> Profile:
-        """Add the record to the list of its folder; an error becomes a note of the record."""
-        if self._logdir is not None:
-            try:
-                self._logdir.note(record)
-            except Exception as problem:
-                return replace(record, notes=(*record.notes, note("profiling.not_listed", error=str(problem))))
-        return record

@@ -42,17 +42,19 @@ class RunPlan:
             without the profiler. ``None`` for any time.
         most_events: about how many events it records at most, if the first run takes long enough to estimate their
             rate; ``None`` for any number.
+        already: how many times the code has run before.
 
     Attributes:
         runs: how many runs are recorded.
         timings: the runs that have ended.
     """
 
-    def __init__(self, runs: int, most_s: float | None, most_events: int | None) -> None:
+    def __init__(self, runs: int, most_s: float | None, most_events: int | None, already: int = 0) -> None:
         self.runs = runs
         self.timings: list[Timing] = []
         self._most_s = None if most_s is None else min(most_s, _LONGEST_S)
         self._most_events = most_events
+        self._least = _LEAST_ON_ACCELERATORS - min(already, _LEAST_ON_ACCELERATORS - 1)
 
     @property
     def counts_events(self) -> bool:
@@ -86,7 +88,7 @@ class RunPlan:
         if not self.timed:
             return True
         last = self.timings[-1]
-        most = max(self.runs, 1 if last.environment.backend in (None, "cpu") else _LEAST_ON_ACCELERATORS)
+        most = max(self.runs, 1 if last.environment.backend in (None, "cpu") else self._least)
         if _compiled(last) or len(self.timed) >= min(most, _MOST_TIMED):
             return False
         # Several processes have to make the same number of runs, and their clocks differ.

@@ -37,9 +37,11 @@ class _Heard:
         listeners: the number of measurements that have not ended.
         listening: the number of those whose code has not returned.
         clock: the clock of the first measurement.
+        noticed: called with the name of the function and the length of the wait, also if there was nothing to wait
+            for; see :meth:`WaitLog.start`.
     """
 
-    __slots__ = ("clock", "entered", "listeners", "listening", "marks", "waiting")
+    __slots__ = ("clock", "entered", "listeners", "listening", "marks", "noticed", "waiting")
 
     def __init__(self, clock: Clock) -> None:
         self.marks = array("q")
@@ -47,6 +49,7 @@ class _Heard:
         self.waiting = False
         self.listeners = self.listening = 0
         self.clock = clock
+        self.noticed: Callable[[str, int], None] | None = None
 
 
 class WaitLog:
@@ -80,11 +83,18 @@ class WaitLog:
         return None
 
     @begins("stop")
-    def start(self) -> None:
-        """Begin to record."""
+    def start(self, noticed: Callable[[str, int], None] | None = None) -> None:
+        """Begin to record.
+
+        Args:
+            noticed: called after each wait, from inside the function that waits, with its name and the length of the
+                wait in nanoseconds; 0 if there was nothing to wait for.
+        """
         thread = get_ident()
         self._notes, self.heard = _hooks.add(thread, self._clock)
         self._thread = thread
+        if noticed is not None:
+            self._notes.noticed = noticed
         self._notes.listening += 1
         self._listening = True
 
@@ -205,6 +215,8 @@ class _Hooks:
                 except Exception:  # unknown: the function itself handles that
                     ready = True
                 if ready:  # copying available data is not waiting
+                    if heard.noticed is not None:
+                        heard.noticed(waits.__name__, 0)
                     return waits(waited_for, *args, **kwargs)
             began_ns = heard.clock()
             try:
@@ -214,6 +226,8 @@ class _Hooks:
                 ended_ns = heard.clock()
                 if ended_ns - began_ns >= _SHORTEST_NS:
                     heard.marks.extend((began_ns, ended_ns))
+                if heard.noticed is not None:
+                    heard.noticed(waits.__name__, ended_ns - began_ns)
                 heard.waiting = False
 
         timed.__name__, timed.__doc__ = waits.__name__, waits.__doc__

@@ -1,0 +1,275 @@
+"""Runs some code a few times, and gathers what the rules need to know about it.
+
+The first run shows what compiles and which programs run. The next one is observed: its waits and lines are recorded,
+which slows it down a little. Then come undisturbed runs, and one under the profiler. Code that would do something
+else when it runs again runs only once, with everything at the same time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, ExitStack, nullcontext
+from typing import Any
+
+from ...errors import NotMeasured
+from ...interrupts import begins, ends
+from ...profiling.capture.run import ProfileWatch
+from ...profiling.record.profile import Profile
+from ...progress.record import SILENT, Progress
+from ...records.note import Note, note
+from ...runtime.clock import timestamp
+from ...runtime.environment import probe
+from ...runtime.jax_version import require_jax
+from ...timing.capture.stopwatch import Stopwatch
+from ...timing.record import Timing
+from ..record.diagnosis import Diagnosis
+from ..record.evidence import Evidence
+from .changes import Snapshot
+from .gathered import Gathered
+from .scope import Scope, rebound
+
+#: What is made of the evidence: the findings of the rules, which rules looked, and notes.
+Examine = Callable[[Evidence], "tuple[tuple[Any, ...], tuple[str, ...], tuple[Note, ...]]"]
+
+
+class Examination:
+    """Runs some code, and makes a :class:`~jaxmagic.Diagnosis`. Its methods are those of a repeating recorder.
+
+    Args:
+        examine: applies the rules.
+        repeat: run the code several times even if it changes what it reads.
+        limit_bytes: the memory to try against; the device's if left out.
+        record: called with the diagnosis.
+        progress: shows what is done.
+    """
+
+    def __init__(
+        self,
+        examine: Examine,
+        *,
+        repeat: bool = False,
+        limit_bytes: int | None = None,
+        record: Callable[[Diagnosis], None] | None = None,
+        progress: AbstractContextManager[Progress] | None = None,
+    ) -> None:
+        self._scope = Scope()
+        self._examine = examine
+        self._repeat = repeat
+        self._limit_bytes = limit_bytes
+        self._on_record = record
+        self._shown = progress or nullcontext(SILENT)
+        self._progress = SILENT
+        self._gathered = Gathered()
+        self._own: list[Timing] = []
+        self._watch: ProfileWatch | None = None
+        self._active: Stopwatch | ProfileWatch | None = None
+        self._running: Generator[None, None, None] | None = None
+        self._before: Snapshot | None = None
+        self._notes: list[Note] = []
+        self._diagnosis: Diagnosis | None = None
+
+    @property
+    def done(self) -> bool:
+        """Whether there is a record."""
+        return self._diagnosis is not None
+
+    @property
+    def record(self) -> Diagnosis:
+        """The record, once the code has ended."""
+        assert self._diagnosis is not None
+        return self._diagnosis
+
+    @property
+    def timings(self) -> Sequence[Timing]:
+        """The timings of all runs that have ended."""
+        return [*self._own, *(() if self._watch is None else self._watch.timings)]
+
+    @property
+    def timing(self) -> Timing:
+        """The timing of an undisturbed run if there is one, or else of the last run."""
+        if not self.timings:
+            raise NotMeasured("There is no timing: no run has ended.")
+        timed = self._timed()
+        return timed[-1] if timed else self.timings[-1]
+
+    def see(self, code: str | None, variables: Mapping[str, Any]) -> None:
+        """Take the source of the code, and the variables that it sees; before the start."""
+        self._scope = Scope(code, variables)
+
+    @property
+    def result(self) -> Any:
+        """The value of the run that is under way."""
+        return None if self._active is None else self._active.result
+
+    @result.setter
+    def result(self, value: Any) -> None:
+        if self._active is not None:
+            self._active.result = value
+
+    @property
+    def dropped(self) -> Any:
+        """A value that the code discarded, kept alive until its run ends."""
+        return None if self._active is None else self._active.dropped
+
+    @dropped.setter
+    def dropped(self, value: Any) -> None:
+        if self._active is not None:
+            self._active.dropped = value
+
+    @begins("cancel")
+    def start(self) -> None:
+        """Look at what the code reads, and check that the profiler is available.
+
+        Raises:
+            JaxNotAvailable: JAX is not installed or too old.
+            NotMeasured: the profiler is running already.
+        """
+        require_jax()
+        self._progress = self._shown.__enter__()
+        self._started_at = timestamp()
+        self._read = self._scope.read()
+        tree = self._scope.tree
+        changed = [] if tree is None else rebound(tree, self._scope.variables)
+        self._once = bool(changed) and not self._repeat
+        if self._once:
+            self._notes.append(note("doctor.once_rebound", names=", ".join(changed)))
+        elif not self._repeat:
+            self._before = Snapshot(self._read)
+        self._gathered.list_inputs(self._read)
+        self._watch = ProfileWatch(
+            cold=self._once, recorded=self._gathered.count_calls, already=0 if self._once else 2
+        )
+        if self._once:
+            self._watch.start()
+
+    def runs(self) -> Iterator[None]:
+        """Yield before each run of the code, which ends with a call of :meth:`returned`."""
+        __tracebackhide__ = True
+        self._running = self._all_runs()
+        return self._running
+
+    def _all_runs(self) -> Generator[None, None, None]:
+        __tracebackhide__ = True
+        assert self._watch is not None
+        gathered = self._gathered
+        if self._once:
+            self._active = self._watch
+            with gathered.programs(), gathered.places():
+                yield from self._watch.runs()
+            return
+        self._progress.stage("first run and compiling")
+        yield from self._own_run(gathered.programs())
+        if self._would_differ():
+            return
+        self._progress.stage("recording waits and lines")
+        yield from self._own_run(gathered.places())
+        self._progress.stage("timing and recording")
+        self._watch.start()
+        self._active = self._watch
+        yield from self._watch.runs()
+
+    def _own_run(self, observing: AbstractContextManager[object]) -> Iterator[None]:
+        """Run the code under a stopwatch, observed."""
+        __tracebackhide__ = True
+        watch = self._active = Stopwatch()
+        with ExitStack() as observers:
+            observers.enter_context(observing)
+            watch.start()
+            yield
+            self._own.append(watch.stop())
+        self._active = None
+
+    def _would_differ(self) -> bool:
+        """Return whether the first run changed what the code reads, so that another run would do something else."""
+        before, self._before = self._before, None
+        if self._repeat:
+            return False
+        deleted = self._gathered.note_deleted(self._read)
+        changed = [] if before is None or deleted else before.changed()
+        if deleted:
+            self._notes.append(note("doctor.once_donated", names=", ".join(deleted[:3])))
+        elif changed:
+            self._notes.append(note("doctor.once_changed", names=", ".join(changed[:3])))
+        return bool(deleted or changed)
+
+    def returned(self, value: Any = None) -> int:
+        """End the dispatch of the run; see ``Stopwatch.returned``."""
+        return 0 if self._active is None else self._active.returned(value)
+
+    @ends
+    def stop(self, *, error: BaseException | None = None, code: str | None = None) -> Timing | None:
+        """Make the record, also of code that failed or was interrupted."""
+        __tracebackhide__ = True
+        try:
+            active, self._active = self._active, None
+            if isinstance(active, Stopwatch) and active.running:  # an exception is on its way
+                self._own.append(active.stop(error=error))
+            if self._running is not None:
+                self._running.close()
+            if isinstance(active, ProfileWatch):
+                active.stop(error=error, code=code)
+            self._progress.stage("applying the rules", ticking=False)
+            self._diagnosis = self._diagnose(error, code)
+            if self._on_record is not None:
+                self._on_record(self._diagnosis)
+        finally:
+            self.cancel()
+        return None
+
+    @ends
+    def cancel(self) -> None:
+        """End without a record; does nothing after the end."""
+        active, self._active = self._active, None
+        try:
+            if active is not None:
+                active.cancel()
+            if self._running is not None:
+                self._running.close()
+                self._running = None
+        finally:
+            if self._watch is not None:
+                self._watch.cancel()
+            self._gathered.forget()
+            self._read, self._before = {}, None
+            shown, self._shown, self._progress = self._shown, nullcontext(SILENT), SILENT
+            shown.__exit__(None, None, None)
+
+    def _timed(self) -> Sequence[Timing]:
+        return () if self._watch is None or self._once else self._watch.unrecorded
+
+    def _profile(self) -> Profile | None:
+        return self._watch.record if self._watch is not None and self._watch.done else None
+
+    def _diagnose(self, error: BaseException | None, code: str | None) -> Diagnosis:
+        timings, profile = self.timings, self._profile()
+        failed = error is not None and (not isinstance(error, KeyboardInterrupt) or not timings)
+        findings: tuple[Any, ...] = ()
+        looked: tuple[str, ...] = ()
+        notes = list(self._notes)
+        if failed or not timings:
+            notes.append(note("doctor.ended_early"))
+        else:
+            evidence = self._gathered.evidence(
+                code=code,
+                first=timings[0],
+                observed=timings[min(1, len(timings) - 1)] if not self._once else timings[0],
+                timed=tuple(self._timed()),
+                profile=profile,
+                namespace=dict(self._scope.variables),
+                limit_bytes=self._limit_bytes,
+            )
+            notes += self._gathered.notes
+            findings, looked, more = self._examine(evidence)
+            notes += more
+        return Diagnosis(
+            code=code,
+            started_at=self._started_at,
+            findings=findings,
+            looked=looked,
+            first=timings[0] if timings else None,
+            warm=tuple(timings[1:2] if not self._once else ()) + tuple(self._timed()),
+            profile=profile,
+            error=None if error is None else type(error).__name__,
+            notes=tuple(notes),
+            environment=timings[0].environment if timings else probe(),
+        )

@@ -1,0 +1,141 @@
+"""Gathers the parts of the evidence while code runs; a part that fails becomes a note."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Any, TypeVar
+
+from ...errors import message_of
+from ...profiling.record.profile import Profile
+from ...profiling.record.recording import Trace
+from ...records.note import Note, note
+from ...runtime.executed_programs import ObservedPrograms
+from ...runtime.private_api import local_devices
+from ...timing.record import Timing
+from ..record.evidence import Evidence, Input
+from . import programs
+from .calls import Calls, calls_in
+from .host_lines import LineSampler
+from .host_waits import WaitPlaces
+from .inputs import deleted, inputs_of
+
+_T = TypeVar("_T")
+
+
+class Gathered:
+    """The evidence so far.
+
+    Attributes:
+        notes: what could not be gathered, and why.
+    """
+
+    def __init__(self) -> None:
+        self.notes: list[Note] = []
+        self._programs = ObservedPrograms(ran=None)
+        self._lines: LineSampler | None = None
+        self._waits: WaitPlaces | None = None
+        self._calls: Calls | None = None
+        self._inputs: tuple[Input, ...] = ()
+        self._gone: list[str] = []
+
+    def list_inputs(self, variables: Mapping[str, Any]) -> None:
+        """List what the code reads, before it runs."""
+        self._gone = self._deleted(variables)
+        self._inputs = self._part("inputs", lambda: inputs_of(variables), ())
+
+    def note_deleted(self, variables: Mapping[str, Any]) -> list[str]:
+        """Mark the inputs that a run has deleted, and return their paths."""
+        before = set(self._gone)
+        gone = [each for each in self._deleted(variables) if each not in before]
+        self._inputs = tuple(replace(each, deleted=each.path in gone) for each in self._inputs)
+        return gone
+
+    def _deleted(self, variables: Mapping[str, Any]) -> list[str]:
+        none: list[str] = []
+        return self._part("inputs", lambda: deleted(variables), none)
+
+    @contextmanager
+    def programs(self) -> Iterator[None]:
+        """Observe the programs that run in the block."""
+        with programs.watch() as self._programs:
+            yield
+
+    @contextmanager
+    def places(self) -> Iterator[None]:
+        """Record the waits in the block, and sample its lines."""
+        self._lines, self._waits = LineSampler(), WaitPlaces()
+        try:
+            self._waits.start()
+            self._lines.start()
+            yield
+        finally:
+            try:
+                self._lines.stop()
+            finally:
+                self._waits.stop()
+
+    def count_calls(self, trace: Trace) -> Iterable[Note]:
+        """Count the calls in the recording."""
+        self._calls = calls_in(trace)
+        return ()
+
+    def evidence(
+        self,
+        *,
+        code: str | None,
+        first: Timing,
+        observed: Timing,
+        timed: Sequence[Timing],
+        profile: Profile | None,
+        namespace: dict[str, Any],
+        limit_bytes: int | None,
+    ) -> Evidence:
+        """Put the evidence together, once the code has ended."""
+        lines, waits = self._lines, self._waits
+        runs = max((profile.runs if profile is not None else None) or 1, 1)
+        counts = None if self._calls is None else {name: each // runs for name, each in self._calls.counts.items()}
+        return Evidence(
+            code=code,
+            first=first,
+            observed=observed,
+            timed=tuple(timed),
+            profile=profile,
+            programs=self._part("programs", lambda: programs.programs_of(self._programs, namespace), None),
+            inputs=self._inputs,
+            host=None if lines is None else lines.stop(),
+            host_interval_ns=0 if lines is None else lines.interval_ns,
+            waits=None if waits is None else waits.stop(),
+            calls=counts,
+            device_puts=None if self._calls is None else self._calls.device_puts // runs,
+            cache_dir=self._part("cache", _cache_dir, None),
+            limit_bytes=self._part("memory limit", _memory_limit, None) if limit_bytes is None else limit_bytes,
+        )
+
+    def forget(self) -> None:
+        """Let go of the programs."""
+        self._programs = ObservedPrograms(ran=None)
+
+    def _part(self, part: str, read: Callable[[], _T], otherwise: _T) -> _T:
+        try:
+            return read()
+        except Exception as error:
+            text = (message_of(error).splitlines() or [""])[0][:100]
+            self.notes.append(note("doctor.unread", part=part, error=f"{type(error).__name__}: {text}"))
+            return otherwise
+
+
+def _cache_dir() -> str | None:
+    import jax
+
+    if not getattr(jax.config, "jax_enable_compilation_cache", True):
+        return None
+    found = getattr(jax.config, "jax_compilation_cache_dir", None)
+    return None if not found else str(found)
+
+
+def _memory_limit() -> int | None:
+    limits = [(each.memory_stats() or {}).get("bytes_limit") for each in local_devices()]
+    known = [each for each in limits if each]
+    return min(known) if known else None

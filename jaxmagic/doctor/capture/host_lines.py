@@ -1,0 +1,82 @@
+"""Samples the user's lines at which a thread is, to tell where the host's time goes.
+
+A sample is taken when the sampling thread gets Python's lock. While a function written in C holds it, no sample is
+taken, so a line that calls such functions has fewer samples than its share.
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+from collections import Counter
+from types import FrameType
+
+from ...interrupts import begins, ends
+from ...records.call_stack import Frame, is_users
+from ..record.evidence import HostShare
+from .frames import known
+
+#: The time between two samples.
+INTERVAL_NS = 1_000_000
+
+#: The most calls of a stack that are looked through.
+_DEEPEST = 200
+
+
+class LineSampler:
+    """Samples the lines of the thread that starts it."""
+
+    def __init__(self, interval_ns: int = INTERVAL_NS) -> None:
+        self.interval_ns = interval_ns
+        self._counts: Counter[tuple[Frame | None, str]] = Counter()
+        self._over = threading.Event()
+        self._thread: threading.Thread | None = None
+
+    @begins("stop")
+    def start(self) -> None:
+        """Begin to sample this thread."""
+        target = threading.get_ident()
+        self._thread = threading.Thread(target=self._run, args=(target,), name="jaxmagic-lines", daemon=True)
+        self._thread.start()
+
+    @ends
+    def stop(self) -> tuple[HostShare, ...]:
+        """Stop, and return the lines, those with most samples first. A second call returns the same."""
+        thread, self._thread = self._thread, None
+        self._over.set()
+        if thread is not None:
+            thread.join()
+        counted = sorted(self._counts.items(), key=lambda each: -each[1])
+        return tuple(
+            HostShare(line=known(line), called=called, samples=samples) for (line, called), samples in counted
+        )
+
+    def _run(self, target: int) -> None:
+        while not self._over.wait(self.interval_ns / 1e9):
+            frame = sys._current_frames().get(target)
+            if frame is not None:
+                self._counts[place_of(frame)] += 1
+            del frame  # it would keep the user's variables alive
+
+
+def place_of(frame: FrameType | None) -> tuple[Frame | None, str]:
+    """Return the user's innermost line on a stack, and the function that it called; empty if it called none.
+
+    A stack of libraries alone has no line.
+    """
+    called: FrameType | None = None
+    for _ in range(_DEEPEST):
+        if frame is None:
+            break
+        code = frame.f_code
+        line = Frame(function=code.co_name, file=code.co_filename, line=frame.f_lineno or 0)
+        if is_users(line):
+            return line, "" if called is None else _name_of(called)
+        called, frame = frame, frame.f_back
+    return None, ""
+
+
+def _name_of(frame: FrameType) -> str:
+    module = frame.f_globals.get("__name__")
+    name = getattr(frame.f_code, "co_qualname", frame.f_code.co_name)
+    return f"{module}.{name}" if type(module) is str else str(name)

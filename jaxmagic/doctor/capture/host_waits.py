@@ -1,0 +1,44 @@
+"""Records at which of the user's lines the code itself waits for results."""
+
+from __future__ import annotations
+
+import sys
+from collections import defaultdict
+
+from ...interrupts import begins, ends
+from ...records.call_stack import Frame
+from ...timing.capture.waits import WaitLog
+from ..record.evidence import HostWait
+from .frames import known
+from .host_lines import place_of
+
+
+class WaitPlaces:
+    """Records the waits of the thread that starts it, by line."""
+
+    def __init__(self) -> None:
+        self._log = WaitLog()
+        self._found: dict[tuple[Frame | None, str, str], list[int]] = defaultdict(list)
+
+    @begins("stop")
+    def start(self) -> None:
+        """Begin to record."""
+        self._log.start(noticed=self._notice)
+
+    @ends
+    def stop(self) -> tuple[HostWait, ...] | None:
+        """Stop, and return the waits, longest first; ``None`` if waits cannot be observed on this JAX."""
+        self._log.stop()
+        if not self._log.heard:
+            return None
+        waits = (
+            HostWait(
+                line=known(line), function=function, library=called or None, count=len(times), wait_ns=sum(times)
+            )
+            for (line, called, function), times in self._found.items()
+        )
+        return tuple(sorted(waits, key=lambda each: -each.wait_ns))
+
+    def _notice(self, function: str, wait_ns: int) -> None:
+        line, called = place_of(sys._getframe(2))
+        self._found[line, "" if called.startswith("jax") else called, function].append(wait_ns)

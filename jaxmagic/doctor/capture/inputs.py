@@ -1,0 +1,67 @@
+"""Lists what some code reads: arrays by their paths, and other variables by their kind."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from ...runtime.around import is_a, of_type
+from ..record.evidence import Input, InputKind
+from .changes import Reached, reach
+
+#: The most inputs that are listed.
+_MOST_INPUTS = 1000
+
+
+def inputs_of(variables: Mapping[str, Any]) -> tuple[Input, ...]:
+    """Return the variables, and the arrays inside them, nearest first.
+
+    >>> import numpy as np
+    >>> [(each.path, each.kind, each.type) for each in inputs_of({"n": 3, "batch": {"x": np.ones((2, 3), "f4")}})]
+    [('n', 'number', 'int'), ('batch', 'other', 'dict'), ("batch['x']", 'numpy array', 'float32[2,3]')]
+    """
+    found = []
+    for each in _worth_listing(variables):
+        kind = _kind(each.value)
+        array = kind in ("numpy array", "jax array")
+        found.append(
+            Input(
+                path=each.path,
+                kind=kind,
+                type=_array_type(each.value) if array else str(of_type("__name__", type(each.value))),
+                size_bytes=int(each.value.nbytes) if array else 0,
+            )
+        )
+        if len(found) == _MOST_INPUTS:
+            break
+    return tuple(found)
+
+
+def deleted(variables: Mapping[str, Any]) -> list[str]:
+    """Return the paths of the arrays that were donated or deleted."""
+    arrays = (each for each in reach(variables) if _kind(each.value) == "jax array")
+    return [each.path for each in arrays if each.value.is_deleted()]
+
+
+def _worth_listing(variables: Mapping[str, Any]) -> Iterator[Reached]:
+    for each in reach(variables):
+        if len(each.steps) == 1 or _kind(each.value) in ("numpy array", "jax array"):
+            yield each
+
+
+def _kind(value: Any) -> InputKind:
+    if is_a(value, np.ndarray):
+        return "numpy array"
+    if of_type("__name__", type(value)) == "ArrayImpl":
+        return "jax array"
+    if is_a(value, (bool, int, float, complex)):
+        return "number"
+    if callable(value):
+        return "function"
+    return "iterator" if hasattr(type(value), "__next__") else "other"
+
+
+def _array_type(array: Any) -> str:
+    return f"{array.dtype}[{','.join(map(str, array.shape))}]"

@@ -1,0 +1,145 @@
+"""Observes which programs run, and describes them as rules need them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+from ...memory_use.capture.closure_constants import NOTHING, Captured, captured, name_all
+from ...memory_use.capture.executables import described
+from ...records.call_stack import Frame, is_users
+from ...runtime import executed_programs
+from ...runtime.equations import EquationKey, count_equations
+from ...runtime.gc_pause import held_back
+from ...xla.hlo import HloModule
+from ...xla.lines.callers import with_own_callers
+from ...xla.read_hlo import read_module
+from ..record.evidence import CapturedArray, EquationCount, Program
+from .frames import known
+
+#: The most programs whose instructions are read.
+_MOST_READ = 30
+
+
+class _Seen(NamedTuple):
+    """What is kept of a program when it first runs; no jaxpr and no array."""
+
+    captured: Captured
+    function: str | None
+    location: Frame | None
+    arguments: tuple[str, ...]
+    equations: Mapping[EquationKey, int] | None
+
+
+def watch() -> executed_programs.watch:
+    """Observe the programs of a block, their jaxprs, and the arrays that their functions captured."""
+    return executed_programs.watch(_seen)
+
+
+def _seen(origin: executed_programs.Origin | None) -> _Seen:
+    if origin is None:
+        return _Seen(NOTHING, None, None, (), None)
+    code = getattr(_innermost(origin.function), "__code__", None)
+    equations = None if origin.jaxpr is None else count_equations(origin.jaxpr)
+    if code is None:
+        return _Seen(captured(origin), None, None, (), equations)
+    place = Frame(function=code.co_name, file=code.co_filename, line=code.co_firstlineno)
+    arguments = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+    return _Seen(captured(origin), code.co_name, place, arguments, equations)
+
+
+def _innermost(function: Any) -> Any:
+    """Return the function inside wrappers and partials."""
+    for _ in range(20):
+        inner = None
+        with suppress(Exception):
+            inner = getattr(function, "__wrapped__", None) or getattr(function, "func", None)
+        if inner is None:
+            return function
+        function = inner
+    return function
+
+
+def programs_of(
+    observed: executed_programs.ObservedPrograms, namespace: dict[str, Any] | None
+) -> tuple[Program, ...] | None:
+    """Describe the programs that ran, those that need most memory first; ``None`` if they could not be observed.
+
+    Args:
+        observed: the programs.
+        namespace: the variables of the session, to name captured arrays.
+    """
+    if observed.ran is None:
+        return None
+    seen: dict[int, _Seen] = observed.captured
+    constants = {key: each.captured for key, each in seen.items()}
+    ran = described(replace(observed, captured=constants), namespace=namespace)
+    named = name_all([constants.get(id(program), NOTHING) for program, _ in ran], namespace)
+    found = []
+    for number, ((program, executable), names) in enumerate(zip(ran, named, strict=True)):
+        about = seen.get(id(program))
+        if not executable.ran or about is None:
+            continue
+        place = known(about.location)
+        found.append(
+            Program(
+                executable=executable,
+                module=_module(program) if number < _MOST_READ else None,
+                function=about.function,
+                location=place.location if place is not None and is_users(place) else None,
+                arguments=about.arguments,
+                equations=_equations(about.equations),
+                captured=_arrays(about.captured, {id(array): name for array, name in names.arrays}, names.lifted),
+                eager=place is not None and _is_jaxs(place),
+            )
+        )
+    return tuple(found)
+
+
+def _is_jaxs(place: Frame) -> bool:
+    return "/jax/" in place.file.replace("\\", "/")
+
+
+def _module(program: Any) -> HloModule | None:
+    with suppress(Exception), held_back():
+        return with_own_callers(read_module(program.hlo_modules()[0].as_serialized_hlo_module_proto()))
+    return None
+
+
+def _equations(counted: Mapping[EquationKey, int] | None) -> tuple[EquationCount, ...] | None:
+    if counted is None:
+        return None
+    return tuple(
+        EquationCount(
+            primitive=key.primitive,
+            line=None if key.line is None else _line(*key.line),
+            count=count,
+            inside_loop=key.inside_loop,
+            dtype=key.dtype,
+        )
+        for key, count in counted.items()
+    )
+
+
+def _line(function: str, file: str, line: int) -> Frame | None:
+    return known(Frame(function=function, file=file, line=line))
+
+
+def _arrays(captured: Captured, names: Mapping[int, str], lifted: Mapping[int, str]) -> tuple[CapturedArray, ...]:
+    references = [(each, None) for each in captured.arrays]
+    references += [(each, number) for number, each in captured.lifted.items()]  # type: ignore[misc]
+    found = []
+    for reference, number in references:
+        array = reference()
+        if array is None:
+            continue
+        name = names.get(id(array)) if number is None else lifted.get(number)
+        sizes = ",".join(map(str, array.shape))
+        found.append(
+            CapturedArray(
+                type=f"{array.dtype}[{sizes}]", size_bytes=int(array.nbytes), names=() if name is None else (name,)
+            )
+        )
+    return tuple(sorted(found, key=lambda each: -each.size_bytes))

@@ -1,0 +1,55 @@
+"""``%jaxdoctor``."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from IPython.core.error import UsageError
+from IPython.core.interactiveshell import InteractiveShell
+from IPython.core.magic_arguments import argument, magic_arguments
+
+from ..magics import options
+from ..magics.called_magic import run_called
+from ..magics.declare import JaxMagics, of_all_that_run_once, recorded_by
+from ..magics.recorder import Recorder
+from .verbs.diagnose import examination
+
+
+def _recorder(shell: InteractiveShell, arguments: argparse.Namespace, shown: bool) -> Recorder:
+    try:
+        return examination(only=arguments.only, repeat=arguments.repeat, memory_bytes=arguments.memory)
+    except ValueError as error:
+        raise UsageError(f"--{error}. Nothing was run.") from None
+
+
+@magic_arguments("jaxdoctor")
+@of_all_that_run_once
+@recorded_by(_recorder)
+@argument(
+    "--only", metavar="RULES", type=options.names, default=(), help="Apply these rules only, separated by commas."
+)
+@argument("--repeat", action="store_true", help="Run the code several times even if it changes what it reads.")
+@argument(
+    "--memory", metavar="SIZE", type=options.size_bytes, help="Try against this much memory, for example 16GiB."
+)
+@argument(
+    "--top", metavar="N", type=options.positive_int, default=10, help="Findings that are shown; 10 if left out."
+)
+def jaxdoctor(magics: JaxMagics, line: str, cell: str | None = None, local_ns: dict[str, Any] | None = None) -> Any:
+    """Find what costs time or memory in the code, and what to do about it.
+
+    In line mode::
+
+        %jaxdoctor [options] statement
+
+    In cell mode, over the cell::
+
+        %%jaxdoctor [options]
+        …
+
+    The code runs once, once more with its waits and lines recorded, at most twice undisturbed, and once under the JAX
+    profiler. Code that assigns, donates or changes what it reads runs only once, unless ``--repeat`` is given. Its
+    value is the value of the last run.
+    """
+    return run_called(magics.shell, "jaxdoctor", jaxdoctor.parser, line, cell, local_ns)

@@ -1,0 +1,186 @@
+"""The evidence that rules look at: what the runs of some code have shown. It is not saved."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from ...memory_use.record.memory_profile import Executable
+from ...profiling.record.profile import Profile
+from ...records.call_stack import Frame
+from ...timing.record import Timing
+from ...xla.hlo import HloModule
+
+#: What an object that the code reads is, as far as rules ask.
+InputKind = Literal["numpy array", "jax array", "number", "function", "iterator", "other"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Input:
+    """An object that the code reads, or an array inside it.
+
+    Attributes:
+        path: how the code reaches it: ``"x"``, ``"params['w']"``.
+        kind: what it is.
+        type: element type and shape of an array, such as ``"f32[8,8]"``; the name of the class of anything else.
+        size_bytes: the size of an array; 0 for anything else.
+        deleted: whether the first run deleted it, as donating does.
+    """
+
+    path: str
+    kind: InputKind
+    type: str
+    size_bytes: int = 0
+    deleted: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EquationCount:
+    """Equations of a jaxpr with one primitive that come from one line; those in the body of a loop count once.
+
+    Attributes:
+        primitive: the name of the primitive, such as ``"dot_general"``.
+        line: the user's line; ``None`` if it is unknown.
+        count: how many there are.
+        inside_loop: whether they are in the body of a ``scan``, ``while`` or ``cond``.
+        dtype: the element type of their first result, such as ``"float32"``; empty if they have none.
+    """
+
+    primitive: str
+    line: Frame | None
+    count: int
+    inside_loop: bool = False
+    dtype: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CapturedArray:
+    """An array that a function captured and that became a constant of its program.
+
+    Attributes:
+        type: element type and shape, such as ``"float32[1000,1000]"``.
+        size_bytes: its size.
+        names: the names that reach it from the function's variables or the session; empty if none is known.
+    """
+
+    type: str
+    size_bytes: int
+    names: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Program:
+    """A compiled program that ran in the first run.
+
+    Attributes:
+        executable: the memory that it needs.
+        module: its instructions; ``None`` if they could not be read.
+        function: the name of the jitted function; ``None`` if unknown.
+        location: where that function is defined, such as ``"cell 3:2"``; ``None`` if unknown or not the user's.
+        arguments: the names of the parameters of the function; empty if unknown.
+        equations: the equations of its jaxpr, by primitive and line; ``None`` if unknown.
+        captured: large arrays that it captured, largest first.
+        eager: whether it is a single operation outside ``jit``.
+    """
+
+    executable: Executable
+    module: HloModule | None
+    function: str | None = None
+    location: str | None = None
+    arguments: tuple[str, ...] = ()
+    equations: tuple[EquationCount, ...] | None = None
+    captured: tuple[CapturedArray, ...] = ()
+    eager: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HostShare:
+    """The share of the samples of a run in which the host was at one of the user's lines.
+
+    Attributes:
+        line: the innermost line of the user's code; ``None`` if there was none on the stack.
+        called: the function of a library that this line called, such as ``"jax.numpy.asarray"``; empty for the line
+            itself and for functions written in C.
+        samples: how many samples.
+    """
+
+    line: Frame | None
+    called: str
+    samples: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HostWait:
+    """Waits of the code itself for results, at one line.
+
+    Attributes:
+        line: the user's line; ``None`` if there was none on the stack.
+        function: the function of JAX that waits, such as ``"__float__"`` or ``"block_until_ready"``.
+        library: the library's function that called it, such as ``"optax.tree.norm"``; ``None`` if the line did.
+        count: how often it was called in the run.
+        wait_ns: for how long it waited in all; 0 if the results were there.
+    """
+
+    line: Frame | None
+    function: str
+    library: str | None
+    count: int
+    wait_ns: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Evidence:
+    """What the runs of some code have shown.
+
+    Attributes:
+        code: the source of the code; ``None`` if it could not be read.
+        first: the first run, with its compilations.
+        observed: a later run in which waits and the host's lines were recorded, which slows it down; the first one if
+            the code ran only once.
+        timed: later runs that nothing disturbed, in order; empty if the code ran only once.
+        profile: the run under the profiler; ``None`` if there was none.
+        programs: the programs that ran in the first run, those that need most memory first; ``None`` if this JAX
+            cannot be observed.
+        inputs: what the code reads, as far as it could be reached without running the user's code.
+        host: the user's lines at which the host was in the observed run, by samples; ``None`` if not sampled.
+        host_interval_ns: the time between two of these samples.
+        waits: the waits in the observed run, by line, longest first; ``None`` if not recorded.
+        calls: how often each jitted function or eager operation was called in the profiled run, by name; ``None``
+            without a profile.
+        device_puts: how often the host handed an array to a device in the profiled run; ``None`` without a profile.
+        cache_dir: the folder of JAX's persistent compilation cache; ``None`` if it is off.
+        limit_bytes: the memory to try against: the device's or what the user gave; ``None`` if unknown.
+    """
+
+    code: str | None
+    first: Timing
+    observed: Timing
+    timed: tuple[Timing, ...] = ()
+    profile: Profile | None = None
+    programs: tuple[Program, ...] | None = None
+    inputs: tuple[Input, ...] = ()
+    host: tuple[HostShare, ...] | None = None
+    host_interval_ns: int = 1_000_000
+    waits: tuple[HostWait, ...] | None = None
+    calls: Mapping[str, int] | None = field(default=None)
+    device_puts: int | None = None
+    cache_dir: str | None = None
+    limit_bytes: int | None = None
+
+    @property
+    def run_ns(self) -> int:
+        """Wall time of a run: the median of the timed ones that compiled nothing, or of all, or else the first."""
+        runs = [each for each in self.timed if not each.compilations] or list(self.timed) or [self.first]
+        times = sorted(each.wall_ns for each in runs)
+        return times[(len(times) - 1) // 2]
+
+    @property
+    def repeated(self) -> bool:
+        """Whether the code ran more than once, so that what recurs can be told from what happens once."""
+        return self.observed is not self.first
+
+    @property
+    def last(self) -> Timing:
+        """The last run without the profiler: what compiles in it compiles again and again."""
+        return self.timed[-1] if self.timed else self.observed

@@ -1,0 +1,14 @@
+"""The report of a diagnosis: its findings, each with its cost, its evidence and its remedy."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from ..record.diagnosis import Diagnosis
+from . import diagnosis, notes, recompile
+
+NOTES: dict[str, Callable[..., str]] = {**notes.NOTES, **recompile.NOTES}
+
+REPORTS = {Diagnosis: diagnosis.report}
+
+BRIEFS = {Diagnosis: diagnosis.brief}

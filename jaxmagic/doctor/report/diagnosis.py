@@ -1,0 +1,117 @@
+"""Words a diagnosis."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ... import units
+from ...profiling.report.sentences import about_bound
+from ...report.blocks import Block, Entries, Entry, Headline, Lines, Sentence
+from ...report.compose import Brief
+from ...report.style import Style
+from ...terminal import printable
+from ..record.diagnosis import Diagnosis
+from ..record.finding import RuleFinding, Verified
+from ..rules.all import RULES
+from ..rules.rule import LEAST_SHARE
+
+
+def report(diagnosis: Diagnosis, style: Style, explain: bool) -> Iterator[Block]:
+    """Compose what was found, most costly first, then how it was found."""
+    yield Headline(text=headline(diagnosis, style.digits))
+    shown = diagnosis.findings[: style.rows]
+    for finding in shown:
+        yield Entries(rows=(_entry(finding, diagnosis, style.digits),))
+        if finding.code is not None:
+            yield Lines(lines=tuple(printable(each) for each in finding.code.splitlines()))
+    if len(diagnosis.findings) > len(shown):
+        more = units.count(len(diagnosis.findings) - len(shown), "more finding")
+        yield Sentence(text=f"{more}: see to_frame().", faint=True)
+    if diagnosis.profile is not None and diagnosis.warm:
+        yield from (Sentence(text=each) for each in about_bound(diagnosis.profile))
+    yield from (Sentence(text=each, faint=True) for each in _about_runs(diagnosis))
+    yield from (Sentence(text=str(each), faint=True) for each in diagnosis.notes)
+    if explain:
+        yield from (Sentence(text=each, faint=True) for each in _explained(diagnosis))
+
+
+def headline(diagnosis: Diagnosis, digits: int) -> str:
+    """Summarize how much was found, and the costliest finding."""
+    findings = diagnosis.findings
+    run = "" if diagnosis.wall_ns is None else f"; a run takes {units.time(diagnosis.wall_ns, digits)}"
+    if findings:
+        return f"{units.count(len(findings), 'finding')}{run}."
+    if not diagnosis.looked:
+        return f"Nothing was looked for{run}."
+    return f"Nothing found that costs {LEAST_SHARE:.0%} or more{run}."
+
+
+def _entry(finding: RuleFinding, diagnosis: Diagnosis, digits: int) -> Entry:
+    return Entry(
+        name=finding.rule,
+        cells=(cost(finding, diagnosis, digits),),
+        remark=str(finding.found),
+        details=(*_place(finding), *map(str, finding.evidence), *about_verified(finding.verified, digits)),
+        advice="" if finding.remedy is None else str(finding.remedy),
+    )
+
+
+def cost(finding: RuleFinding, diagnosis: Diagnosis, digits: int = 3) -> str:
+    """Word what a finding costs, and how that is known."""
+    about = "≈ " if finding.basis == "estimated" else ""
+    if finding.cost_bytes is not None:
+        return f"{about}{units.size(finding.cost_bytes)}"
+    if finding.cost_ns is None:
+        return ""
+    time = units.time(finding.cost_ns, digits)
+    if finding.per == "first run":
+        return f"{about}{time} once"
+    wall_ns = diagnosis.wall_ns
+    share = f", {units.share(min(finding.cost_ns, wall_ns), wall_ns)} of it" if wall_ns else ""
+    return f"{about}{time} per run{share}"
+
+
+def about_verified(verified: Verified | None, digits: int = 3) -> list[str]:
+    """Word what the remedy gained when it was tried."""
+    if verified is None:
+        return []
+    sentences = []
+    if verified.speedup is not None and verified.low is not None and verified.high is not None:
+        numbers = [units.number(each, 3) for each in (verified.speedup, verified.low, verified.high)]
+        sentences.append(f"Tried: {numbers[0]} times as fast (95 % interval {numbers[1]} to {numbers[2]}).")
+    if verified.before_bytes is not None and verified.after_bytes is not None:
+        before, after = units.size(verified.before_bytes), units.size(verified.after_bytes)
+        sentences.append(f"Tried: needs {after} instead of {before}.")
+    if verified.outputs_agree is not None:
+        sentences.append("The outputs agree." if verified.outputs_agree else "The outputs differ.")
+    if verified.survives is False:
+        sentences.append("So this remedy does not help here.")
+    return [*sentences, *map(str, verified.notes)]
+
+
+def _place(finding: RuleFinding) -> tuple[str, ...]:
+    source = "" if finding.source is None else f": {finding.source}"
+    return () if finding.line is None else (f"{finding.line}{source}",)
+
+
+def _about_runs(diagnosis: Diagnosis) -> list[str]:
+    runs = (diagnosis.first is not None) + len(diagnosis.warm)
+    if not runs:
+        return []
+    profiled = " and once under the profiler" if diagnosis.profile is not None and diagnosis.warm else ""
+    rules = f"; {units.count(len(diagnosis.looked), 'rule')} looked" if diagnosis.looked else ""
+    times = "once" if runs == 1 else "twice" if runs == 2 else f"{runs} times"
+    return [f"The code ran {times}{profiled}{rules}."]
+
+
+def _explained(diagnosis: Diagnosis) -> Iterator[str]:
+    found = {each.rule for each in diagnosis.findings}
+    for rule in RULES:
+        if rule.name in found:
+            yield f"{rule.name}: {rule.decides} Source: {rule.source}"
+
+
+def brief(diagnosis: Diagnosis, digits: int) -> Brief:
+    """Describe the diagnosis in one row: its code, and how much was found."""
+    time = "" if diagnosis.wall_ns is None else units.time(diagnosis.wall_ns, digits)
+    return Brief(diagnosis.code, time, units.count(len(diagnosis.findings), "finding"))

@@ -1,0 +1,33 @@
+"""Words of a diagnosis's own notes: how the code was run, and what could not be looked at."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from ...terminal import printable
+
+#: What is missing where a rule cannot look, by the kind of evidence.
+_MISSING = {
+    "programs": "programs that run cannot be observed on this JAX",
+    "profile": "there is no device time from the profiler",
+    "repeated": "the code ran only once",
+    "waits": "waits cannot be observed",
+    "lines": "the host's lines were not sampled",
+}
+
+
+def _once(why: str) -> str:
+    return f"The code ran only once, because {why}. --repeat runs it several times."
+
+
+NOTES: dict[str, Callable[..., str]] = {
+    "once_rebound": lambda names: _once(f"it assigns what it reads ({printable(names)})"),
+    "once_donated": lambda names: _once(f"it donates or deletes what it reads ({printable(names)})"),
+    "once_changed": lambda names: _once(f"it changes what it reads ({printable(names)})"),
+    "ended_early": lambda: "No rule was applied, because the code did not complete a run.",
+    "unread": lambda part, error: f"Not available: {part} ({printable(error)}).",
+    "rule_failed": lambda rule, error: (
+        f"The rule {rule} failed ({printable(error)}); the others do not depend on it."
+    ),
+    "not_looked": lambda rules, need: f"Not looked for, because {_MISSING[need]}: {rules}.",
+}

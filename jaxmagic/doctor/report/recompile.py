@@ -1,0 +1,59 @@
+"""Words of the rules ``recompile`` and ``compile-time``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from ... import units
+from ...terminal import printable
+
+#: How often and why something compiled again, by the kind of cause.
+_WHY = {
+    "new function": "because it is a new function object each time",
+    "shape": "for different shapes",
+    "dtype": "for different dtypes",
+    "weak type": "for a different kind of number",
+    "static value": "for different static values",
+    "pytree": "for different pytrees",
+    "options": "with different options of jax.jit",
+    "placement": "for a different placement",
+    "context": "under a different configuration",
+    "transformation": "as part of a transformation outside jit",
+}
+
+
+def _recompile(function: str, cause: str, programs: int, every_run: int, reason: str) -> str:
+    times = "once" if programs == 1 else "twice" if programs == 2 else f"{programs} times"
+    when = "in every run" if every_run else "in the first run"
+    why = _WHY.get(cause)
+    return f"{printable(function)} compiles {times} {when}{f' {why}' if why else f': {printable(reason)}'}."
+
+
+def _difference(argument: str, now: str, before: str) -> str:
+    return f"{printable(argument)}: {printable(now)} after {printable(before)}."
+
+
+def _compile_time(function: str, programs: int, time_ns: int, stage: str, stage_ns: int) -> str:
+    others = f", and {units.count(programs - 1, 'other program')} more than 1 s each" if programs > 1 else ""
+    took = f"{units.time(time_ns)} to compile, {units.time(stage_ns)} of it in {_STAGES[stage]}"
+    return f"{printable(function)} takes {took}{others}."
+
+
+_STAGES = {"trace": "tracing", "lower": "lowering", "XLA": "XLA", "cache": "the persistent cache"}
+
+
+NOTES: dict[str, Callable[..., str]] = {
+    "recompile": _recompile,
+    "recompile_difference": _difference,
+    "recompile_remedy": lambda remedy: f"{printable(remedy[:1].upper() + remedy[1:])}.",
+    "compile_time": _compile_time,
+    "compile_time_cache": lambda spared_ns: (
+        f"Switch on JAX's persistent cache before the first call: a later session then spares up to "
+        f"{units.time(spared_ns)} of XLA's time."
+    ),
+    "cache_off": lambda: "JAX's persistent compilation cache is off.",
+    "cache_on": lambda: "JAX's persistent compilation cache is on.",
+    "cache_missed": lambda programs: (
+        f"JAX's persistent compilation cache is on, but did not have {units.count(programs, 'program')} of these."
+    ),
+}

@@ -1,0 +1,8 @@
+"""All rules, in the order in which people would look."""
+
+from __future__ import annotations
+
+from . import compile_time, recompile
+from .rule import Rule
+
+RULES: tuple[Rule, ...] = (recompile.RULE, compile_time.RULE)

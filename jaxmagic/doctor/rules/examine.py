@@ -1,0 +1,66 @@
+"""Applies the rules to the evidence."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from ...errors import message_of
+from ...records.note import Note, note
+from ..record.evidence import Evidence
+from ..record.finding import RuleFinding
+from .all import RULES
+from .rule import available
+
+#: A cost of the first run counts as much as this share of the same cost in every run.
+_FIRST_RUN = 0.01
+
+
+class Examined(NamedTuple):
+    """The result of an examination.
+
+    Attributes:
+        findings: what was found, most costly first.
+        looked: the names of the rules that had the evidence they need.
+        notes: which rules did not, and which failed.
+    """
+
+    findings: tuple[RuleFinding, ...]
+    looked: tuple[str, ...]
+    notes: tuple[Note, ...]
+
+
+def examine(evidence: Evidence, only: Sequence[str] = ()) -> Examined:
+    """Apply the rules to the evidence.
+
+    Args:
+        evidence: what the runs of the code have shown.
+        only: the names of the rules to apply; all of them if empty.
+    """
+    there = available(evidence)
+    findings: list[RuleFinding] = []
+    looked: list[str] = []
+    notes: list[Note] = []
+    blind: dict[str, list[str]] = {}
+    for rule in RULES:
+        if only and rule.name not in only:
+            continue
+        missing = [need for need in rule.needs if need not in there]
+        if missing:
+            blind.setdefault(missing[0], []).append(rule.name)
+            continue
+        try:
+            findings += rule.look(evidence)
+            looked.append(rule.name)
+        except Exception as error:  # one rule that fails must not lose what the others found
+            text = (message_of(error).splitlines() or [""])[0][:100]
+            notes.append(note("doctor.rule_failed", rule=rule.name, error=f"{type(error).__name__}: {text}"))
+    notes += [note("doctor.not_looked", rules=", ".join(rules), need=need) for need, rules in blind.items()]
+    return Examined(tuple(sorted(findings, key=_priority)), tuple(looked), tuple(notes))
+
+
+def _priority(finding: RuleFinding) -> tuple[int, float]:
+    """Order findings: time by what it costs, then memory by its size, then what has no cost."""
+    if finding.cost_ns is not None:
+        return 0, -finding.cost_ns * (_FIRST_RUN if finding.per == "first run" else 1)
+    return (1, -finding.cost_bytes) if finding.cost_bytes is not None else (2, 0)

@@ -1,0 +1,65 @@
+"""What a rule is, and what rules share: thresholds, the user's line, names."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Literal, NamedTuple
+
+from ...records.call_stack import Frame
+from ...records.cell_names import text_of
+from ..record.evidence import Evidence
+from ..record.finding import RuleFinding
+
+#: Evidence that a rule cannot do without.
+Need = Literal["programs", "profile", "repeated", "waits", "lines"]
+
+#: A finding costs at least this share of a run, or of the memory of a program.
+LEAST_SHARE = 0.02
+
+
+class Rule(NamedTuple):
+    """A rule.
+
+    Attributes:
+        name: its name, for ``--only``.
+        looks_for: what it looks for, a sentence.
+        decides: how it decides, with its thresholds; sentences.
+        source: where the rule is from.
+        look: yields what it finds in the evidence.
+        needs: the evidence that it cannot do without.
+    """
+
+    name: str
+    looks_for: str
+    decides: str
+    source: str
+    look: Callable[[Evidence], Iterable[RuleFinding]]
+    needs: tuple[Need, ...] = ()
+
+
+def available(evidence: Evidence) -> set[Need]:
+    """Return which evidence there is.
+
+    A profile counts only if it has device time.
+    """
+    there: dict[Need, bool] = {
+        "programs": evidence.programs is not None,
+        "profile": evidence.profile is not None and bool(evidence.profile.device_uses),
+        "repeated": evidence.repeated,
+        "waits": evidence.waits is not None,
+        "lines": evidence.host is not None,
+    }
+    return {need for need, is_there in there.items() if is_there}
+
+
+def source_at(line: Frame | None) -> str | None:
+    """Return the text of a line, without its indentation; ``None`` if it cannot be read."""
+    if line is None:
+        return None
+    lines = text_of(line.file)
+    return lines[line.line - 1].strip() or None if 0 < line.line <= len(lines) else None
+
+
+def is_worth_it(cost_ns: float, evidence: Evidence) -> bool:
+    """Return whether a cost in every run is large enough to be a finding."""
+    return cost_ns >= LEAST_SHARE * evidence.run_ns

@@ -1,0 +1,1 @@
+"""Diagnoses calls, and explains errors."""

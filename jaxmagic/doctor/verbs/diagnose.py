@@ -1,0 +1,109 @@
+"""Diagnoses a call: what costs time or memory, and what to do about it."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Any
+
+from ...progress.bar import shown_progress
+from ...runtime.functions import name_of
+from ...runtime.given import whole
+from ...runtime.tracebacks import of_the_user
+from ...session.verbs import history
+from ..capture.examination import Examination
+from ..record.diagnosis import Diagnosis
+from ..rules.all import RULES
+from ..rules.examine import examine
+
+
+@of_the_user
+def diagnose(
+    fn: Callable[..., Any],
+    *args: Any,
+    only: Sequence[str] = (),
+    repeat: bool = False,
+    memory_bytes: int | None = None,
+    **kwargs: Any,
+) -> Diagnosis:
+    """Call a function a few times, and find what costs time or memory.
+
+    The function is called once, once more with its waits and lines recorded, then at most twice without anything else
+    (once on accelerators, where that takes long), and once under the JAX profiler. If the first call donates or
+    changes its arguments, or anything else that can be seen from the function, it stays the only one.
+
+    Args:
+        fn: the function, jitted or not. Its results are discarded.
+        args: positional arguments of `fn`.
+        only: the names of the rules to apply; all of them if left out.
+        repeat: call the function again even if it changes what it reads.
+        memory_bytes: the memory of a device to try against; the device's own if left out.
+        kwargs: keyword arguments of `fn`.
+
+    Returns:
+        The record, which :func:`history` keeps as well. ``findings`` has the most costly finding first.
+
+    Raises:
+        TypeError: `fn` cannot be called.
+        ValueError: there is no rule of a name in `only`, or `memory_bytes` is not a positive integer.
+        NotMeasured: the JAX profiler is running already.
+        JaxNotAvailable: JAX is not installed or too old.
+
+    >>> import jax, jax.numpy as jnp, jaxmagic
+    >>> def step(x):
+    ...     return jax.jit(lambda x: jnp.sin(x) @ x)(x)
+    >>> diagnosis = jaxmagic.diagnose(step, jnp.ones((100, 100)))
+    >>> diagnosis.findings[0].rule, diagnosis.findings[0].per
+    ('recompile', 'run')
+    """
+    if not callable(fn):
+        raise TypeError(
+            f"diagnose(): expected a function and its arguments, got {type(fn).__name__}, which cannot be called. "
+            "Write diagnose(f, x), not diagnose(f(x))."
+        )
+    watch = examination(only=only, repeat=repeat, memory_bytes=memory_bytes)
+    watch.see(None, {name_of(fn): fn, **_named(fn, args, kwargs)})
+    watch.start()
+    error: BaseException | None = None
+    try:
+        for _ in watch.runs():
+            watch.result = fn(*args, **kwargs)
+            watch.returned(watch.result)
+    except BaseException as raised:
+        error = raised
+        raise
+    finally:
+        try:
+            watch.stop(error=error, code=name_of(fn))
+        finally:
+            watch.cancel()
+            del error  # its traceback would keep this frame, and so the arguments, alive
+    return watch.record
+
+
+def examination(*, only: Sequence[str] = (), repeat: bool = False, memory_bytes: int | None = None) -> Examination:
+    """Make the recorder of ``%jaxdoctor``, which adds its record to the session's history.
+
+    Raises:
+        ValueError: there is no rule of a name in `only`, or `memory_bytes` is not a positive integer.
+    """
+    names = [each.name for each in RULES]
+    unknown = [each for each in only if each not in names]
+    if unknown:
+        raise ValueError(f"only: expected names of rules ({', '.join(names)}), got {unknown[0]!r}")
+    return Examination(
+        partial(examine, only=tuple(only)),
+        repeat=repeat,
+        limit_bytes=None if memory_bytes is None else whole("memory_bytes", memory_bytes),
+        record=history().append,
+        progress=shown_progress(),
+    )
+
+
+def _named(fn: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the arguments by the names of the function's parameters."""
+    try:
+        return dict(inspect.signature(fn).bind(*args, **kwargs).arguments)
+    except (TypeError, ValueError):
+        return {**{f"args[{number}]": each for number, each in enumerate(args)}, **kwargs}
