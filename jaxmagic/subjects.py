@@ -159,5 +159,6 @@ _ours(
     saved="Diagnosis",
     kept="Diagnosis",
     Diagnosis="record.diagnosis",
+    RuleFinding="record.finding",
 )
 _ours("overview", saved="History", History="/session.history")

@@ -33,6 +33,7 @@ import jax.numpy as jnp
 import pytest
 import reruns
 from fabricate.comparison import benchmark, compared, comparison, named, sweep, with_modes  # noqa: F401
+from fabricate.doctor import diagnosis, rule_finding  # noqa: F401
 from fabricate.memory_use import executable, heap_difference, live_arrays, memory_profile  # noqa: F401
 from fabricate.timing import compilation, environment, timing  # noqa: F401
 from hypothesis import settings

@@ -50,10 +50,12 @@ def make(
     heap_difference: Any,
     compilation: Any,
     environment: Any,
+    diagnosis: Any,
+    rule_finding: Any,
 ) -> Callable[[str], Any]:
     """Makes a record of the kind that is named."""
     history = History()
-    for each in (timing(compilation()), benchmark, comparison, sweep, memory_profile(), fabricated()):
+    for each in (timing(compilation()), benchmark, comparison, sweep, memory_profile(), fabricated(), diagnosis()):
         history.append(each)
     found = {
         "Timing": timing(compilation()),
@@ -66,6 +68,8 @@ def make(
         "HeapDifference": heap_difference(),
         "HeapProfile": heap_difference().after,
         "Profile": fabricated(),
+        "Diagnosis": diagnosis(),
+        "RuleFinding": rule_finding(),
         "History": history,
         "Compilation": compilation(),
         "Cause": Cause(kind="shape", reason="shape of x"),
@@ -76,8 +80,8 @@ def make(
 
 
 def test_the_kinds_are_those_that_the_changelog_names() -> None:
-    assert len(RECORDS) == 11
-    assert PARTS == ["Cause", "Compilation", "Environment", "Note"]
+    assert len(RECORDS) == 12
+    assert PARTS == ["Cause", "Compilation", "Environment", "Note", "RuleFinding"]
 
 
 @pytest.mark.parametrize("kind", RECORDS)

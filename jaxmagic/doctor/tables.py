@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from ..compilation.tables import compilations
 from ..report.table import Table
 from .record.diagnosis import Diagnosis
+from .record.finding import RuleFinding
 
 _COLUMNS = {
     "rule": "string",
@@ -19,8 +23,8 @@ _COLUMNS = {
 }
 
 
-def findings(diagnosis: Diagnosis) -> Table:
-    """List the findings, most costly first."""
+def findings(found: Sequence[RuleFinding]) -> Table:
+    """List findings, one per row."""
     rows = [
         (
             each.rule,
@@ -34,9 +38,15 @@ def findings(diagnosis: Diagnosis) -> Table:
             None if each.verified is None else each.verified.speedup,
             None if each.verified is None else each.verified.survives,
         )
-        for each in diagnosis.findings
+        for each in found
     ]
     return Table(_COLUMNS, rows)
 
 
-TABLES = {Diagnosis: {"findings": findings}}
+TABLES = {
+    Diagnosis: {
+        "findings": lambda record: findings(record.findings),
+        "compilations": lambda record: compilations([each for each in (record.first, *record.warm) if each]),
+    },
+    RuleFinding: {"findings": lambda record: findings([record])},
+}

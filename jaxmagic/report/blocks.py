@@ -84,6 +84,7 @@ class Entry(NamedTuple):
         details: sentences below it.
         advice: a recommendation; may be empty.
         place: its source line; may be empty.
+        code: lines of code to paste, below the advice.
     """
 
     name: str
@@ -92,6 +93,7 @@ class Entry(NamedTuple):
     details: tuple[str, ...] = ()
     advice: str = ""
     place: str = ""
+    code: tuple[str, ...] = ()
 
 
 class Entries(NamedTuple):

@@ -97,6 +97,7 @@ def _entry(entry: Entry, start: str, between: str, indent: str, style: Style) ->
         yield from wrapped(printable(detail), style, indent)
     if entry.advice:
         yield from wrapped(printable(f"→ {entry.advice}"), style, indent, f"{indent}  ")
+    yield from (f"{indent}  {printable(line)}" for line in entry.code)
 
 
 def _table(block: Table, style: Style) -> list[str]:

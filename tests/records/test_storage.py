@@ -76,7 +76,7 @@ def change(path: Any, *keys: Any, to: Any) -> None:
             ["kind"],
             "Code",
             'field "kind": expected one of Timing, MemoryProfile, Executable, LiveArrays, HeapDifference, '
-            'HeapProfile, Profile, Benchmark, Comparison, Sweep, History, got "Code"',
+            'HeapProfile, Profile, Benchmark, Comparison, Sweep, Diagnosis, History, got "Code"',
         ),
         (["record"], [], 'field "record": expected an object, got []'),
         (["record", "wait_ns"], ..., 'field "record.wait_ns": missing'),

@@ -57,9 +57,10 @@ def records(
         "HeapDifference": heap_difference(),
         "HeapProfile": heap_difference().after,
         "Profile": jaxmagic.read_profile(RECORDED / "gpu_mi300_2dev_conv_copies.xplane.pb"),
+        "Diagnosis": request.getfixturevalue("diagnosis")(),
         "History": History(),
     }
-    for each in ("Timing", "Benchmark", "Comparison", "Sweep", "MemoryProfile", "Profile"):
+    for each in ("Timing", "Benchmark", "Comparison", "Sweep", "MemoryProfile", "Profile", "Diagnosis"):
         made["History"].append(made[each])
     return made
 
@@ -74,7 +75,7 @@ def told(block: blocks.Block) -> Iterator[str]:
             yield from (each.told for each in block.parts if each.name in ("wait", "host", "dispatch"))
         case blocks.Entries():
             for row in block.rows:
-                yield from (row.name, *row.cells, row.remark, *row.details, row.advice)
+                yield from (row.name, *row.cells, row.remark, *row.details, row.advice, *row.code)
         case blocks.Table():
             yield from (cell for row in (block.narrow or block.rows)[1:] for cell in row)
         case blocks.Listing():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Literal
 
 from ...records.exportable import Exportable
 from ...records.note import Note
@@ -22,7 +22,7 @@ Per = Literal[
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Verified(Exportable):
+class Verified:
     """A remedy that was applied to a copy of the code and measured beside the original.
 
     Attributes:
@@ -36,8 +36,6 @@ class Verified(Exportable):
         outputs_agree: whether both compute the same; ``None`` if that could not be checked.
         notes: how it was tried, and what a reader must know about it.
     """
-
-    _derived: ClassVar[tuple[str, ...]] = ("survives",)
 
     before_ns: float | None = None
     after_ns: float | None = None
@@ -95,3 +93,7 @@ class RuleFinding(Exportable):
     remedy: Note | None = None
     code: str | None = None
     verified: Verified | None = None
+
+    def __str__(self) -> str:
+        """Return what was found and what to do."""
+        return " ".join(str(each) for each in (self.found, self.remedy) if each is not None)

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 
 from ... import units
 from ...profiling.report.sentences import about_bound
-from ...report.blocks import Block, Entries, Entry, Headline, Lines, Sentence
+from ...report.blocks import Block, Entries, Entry, Headline, Picture, Sentence
 from ...report.compose import Brief
 from ...report.style import Style
-from ...terminal import printable
+from ..charts import costs_chart
 from ..record.diagnosis import Diagnosis
 from ..record.finding import RuleFinding, Verified
 from ..rules.all import RULES
@@ -19,11 +19,11 @@ from ..rules.rule import LEAST_SHARE
 def report(diagnosis: Diagnosis, style: Style, explain: bool) -> Iterator[Block]:
     """Compose what was found, most costly first, then how it was found."""
     yield Headline(text=headline(diagnosis, style.digits))
+    if any(each.cost_ns is not None and each.per == "run" for each in diagnosis.findings):
+        yield Picture(chart=lambda: costs_chart(diagnosis))
     shown = diagnosis.findings[: style.rows]
-    for finding in shown:
-        yield Entries(rows=(_entry(finding, diagnosis, style.digits),))
-        if finding.code is not None:
-            yield Lines(lines=tuple(printable(each) for each in finding.code.splitlines()))
+    if shown:
+        yield Entries(rows=tuple(_entry(each, diagnosis, style.digits) for each in shown))
     if len(diagnosis.findings) > len(shown):
         more = units.count(len(diagnosis.findings) - len(shown), "more finding")
         yield Sentence(text=f"{more}: see to_frame().", faint=True)
@@ -53,6 +53,7 @@ def _entry(finding: RuleFinding, diagnosis: Diagnosis, digits: int) -> Entry:
         remark=str(finding.found),
         details=(*_place(finding), *map(str, finding.evidence), *about_verified(finding.verified, digits)),
         advice="" if finding.remedy is None else str(finding.remedy),
+        code=() if finding.code is None else tuple(finding.code.splitlines()),
     )
 
 
