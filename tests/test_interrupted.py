@@ -18,6 +18,8 @@ from shells import Session, open_shell
 import jaxmagic
 from jaxmagic.benchmarking.capture.conditions import Surroundings
 from jaxmagic.compilation.capture.compile_log import CompileLog, unheard
+from jaxmagic.doctor.capture.host_lines import LineSampler
+from jaxmagic.doctor.capture.host_waits import WaitPlaces
 from jaxmagic.errors import NotMeasured
 from jaxmagic.extension import load_ipython_extension
 from jaxmagic.memory_use.capture.executables import watch
@@ -108,6 +110,8 @@ PROGRAMS: dict[str, Callable[[Path], None]] = {
     "listeners": _listening,
     "waits": _started(WaitLog),
     "memory": _started(MemorySampler),
+    "lines": _started(LineSampler),
+    "wait places": _started(WaitPlaces),
     "stopwatch": _entered(jaxmagic.stopwatch),
     "surroundings": _entered(lambda: Surroundings(lambda: 0)),
     "programs": _entered(watch),
@@ -134,6 +138,8 @@ CELLS = {
     "jaxtimeit --device": ("%jaxtimeit -r 3 -n 1 --device f(x)", 15),
     "jaxcompare": ("%%jaxcompare -r 2\na: f(x)\nb: f(x)", 20),
     "jaxcompare --profile": ("%%jaxcompare -r 2 --profile\na: f(x)\nb: f(x)", 10),
+    "jaxdoctor": ("%jaxdoctor f(x)", 30),
+    "jaxdoctor once": ("%jaxdoctor x = f(x)", 10),
     "unload": ("%unload_ext jaxmagic", 15),
 }
 

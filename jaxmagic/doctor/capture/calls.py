@@ -31,7 +31,7 @@ class Calls(NamedTuple):
 
 
 def calls_in(trace: Trace) -> Calls:
-    """Count the calls in a recording; an event inside another one with the same name belongs to the same call."""
+    """Count the calls in a recording; calls inside a call, as while it is traced, do not count."""
     names = {number: found[1] for number, kind in enumerate(trace.kinds) if (found := _CALL.match(kind.name))}
     puts = {number for number, kind in enumerate(trace.kinds) if kind.name == _PUT}
     counts: Counter[str] = Counter()
@@ -44,11 +44,10 @@ def calls_in(trace: Trace) -> Calls:
 
 
 def _outermost(line: TraceLine, names: dict[int, str]) -> list[str]:
-    ends: dict[str, int] = {}
-    found = []
+    ended_ps, found = -1, []
     for kind, start_ps, end_ps in zip(line.kinds.tolist(), line.start_ps.tolist(), line.end_ps.tolist(), strict=True):
         name = names.get(kind)
-        if name is not None and start_ps >= ends.get(name, -1):
+        if name is not None and start_ps >= ended_ps:
             found.append(name)
-            ends[name] = end_ps
+            ended_ps = end_ps
     return found

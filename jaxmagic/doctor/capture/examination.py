@@ -155,7 +155,9 @@ class Examination:
         if self._once:
             self._active = self._watch
             with gathered.programs(), gathered.places():
-                yield from self._watch.runs()
+                for _ in self._watch.runs():
+                    gathered.resume()
+                    yield
             return
         self._progress.stage("first run and compiling")
         yield from self._own_run(gathered.programs())
@@ -175,6 +177,7 @@ class Examination:
         with ExitStack() as observers:
             observers.enter_context(observing)
             watch.start()
+            self._gathered.resume()
             yield
             self._own.append(watch.stop())
         self._active = None
@@ -194,6 +197,7 @@ class Examination:
 
     def returned(self, value: Any = None) -> int:
         """End the dispatch of the run; see ``Stopwatch.returned``."""
+        self._gathered.pause()  # from here on it is not the code that waits
         return 0 if self._active is None else self._active.returned(value)
 
     @ends

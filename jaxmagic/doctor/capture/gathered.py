@@ -64,7 +64,7 @@ class Gathered:
 
     @contextmanager
     def places(self) -> Iterator[None]:
-        """Record the waits in the block, and sample its lines."""
+        """Prepare to record waits and to sample lines in the block, between :meth:`resume` and :meth:`pause`."""
         self._lines, self._waits = LineSampler(), WaitPlaces()
         try:
             self._waits.start()
@@ -75,6 +75,16 @@ class Gathered:
                 self._lines.stop()
             finally:
                 self._waits.stop()
+
+    def resume(self) -> None:
+        """Begin to record waits and lines: the code starts."""
+        if self._waits is not None and self._lines is not None:
+            self._waits.paused = self._lines.paused = False
+
+    def pause(self) -> None:
+        """Record no further waits and lines: the code has returned."""
+        if self._waits is not None and self._lines is not None:
+            self._waits.paused = self._lines.paused = True
 
     def count_calls(self, trace: Trace) -> Iterable[Note]:
         """Count the calls in the recording."""

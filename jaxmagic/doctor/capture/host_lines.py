@@ -24,17 +24,25 @@ _DEEPEST = 200
 
 
 class LineSampler:
-    """Samples the lines of the thread that starts it."""
+    """Samples the lines of the thread that starts it.
+
+    Args:
+        interval_ns: the time between two samples.
+
+    Attributes:
+        paused: whether no samples are taken, as at the start.
+    """
 
     def __init__(self, interval_ns: int = INTERVAL_NS) -> None:
         self.interval_ns = interval_ns
+        self.paused = True
         self._counts: Counter[tuple[Frame | None, str]] = Counter()
         self._over = threading.Event()
         self._thread: threading.Thread | None = None
 
     @begins("stop")
     def start(self) -> None:
-        """Begin to sample this thread."""
+        """Prepare to sample this thread, which begins when `paused` is cleared."""
         target = threading.get_ident()
         self._thread = threading.Thread(target=self._run, args=(target,), name="jaxmagic-lines", daemon=True)
         self._thread.start()
@@ -54,7 +62,7 @@ class LineSampler:
     def _run(self, target: int) -> None:
         while not self._over.wait(self.interval_ns / 1e9):
             frame = sys._current_frames().get(target)
-            if frame is not None:
+            if frame is not None and not self.paused:
                 self._counts[place_of(frame)] += 1
             del frame  # it would keep the user's variables alive
 

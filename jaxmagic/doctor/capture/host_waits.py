@@ -14,15 +14,20 @@ from .host_lines import place_of
 
 
 class WaitPlaces:
-    """Records the waits of the thread that starts it, by line."""
+    """Records the waits of the thread that starts it, by line.
+
+    Attributes:
+        paused: whether nothing is recorded, as at the start; a stopwatch of the same thread waits, too.
+    """
 
     def __init__(self) -> None:
+        self.paused = True
         self._log = WaitLog()
         self._found: dict[tuple[Frame | None, str, str], list[int]] = defaultdict(list)
 
     @begins("stop")
     def start(self) -> None:
-        """Begin to record."""
+        """Prepare to record, which begins when `paused` is cleared."""
         self._log.start(noticed=self._notice)
 
     @ends
@@ -40,5 +45,9 @@ class WaitPlaces:
         return tuple(sorted(waits, key=lambda each: -each.wait_ns))
 
     def _notice(self, function: str, wait_ns: int) -> None:
+        if self.paused:
+            return
         line, called = place_of(sys._getframe(2))
-        self._found[line, "" if called.startswith("jax") else called, function].append(wait_ns)
+        if called.startswith("jax."):  # as people write it: ``__float__`` rather than ``_value``
+            called, function = "", called.rpartition(".")[2]
+        self._found[line, called, function].append(wait_ns)

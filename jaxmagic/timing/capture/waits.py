@@ -196,11 +196,11 @@ class _Hooks:
 
     def _in_place_of(self, point: private_api.WaitPoint) -> Any:
         if isinstance(point.original, property):
-            inside = self._timed(point.original.fget, point.is_ready)
+            inside = self._timed(point.original.fget, point.is_ready, point.name)
             return property(inside, point.original.fset, point.original.fdel, point.original.__doc__)
-        return self._timed(point.original, point.is_ready)
+        return self._timed(point.original, point.is_ready, point.name)
 
-    def _timed(self, waits: Any, is_ready: Callable[[Any], bool] | None) -> Any:
+    def _timed(self, waits: Any, is_ready: Callable[[Any], bool] | None, name: str) -> Any:
         heard_by = self._heard
 
         def timed(waited_for: Any, *args: Any, **kwargs: Any) -> Any:
@@ -216,7 +216,7 @@ class _Hooks:
                     ready = True
                 if ready:  # copying available data is not waiting
                     if heard.noticed is not None:
-                        heard.noticed(waits.__name__, 0)
+                        heard.noticed(name, 0)
                     return waits(waited_for, *args, **kwargs)
             began_ns = heard.clock()
             try:
@@ -227,7 +227,7 @@ class _Hooks:
                 if ended_ns - began_ns >= _SHORTEST_NS:
                     heard.marks.extend((began_ns, ended_ns))
                 if heard.noticed is not None:
-                    heard.noticed(waits.__name__, ended_ns - began_ns)
+                    heard.noticed(name, ended_ns - began_ns)
                 heard.waiting = False
 
         timed.__name__, timed.__doc__ = waits.__name__, waits.__doc__

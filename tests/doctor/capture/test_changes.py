@@ -1,0 +1,154 @@
+"""What a run has changed of the objects that it can reach."""
+
+from __future__ import annotations
+
+import functools
+import weakref
+from collections import deque
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from jaxmagic.doctor.capture.changes import Snapshot, reach
+
+
+class Model:
+    def __init__(self) -> None:
+        self.w = jnp.ones(3)
+        self.layers = [{"b": jnp.zeros(2)}]
+        self.steps = 0
+
+    @functools.cached_property
+    def large(self) -> Any:
+        return jnp.ones(5)
+
+
+def change_items(held: Any) -> None:
+    held["model"].layers[0]["b"] = jnp.ones(2)
+
+
+def count_up(held: Any) -> None:
+    held["model"].steps += 1
+
+
+def take_next(held: Any) -> None:
+    next(held["numbers"])
+
+
+def take_from_generator(held: Any) -> None:
+    next(held["generator"])
+
+
+def fill(held: Any) -> None:
+    held["queue"].append(1)
+
+
+def add_key(held: Any) -> None:
+    held["metrics"]["loss"] = 3.0
+
+
+def drop(held: Any) -> None:
+    held["metrics"].clear()
+
+
+def made() -> dict[str, Any]:
+    return {
+        "model": Model(),
+        "numbers": iter([1, 2, 3]),
+        "generator": (each for each in range(3)),
+        "queue": deque([0], maxlen=3),
+        "metrics": {"accuracy": 0.5},
+    }
+
+
+@pytest.mark.parametrize(
+    ("change", "path"),
+    [
+        (change_items, "model.layers[0]"),
+        (count_up, "model"),
+        (take_next, "numbers"),
+        (take_from_generator, "generator"),
+        (fill, "queue"),
+        (add_key, "metrics"),
+        (drop, "metrics"),
+    ],
+)
+def test_a_change_is_found_by_its_path(change: Callable[[Any], None], path: str) -> None:
+    held = made()
+    before = Snapshot(held)
+    assert before.changed() == []
+    change(held)
+    assert before.changed()[0] == path
+
+
+def test_work_that_changes_nothing_is_no_change() -> None:
+    held = made()
+    f = jax.jit(lambda w: w + 1)
+    before = Snapshot({**held, "f": f, "x": np.ones(3)})
+    f(held["model"].w)
+    held["model"].large  # noqa: B018 - computed on first access, and kept
+    assert before.changed() == []
+
+
+COUNTS = {"calls": 0}
+
+
+def counting() -> None:
+    COUNTS["calls"] += 1
+
+
+def test_globals_that_a_function_reads_are_looked_at() -> None:
+    before = Snapshot({"counting": counting})
+    counting()
+    assert before.changed() == ["COUNTS"]
+
+
+def test_closures_are_looked_at() -> None:
+    seen: list[int] = []
+    before = Snapshot({"f": lambda: seen.append(1)})
+    seen.append(1)
+    assert before.changed() == ["f (closure: seen)"]
+
+
+def test_a_snapshot_keeps_no_array() -> None:
+    held = {"arrays": [jnp.ones(3), np.ones(3)]}
+    references = [weakref.ref(each) for each in held["arrays"]]
+    before = Snapshot(held)
+    held["arrays"].clear()
+    assert [each() for each in references] == [None, None]
+    assert before.changed() == ["arrays"]
+
+
+def test_hostile_objects_are_not_asked() -> None:
+    class Hostile:
+        def __getattr__(self, name: str) -> Any:
+            raise AssertionError(name)
+
+        def __eq__(self, other: object) -> bool:
+            raise AssertionError
+
+        __hash__ = None  # type: ignore[assignment]
+
+        @property
+        def value(self) -> Any:
+            raise AssertionError
+
+    held = {"it": Hostile(), "within": [Hostile()]}
+    before = Snapshot(held)
+    assert before.changed() == []
+    held["within"].append(1)
+    assert before.changed() == ["within"]
+
+
+def test_a_cycle_ends() -> None:
+    held: dict[str, Any] = {}
+    held["self"] = held
+    assert [each.path for each in reach({"held": held})] == ["held"]
+
+
+def test_a_library_s_function_leads_nowhere() -> None:
+    assert [each.path for each in reach({"map": jax.tree_util.tree_map})] == ["map"]

@@ -1,0 +1,207 @@
+"""How often the code runs, why not more often, and what is kept of it."""
+
+from __future__ import annotations
+
+import gc
+import weakref
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import pytest
+from shells import Session
+
+import jaxmagic
+from jaxmagic.doctor.record.evidence import Evidence
+from jaxmagic.doctor.rules import examine as applied
+
+SETUP = """
+import jax, jax.numpy as jnp
+runs = []
+f = jax.jit(lambda x: jnp.sin(x) + 1)
+update = jax.jit(lambda x: x + 1, donate_argnums=0)
+x, state = jnp.ones(8), {"w": jnp.ones(8)}
+"""
+
+
+@pytest.fixture
+def seen(monkeypatch: pytest.MonkeyPatch) -> list[Evidence]:
+    """The evidence that the rules get."""
+    found: list[Evidence] = []
+    monkeypatch.setattr(
+        applied, "RULES", (applied.RULES[0]._replace(look=lambda evidence: found.append(evidence) or ()),)
+    )
+    return found
+
+
+@pytest.fixture
+def magics(session: Session) -> Session:
+    session.run(SETUP)
+    return session
+
+
+def diagnosed(magics: Session, code: str) -> Any:
+    magics.run(f"{code.replace('%jaxdoctor', '%jaxdoctor -q -v found', 1)}")
+    return magics.shell.user_ns["found"]
+
+
+def test_clean_code_runs_once_observed_twice_timed_and_once_recorded(magics: Session) -> None:
+    magics.run("def counted(x):\n    calls['n'] += 1\n    return f(x)\ncalls = {'n': 0}")
+    found = diagnosed(magics, "%jaxdoctor --repeat counted(x)")
+    assert len(found.warm) <= 3
+    assert magics.shell.user_ns["calls"]["n"] == 1 + len(found.warm) + 1
+    assert found.profile.runs == 1
+    assert not found.notes
+
+
+@pytest.mark.parametrize(
+    ("code", "why"),
+    [
+        ("%jaxdoctor x = f(x)", "assigns what it reads (x)"),
+        ("%jaxdoctor runs.append(1)", "changes what it reads (runs)"),
+        ("%jaxdoctor update(x)", "donates or deletes what it reads (x)"),
+        ("%jaxdoctor update(state['w'])", "donates or deletes what it reads (state['w'])"),
+        ("%%jaxdoctor\nfor _ in range(3):\n    x = f(x)", "assigns what it reads (x)"),
+    ],
+)
+def test_code_that_would_do_something_else_next_time_runs_once(magics: Session, code: str, why: str) -> None:
+    found = diagnosed(magics, code)
+    assert not found.warm
+    assert f"The code ran only once, because it {why}. --repeat runs it several times." in " ".join(
+        str(found).split()
+    )
+    assert len(magics.shell.user_ns["runs"]) == ("runs" in code)
+
+
+def test_code_that_rebinds_is_observed_and_recorded_in_its_one_run(magics: Session, seen: list[Evidence]) -> None:
+    diagnosed(magics, "%jaxdoctor x = f(x)")
+    (evidence,) = seen
+    assert not evidence.repeated
+    assert evidence.profile is not None
+    assert evidence.programs is not None
+    assert evidence.waits == ()
+    assert evidence.host is not None
+    assert evidence.calls == {"<lambda>": 1}
+
+
+def test_only_the_waits_of_the_code_itself_are_recorded(magics: Session, seen: list[Evidence]) -> None:
+    diagnosed(magics, "%%jaxdoctor\ny = f(x)\nfloat(y[0])\ny")
+    (evidence,) = seen
+    assert evidence.waits is not None
+    assert [(each.line.location, each.function, each.count) for each in evidence.waits if each.line] == [
+        ("cell 4:3", "__float__", 1)
+    ]
+    assert len(evidence.waits) == 1
+
+
+def test_repeat_runs_it_anyway_and_the_value_is_that_of_the_last_run(magics: Session) -> None:
+    found = diagnosed(magics, "%jaxdoctor --repeat x = x + 1")
+    assert float(magics.shell.user_ns["x"][0]) == 1 + 1 + len(found.warm) + 1
+
+
+def test_the_evidence_of_a_clean_call(seen: list[Evidence]) -> None:
+    @jax.jit
+    def step(params: Any, batch: Any) -> Any:
+        return params["w"] @ batch + table.sum()
+
+    table = jnp.arange(1000.0)
+    jaxmagic.diagnose(step, {"w": jnp.ones((4, 4))}, jnp.ones(4))
+    (evidence,) = seen
+    assert evidence.repeated
+    assert evidence.last is evidence.timed[-1]
+    assert not evidence.last.compilations
+    assert [(each.path, each.type) for each in evidence.inputs if each.kind == "jax array"][:2] == [
+        ("batch", "float32[4]"),
+        ("params['w']", "float32[4,4]"),
+    ]
+    assert evidence.programs is not None
+    (program,) = evidence.programs
+    assert (program.function, program.arguments, program.eager) == ("step", ("params", "batch"), False)
+    assert program.location is not None
+    assert program.location.endswith(f"{step.__wrapped__.__code__.co_firstlineno}")
+    assert [(each.type, each.size_bytes, each.names) for each in program.captured] == [
+        ("float32[1000]", 4000, ("table",))
+    ]
+    counted = {each.primitive: each for each in program.equations or ()}
+    assert counted["dot_general"].count == 1
+    assert counted["dot_general"].line is not None
+    assert counted["dot_general"].line.line == step.__wrapped__.__code__.co_firstlineno + 2
+    assert program.module is not None
+    assert program.module.name == "jit_step"
+    assert evidence.calls == {"step": 1}
+
+
+def test_no_array_is_kept() -> None:
+    x = jnp.ones(1000)
+    known = weakref.ref(x)
+    found = jaxmagic.diagnose(jax.jit(lambda x: x + 1), x)
+    del x
+    gc.collect()
+    assert known() is None
+    assert found.findings == ()
+
+
+def test_an_error_is_raised_and_what_was_seen_is_kept() -> None:
+    calls = []
+
+    def fails_later(x: Any) -> Any:
+        calls.append(1) if len(calls) < 5 else None
+        raise ZeroDivisionError("late")
+
+    with pytest.raises(ZeroDivisionError, match="late"):
+        jaxmagic.diagnose(fails_later, 1)
+    found = jaxmagic.last()
+    assert isinstance(found, jaxmagic.Diagnosis)
+    assert (found.error, found.findings, found.looked) == ("ZeroDivisionError", (), ())
+    assert "No rule was applied" in str(found)
+
+
+def test_ctrl_c_keeps_what_was_seen(seen: list[Evidence]) -> None:
+    f, calls = jax.jit(lambda x: x + 1), iter(range(10))
+
+    def interrupted(x: Any) -> Any:
+        if next(calls) == 1:
+            raise KeyboardInterrupt
+        return f(x)
+
+    with pytest.raises(KeyboardInterrupt):
+        jaxmagic.diagnose(interrupted, jnp.ones(3), repeat=True)
+    (evidence,) = seen
+    assert evidence.programs is not None
+    assert [each.function for each in evidence.programs] == ["<lambda>"]
+    assert evidence.profile is None
+    found = jaxmagic.last()
+    assert isinstance(found, jaxmagic.Diagnosis)
+    assert found.error == "KeyboardInterrupt"
+
+
+def test_the_session_is_left_as_it_was(session_state: Callable[[], dict[str, Any]]) -> None:
+    f, x = jax.jit(lambda x: x + 1), jnp.ones(3)
+    jaxmagic.diagnose(f, x)
+    before = session_state()
+    jaxmagic.diagnose(f, x)
+    assert session_state() == before
+
+
+def test_a_running_profiler_is_left_alone() -> None:
+    with jaxmagic.profiler(), pytest.raises(jaxmagic.NotMeasured, match="cannot be nested"):
+        jaxmagic.diagnose(jax.jit(lambda x: x + 1), jnp.ones(3))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [
+        ((3,), TypeError, "expected a function and its arguments, got int"),
+        ((len, "x"), ValueError, r"only: expected names of rules \(recompile, .*\), got 'sleep'"),
+    ],
+)
+def test_mistakes_are_told_before_anything_runs(arguments: Any, error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message):
+        jaxmagic.diagnose(*arguments, only=("sleep",))
+
+
+@pytest.mark.parametrize("size", [0, -1, True, 1.5, "16GiB"])
+def test_memory_is_a_positive_number_of_bytes(size: Any) -> None:
+    with pytest.raises(ValueError, match="memory_bytes: expected an integer of at least 1"):
+        jaxmagic.diagnose(len, "x", memory_bytes=size)

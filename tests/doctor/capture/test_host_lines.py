@@ -1,0 +1,86 @@
+"""The user's line on a stack, and samples of it."""
+
+from __future__ import annotations
+
+import sys
+import threading
+from pathlib import Path
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import pytest
+
+from jaxmagic.doctor.capture.host_lines import LineSampler, place_of
+from jaxmagic.doctor.capture.host_waits import WaitPlaces
+
+HERE = Path(__file__)
+
+
+def line_with(text: str) -> int:
+    """The number of the line of this file that contains a text."""
+    lines = HERE.read_text("utf-8").splitlines()
+    return next(number for number, line in enumerate(lines, 1) if text in line and "line_with" not in line)
+
+
+def test_the_place_is_the_line_of_the_user_s_that_called_a_library() -> None:
+    found: list[Any] = []
+
+    def noted(x: Any) -> Any:
+        found.append(place_of(sys._getframe(0).f_back))
+        return x
+
+    jax.tree_util.tree_map(noted, [1])  # here
+    ((line, called),) = found
+    assert line is not None
+    assert (line.file, line.line) == (str(HERE), line_with("# here"))
+    assert called.startswith("jax.")
+
+
+def test_a_stack_without_the_user_has_no_line() -> None:
+    assert place_of(None) == (None, "")
+
+
+@pytest.mark.clock
+def test_samples_fall_on_the_line_that_runs() -> None:
+    sampler, seen = LineSampler(interval_ns=1), 0
+    sampler.start()
+    sampler.paused = False
+    while seen < 10:
+        seen = sum(sampler._counts.values())  # this line
+    found = sampler.stop()
+    assert sampler.stop() == found
+    assert {each.line.line for each in found if each.line} <= set(
+        range(line_with("sampler.start"), line_with("found = "))
+    )
+    assert not [each for each in threading.enumerate() if each.name == "jaxmagic-lines"]
+
+
+def test_waits_are_told_by_line_and_by_function() -> None:
+    x = jax.jit(lambda x: x + 1)(jnp.zeros(3))
+    places = WaitPlaces()
+    places.start()
+    float(x[0])  # not yet
+    places.paused = False
+    try:
+        for _ in range(3):
+            float(x[0])  # a float
+        x.block_until_ready()  # a wait
+    finally:
+        waits = places.stop()
+    assert waits is not None
+    found = {(each.line.line, each.function): each.count for each in waits if each.line}
+    assert found[line_with("# a float"), "__float__"] == 3
+    assert found[line_with("# a wait"), "block_until_ready"] == 1
+    assert all(each.library is None for each in waits)
+
+
+def test_nothing_is_recorded_after_the_end() -> None:
+    places = WaitPlaces()
+    places.start()
+    places.paused = False
+    places.paused = True
+    float(jnp.zeros(()))
+    before = places.stop()
+    float(jnp.zeros(()))
+    assert places.stop() == before == ()

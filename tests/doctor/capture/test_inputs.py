@@ -1,0 +1,40 @@
+"""The inputs of some code: arrays by their paths, and what was deleted of them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from jaxmagic.doctor.capture.inputs import deleted, inputs_of
+
+
+def test_arrays_are_listed_by_their_paths() -> None:
+    held: dict[str, Any] = {
+        "params": {"w": jnp.ones((2, 3)), "b": [np.zeros(4, np.int8)]},
+        "f": jax.jit(lambda x: x),
+        "rate": 0.1,
+        "batches": iter([1]),
+    }
+    found = {each.path: (each.kind, each.type, each.size_bytes) for each in inputs_of(held)}
+    assert found["params['w']"] == ("jax array", "float32[2,3]", 24)
+    assert found["params['b'][0]"] == ("numpy array", "int8[4]", 4)
+    assert {name: found[name][0] for name in held} == {
+        "params": "other",
+        "f": "function",
+        "rate": "number",
+        "batches": "iterator",
+    }
+
+
+def test_donated_arrays_are_found() -> None:
+    held = {"state": {"a": jnp.ones(8), "b": jnp.ones(8)}}
+    assert deleted(held) == []
+    jax.jit(lambda a: a + 1, donate_argnums=0)(held["state"]["a"])
+    assert deleted(held) == ["state['a']"]
+
+
+def test_a_thousand_inputs_are_enough() -> None:
+    assert len(inputs_of({"many": [np.zeros(1) for _ in range(1500)]})) == 1000
