@@ -5,6 +5,7 @@
 - ``settings``: what ``%config JaxMagics`` knows, from its traits;
 - ``record-fields MODULE.CLASS``: the fields of a record, from its declaration and its docstring;
 - ``source-files``: every file of the package with the first line of its docstring, under its room's law;
+- ``rules``: the rules of ``%jaxdoctor``, from what each says of itself;
 - ``import-rules``: the layers and the bans of the import contract in ``pyproject.toml``.
 
 When the package is built into pages, it is also checked that the README names every magic and every option.
@@ -30,6 +31,7 @@ from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective
 
 import jaxmagic
+from jaxmagic.doctor.rules.all import RULES
 from jaxmagic.magics.declare import JaxMagics, declared
 from jaxmagic.subjects import magics
 
@@ -137,6 +139,16 @@ class SourceFiles(FromCode):
                 yield from _table(("File", ""), [(f"`{path.name}`", _first_line(path)) for path in files])
 
 
+class Rules(FromCode):
+    """The rules of ``%jaxdoctor``."""
+
+    def lines(self) -> Iterator[str]:
+        """A part for each rule: what it looks for, how it decides, and its source."""
+        for rule in RULES:
+            yield from ("", f"### `{rule.name}`", "", f"Looks for {rule.looks_for}.", "")
+            yield from (rule.decides, "", f"Source: <{rule.source}>" if "://" in rule.source else rule.source)
+
+
 class ImportRules(FromCode):
     """The import contract."""
 
@@ -198,5 +210,6 @@ def setup(app: Sphinx) -> dict[str, bool]:
     app.add_directive("record-fields", RecordFields)
     app.add_directive("source-files", SourceFiles)
     app.add_directive("import-rules", ImportRules)
+    app.add_directive("rules", Rules)
     app.connect("builder-inited", _check_readme)
     return {"parallel_read_safe": True}
