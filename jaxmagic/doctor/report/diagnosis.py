@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ... import units
+from ...profiling.analysis.devices.bound import bound_of
+from ...profiling.analysis.roofline import placed
 from ...profiling.report.sentences import about_bound
 from ...report.blocks import Block, Entries, Entry, Headline, Picture, Sentence
 from ...report.compose import Brief
@@ -14,6 +16,9 @@ from ..record.diagnosis import Diagnosis
 from ..record.finding import RuleFinding, Verified
 from ..rules.all import RULES
 from ..rules.rule import LEAST_SHARE
+
+#: The operations whose rates are known must take at least this share of the device time to speak for all.
+_MOST_OF_IT = 0.8
 
 
 def report(diagnosis: Diagnosis, style: Style, explain: bool) -> Iterator[Block]:
@@ -43,7 +48,21 @@ def headline(diagnosis: Diagnosis, digits: int) -> str:
         return f"{units.count(len(findings), 'finding')}{run}."
     if not diagnosis.looked:
         return f"Nothing was looked for{run}."
-    return f"Nothing found that costs {LEAST_SHARE:.0%} or more{run}."
+    return f"Nothing found that costs {units.share(LEAST_SHARE, 1)} or more{run}{_bound(diagnosis)}."
+
+
+def _bound(diagnosis: Diagnosis) -> str:
+    """Word that the device is the limit, and how close its operations come to the roof, if both are known."""
+    profile = diagnosis.profile
+    bound = None if profile is None else bound_of(profile)
+    if profile is None or bound is None or bound.limit != "device":
+        return ""
+    on_roof = list(placed(profile))
+    time_ns = sum(each.operation.time_ns for each in on_roof)
+    efficiency = sum(each.roofline_efficiency * each.operation.time_ns for each in on_roof) / max(time_ns, 1)
+    if time_ns < _MOST_OF_IT * profile.device_ns or not 0 < efficiency <= 1:
+        return "; device-bound"
+    return f"; device-bound, at {units.share(efficiency, 1)} of the roof"
 
 
 def _entry(finding: RuleFinding, diagnosis: Diagnosis, digits: int) -> Entry:

@@ -26,8 +26,6 @@ NOTES: dict[str, Callable[..., str]] = {
     "once_changed": lambda names: _once(f"it changes what it reads ({printable(names)})"),
     "ended_early": lambda: "No rule was applied, because the code did not complete a run.",
     "unread": lambda part, error: f"Not available: {part} ({printable(error)}).",
-    "rule_failed": lambda rule, error: (
-        f"The rule {rule} failed ({printable(error)}); the others do not depend on it."
-    ),
+    "rule_failed": lambda rule, error: f"Rule {rule} failed ({printable(error)}); the others were applied.",
     "not_looked": lambda rules, need: f"Not looked for, because {_MISSING[need]}: {rules}.",
 }

@@ -1,0 +1,99 @@
+"""A diagnosis in words."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from jaxmagic.doctor.record.finding import Verified
+from jaxmagic.doctor.report.diagnosis import about_verified, cost, headline
+from jaxmagic.records.note import note
+from jaxmagic.report.to_html import to_html
+from jaxmagic.report.to_text import to_text
+
+
+def test_the_headline_says_how_much_was_found(diagnosis: Any) -> None:
+    assert headline(diagnosis(), 3) == "2 findings; a run takes 40.0 ms."
+    assert headline(diagnosis(findings=()), 3) == "Nothing found that costs 2 % or more; a run takes 40.0 ms."
+    assert headline(diagnosis(findings=(), looked=(), first=None, warm=()), 3) == "Nothing was looked for."
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"cost_ns": 30e6}, "30.0 ms per run, 75 % of it"),
+        ({"cost_ns": 30e6, "basis": "estimated"}, "≈ 30.0 ms per run, 75 % of it"),
+        ({"cost_ns": 3e9, "per": "first run"}, "3.00 s once"),
+        ({"cost_ns": None, "cost_bytes": 2**30}, "1.00 GiB"),
+        ({"cost_ns": None}, ""),
+        ({"cost_ns": 50e6}, "50.0 ms per run, 100 % of it"),  # more than a run, because of noise
+    ],
+)
+def test_a_cost_says_how_it_is_known(diagnosis: Any, rule_finding: Any, changes: Any, words: str) -> None:
+    assert cost(rule_finding(**changes), diagnosis()) == words
+
+
+@pytest.mark.parametrize(
+    ("verified", "sentences", "survives"),
+    [
+        (None, [], None),
+        (
+            Verified(before_ns=4.0, after_ns=1.0, speedup=4.0, low=3.5, high=4.5, outputs_agree=True),
+            ["Tried: 4.00 times as fast (95 % interval 3.50 to 4.50).", "The outputs agree."],
+            True,
+        ),
+        (
+            Verified(before_ns=4.0, after_ns=4.0, speedup=1.0, low=0.9, high=1.1, outputs_agree=True),
+            [
+                "Tried: 1.00 times as fast (95 % interval 0.900 to 1.10).",
+                "The outputs agree.",
+                "So this remedy does not help here.",
+            ],
+            False,
+        ),
+        (
+            Verified(before_ns=4.0, after_ns=1.0, speedup=4.0, low=3.5, high=4.5, outputs_agree=False),
+            [
+                "Tried: 4.00 times as fast (95 % interval 3.50 to 4.50).",
+                "The outputs differ.",
+                "So this remedy does not help here.",
+            ],
+            False,
+        ),
+        (
+            Verified(before_bytes=2**20, after_bytes=2**19),
+            ["Tried: needs 512 KiB instead of 1.00 MiB."],
+            True,
+        ),
+        (Verified(notes=(note("doctor.cache_off"),)), ["JAX's persistent compilation cache is off."], None),
+    ],
+)
+def test_a_remedy_that_was_tried_is_told_with_its_interval(
+    verified: Verified | None, sentences: list[str], survives: bool | None
+) -> None:
+    assert about_verified(verified) == sentences
+    assert verified is None or verified.survives is survives
+
+
+def test_hostile_text_stays_text(diagnosis: Any, rule_finding: Any, hostile: str) -> None:
+    finding = rule_finding(line=f"{hostile}:3", source=hostile, code=f"x = 1\n{hostile}")
+    record = diagnosis(findings=(finding,), code=hostile)
+    assert "<script>window.evil" not in to_html(record)
+    assert "\u0000" not in to_text(record)
+    assert "\u0000" not in str(record)
+
+
+def test_more_findings_than_fit_are_counted(diagnosis: Any, rule_finding: Any) -> None:
+    record = diagnosis(findings=(rule_finding(code=None, verified=None),) * 12)
+    assert "2 more findings: see to_frame()." in str(record)
+    assert len(record.to_frame()) == 12
+
+
+def test_the_history_keeps_it_without_the_profile(diagnosis: Any) -> None:
+    from fabricate.profiling import fabricated
+
+    record = diagnosis(profile=fabricated())
+    assert record._entries
+    assert record._shortened() == replace(record, profile=None)

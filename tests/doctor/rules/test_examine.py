@@ -1,0 +1,98 @@
+"""Which rules look, in which order their findings come, and what happens to a rule that fails."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from jaxmagic.doctor.record.evidence import Evidence
+from jaxmagic.doctor.record.finding import RuleFinding
+from jaxmagic.doctor.rules import examine as module
+from jaxmagic.doctor.rules.all import RULES
+from jaxmagic.doctor.rules.examine import examine
+from jaxmagic.doctor.rules.rule import Rule, available, is_worth_it
+from jaxmagic.records.note import note
+
+
+def finding(name: str, **changes: Any) -> RuleFinding:
+    return RuleFinding(rule=name, found=note("doctor.cache_off"), **changes)
+
+
+def rule(name: str, *found: RuleFinding, needs: Any = (), error: Exception | None = None) -> Rule:
+    def look(_: Evidence) -> Any:
+        if error is not None:
+            raise error
+        return found
+
+    return Rule(name=name, looks_for="", decides="", source="", look=look, needs=needs)
+
+
+@pytest.fixture
+def evidence(timing: Any) -> Evidence:
+    return Evidence(code="f(x)", first=timing(), observed=timing(), timed=(timing(), timing()))
+
+
+def test_the_costliest_comes_first_and_what_happens_once_counts_a_hundredth(
+    evidence: Evidence, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rules = (
+        rule("no cost", finding("no cost")),
+        rule("memory", finding("memory", cost_bytes=1000), finding("more memory", cost_bytes=2000)),
+        rule("once", finding("once", cost_ns=5e6, per="first run")),
+        rule("often", finding("often", cost_ns=1e5)),
+        rule("less often", finding("less", cost_ns=4e4)),
+    )
+    monkeypatch.setattr(module, "RULES", rules)
+    found = [each.rule for each in examine(evidence).findings]
+    assert found == ["often", "once", "less", "more memory", "memory", "no cost"]
+    assert examine(evidence).looked == tuple(each.name for each in rules)
+    assert [each.rule for each in examine(evidence, only=("once", "memory")).findings][0] == "once"
+
+
+def test_a_rule_that_fails_loses_nothing_of_the_others(evidence: Evidence, monkeypatch: pytest.MonkeyPatch) -> None:
+    broken = rule("broken", error=ZeroDivisionError("by zero"))
+    monkeypatch.setattr(module, "RULES", (broken, rule("fine", finding("fine", cost_ns=1.0))))
+    result = examine(evidence)
+    assert [each.rule for each in result.findings] == ["fine"]
+    assert result.looked == ("fine",)
+    assert [str(each) for each in result.notes] == [
+        "Rule broken failed (ZeroDivisionError: by zero); the others were applied."
+    ]
+
+
+def test_a_rule_without_its_evidence_does_not_look_and_that_is_told(
+    evidence: Evidence, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rules = (rule("a", needs=("programs",)), rule("b", needs=("programs", "profile")), rule("c", needs=("repeated",)))
+    monkeypatch.setattr(module, "RULES", rules)
+    assert available(evidence) == {"repeated"}
+    result = examine(evidence)
+    assert result.looked == ("c",)
+    assert [str(each) for each in result.notes] == [
+        "Not looked for, because programs that run cannot be observed on this JAX: a, b."
+    ]
+    once = replace(evidence, observed=evidence.first)
+    assert [str(each) for each in examine(once, only=("c",)).notes] == [
+        "Not looked for, because the code ran only once: c."
+    ]
+
+
+def test_the_time_of_a_run_is_that_of_undisturbed_runs_that_compile_nothing(timing: Any, compilation: Any) -> None:
+    quick, slow, compiling = timing(wait_ns=10**6), timing(wait_ns=5 * 10**6), timing(compilation())
+    assert Evidence(code=None, first=compiling, observed=slow, timed=(compiling, slow, quick)).run_ns == quick.wall_ns
+    assert Evidence(code=None, first=compiling, observed=compiling).run_ns == compiling.wall_ns
+
+
+def test_two_per_cent_of_a_run_are_worth_a_finding(evidence: Evidence) -> None:
+    assert is_worth_it(0.02 * evidence.run_ns, evidence)
+    assert not is_worth_it(0.0199 * evidence.run_ns, evidence)
+
+
+def test_every_rule_says_what_it_looks_for_how_it_decides_and_where_that_is_from() -> None:
+    assert len({each.name for each in RULES}) == len(RULES)
+    for each in RULES:
+        assert not each.looks_for.endswith(".")
+        assert each.decides.endswith(".")
+        assert each.source
