@@ -107,7 +107,7 @@ def _entry(entry: Entry, name: str) -> str:
     code = f'<pre style="{FAINT};margin:2px 0 0 18px;white-space:pre-wrap">{lines}</pre>' if lines else ""
     return (
         f'<tr style="vertical-align:top"><td style="{CELL}"><code{where}>{safe(name)}</code></td>{cells}'
-        f'<td style="{CELL}">{safe(short(entry.remark, 300))}{more}{code}</td></tr>'
+        f'<td style="{CELL}">{safe(short(entry.remark, 200))}{more}{code}</td></tr>'
     )
 
 

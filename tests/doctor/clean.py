@@ -1,4 +1,4 @@
-"""Programs in which there is nothing to find: each as people would write it, jitted and large enough to be worth it."""
+"""Programs in which there is nothing to find: as people would write them, and large enough to be worth jitting."""
 
 from __future__ import annotations
 

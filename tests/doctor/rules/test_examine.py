@@ -48,7 +48,7 @@ def test_the_costliest_comes_first_and_what_happens_once_counts_a_hundredth(
     found = [each.rule for each in examine(evidence).findings]
     assert found == ["often", "once", "less", "more memory", "memory", "no cost"]
     assert examine(evidence).looked == tuple(each.name for each in rules)
-    assert [each.rule for each in examine(evidence, only=("once", "memory")).findings][0] == "once"
+    assert next(each.rule for each in examine(evidence, only=("once", "memory")).findings) == "once"
 
 
 def test_a_rule_that_fails_loses_nothing_of_the_others(evidence: Evidence, monkeypatch: pytest.MonkeyPatch) -> None:
