@@ -1,0 +1,165 @@
+"""Slow programs of the kind that people post, with the rule that should find each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+
+Program = tuple[Callable[..., Any], tuple[Any, ...]]
+
+#: By name: the rule of the first finding, and how the program is made.
+PROGRAMS: dict[str, tuple[str, Callable[[], Program]]] = {}
+
+
+def found_by(rule: str) -> Callable[[Callable[[], Program]], Callable[[], Program]]:
+    def program(make: Callable[[], Program]) -> Callable[[], Program]:
+        PROGRAMS[make.__name__] = (rule, make)
+        return make
+
+    return program
+
+
+def normal(*shape: int, seed: int = 0) -> Any:
+    return jax.random.normal(jax.random.key(seed), shape)
+
+
+@found_by("recompile")
+def lambda_in_the_loop() -> Program:
+    def run(x: Any) -> Any:
+        for _ in range(5):
+            x = jax.jit(lambda x: jnp.tanh(x @ x))(x)
+        return x
+
+    return run, (normal(64, 64) / 8,)
+
+
+@found_by("recompile")
+def partial_jitted_per_call() -> Program:
+    def scale(x: Any, factor: float) -> Any:
+        return jnp.tanh(x * factor).sum()
+
+    def run(x: Any) -> Any:
+        return sum(jax.jit(partial(scale, factor=each))(x) for each in (0.5, 1.0, 2.0))
+
+    return run, (normal(64, 64),)
+
+
+@found_by("recompile")
+def growing_sequence() -> Program:
+    @jax.jit
+    def total(tokens: Any) -> Any:
+        return jnp.tanh(jnp.cumsum(tokens)).sum()
+
+    def run(start: Any) -> Any:
+        tokens, result = start, 0.0
+        for _ in range(8):
+            result = result + total(tokens)
+            tokens = jnp.concatenate([tokens, tokens[-1:]])
+        return result
+
+    return run, (normal(16),)
+
+
+@found_by("not-jitted")
+def per_sample_loop() -> Program:
+    def run(w: Any, xs: Any) -> Any:
+        return jnp.stack([jnp.tanh(w @ x).sum() for x in xs])
+
+    return run, (normal(32, 32), normal(60, 32, seed=1))
+
+
+@found_by("not-jitted")
+def eager_loss() -> Program:
+    def loss(w: Any, x: Any, y: Any) -> Any:
+        hidden = jnp.tanh(x @ w)
+        hidden = hidden - hidden.mean()
+        hidden = hidden / (hidden.std() + 1e-6)
+        error = (hidden - y) ** 2
+        penalty = 1e-3 * jnp.abs(w).sum() + 1e-4 * (w**2).sum()
+        return error.mean() + penalty
+
+    def run(w: Any, x: Any, y: Any) -> Any:
+        for _ in range(5):
+            w = w - 0.1 * loss(w, x, y)
+        return w
+
+    return run, (normal(32, 32), normal(16, 32, seed=1), normal(16, 32, seed=2))
+
+
+@found_by("unrolled-loop")
+def unrolled_rnn() -> Program:
+    @jax.jit
+    def rnn(w: Any, u: Any, xs: Any) -> Any:
+        h = jnp.zeros(64)
+        for t in range(300):
+            h = jnp.tanh(h @ w + xs[t] @ u)
+        return h
+
+    return rnn, (normal(64, 64) / 8, normal(64, 64, seed=1) / 8, normal(300, 64, seed=2))
+
+
+@found_by("captured-constant")
+def captured_dataset() -> Program:
+    data = normal(1000, 1000)
+
+    @jax.jit
+    def score(w: Any) -> Any:
+        return (data @ w).sum()
+
+    return score, (normal(1000, seed=1),)
+
+
+@found_by("host-wait")
+def host_wait_per_step() -> Program:
+    @jax.jit
+    def step(w: Any, x: Any) -> Any:
+        w = w - 1e-3 * jnp.tanh(x @ w)
+        return w, (w**2).mean()
+
+    def run(w: Any, x: Any) -> Any:
+        losses = []
+        for _ in range(200):
+            w, loss = step(w, x)
+            losses.append(float(loss))
+        return losses
+
+    return run, (normal(16, 16), normal(16, 16, seed=1))
+
+
+@found_by("transfer")
+def numpy_batches() -> Program:
+    @jax.jit
+    def mean(x: Any) -> Any:
+        return x[0, 0] * 2
+
+    def run(x: Any) -> Any:
+        return [mean(x) for _ in range(10)]
+
+    return run, (np.ones((2000, 2000), np.float32),)
+
+
+@found_by("not-jitted")
+def vmap_of_jit_per_call() -> Program:
+    @jax.jit
+    def distance(a: Any, b: Any) -> Any:
+        return jnp.sqrt(((a - b) ** 2).sum())
+
+    def run(points: Any) -> Any:
+        return jnp.stack([jax.vmap(distance, (None, 0))(each, points) for each in points])
+
+    return run, (normal(40, 8),)
+
+
+@found_by("layout")
+def sort_per_step() -> Program:
+    @jax.jit
+    def trimmed(x: Any) -> Any:
+        return lax.fori_loop(0, 5, lambda _, x: jnp.sort(x * 1.001, axis=0), x).mean()
+
+    return trimmed, (normal(100_000, 4),)
