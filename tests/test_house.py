@@ -34,8 +34,8 @@ def offenders(pattern: str, homes: str = "nowhere") -> list[str]:
     [
         (r"\bimport jax\b|from jax[. ]", r"runtime/|\w+/capture/"),
         (r"perf_counter|process_time|thread_time|time\.time\(", r"runtime/clock"),
-        (r"block_until_ready|effects_barrier", r"timing/capture/|runtime/private_api"),
-        (r"jax\._src", r"runtime/(private_api|executed_programs)|compilation/capture/jit_calls"),
+        (r"block_until_ready|effects_barrier", r"timing/capture/"),
+        (r"jax\._src", r"runtime/(private_api|executed_programs)|\w+/capture/(wait_points|jit_calls)"),
         (r"(import|from) google", r"xla/|\w+/capture/"),
         (r"import pandas", r"report/(to_frame|displayable)"),
         (r"(?<!to_)matplotlib|pyplot", r"drawing/to_matplotlib|report/displayable"),
