@@ -64,6 +64,8 @@ def test_pipelined_calls_are_compared_within_each_process(benchmark: Benchmark) 
     assert about_pipelined(combined([fast, slow]), 3).endswith("per call.")
     without = replace(benchmark, pipelined=None)
     assert "not measured, because too few calls fit" in about_pipelined(combined([benchmark, without]), 3)
+    counted = replace(without, stopped_by="count")
+    assert "not measured, because the number of calls was given." in about_pipelined(combined([counted, counted]), 3)
 
 
 def test_first_calls_and_ends_are_those_of_all_processes(benchmark: Benchmark) -> None:
