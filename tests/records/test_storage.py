@@ -18,6 +18,7 @@ from jaxmagic.memory_use.record.memory_profile import Suspect
 from jaxmagic.records import storage
 from jaxmagic.records.note import Note
 from jaxmagic.session.history import History
+from jaxmagic.subjects import kinds
 
 
 @pytest.fixture
@@ -72,12 +73,7 @@ def change(path: Any, *keys: Any, to: Any) -> None:
         (["version"], 0, 'field "version": expected an integer of at least 1, got 0'),
         (["version"], True, 'field "version"'),
         (["waiting"], 3, 'field "waiting": there is no such field in a file of jaxmagic'),
-        (
-            ["kind"],
-            "Code",
-            'field "kind": expected one of Timing, MemoryProfile, Executable, LiveArrays, HeapDifference, '
-            'HeapProfile, Profile, Benchmark, Comparison, Sweep, History, got "Code"',
-        ),
+        (["kind"], "Code", f'field "kind": expected one of {", ".join(kinds("saved"))}, got "Code"'),
         (["record"], [], 'field "record": expected an object, got []'),
         (["record", "wait_ns"], ..., 'field "record.wait_ns": missing'),
         (["record", "wait_ns"], 1.5, 'field "record.wait_ns": expected an integer, got 1.5'),
