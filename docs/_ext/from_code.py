@@ -5,7 +5,7 @@
 - ``settings``: what ``%config JaxMagics`` knows, from its traits;
 - ``record-fields MODULE.CLASS``: the fields of a record, from its declaration and its docstring;
 - ``source-files``: every file of the package with the first line of its docstring, under its room's law;
-- ``import-rules``: the layers and the bans of the import contract in ``pyproject.toml``.
+- ``import-rules``: the layers of the import contract in ``pyproject.toml``.
 
 When the package is built into pages, it is also checked that the README names every magic and every option.
 """
