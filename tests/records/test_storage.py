@@ -111,6 +111,13 @@ def test_a_broken_file_is_told_by_its_field(saved: Any, keys: Any, to: Any, mess
     assert str(path) in str(error.value)
 
 
+def test_a_field_that_an_earlier_file_lacks_has_its_default(saved: Any) -> None:
+    record, path = saved
+    change(path, "record", "notes", 0, "facts", to=...)  # its default is made by a function
+    change(path, "record", "error", to=...)
+    assert jaxmagic.load(path) == replace(record, notes=(Note(kind="text"),))
+
+
 def test_text_that_is_no_unicode_is_kept(timing: Any, tmp_path: Any) -> None:
     record = timing(code="a file that is called \udcff")
     assert jaxmagic.load(jaxmagic.save(record, tmp_path / "timing.json")) == record
