@@ -116,7 +116,7 @@ def about_first_call(benchmark: Benchmark, digits: int) -> str:
     return f"{sentence}, {units.time(timing.compile_ns, digits)} ({share}) of it compiling{names}."
 
 
-def about_end(benchmark: Benchmark, digits: int) -> str:
+def about_end(benchmark: Benchmark) -> str:
     """Say what ended the sampling, and what it did not reach."""
     if benchmark.launches:
         return launch_words.about_end(benchmark)
