@@ -5,7 +5,7 @@
 - ``settings``: what ``%config JaxMagics`` knows, from its traits;
 - ``record-fields MODULE.CLASS``: the fields of a record, from its declaration and its docstring;
 - ``source-files``: every file of the package with the first line of its docstring, under its room's law;
-- ``import-rules``: the layers of the import contract in ``pyproject.toml``.
+- ``import-rules``: the layers and the bans of the import contract in ``pyproject.toml``.
 
 When the package is built into pages, it is also checked that the README names every magic and every option.
 """
@@ -141,11 +141,17 @@ class ImportRules(FromCode):
     """The import contract."""
 
     def lines(self) -> Iterator[str]:
-        """The layers of each contract as a diagram."""
+        """The layers of each contract as a diagram, and what others forbid in a sentence."""
         contracts = tomllib.loads((_ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["importlinter"]["contracts"]
         for contract in contracts:
             if contract["type"] == "layers":
                 yield from (f"{contract['name']}:", "", "```text", *contract["layers"], "```", "")
+                continue
+            sources, banned = (
+                " or ".join(f"`{each.rpartition('.')[2]}`" for each in contract[f"{kind}_modules"])
+                for kind in ("source", "forbidden")
+            )
+            yield from (f"{contract['name']}: no {sources} imports {banned}.", "")
 
 
 def _options(magic: str) -> list[Any]:
