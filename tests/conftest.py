@@ -42,8 +42,9 @@ from shells import Session, open_shell
 import jaxmagic
 from jaxmagic.errors import LaunchError
 from jaxmagic.records.note import Note
-from jaxmagic.runtime.private_api import MISS_LOGGERS, _explaining_place, wait_points
+from jaxmagic.runtime.private_api import MISS_LOGGERS, _explaining_place
 from jaxmagic.timing.capture import waits
+from jaxmagic.timing.capture.wait_points import wait_points
 
 # No test depends on how fast a machine is; and where all tests run once more, a few examples are enough.
 settings.register_profile("full", deadline=None)

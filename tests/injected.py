@@ -32,8 +32,9 @@ from jaxmagic import interrupts
 from jaxmagic.compilation.capture import compile_log as compilation
 from jaxmagic.profiling.capture import profiler_session as profiler
 from jaxmagic.progress import bar as progress
-from jaxmagic.runtime.private_api import CACHE_LOGGERS, MISS_LOGGERS, _explaining_place, wait_points
+from jaxmagic.runtime.private_api import CACHE_LOGGERS, MISS_LOGGERS, _explaining_place
 from jaxmagic.timing.capture import waits
+from jaxmagic.timing.capture.wait_points import wait_points
 
 #: Whether every line is tried, as `make interrupts` does.
 ALL = bool(os.environ.get("JAXMAGIC_ALL_INTERRUPTS"))

@@ -32,13 +32,13 @@ def offenders(pattern: str, homes: str = "nowhere") -> list[str]:
 @pytest.mark.parametrize(
     ("pattern", "homes"),
     [
-        (r"\bimport jax\b|from jax[. ]", r"runtime/|\w+/capture/"),
+        (r"\bimport jax\b|from jax[. ]", r"runtime/|\w+/capture\b"),
         (r"perf_counter|process_time|thread_time|time\.time\(", r"runtime/clock"),
-        (r"block_until_ready|effects_barrier", r"timing/capture/|runtime/private_api"),
-        (r"jax\._src", r"runtime/(private_api|executed_programs|equations)|compilation/capture/jit_calls"),
-        (r"(import|from) google", r"xla/|\w+/capture/"),
+        (r"block_until_ready|effects_barrier", r"timing/capture/"),
+        (r"jax\._src", r"runtime/(private_api|executed_programs|equations)|\w+/capture/(wait_points|jit_calls)"),
+        (r"(import|from) google", r"xla/|\w+/capture\b"),
         (r"import pandas", r"report/(to_frame|displayable)"),
-        (r"(?<!to_)matplotlib|pyplot", r"drawing/to_matplotlib|report/displayable"),
+        (r"(?<!to_)matplotlib(?!_parts)|pyplot", r"drawing/(to_matplotlib|matplotlib_parts)|report/displayable"),
         (r"ipywidgets", r"report/panel|progress/line|overview/verbs|\w+/live_view"),
         (r"tqdm", r"progress/line"),
         (r"(import|from) (IPython|traitlets)", r"magics/|extension|\w+/magic|progress/line"),
@@ -47,7 +47,7 @@ def offenders(pattern: str, homes: str = "nowhere") -> list[str]:
     ],
 )
 def test_a_line_lives_where_it_belongs(pattern: str, homes: str) -> None:
-    assert offenders(pattern, homes) == []
+    assert offenders(pattern, homes) == [], f"only {homes} may have such a line: docs/architecture.md says why"
 
 
 def test_the_check_can_fail() -> None:
@@ -91,12 +91,12 @@ def test_no_file_imports_itself_by_way_of_others() -> None:
 
 def test_files_are_small_and_folders_hold_few_of_them() -> None:
     lines = {path.relative_to(PACKAGE).as_posix(): path.read_text("utf-8").count("\n") for path in SOURCES}
-    assert {name: count for name, count in lines.items() if count > 320} == {}
+    assert {name: count for name, count in lines.items() if count > 320} == {}, "split it by what its parts do"
     assert 60 <= median(lines.values()) <= 150
     folders = Counter(path.parent for path in SOURCES if path.name != "__init__.py")
-    assert max(folders.values()) <= 16
+    assert {str(folder): count for folder, count in folders.items() if count > 16} == {}, "make a folder in it"
     alone = {folder for folder, count in folders.items() if count == 1 and not [*folder.glob("*/__init__.py")]}
-    assert alone == set()
+    assert alone == set(), "make the only file of a folder a file in the folder above"
 
 
 @pytest.mark.slow

@@ -76,7 +76,7 @@ def make(
         "Environment": environment,
         "Note": note("timing.standstill", stood_ns=7, unheard="all"),
     }
-    return found.__getitem__
+    return lambda kind: found[kind] if kind in found else pytest.fail(f"fabricate a {kind}, here in the fixture make")
 
 
 def test_the_kinds_are_those_that_the_changelog_names() -> None:

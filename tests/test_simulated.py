@@ -50,6 +50,17 @@ def test_five_percent_under_three_percent_of_noise_are_found(rounds: int, others
     assert at_least(power(0.05, rounds, others, RUNS), 0.85)
 
 
+def test_only_code_counts_in_what_the_table_was_made_by() -> None:
+    code = "def f(x):\n    if x:\n        return '# 1'\n    return g(2, 3)\n"
+    about = (
+        '"""A module."""\n\nfrom os import (\n    path,\n)\n\n# Comment.\ndef f(x):  # comment\n    """Do it."""\n'
+        "    # indented\n    if x:\n        return '# 1'\n\n    return g(\n        2,  # inline\n        3)\n"
+    )
+    assert verdict_table.code_of(about) == verdict_table.code_of(code)
+    for changed in (code.replace("# 1", "# 2"), code.replace("    return g", "        return g")):
+        assert verdict_table.code_of(changed) != verdict_table.code_of(code)
+
+
 def test_the_table_was_made_by_the_code_that_there_is() -> None:
     table = Path(__file__).parents[1] / "docs" / "tables" / "verdicts.md"
     assert verdict_table.digest() in table.read_text(), "run `make tables`: what the table was made by has changed"

@@ -5,9 +5,12 @@
 
 from __future__ import annotations
 
+import ast
 import hashlib
-import re
+import io
 import sys
+import tokenize
+from collections import defaultdict
 from collections.abc import Mapping
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
@@ -39,18 +42,29 @@ HEAD = """\
 """
 
 
+def code_of(source: str) -> str:
+    """The code alone, without docstrings, comments, imports and white space; marks show where blocks begin or end."""
+    left_out = {
+        line
+        for node in ast.walk(ast.parse(source))
+        if isinstance(node, ast.Import | ast.ImportFrom)
+        or (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str))
+        for line in range(node.lineno, (node.end_lineno or node.lineno) + 1)
+    }
+    lines, marks = source.splitlines(), defaultdict[int, str](str)
+    for token in tokenize.generate_tokens(io.StringIO(source).readline):
+        line, column = token.start
+        if token.type == tokenize.COMMENT:
+            lines[line - 1] = lines[line - 1][:column]
+        marks[line] += {tokenize.INDENT: ">", tokenize.DEDENT: "<"}.get(token.type, "")
+    code = ("" if number in left_out else "".join(line.split()) for number, line in enumerate(lines, 1))
+    return "".join(f"{marks[number]}{line}" for number, line in enumerate(code, 1))
+
+
 def digest() -> str:
-    """What stands for the code that makes the table, without its docstrings, comments and imports."""
-    found = hashlib.sha256()
-    for name in SOURCES:
-        code = re.sub(
-            r'""".*?"""|^ *#.*?$|^(from|import) (\(.*?\)|[^\n(])*$|\s+',
-            "",
-            (ROOT / name).read_text(),
-            flags=re.DOTALL | re.MULTILINE,
-        )
-        found.update(code.encode())
-    return found.hexdigest()[:16]
+    """What stands for the code that makes the table."""
+    code = "".join(code_of((ROOT / name).read_text()) for name in SOURCES)
+    return hashlib.sha256(code.encode()).hexdigest()[:16]
 
 
 def row(name: str, count: int, found: Rates) -> str:

@@ -153,11 +153,17 @@ class ImportRules(FromCode):
     """The import contract."""
 
     def lines(self) -> Iterator[str]:
-        """The layers of each contract as a diagram."""
+        """The layers of each contract as a diagram, and what others forbid in a sentence."""
         contracts = tomllib.loads((_ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["importlinter"]["contracts"]
         for contract in contracts:
             if contract["type"] == "layers":
                 yield from (f"{contract['name']}:", "", "```text", *contract["layers"], "```", "")
+                continue
+            sources, banned = (
+                " or ".join(f"`{each.rpartition('.')[2]}`" for each in contract[f"{kind}_modules"])
+                for kind in ("source", "forbidden")
+            )
+            yield from (f"{contract['name']}: no {sources} imports {banned}.", "")
 
 
 def _options(magic: str) -> list[Any]:

@@ -12,6 +12,7 @@ from typing import Any
 
 from IPython.core.error import UsageError
 
+from ..subjects import magics
 from . import options
 from .magic_calls import LineCall, Parsers, line_call
 
@@ -63,6 +64,6 @@ def _name_of(call: LineCall, parsers: Parsers) -> tuple[str, bool] | None:
         arguments = options.parse(options.split(call.text, parser)[0], parser)
     except (UsageError, ValueError):
         return None  # the magic itself reports the error
-    if not arguments.v or not (call.magic == "jaxtimeit" or getattr(arguments, "before", False)):
-        return None
-    return arguments.v, arguments.o
+    if magics()[call.magic].magic.block and not getattr(arguments, "before", False):
+        return None  # the block binds it
+    return (arguments.v, arguments.o) if getattr(arguments, "v", None) else None  # a magic may have neither

@@ -51,7 +51,7 @@ def run_called(
     rewriter = BlockRewriter({magic: parser}, shell.transform_cell, lambda: "last_expr")
     given = line[: len(line) - len(statement)] if statement else line
     statements = rewriter.block(tree.body[0], magic, given, tree.body, [], displayable=False)
-    block, name = _outside(shell, statements[0], magic, given)
+    block, name = _outside(statements[0], magic, given)
     tree.body = statements[:-1]  # the last statement takes the value, as is done below
     ast.fix_missing_locations(tree)
     namespace = shell.user_ns if cell is not None or local_ns is None else local_ns
@@ -63,7 +63,7 @@ def run_called(
         shell.user_ns.pop(name, None)
 
 
-def _outside(shell: InteractiveShell, statement: ast.stmt, magic: str, given: str) -> tuple[Block, str]:
+def _outside(statement: ast.stmt, magic: str, given: str) -> tuple[Block, str]:
     """Make the block here, and let the code find it among the globals, so that the caller's locals stay unchanged."""
     assert isinstance(statement, ast.With)
     (item,) = statement.items

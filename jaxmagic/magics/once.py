@@ -83,10 +83,10 @@ class OnceRewriter(ast.NodeTransformer):
             return False
         parser = self._parsers[call.args[0].value]  # type: ignore[attr-defined]
         try:
-            given = options.parse(options.split(str(call.args[1].value), parser)[0], parser)
+            given = vars(options.parse(options.split(str(call.args[1].value), parser)[0], parser))
         except (UsageError, ValueError):
             return False  # the magic itself reports the error
-        return bool(given.o and not given.q)
+        return bool(given.get("o") and not given.get("q"))  # a magic may have neither
 
 
 _METHOD = "compute_format_data"

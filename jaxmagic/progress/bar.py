@@ -106,7 +106,9 @@ class Display:
         return any(now_s + (each.left_s(now_s) or 0) >= self._from_s + _REST_S for each in self.stages)
 
     def draw(self) -> None:
-        """Draw the line if it is due; after an error, nothing is drawn any more."""
+        """Draw the line; nothing is drawn any more after an error, and after :meth:`close`."""
+        if self.due_s == _NEVER_S:
+            return
         now_s = self.clock()
         self.due_s = max(now_s + _BETWEEN_S, self._from_s)
         text = line(self.stages, now_s)
@@ -117,7 +119,11 @@ class Display:
                 left_s = self.stages[0].left_s(now_s)
                 if left_s is not None and left_s < _REST_S:
                     return
-                self._line = self._make_line()
+                opened = self._make_line()
+                if self.due_s == _NEVER_S:  # closed by another thread, which did not wait for this one
+                    opened.close()
+                    return
+                self._line = opened
             self._line.draw(text, next((each.share for each in self.stages if each.share is not None), None))
         except Exception:
             self._give_up()

@@ -228,7 +228,7 @@ def _decode_record(value: object, wanted: Any, where: str) -> Any:
         if name in value:
             arguments[name] = _decode(value[name], hints[name], f"{where}.{name}")
             _check(name, arguments[name], f"{where}.{name}")
-        elif each.default is MISSING:
+        elif each.default is each.default_factory is MISSING:
             raise RecordError(f'field "{where}.{name}": missing')
     try:
         return wanted(**arguments)

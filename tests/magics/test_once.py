@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from argparse import ArgumentParser
 from typing import Any
 
 import pytest
@@ -150,6 +151,12 @@ def test_a_record_in_the_middle_of_a_cell_is_not_kept(session: Any) -> None:
 )
 def test_any_other_statement_stays_as_it_is(call: str) -> None:
     rewriter = OnceRewriter({"jaxtimeit": declared("jaxtimeit").parser}, lambda: "last_expr")
+    assert ast.unparse(rewriter.visit(ast.parse(call))) == call
+
+
+def test_a_magic_that_returns_no_record_needs_no_such_options() -> None:
+    call = "get_ipython().run_line_magic('look', 'x')"
+    rewriter = OnceRewriter({"look": ArgumentParser()}, lambda: "last_expr")
     assert ast.unparse(rewriter.visit(ast.parse(call))) == call
 
 

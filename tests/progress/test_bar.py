@@ -13,6 +13,7 @@ import pytest
 from jaxmagic.progress import bar as module
 from jaxmagic.progress.bar import Display, shown_progress
 from jaxmagic.progress.record import SILENT
+from jaxmagic.progress.words import Stage
 
 
 class Screen:
@@ -268,6 +269,19 @@ def test_a_report_after_the_end_does_nothing(screen: Screen, show: Any) -> None:
     screen.now_s += 5
     progress.advance(1)
     assert screen.drawn == []
+
+
+def test_a_line_that_opens_only_after_the_end_is_removed_and_not_drawn(screen: Screen) -> None:
+    def open_late() -> Screen:
+        display.close()  # as by the main thread while the thread that draws hangs
+        return screen.open()
+
+    display = Display(clock=lambda: screen.now_s, make_line=open_late, prepare=screen.prepare)
+    display.stages.append(Stage(text="first call", began_s=screen.now_s))
+    for _ in range(2):
+        screen.now_s += 5
+        display.draw()
+    assert (screen.opened, screen.closed, screen.drawn) == (1, 1, [])
 
 
 def test_where_nothing_can_be_shown_nothing_is_done(monkeypatch: Any) -> None:

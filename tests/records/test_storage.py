@@ -18,6 +18,7 @@ from jaxmagic.memory_use.record.memory_profile import Suspect
 from jaxmagic.records import storage
 from jaxmagic.records.note import Note
 from jaxmagic.session.history import History
+from jaxmagic.subjects import kinds
 
 
 @pytest.fixture
@@ -72,12 +73,7 @@ def change(path: Any, *keys: Any, to: Any) -> None:
         (["version"], 0, 'field "version": expected an integer of at least 1, got 0'),
         (["version"], True, 'field "version"'),
         (["waiting"], 3, 'field "waiting": there is no such field in a file of jaxmagic'),
-        (
-            ["kind"],
-            "Code",
-            'field "kind": expected one of Timing, MemoryProfile, Executable, LiveArrays, HeapDifference, '
-            'HeapProfile, Profile, Benchmark, Comparison, Sweep, Diagnosis, History, got "Code"',
-        ),
+        (["kind"], "Code", f'field "kind": expected one of {", ".join(kinds("saved"))}, got "Code"'),
         (["record"], [], 'field "record": expected an object, got []'),
         (["record", "wait_ns"], ..., 'field "record.wait_ns": missing'),
         (["record", "wait_ns"], 1.5, 'field "record.wait_ns": expected an integer, got 1.5'),
@@ -113,6 +109,13 @@ def test_a_broken_file_is_told_by_its_field(saved: Any, keys: Any, to: Any, mess
         jaxmagic.load(path)
     assert message in str(error.value)
     assert str(path) in str(error.value)
+
+
+def test_a_field_that_an_earlier_file_lacks_has_its_default(saved: Any) -> None:
+    record, path = saved
+    change(path, "record", "notes", 0, "facts", to=...)  # its default is made by a function
+    change(path, "record", "error", to=...)
+    assert jaxmagic.load(path) == replace(record, notes=(Note(kind="text"),))
 
 
 def test_text_that_is_no_unicode_is_kept(timing: Any, tmp_path: Any) -> None:

@@ -101,7 +101,7 @@ def without_tags(page: str) -> str:
 
 
 def test_every_record_that_shows_itself_is_tried_here(records: dict[str, Any]) -> None:
-    assert {each.__name__ for each in displayable(Displayable)} - {"Record"} == set(records)
+    assert {each.__name__ for each in displayable(Displayable)} - {"Record"} == set(records), "add it to `records`"
 
 
 @pytest.mark.parametrize("explain", [False, True])

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import importlib
 import sys
+from contextlib import nullcontext
 from typing import Any
 
 import jax
@@ -47,6 +49,32 @@ def test_without_the_module_it_is_not_known(monkeypatch: Any) -> None:
 def test_without_the_setting_it_is_not_known(monkeypatch: Any) -> None:
     monkeypatch.delattr(type(jax.config), "read")
     assert private_api.cpu_async_dispatch() is None
+
+
+class Registered:
+    """A pytree class."""
+
+
+jax.tree_util.register_pytree_node(Registered, lambda it: ((), None), lambda aux, children: Registered())
+
+#: Checks of functions that fall back silently if a private name of JAX has moved.
+KNOWN = {
+    "local_devices": lambda: private_api.local_devices() != (),
+    "not_written_to_cache": lambda: not isinstance(private_api.not_written_to_cache(), nullcontext),
+    "guard_explanations": lambda: private_api._explaining_place() is not None,
+    "pytree_registration": lambda: private_api.pytree_registration(Registered) is not None,
+    "profiler_running": lambda: hasattr(importlib.import_module("jax._src.profiler"), "_profile_state"),
+    "is_registered": lambda: private_api.is_registered(print) is False,
+    "is_registered_internal": lambda: private_api.is_registered_internal(jax.__file__),
+    "settings_now": lambda: "mesh" in private_api.settings_now(),
+    "trace_context": lambda: private_api.trace_context() is not None,
+}
+
+
+@pytest.mark.parametrize("function", KNOWN)
+def test_no_private_name_has_moved_on_this_jax(function: str, monkeypatch: Any) -> None:
+    monkeypatch.delattr(jax, "local_devices")  # the fallback
+    assert KNOWN[function](), f"a private name in {function}() has moved: it falls back on JAX {jax.__version__}"
 
 
 def test_without_jaxs_frames_a_compilation_is_still_measured(monkeypatch: Any, x: Any) -> None:

@@ -104,9 +104,15 @@ def take_launches(
     try:
         for number in range(processes):
             progress.advance(number, processes)
-            job = partial(measure, plan=plan, code=code, folded=folded, device=device and not records)
+            job = partial(
+                measure,
+                plan=plan,
+                evaluations=records[0].latency.evaluations if records else None,
+                code=code,
+                folded=folded,
+                device=device and not records,
+            )
             records.append(launch(job, packed, f"process {number + 1} of {processes}"))
-            plan = plan._replace(evaluations=records[0].latency.evaluations)
     except KeyboardInterrupt:
         if not records:
             raise
@@ -119,9 +125,9 @@ def take_launches(
     return combined(records, interrupted=interrupted or arrived_late())
 
 
-def measure(make: Callable[[], Runner], *, plan: Plan, code: str | None, folded: bool, device: bool) -> Benchmark:
+def measure(make: Callable[[], Runner], *, plan: Plan, **how: Any) -> Benchmark:
     """Take a benchmark in the fresh process. Its value stays there."""
-    return take_benchmark(make(), plan, code=code, folded=folded, device=device).without_values()
+    return take_benchmark(make(), plan, **how).without_values()
 
 
 @uninterrupted

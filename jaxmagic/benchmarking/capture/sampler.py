@@ -34,6 +34,7 @@ def take_benchmark(
     runner: Runner,
     plan: Plan,
     *,
+    evaluations: int | None = None,
     code: str | None = None,
     folded: bool = False,
     device: bool = False,
@@ -48,6 +49,7 @@ def take_benchmark(
     Args:
         runner: the statement.
         plan: how long to measure.
+        evaluations: calls per sample, as an earlier process has chosen them; the user did not fix them.
         code: its source, for the record.
         folded: see :attr:`Conditions.folded`, for the record.
         device: whether to run some more calls under the profiler to measure device time.
@@ -88,8 +90,11 @@ def take_benchmark(
     try:
         refuse_to_count(spans(), counted=plan.is_counted)
         progress.stage("warming up", ticking=False)
-        warm = interruptible(warm_up)(runner, plan, clock, first_call.wall_ns - first_call.compile_ns)
-        interruptible(set_up_samples)([(runner, warm)], plan, clock)
+        alike = plan._replace(evaluations=plan.evaluations or evaluations)
+        uncounted = alike._replace(samples=None)  # to warm up as the process that has chosen them
+        first_ns = first_call.wall_ns - first_call.compile_ns
+        warm = interruptible(warm_up)(runner, plan if plan.is_counted else uncounted, clock, first_ns)
+        interruptible(set_up_samples)([(runner, warm)], alike, clock)
         taken.warmup_ns = warm.calls_ns
         with Surroundings(clock) as taken.surroundings:
             taken.samples_ns += [] if warm.sample_ns is None else [warm.sample_ns]

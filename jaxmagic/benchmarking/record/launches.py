@@ -39,7 +39,7 @@ ENOUGH = 3
 _FLOOR = log(1 + LEAST_DIFFERENCE)
 
 #: A ratio counts as detectable if it is detected in this share of cases. Ratios beyond a hundred are not tried.
-POWER, _LARGEST_RATIO = 0.8, 100.0
+_POWER, _LARGEST_RATIO = 0.8, 100.0
 
 #: The number of quantiles that approximate a chi-squared distribution.
 _QUANTILES = 40
@@ -176,8 +176,8 @@ def power(design: Design, ratio: float) -> float:
     return float(np.mean(ndtr((far - _reaches(design)) / spread)))
 
 
-def smallest_ratio(design: Design, share: float = POWER) -> float | None:
-    """Return the smallest ratio of times that is detected in this share of cases; ``None`` if it exceeds a hundred.
+def smallest_ratio(design: Design) -> float | None:
+    """Return the smallest ratio of times that is detected in 8 of 10 cases; ``None`` if it exceeds a hundred.
 
     >>> design = Design(old=1, new=1, sd=0.02, prior_sd=0.02)
     >>> ratio = smallest_ratio(design)
@@ -185,11 +185,11 @@ def smallest_ratio(design: Design, share: float = POWER) -> float | None:
     (1.12, 0.8)
     """
     low, high = 0.0, log(_LARGEST_RATIO)
-    if power(design, exp(high)) < share:
+    if power(design, exp(high)) < _POWER:
         return None
     for _ in range(40):
         middle = (low + high) / 2
-        low, high = (low, middle) if power(design, exp(middle)) >= share else (middle, high)
+        low, high = (low, middle) if power(design, exp(middle)) >= _POWER else (middle, high)
     return exp(high)
 
 

@@ -28,7 +28,7 @@ def report(benchmark: Benchmark, style: Style, explain: bool) -> Iterator[Block]
         words.about_first_call(benchmark, style.digits),
     )
     yield from (Sentence(text=each, inner=True) for each in sentences if each)
-    yield Sentence(text=words.about_end(benchmark, style.digits))
+    yield Sentence(text=words.about_end(benchmark))
     yield from (Caution(text=str(each)) for each in benchmark.warnings)
 
 

@@ -9,7 +9,7 @@ from ..record.benchmark import Benchmark
 from ..record.in_turns import in_turns
 from ..record.process_noise import ProcessNoise
 from ..record.processes import spread_of
-from ..record.samples import Serial
+from ..record.samples import Conditions, Serial, StoppedBy
 from ..record.versus import judge
 
 _ENDS = {
@@ -26,6 +26,25 @@ SERIAL: dict[Serial, str] = {
     "several devices": "overlapping calls on several devices of one CPU may deadlock",
     "nothing left": "a call leaves no JAX work running when it returns, so calls cannot overlap",
 }
+
+
+#: The same, by what ended sampling.
+_WHY_NOT = {
+    "count": "the number of calls was given",
+    "interrupt": "of the interrupt",
+    "error": "the code raised before that",
+}
+
+
+def why_not_pipelined(conditions: Conditions, stopped_by: StoppedBy, budget: str = "the budget") -> str:
+    """Say why pipelined calls were not measured."""
+    if conditions.serial is not None:
+        why = SERIAL[conditions.serial]
+    elif conditions.fresh:
+        why = "every call needs fresh arguments"
+    else:
+        why = _WHY_NOT.get(stopped_by, f"too few calls fit into {budget}")
+    return f"Pipelined: not measured, because {why}."
 
 
 def processes(count: int) -> str:
@@ -68,11 +87,9 @@ def _given(noise: ProcessNoise | None) -> str:
 def about_pipelined(benchmark: Benchmark, digits: int) -> str:
     """Compare pipelined calls with others within each process: processes vary by more than pipelining saves."""
     if benchmark.pipelined_ns is None:
-        fresh = benchmark.conditions.fresh
-        why = "every call needs fresh arguments" if fresh else "too few calls fit into the budget of a process"
-        if benchmark.conditions.serial is not None:
-            why = SERIAL[benchmark.conditions.serial]
-        return f"Pipelined: not measured, because {why}."
+        taken = any(each.pipelined for each in benchmark.launches)
+        stopped_by = "budget" if taken else benchmark.launches[0].stopped_by
+        return why_not_pipelined(benchmark.conditions, stopped_by, "the budget of a process")
     ratios = [in_turns(each.pipelined, each.waited) for each in benchmark.launches]
     sentence = f"Pipelined: {units.time(benchmark.pipelined_ns, digits)} per call"
     if all(judge(ratio) == "faster" for ratio in ratios):

@@ -12,15 +12,6 @@ from . import processes as launch_words
 _BARS = " ▁▂▃▄▅▆▇█"
 
 
-#: Why calls were not pipelined.
-_TOO_FEW = "too few calls fit into the budget"
-_WHY_NOT = {
-    "count": "the number of calls was given",
-    "interrupt": "of the interrupt",
-    "error": "the code raised before that",
-}
-
-
 def headline(benchmark: Benchmark, digits: int) -> str:
     """Return the median with its interval."""
     estimate = benchmark.estimate
@@ -81,11 +72,7 @@ def about_pipelined(benchmark: Benchmark, digits: int) -> str:
         return launch_words.about_pipelined(benchmark, digits)
     pipelined = benchmark.pipelined
     if pipelined is None:
-        fresh = benchmark.conditions.fresh
-        why = "every call needs fresh arguments" if fresh else _WHY_NOT.get(benchmark.stopped_by, _TOO_FEW)
-        if benchmark.conditions.serial is not None:
-            why = launch_words.SERIAL[benchmark.conditions.serial]
-        return f"Pipelined: not measured, because {why}."
+        return launch_words.why_not_pipelined(benchmark.conditions, benchmark.stopped_by)
     assert benchmark.pipelined_ns is not None
     sentence = f"Pipelined: {units.time(benchmark.pipelined_ns, digits)} per call, {pipelined.evaluations} in flight"
     ratio = benchmark.pipelined_ratio
@@ -129,7 +116,7 @@ def about_first_call(benchmark: Benchmark, digits: int) -> str:
     return f"{sentence}, {units.time(timing.compile_ns, digits)} ({share}) of it compiling{names}."
 
 
-def about_end(benchmark: Benchmark, digits: int) -> str:
+def about_end(benchmark: Benchmark) -> str:
     """Say what ended the sampling, and what it did not reach."""
     if benchmark.launches:
         return launch_words.about_end(benchmark)

@@ -31,5 +31,5 @@ def report(sweep: Sweep, style: Style, explain: bool) -> Iterator[Block]:
     growth = (*words.about_growth(sweep), *words.about_crossings(sweep))
     yield from (Sentence(text=cut(each, sweep)) for each in growth)
     yield from (Sentence(text=cut(each, sweep), faint=True) for each in words.about_compiling(sweep, style.digits))
-    yield from (Sentence(text=cut(each, sweep)) for each in words.about_end(sweep, style.digits))
+    yield from (Sentence(text=cut(each, sweep)) for each in words.about_end(sweep))
     yield from (Caution(text=cut(each, sweep)) for each in words.about_conditions(sweep))

@@ -195,7 +195,7 @@ def about_conditions(sweep: Sweep) -> list[str]:
     return [_at_points(sweep, seen) for seen in findings.values()]
 
 
-def about_end(sweep: Sweep, digits: int) -> list[str]:
+def about_end(sweep: Sweep) -> list[str]:
     """Say what is missing, and why."""
     sentences = []
     if len(sweep.points) < sweep.planned:

@@ -118,7 +118,7 @@ class Completion:
             Exception: the computation itself failed.
         """
         __tracebackhide__ = True
-        search, arrays, ready, looked_ns, ready_ns = self._first_look(result) or interruptible(self._look)(result)
+        search, arrays, ready, looked_ns, ready_ns = self._first_look(result) or self._look(result)
         # If nothing had to be waited for, the few microseconds since the return are ours. Many microseconds are not:
         # the thread was descheduled, work may have ended unseen, and leaving them out could be wrong.
         at_once = ready and (looked_ns - returned_ns <= _SET_ASIDE_NS or not self._fenced)

@@ -16,8 +16,8 @@ from threading import get_ident
 from typing import Any
 
 from ...interrupts import begins, ends, uninterrupted
-from ...runtime import private_api
 from ...runtime.clock import Clock, now_ns
+from .wait_points import WaitPoint, wait_points
 
 #: A call that had nothing to wait for takes no longer than this.
 _SHORTEST_NS = 2_000
@@ -134,7 +134,7 @@ class _Hooks:
         self._heard: dict[int, _Heard] = {}
         self._lock = threading.Lock()
         self._abandoned: list[int] = []
-        self._installed: list[tuple[private_api.WaitPoint, Any]] = []
+        self._installed: list[tuple[WaitPoint, Any]] = []
         self._times = 0
 
     def add(self, thread: int, clock: Clock) -> tuple[_Heard, frozenset[str]]:
@@ -181,7 +181,7 @@ class _Hooks:
 
     def _install(self) -> None:
         self._times += 1
-        for found in private_api.wait_points():
+        for found in wait_points():
             point = found._replace(original=_jaxs_own(found.original))
             ours = self._in_place_of(point)
             with suppress(AttributeError, TypeError):  # another JAX, whose class cannot be changed
@@ -194,7 +194,7 @@ class _Hooks:
             if vars(point.owner).get(point.name) is ours:  # or somebody else has replaced ours meanwhile
                 setattr(point.owner, point.name, point.original)
 
-    def _in_place_of(self, point: private_api.WaitPoint) -> Any:
+    def _in_place_of(self, point: WaitPoint) -> Any:
         if isinstance(point.original, property):
             inside = self._timed(point.original.fget, point.is_ready, point.name)
             return property(inside, point.original.fset, point.original.fdel, point.original.__doc__)

@@ -88,14 +88,15 @@ def test_each_process_gives_its_own_samples_and_all_are_of_as_many_calls() -> No
 
 
 def test_the_first_process_chooses_how_many_calls_a_sample_is(monkeypatch: Any, benchmark: Benchmark) -> None:
-    plans = []
+    plan, plans = Plan(samples=5), []
 
     def launched(job: partial[Benchmark], argument: bytes, who: str) -> Benchmark:
-        plans.append((job.keywords["plan"].evaluations, job.keywords["device"], who))
+        assert job.keywords["plan"] == plan  # else a later process would take the number of calls for the user's
+        plans.append((job.keywords["evaluations"], job.keywords["device"], who))
         return replace(benchmark, latency=replace(benchmark.latency, evaluations=7))
 
     monkeypatch.setattr(launches, "launch", launched)
-    record = take_launches(statement_of(abs, (1,), {}), Plan(), 3, device=True)
+    record = take_launches(statement_of(abs, (1,), {}), plan, 3, device=True)
     assert plans == [(None, True, "process 1 of 3"), (7, False, "process 2 of 3"), (7, False, "process 3 of 3")]
     assert record.latency.evaluations == 7
 

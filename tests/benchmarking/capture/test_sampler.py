@@ -56,9 +56,9 @@ class Scripted(Runner):
         return round(self._parallel * sum(next(self._times_ns) for _ in range(calls)))
 
 
-def measured(times_ns: Iterator[float], plan: Plan = PLAN, **how: Any) -> Benchmark:
+def measured(times_ns: Iterator[float], plan: Plan = PLAN, evaluations: int | None = None, **how: Any) -> Benchmark:
     runner = Scripted(times_ns, **how)
-    return take_benchmark(runner, plan, clock=runner.clock)
+    return take_benchmark(runner, plan, evaluations=evaluations, clock=runner.clock)
 
 
 def noisy(mean_ns: float, noise: float, seed: int = 0) -> Iterator[float]:
@@ -93,6 +93,15 @@ def test_a_call_longer_than_the_budget_is_called_twice_and_both_are_told() -> No
     assert found.interval_ns is None
     assert found.pipelined is None
     assert runner.calls == 2
+
+
+def test_a_later_process_measures_like_the_one_that_chose_the_number_of_calls() -> None:
+    first = measured(repeat(100), Plan(samples=5, budget_ns=100 * MS))
+    later = measured(repeat(100), Plan(samples=5, budget_ns=100 * MS), evaluations=first.latency.evaluations)
+    assert (later.latency.evaluations, len(later.samples_ns)) == (first.latency.evaluations, 5)
+    assert len(later.warmup_ns) == len(first.warmup_ns) > 1
+    assert first.pipelined is not None
+    assert later.pipelined == first.pipelined
 
 
 @pytest.mark.parametrize(

@@ -39,7 +39,7 @@ def test_a_report(benchmark: Benchmark) -> None:
         3 processes, one after the other; each sampled until its own interval was within
           1 % of the median.
     """).strip("\n")
-    for sentence in (headline(record, 3), *about_samples(record, 3), about_end(record, 3)):
+    for sentence in (headline(record, 3), *about_samples(record, 3), about_end(record)):
         assert sentence in to_html(record).replace("&#x27;", "'")
 
 
@@ -64,6 +64,8 @@ def test_pipelined_calls_are_compared_within_each_process(benchmark: Benchmark) 
     assert about_pipelined(combined([fast, slow]), 3).endswith("per call.")
     without = replace(benchmark, pipelined=None)
     assert "not measured, because too few calls fit" in about_pipelined(combined([benchmark, without]), 3)
+    counted = replace(without, stopped_by="count")
+    assert "not measured, because the number of calls was given." in about_pipelined(combined([counted, counted]), 3)
 
 
 def test_first_calls_and_ends_are_those_of_all_processes(benchmark: Benchmark) -> None:
@@ -72,13 +74,13 @@ def test_first_calls_and_ends_are_those_of_all_processes(benchmark: Benchmark) -
     )
     record = combined([benchmark, slower])
     assert about_first_call(record, 3) == "First call: 182 to 310 ms, 171 ms of it compiling."
-    assert about_end(record, 3) == (
+    assert about_end(record) == (
         "2 processes, one after the other; 1 sampled until its own interval was within 1 % of the median, "
         "1 sampled until the budget of 1 s was spent."
     )
-    assert about_end(combined([benchmark], interrupted=True), 3).startswith("Interrupted: 1 process, one after")
+    assert about_end(combined([benchmark], interrupted=True)).startswith("Interrupted: 1 process, one after")
     failed = replace(combined([benchmark]), stopped_by="error", error="LaunchError")
-    assert about_end(failed, 3).startswith("Ended by LaunchError: 1 process, one after")
+    assert about_end(failed).startswith("Ended by LaunchError: 1 process, one after")
 
 
 @pytest.mark.parametrize(

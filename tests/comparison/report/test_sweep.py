@@ -259,10 +259,10 @@ def test_too_few_rounds_name_the_budget_of_the_whole_sweep_that_brings_a_verdict
         candidates = tuple(replace(each, latency=first(each.latency)) for each in comparison.candidates)
         return replace(comparison, candidates=candidates, again=first(comparison.again), stopped_by="budget")
 
-    assert not any("Too few rounds" in each for each in sweep_words.about_end(sweep, 3))
+    assert not any("Too few rounds" in each for each in sweep_words.about_end(sweep))
     measured = [each for each in sweep.points if each.comparison]
     points = tuple(replace(each, comparison=short(each.comparison)) for each in measured)
-    (sentence, *_) = (each for each in sweep_words.about_end(replace(sweep, points=points), 3) if "rounds" in each)
+    (sentence, *_) = (each for each in sweep_words.about_end(replace(sweep, points=points)) if "rounds" in each)
     count = len(points)
     assert sentence.startswith(f"Too few rounds for a verdict at {count} of {count} points: use --budget")
     given_ns = duration_ns(sentence.split("--budget ")[1].split(" ")[0])

@@ -15,11 +15,12 @@ from jaxmagic import interrupts
 from jaxmagic.compilation.capture import compile_log as compilation
 from jaxmagic.runtime import private_api
 from jaxmagic.timing.capture import waits
+from jaxmagic.timing.capture.wait_points import wait_points
 
 
 def state() -> list[Any]:
     """What a stopwatch changes while it runs: JAX's functions, its listeners and flag, the handler of Ctrl-C."""
-    functions = [getattr(point.original, "fget", point.original) for point in private_api.wait_points()]
+    functions = [getattr(point.original, "fget", point.original) for point in wait_points()]
     listening = private_api.is_registered(compilation._listeners._on_span)
     return [*functions, listening, jax.config.jax_explain_cache_misses, signal.getsignal(signal.SIGINT)]
 

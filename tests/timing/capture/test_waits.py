@@ -14,15 +14,15 @@ import numpy as np
 import pytest
 
 import jaxmagic
-from jaxmagic.runtime import private_api
 from jaxmagic.runtime.clock import kept_waiting_ns
 from jaxmagic.timing.capture import waits
+from jaxmagic.timing.capture.wait_points import WaitPoint, wait_points
 from jaxmagic.timing.capture.waits import WaitLog
 
 
 def jaxs_own() -> list[Any]:
     """The functions as they are now; a property by what it calls."""
-    return [getattr(point.original, "fget", point.original) for point in private_api.wait_points()]
+    return [getattr(point.original, "fget", point.original) for point in wait_points()]
 
 
 def shown(value: Any) -> None:
@@ -135,7 +135,7 @@ def test_errors_are_those_of_jax(x: Any) -> None:
 
 
 def test_where_jax_cannot_be_heard_the_wait_is_not_known(work: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(private_api, "wait_points", list)
+    monkeypatch.setattr(waits, "wait_points", list)
     found = timings(lambda: work().block_until_ready())
     assert [each.code_wait_ns for each in found] == [None] * 5
     if kept_waiting_ns() is not None:
@@ -173,9 +173,9 @@ def library(monkeypatch: pytest.MonkeyPatch) -> Iterator[type[Library]]:
 
     names = ("block", "fetch", "fail", "value")
     monkeypatch.setattr(
-        private_api,
+        waits,
         "wait_points",
-        lambda: [private_api.WaitPoint(Library, name, vars(Library)[name], is_ready) for name in names],
+        lambda: [WaitPoint(Library, name, vars(Library)[name], is_ready) for name in names],
     )
     monkeypatch.setattr(waits, "_hooks", waits._Hooks())
     before = {name: vars(Library)[name] for name in names}

@@ -1,0 +1,117 @@
+"""Draws what matplotlib figures of several kinds share: curves, marks, axes and legends."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from math import ceil
+
+from matplotlib.axes import Axes
+from matplotlib.axis import Axis, XAxis
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
+from matplotlib.text import Text
+
+from ..charts.curves import Mark, Series, Values
+from ..charts.scale import Scale
+from ..records.names import shortened
+from ..terminal import printable
+from .axis import ticks, title
+from .colours import GREY, hue
+from .plot import formatted
+from .svg import short
+
+#: The font size in points, legible in a figure as wide as a page, and the number of characters in its line.
+_POINTS = 9
+LETTERS = 90
+
+
+def draw_curve(axes: Axes, series: Series, name: str) -> Line2D:
+    """Draw a line with its points and its interval; gaps are ``nan``."""
+    colour, ys = hue(series.hue), _floats(series.y)
+    (line,) = axes.plot(
+        _floats(series.x),
+        ys,
+        color=colour,
+        linewidth=1 if series.muted else 1.5,
+        linestyle="--" if series.dashed else "-",
+        drawstyle="steps-post" if series.step else "default",
+        marker="o" if series.points or any(len(run) == 1 for run in series.runs) else "",
+        markersize=3.5,
+        label=name,
+    )
+    if series.low is not None and series.high is not None:
+        low, high = _floats(series.low), _floats(series.high)
+        axes.fill_between(_floats(series.x), low, high, color=colour, alpha=0.25, linewidth=0)
+    return line
+
+
+def draw_mark(axes: Axes, scale: Scale, mark: Mark) -> Line2D:
+    """Draw a vertical line with its interval, whose label has the values of both."""
+    colour = GREY if mark.hue is None else hue(mark.hue)
+    text = f"{label(mark.label)} {formatted(scale, mark.at)}"
+    if mark.low is not None and mark.high is not None:
+        axes.axvspan(mark.low, mark.high, color=colour, alpha=0.25, linewidth=0)
+        text += f" ({formatted(scale, mark.low)} to {formatted(scale, mark.high)})"
+    return axes.axvline(mark.at, color=colour, linewidth=1, linestyle=":", label=text)
+
+
+def set_scale(axis: Axis, scale: Scale) -> None:
+    """Set the limits, ticks and title of an axis as in the other media."""
+    axes = axis.axes
+    is_x = isinstance(axis, XAxis)
+    (axes.set_xscale if is_x else axes.set_yscale)("log" if scale.log else "linear")
+    (axes.set_xlim if is_x else axes.set_ylim)(scale.low, scale.high)
+    labelled = ticks(scale, log=scale.log)
+    axis.set_ticks([value for value, _ in labelled], labels=labels([text for _, text in labelled], 16))
+    axis.set_ticks([], minor=True)
+    axis.set_label_text(label(title(scale, log=scale.log), 70))
+    axis.grid(True, color=GREY, alpha=0.3, linewidth=0.6)
+    axes.set_axisbelow(True)
+    axes.spines[["top", "right"]].set_visible(False)
+
+
+def name_rows(axes: Axes, names: Sequence[str]) -> None:
+    """Write names to the left of the rows, from top to bottom."""
+    axes.set_ylim(len(names) - 0.5, -0.5)
+    axes.set_yticks(range(len(names)), labels=labels(names))
+    axes.tick_params(axis="y", length=0)
+    axes.grid(False, axis="y")
+    axes.spines["left"].set_visible(False)
+
+
+def draw_legend(into: Figure, handles: Iterable[Line2D | Patch]) -> int:
+    """Draw a legend above the axes, and return its number of rows."""
+    handles = list(handles)
+    longest = max((len(str(handle.get_label())) for handle in handles), default=0)
+    columns = max(1, LETTERS // (longest + 8))
+    into.legend(handles=handles, loc="outside upper center", ncols=columns, frameon=False, fontsize=_POINTS)
+    return ceil(len(handles) / columns)
+
+
+def make_plain(drawn: Figure) -> None:
+    """Set all text in one size and as plain text: names with dollar signs are not formulas."""
+    for text in drawn.findobj(Text):
+        assert isinstance(text, Text)
+        text.set_parse_math(False)
+        text.set_usetex(False)
+        text.set_fontsize(_POINTS)
+
+
+def patches(names: Sequence[str]) -> list[Patch]:
+    """Return the legend handles of numbered kinds."""
+    return [Patch(color=hue(number), label=name) for number, name in enumerate(labels(names))]
+
+
+def labels(texts: Sequence[str], most: int = 32) -> tuple[str, ...]:
+    """Shorten names that are shown together, so that they stay distinguishable."""
+    return shortened([printable(text) for text in texts], most)
+
+
+def label(text: str, most: int = 32) -> str:
+    """Shorten a text to one line of printable characters."""
+    return short(printable(text), most)
+
+
+def _floats(values: Values) -> list[float]:
+    return [float("nan") if value is None else float(value) for value in values]
