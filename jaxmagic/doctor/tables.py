@@ -46,7 +46,7 @@ def findings(found: Sequence[RuleFinding]) -> Table:
 TABLES = {
     Diagnosis: {
         "findings": lambda record: findings(record.findings),
-        "compilations": lambda record: compilations([each for each in (record.first, *record.warm) if each]),
+        "compilations": lambda record: compilations(record.runs),
     },
     RuleFinding: {"findings": lambda record: findings([record])},
 }

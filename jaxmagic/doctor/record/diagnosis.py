@@ -23,7 +23,8 @@ class Diagnosis(Record):
         findings: what the rules found, most costly first.
         looked: the rules that had the evidence they need.
         first: the first run, with its compilations; ``None`` if nothing was run, as for an error.
-        warm: later runs without the profiler, in order.
+        observed: the run in which waits and lines were recorded; ``None`` if the code ran only once.
+        warm: later runs that nothing disturbed, in order.
         profile: the run under the profiler; ``None`` if there was none.
         error: the type of the exception that is explained, or that ended the code; ``None`` without one.
         notes: how often the code ran and why not more often, and what could not be looked at.
@@ -35,6 +36,7 @@ class Diagnosis(Record):
     findings: tuple[RuleFinding, ...]
     looked: tuple[str, ...] = ()
     first: Timing | None = None
+    observed: Timing | None = None
     warm: tuple[Timing, ...] = ()
     profile: Profile | None = None
     error: str | None = None
@@ -44,12 +46,16 @@ class Diagnosis(Record):
     @property
     def compilations(self) -> tuple[Compilation, ...]:
         """All compilations, of all runs."""
-        runs = [*([] if self.first is None else [self.first]), *self.warm]
-        return tuple(each for run in runs for each in run.compilations)
+        return tuple(each for run in self.runs for each in run.compilations)
+
+    @property
+    def runs(self) -> tuple[Timing, ...]:
+        """All runs without the profiler, in order; the only one may be recorded at the same time."""
+        return tuple(each for each in (self.first, self.observed, *self.warm) if each is not None)
 
     @property
     def wall_ns(self) -> int | None:
-        """Median wall time of the runs that compiled nothing, or of those after the first; ``None`` without any."""
+        """Median wall time of the undisturbed runs that compiled nothing, or of all; of the first if it is alone."""
         later = self.warm or (() if self.first is None else (self.first,))
         times = sorted(each.wall_ns for each in later if not each.compilations) or sorted(
             each.wall_ns for each in later

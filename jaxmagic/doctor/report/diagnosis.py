@@ -115,7 +115,7 @@ def _place(finding: RuleFinding) -> tuple[str, ...]:
 
 
 def _about_runs(diagnosis: Diagnosis) -> list[str]:
-    runs = (diagnosis.first is not None) + len(diagnosis.warm)
+    runs = len(diagnosis.runs)
     if not runs:
         return []
     profiled = " and once under the profiler" if diagnosis.profile is not None and diagnosis.warm else ""
