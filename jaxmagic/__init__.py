@@ -39,6 +39,7 @@ _PUBLIC = {
     "profiler": "profiling.verbs",
     "read_profile": "profiling.verbs",
     "peaks": "profiling.verbs",
+    "explain_error": "doctor.verbs.explain_error",
     "explore": "overview.verbs",
     "save": "records.storage",
     "load": "records.storage",
@@ -131,6 +132,7 @@ if TYPE_CHECKING:  # the same for tools that do not run this
     from .comparison.record.sweep import Failure as Failure, Point as Point, Sweep as Sweep
     from .comparison.verbs.compare import compare as compare, sweep as sweep
     from .compilation.record.compilation import Cause as Cause, Compilation as Compilation
+    from .doctor.verbs.explain_error import explain_error as explain_error
     from .errors import (
         DonatedTwice as DonatedTwice,
         JaxMagicError as JaxMagicError,
