@@ -132,15 +132,6 @@ def static_arguments(jitted: Any) -> dict[str, Any]:
         return {}
 
 
-def donated_arguments(jitted: Any) -> tuple[tuple[int, ...], tuple[str, ...]] | None:
-    """Return the positions and names of the arguments that a jitted function donates; ``None`` if unknown."""
-    try:
-        info = jitted._jit_info
-        return tuple(info.donate_argnums or ()), tuple(info.donate_argnames or ())
-    except (AttributeError, TypeError):
-        return None
-
-
 def pytree_registration(kind: type) -> tuple[Any, ...] | None:
     """Return the registration of a pytree class; ``None`` if it is not registered, or unknown on this JAX.
 

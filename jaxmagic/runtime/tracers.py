@@ -1,4 +1,7 @@
-"""Describe traced values: type, origin, and how deep tracing is nested. Reads attributes that JAX does not promise."""
+"""Describe traced values: type, origin, and how deep tracing is nested.
+
+This reads attributes that JAX does not promise. If one is missing, the fact is ``None``: not available on this JAX.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +23,9 @@ def is_tracer(value: object) -> bool:
 def is_array(value: object) -> bool:
     """Return whether a value is a JAX array that is not traced."""
     kind = type(value)
-    return of_type("__name__", kind) == "ArrayImpl" and str(member(kind, "__module__")).startswith(("jax.", "jaxlib."))
+    return of_type("__name__", kind) == "ArrayImpl" and str(member(kind, "__module__")).startswith(
+        ("jax.", "jaxlib.")
+    )
 
 
 def type_of(tracer: Any) -> str | None:
@@ -41,8 +46,9 @@ def origin_of(tracer: Any) -> str | None:
 
 def traces_around(tracer: Any) -> tuple[str, ...] | None:
     """Return the kinds of traces that a traced value is in, the innermost first; ``None`` if unknown on this JAX."""
+    kinds: list[str] = []
     try:
-        trace, kinds = tracer._trace, []
+        trace = tracer._trace
         while trace is not None and len(kinds) < 100:
             kinds.append(type(trace).__name__)
             trace = getattr(trace, "parent_trace", None)

@@ -11,13 +11,19 @@ from .expression import Expression, call, expression_of, spelled, value_named, w
 from .origin import evidence_of
 
 #: Functions that ``jax.numpy`` has under NumPy's name, with the same arguments and results.
-_SHARED = frozenset(
-    """abs add all allclose any arccos arcsin arctan arctan2 argmax argmin argsort asarray array broadcast_to clip
-    concatenate cos cosh cross cumprod cumsum deg2rad diag diff divide dot einsum equal exp expm1 eye flip floor
-    full_like greater hstack hypot inner isfinite isnan kron less linspace log log10 log1p log2 logical_and logical_not
-    logical_or matmul max maximum mean median min minimum mod moveaxis multiply negative ones_like outer pad power prod
-    ravel reciprocal repeat reshape roll round sign sin sinh sort sqrt square squeeze stack std subtract sum swapaxes tan tanh tensordot tile trace transpose tril triu var vstack where zeros_like ceil expand_dims""".split()
-)
+# fmt: off
+_SHARED = frozenset((
+    "abs", "add", "all", "allclose", "any", "arccos", "arcsin", "arctan", "arctan2", "argmax", "argmin",
+    "argsort", "asarray", "array", "broadcast_to", "clip", "concatenate", "cos", "cosh", "cross", "cumprod",
+    "cumsum", "deg2rad", "diag", "diff", "divide", "dot", "einsum", "equal", "exp", "expm1", "eye", "flip",
+    "floor", "full_like", "greater", "hstack", "hypot", "inner", "isfinite", "isnan", "kron", "less", "linspace",
+    "log", "log10", "log1p", "log2", "logical_and", "logical_not", "logical_or", "matmul", "max", "maximum",
+    "mean", "median", "min", "minimum", "mod", "moveaxis", "multiply", "negative", "ones_like", "outer", "pad",
+    "power", "prod", "ravel", "reciprocal", "repeat", "reshape", "roll", "round", "sign", "sin", "sinh", "sort",
+    "sqrt", "square", "squeeze", "stack", "std", "subtract", "sum", "swapaxes", "tan", "tanh", "tensordot",
+    "tile", "trace", "transpose", "tril", "triu", "var", "vstack", "where", "zeros_like", "ceil", "expand_dims",
+))
+# fmt: on
 
 #: Keywords that mean the same in both.
 _KEYWORDS = {"axis", "keepdims"}
@@ -29,9 +35,7 @@ def explain_numpy(failure: Failure) -> RuleFinding:
     remedy, code = _numpy_remedy(failure, failing)
     return RuleFinding(
         rule="error",
-        found=note(
-            "doctor.error_numpy", function=(failing.called or "") if failing is not None else "", type=failure.type or ""
-        ),
+        found=note("doctor.error_numpy", function=_called(failing), type=failure.type or ""),
         line=failure.line,
         source=failure.source,
         evidence=evidence_of(failure),
@@ -40,10 +44,15 @@ def explain_numpy(failure: Failure) -> RuleFinding:
     )
 
 
+def _called(failing: Expression | None) -> str:
+    """Return what the failing expression calls, or an empty string."""
+    return "" if failing is None else failing.called or ""
+
+
 def _numpy_remedy(failure: Failure, failing: Expression | None) -> tuple[Note, str | None]:
     if failure.library is not None:
         return note("doctor.write_library", function=failure.library.function), None
-    called = (failing.called or "") if failing is not None else ""
+    called = _called(failing)
     module, _, name = called.rpartition(".")
     jnp = spelled(failure, "jax.numpy")
     if failing is not None and module == dict(failure.names).get("numpy") and name in _SHARED:

@@ -22,7 +22,9 @@ def explain_leak(failure: Failure) -> RuleFinding:
     if likely:
         evidence += [note("doctor.error_escaped", location=each.location, code=each.text) for each in likely[:3]]
     elif failure.escapes:
-        evidence += [note("doctor.error_may_escape", location=each.location, code=each.text) for each in failure.escapes[:5]]
+        evidence += [
+            note("doctor.error_may_escape", location=each.location, code=each.text) for each in failure.escapes[:5]
+        ]
     else:
         evidence.append(note("doctor.error_escape_unknown"))
     return RuleFinding(

@@ -59,13 +59,14 @@ class _Replace(ast.NodeTransformer):
         self.new = new
 
     def visit(self, node: ast.AST) -> ast.AST:
-        return self.new if node is self.old else super().visit(node)  # type: ignore[no-any-return]
+        return self.new if node is self.old else super().visit(node)
 
 
 def expression_of(failure: Failure) -> Expression | None:
     """Parse the failing statement; ``None`` if it or the expression is unknown. Each call returns a new tree."""
     if failure.statement is None or failure.node is None:
         return None
+    tree: ast.Module | None
     try:
         tree = ast.parse(failure.statement)
     except (SyntaxError, ValueError, RecursionError):  # a part of a function, such as "return x"

@@ -71,7 +71,8 @@ def value_type(text: str) -> str | None:
     'bool[]'
     """
     match = re.search(
-        r"(?:traced array with shape|concrete; got|value with type|Tracer[(<]) ?(~?\w+\[[\d, a-z@]*\])", text[:LONGEST]
+        r"(?:traced array with shape|concrete; got|value with type|Tracer[(<]) ?(~?\w+\[[\d, a-z@]*\])",
+        text[:LONGEST],
     )
     return None if match is None else short_type(match[1])
 
@@ -158,13 +159,13 @@ def differences(text: str) -> tuple[Difference, ...]:
 def _structures(text: str) -> tuple[Difference, ...]:
     """Return the nodes of two pytrees that differ in type or in length."""
     pairs = re.findall(
-        r"he input carry (?:component )?(\S.*?) is an? (.+?) but the corresponding component of the carry output is an? "
-        r"(.+?), so (?:their|the) (.+?) (?:differ|do not match)",
+        r"he input carry (?:component )?(\S.*?) is an? (.+?) but the corresponding component of the carry output "
+        r"is an? (.+?), so (?:their|the) (.+?) (?:differ|do not match)",
         text,
     )
     pairs += re.findall(
-        r"(?m)^(?:  \* )?\S[^\n]* output(?: at path (\S.*?))? is an? (.+?) but \S[^\n]* output(?: at path \S.*?)? is an? "
-        r"(.+?), so (?:their|the) (.+?) (?:differ|do not match)",
+        r"(?m)^(?:  \* )?\S[^\n]* output(?: at path (\S.*?))? is an? (.+?) but \S[^\n]* output(?: at path \S.*?)? "
+        r"is an? (.+?), so (?:their|the) (.+?) (?:differ|do not match)",
         text,
     )
     found = [

@@ -12,7 +12,9 @@ from .origin import evidence_of
 from .static_argument import static_argument, static_decorator
 
 #: Functions of Python's ``math`` that ``jax.numpy`` has, too, with its name for each.
-_MATH = {name: name for name in "sqrt sin cos tan exp log log2 log10 sinh cosh tanh hypot".split()} | {
+_MATH = {
+    **{name: name for name in ("sqrt", "sin", "cos", "tan", "exp", "log", "log2", "log10", "sinh", "cosh", "tanh")},
+    "hypot": "hypot",
     "asin": "arcsin",
     "acos": "arccos",
     "atan": "arctan",
@@ -26,7 +28,7 @@ _SIZED = "nonzero", "unique", "where", "argwhere", "flatnonzero", "intersect1d",
 
 
 def explain_number(failure: Failure) -> RuleFinding:
-    """Explain ``ConcretizationTypeError``, ``TracerIntegerConversionError`` and sizes that depend on a traced value."""
+    """Explain ``ConcretizationTypeError``, ``TracerIntegerConversionError``, and sizes that are traced."""
     failing = expression_of(failure)
     remedy, code = _remedy(failure, failing)
     return RuleFinding(
@@ -83,7 +85,9 @@ def _remedy(failure: Failure, failing: Expression | None) -> tuple[Note, str | N
         return note("doctor.write_kept_number", need=name), _without_conversion(failure, failing, name)
     if need.startswith("math.") and name in _MATH:
         replacement = f"{jnp}.{_MATH[name]}"
-        return note("doctor.write_function", function=need, replacement=replacement), _replaced(failure, failing, replacement)
+        return note("doctor.write_function", function=need, replacement=replacement), _replaced(
+            failure, failing, replacement
+        )
     if name in _SIZED or (failure.detail or "").rpartition(".")[2] in _SIZED:
         return note("doctor.write_sized", function=need, jnp=jnp), None
     static = static_argument(failure, failing)

@@ -48,7 +48,12 @@ def _origin(failure: Failure) -> list[Note]:
         )
     else:
         notes.append(
-            note("doctor.error_no_argument", function=facts["function"], location=facts["location"], transform=facts["transform"])
+            note(
+                "doctor.error_no_argument",
+                function=facts["function"],
+                location=facts["location"],
+                transform=facts["transform"],
+            )
         )
         notes += _closed_over(failure, traced)
     calls = _calls(failure, traced)

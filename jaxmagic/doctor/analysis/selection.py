@@ -12,7 +12,7 @@ from ..record.failure import Failure
 from .expression import Expression, call, spelled, value_named, with_imports
 
 #: Functions of ``jax.numpy`` that keep the shape of their argument.
-_ELEMENTWISE = "abs sin cos tan exp tanh square negative sign".split()
+_ELEMENTWISE = "abs", "sin", "cos", "tan", "exp", "tanh", "square", "negative", "sign"
 
 
 def rewritten(failure: Failure, failing: Expression) -> str | None:
@@ -29,10 +29,11 @@ def rewritten(failure: Failure, failing: Expression) -> str | None:
         code = Expression(statement, parent, None).with_node(chosen)
     elif isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
         code = failing.with_node(as_array(failure, node))
-    elif isinstance(node, ast.Call) and failing.called in ("max", "min") and len(node.args) == 2:
-        if not node.keywords and _same_shape(failure, *node.args):
-            name = {"max": "maximum", "min": "minimum"}[failing.called]
-            code = failing.with_node(call(f"{spelled(failure, 'jax.numpy')}.{name}", *node.args))
+    elif isinstance(node, ast.Call) and failing.called in ("max", "min") and not node.keywords:
+        if len(node.args) != 2 or not _same_shape(failure, *node.args):
+            return None
+        name = {"max": "maximum", "min": "minimum"}[failing.called]
+        code = failing.with_node(call(f"{spelled(failure, 'jax.numpy')}.{name}", *node.args))
     return None if code is None else with_imports(failure, code, "jax.numpy")
 
 
@@ -106,7 +107,11 @@ def _while(failure: Failure, statement: ast.While) -> str | None:
 
 def _assigned(statement: ast.stmt) -> tuple[str | None, ast.expr | None]:
     """Return the name and the value of an assignment to one name."""
-    if isinstance(statement, ast.Assign) and len(statement.targets) == 1 and isinstance(statement.targets[0], ast.Name):
+    if (
+        isinstance(statement, ast.Assign)
+        and len(statement.targets) == 1
+        and isinstance(statement.targets[0], ast.Name)
+    ):
         return statement.targets[0].id, statement.value
     if isinstance(statement, ast.AugAssign) and isinstance(statement.target, ast.Name):
         name = statement.target.id
@@ -126,7 +131,9 @@ def _is_pure(failure: Failure, test: ast.expr) -> bool:
     """Return whether evaluating a condition changes nothing: it calls methods of traced values and JAX alone."""
     ours = {each.name for each in failure.values} | {name for _, name in failure.names}
     calls = (each.func for each in ast.walk(test) if isinstance(each, ast.Call))
-    return all(isinstance(each, ast.Attribute) and ast.unparse(each).partition(".")[0] in ours for each in calls) and (
+    return all(
+        isinstance(each, ast.Attribute) and ast.unparse(each).partition(".")[0] in ours for each in calls
+    ) and (
         not any(isinstance(each, ast.NamedExpr | ast.Await | ast.Yield | ast.YieldFrom) for each in ast.walk(test))
     )
 

@@ -29,7 +29,13 @@ def static_argument(failure: Failure, failing: Expression | None) -> StaticArgum
     It must be the only one on which the value depends, unchanged, and no array where the function is called.
     """
     traced = failure.traced
-    if traced is None or traced.transform != "jit" or not failure.own or len(traced.arguments) != 1 or failing is None:
+    if (
+        traced is None
+        or traced.transform != "jit"
+        or not failure.own
+        or len(traced.arguments) != 1
+        or failing is None
+    ):
         return None
     name = traced.arguments[0]
     value = value_named(failure, name)

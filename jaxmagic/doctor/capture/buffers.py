@@ -11,7 +11,7 @@ from typing import Any
 from ...records.call_stack import Frame
 from ...records.cell_names import known_as
 from ...runtime.around import is_exactly
-from ...runtime.private_api import donated_arguments
+from ...runtime.functions import donated_arguments
 from ...runtime.tracers import is_array
 from .calls import value_of
 from .statement import Place, definition
@@ -99,4 +99,5 @@ def largest_alive(namespace: dict[str, Any]) -> tuple[tuple[str, int], ...]:
         arrays = list_live_arrays(namespace).arrays
     except Exception:  # a device that is out of memory may answer nothing more
         return ()
-    return tuple((f"{each.names[0] if each.names else 'no name'} {each.shape}", each.own_bytes) for each in arrays[:_MOST])
+    named = ((each.names[0] if each.names else "no name", each) for each in arrays[:_MOST])
+    return tuple((f"{name} {each.shape}", each.own_bytes) for name, each in named)

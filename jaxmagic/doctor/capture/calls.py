@@ -169,8 +169,10 @@ def _decorator(home: ast.FunctionDef | None) -> str | None:
 
 def _assigned(home: ast.FunctionDef | None) -> tuple[str, ...]:
     """Return the names that a function assigns to, or that an inner function may."""
-    names = [
-        node.id for node in ast.walk(home) if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load)
-    ] if home is not None else []
+    names = (
+        [node.id for node in ast.walk(home) if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load)]
+        if home is not None
+        else []
+    )
     outer = [name for node in ast.walk(home) if isinstance(node, ast.Nonlocal) for name in node.names] if home else []
     return tuple(dict.fromkeys([*names, *outer]))

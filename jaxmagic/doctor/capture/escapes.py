@@ -37,7 +37,9 @@ def escapes_of(traced: Traced | None) -> tuple[Escape, ...]:
     found = []
     for node in ast.walk(function):
         for target in _targets(node):
-            if _root(target) not in own and (not isinstance(node, _BINDING) or _root(target) in outer or _inside(target)):
+            if _root(target) not in own and (
+                not isinstance(node, _BINDING) or _root(target) in outer or _inside(target)
+            ):
                 place = f"{known_as(traced.file)}:{node.lineno}"  # type: ignore[attr-defined]
                 found.append(Escape(location=place, text=ast.unparse(node), name=_container(target)))
                 break

@@ -124,7 +124,7 @@ def _with_code(facts: Failure, users: Sequence[_Entry], library: Frame | None) -
         facts,
         source=lines[last.where.line - 1].strip() if 0 < last.where.line <= len(lines) else None,
         statement=place.text,
-        node=place.index,
+        node=place.position,
         operation=place.operation,
         library=library,
         values=values,
@@ -150,9 +150,7 @@ def _beginning(traced: Traced | None, users: Sequence[_Entry]) -> int | None:
     known = (traced.function, traced.file, traced.line)
     codes = [each.frame.f_code for each in users]
     found = [
-        place
-        for place, code in enumerate(codes)
-        if (code.co_name, code.co_filename, code.co_firstlineno) == known
+        place for place, code in enumerate(codes) if (code.co_name, code.co_filename, code.co_firstlineno) == known
     ]
     return found[-1] if found else None
 

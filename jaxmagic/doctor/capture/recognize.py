@@ -1,4 +1,4 @@
-"""Recognizes an exception that JAX raised, without importing anything and without running code of the user's classes."""
+"""Recognizes an exception that JAX raised, without importing anything or running code of the user's classes."""
 
 from __future__ import annotations
 

@@ -45,7 +45,7 @@ class Place(NamedTuple):
         return textwrap.dedent("".join([" " * len(head) + begin, *self.lines[first + 1 : last - 1], end]))
 
     @property
-    def index(self) -> int | None:
+    def position(self) -> int | None:
         """The position of the node in ``ast.walk`` of the statement."""
         if self.statement is None:
             return None
