@@ -13,6 +13,7 @@ from ...runtime.private_api import static_arguments
 from ...runtime.tracers import is_array, is_tracer
 from ..record.failure import JitCall, Passed
 from .statement import Place, definition
+from .unjitted import unjitted_call
 
 _MISSING = object()
 
@@ -86,13 +87,14 @@ def jit_call(place: Place, frame: FrameType, where: Frame, traced: Any = None) -
     passed = [*zip(positional, given[0], strict=False), *given[1].items()]
     home = definition(_tree(place, code.co_filename), function.__name__, code.co_firstlineno)
     called = ast.unparse(node.func)
-    arguments = ", ".join([*method, *map(ast.unparse, [*node.args, *node.keywords])])
+    arguments = tuple(_passed(name, each, frame) for name, each in passed)
+    static = _static(jitted, parameters)
     return JitCall(
         function=called,
         frame=where,
-        arguments=tuple(_passed(name, each, frame) for name, each in passed),
-        static=_static(jitted, parameters),
-        unjitted=f"{called}.__wrapped__({arguments})",
+        arguments=arguments,
+        static=static,
+        unjitted=unjitted_call(called, function, home, frame, method, node, arguments, static),
         decorator=_decorator(home),
         assigned=_assigned(home),
     )
@@ -127,13 +129,13 @@ def _bound(node: ast.Call) -> tuple[list[ast.expr], dict[str, ast.expr]] | None:
 def _passed(name: str, node: ast.expr, frame: FrameType) -> Passed:
     value = value_of(node, frame)
     kind = _DISPLAYS.get(type(node))
+    if isinstance(node, ast.UnaryOp) and isinstance(node.operand, ast.Constant):
+        kind = str(of_type("__name__", type(node.operand.value)))
     flat = None
     if value is not _MISSING:
         kind = "array" if is_array(value) or is_tracer(value) else str(of_type("__name__", type(value)))
         if is_exactly(value, list, tuple, set):
             flat = all(is_exactly(each, *_HASHABLE) for each in value)
-        elif kind == "type" or value is None:
-            flat = None
     elif isinstance(node, ast.List | ast.Tuple | ast.Set):
         flat = all(isinstance(each, ast.Constant) for each in node.elts)
     return Passed(name=name, text=ast.unparse(node), type=kind, flat=flat)

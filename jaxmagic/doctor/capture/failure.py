@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import ast
-import sys
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
 from dataclasses import replace
 from types import FrameType, TracebackType
 from typing import NamedTuple
@@ -21,11 +19,9 @@ from ..record.failure import Failure, Handed, Traced, Value
 from .buffers import deleted_in, donors_of, largest_alive
 from .calls import jit_call, value_of
 from .escapes import escapes_of
+from .modules import module_names
 from .recognize import Recognized, is_jax_file, recognize
 from .statement import Place, place_of
-
-#: Modules that code has under a name of its own.
-_MODULES = "jax", "jax.numpy", "jax.lax", "numpy", "functools"
 
 #: At most this many names of an expression are described.
 _MOST = 8
@@ -137,7 +133,7 @@ def _with_code(facts: Failure, users: Sequence[_Entry], library: Frame | None) -
         escapes=escapes_of(facts.traced) if facts.kind == "leak" else (),
         detail=", ".join(deleted) or facts.detail,
         donated_by=donors_of(deleted, last.frame, last.where) if deleted else (),
-        names=tuple(_names(last.frame)),
+        names=module_names(last.frame),
         alive=tuple(name for name, _ in alive),
         alive_bytes=tuple(size for _, size in alive),
     )
@@ -224,14 +220,3 @@ def value_code(function: object) -> object:
         if code is not None:
             return code
     return None
-
-
-def _names(frame: FrameType) -> Iterator[tuple[str, str]]:
-    """Iterate over modules and the names that code has for them."""
-    for module in _MODULES:
-        loaded = sys.modules.get(module)
-        with suppress(RuntimeError):  # another thread adds a variable
-            for name, value in [*frame.f_locals.items(), *frame.f_globals.items()]:
-                if loaded is not None and value is loaded and name.isidentifier():
-                    yield module, name
-                    break
