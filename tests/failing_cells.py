@@ -1,4 +1,4 @@
-"""Cells that fail: their error, the line that is marked with ``# here``, and the cell with another line in its place."""
+"""Cells that fail: their error, the line marked with ``# here``, and the cell with another line in its place."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class Cell:
         return str(notes[0].facts["code"]) if notes else None
 
     def rewritten(self, code: str) -> Cell:
-        """The cell with the code in place of the marked line, of the lines from there to ``# end``, or a decorator."""
+        """The cell with other code in place of its decorator, or of the marked line up to ``# end``."""
         lines = self.source.splitlines()
         first = next(place for place, line in enumerate(lines) if "# here" in line)
         last = next((place for place, line in enumerate(lines) if "# end" in line), first)

@@ -18,6 +18,9 @@ _IMPORTS = {
     "functools": "import functools",
 }
 
+#: A longer statement is not rewritten.
+_LONGEST = 2000
+
 
 @dataclass(frozen=True, slots=True)
 class Expression:
@@ -50,7 +53,8 @@ class Expression:
         """Return the statement with another expression; ``None`` if it is a compound statement."""
         if not isinstance(self.statement, ast.Return | ast.Assign | ast.AugAssign | ast.AnnAssign | ast.Expr):
             return None
-        return ast.unparse(ast.fix_missing_locations(_Replace(self.node, new).visit(self.statement)))
+        code = ast.unparse(ast.fix_missing_locations(_Replace(self.node, new).visit(self.statement)))
+        return code if len(code) <= _LONGEST else None
 
 
 class _Replace(ast.NodeTransformer):

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-from ..record.failure import Difference, Kind, Traced
+from ..record.failure import Kind, Traced
 
 #: A longer message has its facts at the beginning; the rest prints values.
 LONGEST = 20_000
@@ -32,7 +32,8 @@ _OF_TEXT: tuple[tuple[str, str, Kind], ...] = (
     ("FloatingPointError", r"^invalid value \((nan|inf)\) encountered in", "nan"),
     ("ValueError", r"^pytree structure error|\A.* specification must be a tree prefix of", "pytree"),
     ("ValueError", r"^Dict key mismatch; expected keys|^Expected \w+, got ", "pytree"),
-    ("ValueError", r"^(List|Tuple|Custom node|Mismatch custom|Named tuple|Dict|Arity).* mismatch", "pytree"),
+    ("ValueError", r"^(List|Tuple|Custom node|Custom dataclass|Named tuple)[\w ]* mismatch: ", "pytree"),
+    ("ValueError", r"^Mismatch custom node data: ", "pytree"),
 )
 
 #: NumPy's names, and how JAX writes them in types.
@@ -129,63 +130,3 @@ def detail(kind: Kind, text: str) -> str | None:
     }
     match = re.search(patterns[kind], text[:LONGEST], re.M) if kind in patterns else None
     return None if match is None else next(filter(None, match.groups()), None)
-
-
-def differences(text: str) -> tuple[Difference, ...]:
-    """Return the leaves at which carries, branches or pytrees differ.
-
-    >>> said = "The input carry component c[1] has type float32[2] but the corresponding output carry component has"
-    >>> differences(f"{said} type int32[2], so the dtypes do not match.")
-    (Difference(path='c[1]', expected='f32[2]', got='i32[2]', aspect='dtypes'),)
-    """
-    text = text[:LONGEST]
-    pairs = re.findall(
-        r"he input carry (?:component )?(\S.*?) has type (\S+) but the corresponding output carry component has type "
-        r"(\S+), so the (.+?) do not match",
-        text,
-    )
-    pairs += re.findall(
-        r"he output of [^\n]+?(?: at path (\S.*?))? has type (\S+) but the corresponding output of [^\n]+? has type "
-        r"(\S+), so the (.+?) do not match",
-        text,
-    )
-    found = [
-        Difference(path=path, expected=short_type(first), got=short_type(other), aspect=aspect)
-        for path, first, other, aspect in pairs
-    ]
-    return tuple(found) or _structures(text)
-
-
-def _structures(text: str) -> tuple[Difference, ...]:
-    """Return the nodes of two pytrees that differ in type or in length."""
-    pairs = re.findall(
-        r"he input carry (?:component )?(\S.*?) is an? (.+?) but the corresponding component of the carry output "
-        r"is an? (.+?), so (?:their|the) (.+?) (?:differ|do not match)",
-        text,
-    )
-    pairs += re.findall(
-        r"(?m)^(?:  \* )?\S[^\n]* output(?: at path (\S.*?))? is an? (.+?) but \S[^\n]* output(?: at path \S.*?)? "
-        r"is an? (.+?), so (?:their|the) (.+?) (?:differ|do not match)",
-        text,
-    )
-    found = [
-        Difference(path=path, expected=_plain(first), got=_plain(other), aspect="structure")
-        for path, first, other, _ in pairs
-    ]
-    at = re.search(r"pytree structure error: different [\w ]+ at key path\n\s+(.+)\n", text)
-    if at is not None:
-        kinds = re.findall(r"has a subtree of (?:the same |different )?type\s+(<class '.+?'>|\S+)", text)
-        inside = re.findall(r"metadata\n\s+(.+)\n", text)
-        sides = [*inside, "", ""] if len(inside) == 2 else [*map(_plain, kinds), "", ""]
-        found.append(Difference(path=at[1], expected=sides[0], got=sides[1], aspect="structure"))
-    plain = re.search(r"expected keys: (.+?); present keys: (.+?)\.?$|^Expected (\w+), got (.+?)\.?$", text, re.M)
-    if plain is not None and not found:
-        pair = [each for each in plain.groups() if each is not None]
-        found.append(Difference(path="", expected=pair[0], got=pair[1], aspect="structure"))
-    return tuple(found)
-
-
-def _plain(text: str) -> str:
-    """Write ``<class 'tuple'> of length 2`` without Python's punctuation."""
-    plain = re.sub(r"<class '(?:\w+\.)*(\w+)'>", r"\1", text)
-    return re.sub(r"\b(ShapedArray|ArrayImpl|float|int|complex)\b(?=$)", "leaf", plain)

@@ -49,20 +49,27 @@ def explain_number(failure: Failure) -> RuleFinding:
 
 def _value(failure: Failure, failing: Expression) -> str:
     """Return the text of the value that has no number, if it is known which one it is."""
-    text = _text(failing.node)
+    node = _used(failing.node)
+    if node is None:
+        return ""
+    if isinstance(node, ast.List | ast.Tuple | ast.Dict | ast.Slice):
+        inside = {each.id for each in ast.walk(node) if isinstance(each, ast.Name)}
+        named = [each.name for each in failure.values if each.name in inside and each.type == failure.type]
+        return named[0] if len(named) == 1 else ""
+    text = ast.unparse(node)
     value = value_named(failure, text)
     return "" if value is not None and value.type != failure.type else text
 
 
-def _text(node: ast.AST) -> str:
+def _used(node: ast.AST) -> ast.expr | None:
     """Return the only argument of a call, the index of a subscript, or the object of a method."""
     if isinstance(node, ast.Subscript):
-        return ast.unparse(node.slice)
+        return node.slice
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in ("item", "tolist"):
-        return ast.unparse(node.func.value)
+        return node.func.value
     if isinstance(node, ast.Call) and len(node.args) == 1 and not node.keywords:
-        return ast.unparse(node.args[0])
-    return ""
+        return node.args[0]
+    return None
 
 
 def _need(failure: Failure, failing: Expression | None) -> str:
@@ -81,6 +88,8 @@ def _remedy(failure: Failure, failing: Expression | None) -> tuple[Note, str | N
     name = need.rpartition(".")[2]
     if failure.library is not None:
         return note("doctor.write_library", function=failure.library.function), None
+    if failing is not None and isinstance(failing.node, ast.Subscript) and failure.kind == "number":
+        return note("doctor.write_stored", array=ast.unparse(failing.node.value), jnp=jnp), None
     if need in ("float", "int", "complex", "bool") or name in ("item", "tolist"):
         return note("doctor.write_kept_number", need=name), _without_conversion(failure, failing, name)
     if need.startswith("math.") and name in _MATH:
@@ -88,6 +97,8 @@ def _remedy(failure: Failure, failing: Expression | None) -> tuple[Note, str | N
         return note("doctor.write_function", function=need, replacement=replacement), _replaced(
             failure, failing, replacement
         )
+    if failure.detail in ("float", "int", "complex") and need != failure.detail:
+        return note("doctor.write_library", function=need), None
     if name in _SIZED or (failure.detail or "").rpartition(".")[2] in _SIZED:
         return note("doctor.write_sized", function=need, jnp=jnp), None
     static = static_argument(failure, failing)

@@ -10,6 +10,9 @@ from ..record.failure import Failure, Traced
 #: The kinds of errors that often stop a first try with jit.
 _FIRST_TRIES = "bool", "number", "index", "shape", "static"
 
+#: A longer call is not shown: nobody pastes it.
+_LONGEST = 1000
+
 
 def evidence_of(failure: Failure) -> tuple[Note, ...]:
     """Return notes on the traced function and its arguments, the calls in between, and the call without jit."""
@@ -23,7 +26,7 @@ def evidence_of(failure: Failure) -> tuple[Note, ...]:
     if failure.kind not in ("static", "leak"):
         notes += _origin(failure)
     unjitted = fallback(failure)
-    if unjitted is not None and failure.call is not None:
+    if unjitted is not None and len(unjitted) <= _LONGEST and failure.call is not None:
         notes.append(note("doctor.error_fallback", function=failure.call.function, code=unjitted))
     return tuple(notes)
 

@@ -55,7 +55,8 @@ def static_argument(failure: Failure, failing: Expression | None) -> StaticArgum
 
 
 def _is_plain(passed: Passed) -> bool:
-    return passed.type in ("int", "bool", "str", "float")
+    """Return whether an argument selects a program, as a size or a flag does; a float is data."""
+    return passed.type in ("int", "bool", "str")
 
 
 def static_decorator(failure: Failure, name: str) -> str | None:

@@ -10,6 +10,9 @@ from ..record.finding import RuleFinding
 from .expression import expression_of
 from .origin import evidence_of
 
+#: A longer text of an argument is cut.
+_LONGEST = 200
+
 _ARRAYS = "ArrayImpl", "ndarray", "array"
 
 
@@ -24,7 +27,7 @@ def explain_static(failure: Failure) -> RuleFinding:
         found=note(
             "doctor.error_static",
             argument="" if argument is None else argument.name,
-            text="" if argument is None else argument.text,
+            text="" if argument is None else argument.text[:_LONGEST],
             function=function,
             type=kind,
         ),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from types import FrameType, TracebackType
@@ -15,6 +16,7 @@ from ...runtime.around import of_type
 from ...runtime.private_api import is_registered_internal
 from ...runtime.tracers import is_tracer, origin_of, traces_around, type_of
 from ..analysis import messages
+from ..analysis.differences import differences
 from ..record.failure import Failure, Handed, Traced, Value
 from .buffers import deleted_in, donors_of, largest_alive
 from .calls import jit_call, value_of
@@ -80,7 +82,7 @@ def _read(recognized: Recognized, entries: Sequence[_Entry]) -> Failure:
         type=messages.value_type(text),
         detail=messages.detail(kind, text),
         traced=traced,
-        differences=messages.differences(text) if kind in ("carry", "branches", "pytree") else (),
+        differences=differences(text) if kind in ("carry", "branches", "pytree") else (),
     )
     if not users:
         return facts
@@ -88,14 +90,14 @@ def _read(recognized: Recognized, entries: Sequence[_Entry]) -> Failure:
 
 
 def _library(entries: Sequence[_Entry], last: _Entry) -> Frame | None:
-    """Return the innermost call in a library that the failing line called, directly or not."""
+    """Return the innermost call in a library that the failing line called, before that called JAX.
+
+    The libraries that JAX itself calls are its own affair.
+    """
     beyond = entries[[each is last for each in entries].index(True) + 1 :]
-    theirs = (each.where for each in reversed(beyond) if not _is_internal(each.where.file))
-    return next(theirs, None)
-
-
-def _is_internal(file: str) -> bool:
-    return is_jax_file(file) or is_registered_internal(file)
+    theirs = [*itertools.takewhile(lambda each: not is_jax_file(each.where.file), beyond)]
+    shown = [each.where for each in theirs if not is_registered_internal(each.where.file)]
+    return shown[-1] if shown else None
 
 
 def _with_code(facts: Failure, users: Sequence[_Entry], library: Frame | None) -> Failure:
@@ -115,7 +117,7 @@ def _with_code(facts: Failure, users: Sequence[_Entry], library: Frame | None) -
         call = jit_call(caller.place, caller.frame, caller.where, users[begun].frame.f_code)
     lines = text_of(last.where.file)
     deleted = deleted_in(place, last.frame) if facts.kind == "deleted" else ()
-    alive = largest_alive(users[0].frame.f_globals) if facts.kind == "memory" else ()
+    alive = largest_alive(last.frame.f_globals) if facts.kind == "memory" else ()
     return replace(
         facts,
         source=lines[last.where.line - 1].strip() if 0 < last.where.line <= len(lines) else None,

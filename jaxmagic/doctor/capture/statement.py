@@ -10,6 +10,8 @@ import textwrap
 from types import CodeType
 from typing import NamedTuple
 
+from ...records.cell_names import text_of
+
 #: A longer file is not parsed.
 _LONGEST = 20_000
 
@@ -69,7 +71,23 @@ def place_of(code: CodeType, offset: int) -> Place:
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return Place(name)
     node, statement = _innermost(tree, span)  # type: ignore[arg-type]
+    if node is None:
+        return _typed(code.co_filename, span, name) or Place(name, None, statement, tree, lines)
     return Place(name, node, statement, tree, lines)
+
+
+def _typed(file: str, span: tuple[int | None, ...], name: str) -> Place | None:
+    """Return the place of an expression in a line with a magic, which is measured at the columns where it was typed."""
+    line, end_line, start, end = span
+    typed = text_of(file)
+    if line is None or line != end_line or not 0 < line <= len(typed):
+        return None
+    text = typed[line - 1].encode()[start:end].decode(errors="replace")
+    try:
+        statement = ast.parse(text).body[0]
+    except (SyntaxError, ValueError, RecursionError, IndexError):
+        return None
+    return Place(name, statement.value, statement, None, (text,)) if isinstance(statement, ast.Expr) else None
 
 
 def _innermost(tree: ast.Module, span: tuple[int, int, int, int]) -> tuple[ast.AST | None, ast.stmt | None]:

@@ -82,7 +82,7 @@ def _is_in_module(node: ast.expr, function: FunctionType) -> bool:
 
 
 def _array(text: str, kind: str | None, frame: FrameType) -> str | None:
-    """Return an argument as JAX would pass it to a function that it traces; ``None`` if the code has no JAX by name."""
+    """Return an argument as an array, or a pytree of arrays; ``None`` if the code has no name for JAX."""
     names = dict(module_names(frame))
     jax = names.get("jax")
     jnp = names.get("jax.numpy", f"{jax}.numpy")

@@ -93,6 +93,10 @@ REMEDY_NOTES: dict[str, Callable[..., str]] = {
         f"{quoted(array)} is a NumPy array. Make it a JAX array, {jnp}.asarray({quoted(array)}), "
         "before it is indexed."
     ),
+    "write_stored": lambda array, jnp: (
+        f"{quoted(array)} holds numbers. Make it a JAX array, {jnp}.zeros() or {jnp}.asarray({quoted(array)}), and "
+        f"write {quoted(array)} = {quoted(array)}.at[i].set(x)."
+    ),
     "write_no_numpy": lambda jnp: (
         f"Use {jnp} in place of NumPy on traced values, or call the function outside of the traced function. "
         "jax.pure_callback() calls it on the host from within."

@@ -6,6 +6,7 @@ import sys
 
 from ...errors import NotMeasured
 from ...records.note import Note, note
+from ...runtime.around import is_a, of_type
 from ...runtime.clock import timestamp
 from ...runtime.environment import probe
 from ...runtime.jax_version import require_jax
@@ -50,20 +51,20 @@ def explain_error(error: BaseException | None = None) -> Diagnosis:
     """
     if error is None:
         error = _last()
-    if not isinstance(error, BaseException):
-        raise TypeError(f"explain_error(): expected an exception, got {type(error).__name__}")
+    if not is_a(error, BaseException):
+        raise TypeError(f"explain_error(): expected an exception, got {of_type('__name__', type(error))}")
     require_jax()
     failure = read_failure(error)
     notes: tuple[Note, ...] = ()
     if failure is None:
-        notes = (note("doctor.error_unknown", error=type(error).__name__),)
+        notes = (note("doctor.error_unknown", error=of_type("__name__", type(error))),)
     return keep(
         Diagnosis(
             code=None if failure is None else failure.source,
             started_at=timestamp(),
             findings=() if failure is None else (explanation(failure),),
             looked=("error",),
-            error=type(error).__name__,
+            error=of_type("__name__", type(error)),
             notes=notes,
             environment=probe(),
         )

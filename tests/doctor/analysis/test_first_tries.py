@@ -8,7 +8,10 @@ from failing_cells import Cell
 
 #: Cells that set ``result``; the arguments on which the value depends; whether a line is rewritten.
 CELLS = {
-    "if with two returns": ("x", True, """
+    "if with two returns": (
+        "x",
+        True,
+        """
         @jax.jit
         def f(x):
             if x > 0:  # here
@@ -16,16 +19,24 @@ CELLS = {
             else:
                 return -x  # end
         result = f(-2.0)
-    """),
-    "if with an assignment": ("x", True, """
+    """,
+    ),
+    "if with an assignment": (
+        "x",
+        True,
+        """
         @jax.jit
         def f(x, y):
             if 0 < x < 3 and not x > 2:  # here
                 y = x * 2 + y  # end
             return y
         result = f(1.0, 2.0)
-    """),
-    "if with a return that is followed by others": ("x", False, """
+    """,
+    ),
+    "if with a return that is followed by others": (
+        "x",
+        False,
+        """
         @jax.jit
         def f(x):
             y = x * 2
@@ -33,16 +44,24 @@ CELLS = {
                 return y
             return -y
         result = f(-2.0)
-    """),
-    "if with branches of different shapes": ("x", False, """
+    """,
+    ),
+    "if with branches of different shapes": (
+        "x",
+        False,
+        """
         @jax.jit
         def f(x, y):
             if x > 0:  # here
                 y = 0.0
             return y
         result = f(1.0, jnp.ones(3))
-    """),
-    "elif": ("x", False, """
+    """,
+    ),
+    "elif": (
+        "x",
+        False,
+        """
         @jax.jit
         def f(x, n=1):
             if n > 3:
@@ -52,8 +71,12 @@ CELLS = {
             return x
         f = jax.jit(f.__wrapped__, static_argnames="n")
         result = f(1.0)
-    """),
-    "if with calls": ("x", False, """
+    """,
+    ),
+    "if with calls": (
+        "x",
+        False,
+        """
         def g(x):
             return x + 1
         @jax.jit
@@ -62,70 +85,110 @@ CELLS = {
                 x = g(x)
             return x
         result = f(1.0)
-    """),
-    "conditional expression": ("x", True, """
+    """,
+    ),
+    "conditional expression": (
+        "x",
+        True,
+        """
         @jax.jit
         def f(x):
             return x if x > 0 else -x  # here
         result = f(-3.0)
-    """),
-    "while": ("x", True, """
+    """,
+    ),
+    "while": (
+        "x",
+        True,
+        """
         @jax.jit
         def f(x):
             while x > 1:  # here
                 x = x / 2  # end
             return x
         result = f(9.0)
-    """),
-    "while with an integer that becomes a float": ("x", False, """
+    """,
+    ),
+    "while with an integer that becomes a float": (
+        "x",
+        False,
+        """
         @jax.jit
         def f(x):
             while x > 1:  # here
                 x = x / 2
             return x
         result = f(9)
-    """),
-    "not": ("x", True, """
+    """,
+    ),
+    "not": (
+        "x",
+        True,
+        """
         @jax.jit
         def f(x):
             y = not x  # here
             return y
         result = f(0.0)
-    """),
-    "assert": ("x", False, """
+    """,
+    ),
+    "assert": (
+        "x",
+        False,
+        """
         @jax.jit
         def f(x):
             assert x > 0  # here
             return x
         result = f(1.0)
-    """),
-    "and": ("x", False, """
+    """,
+    ),
+    "and": (
+        "x",
+        False,
+        """
         @jax.jit
         def f(x, y):
             return x and y  # here
         result = f(1.0, 2.0)
-    """),
-    "max": ("x, y", True, """
+    """,
+    ),
+    "max": (
+        "x, y",
+        True,
+        """
         @jax.jit
         def f(x, y):
             return max(x, y) + 1  # here
         result = f(1.0, 2.0)
-    """),
-    "in": ("x", False, """
+    """,
+    ),
+    "in": (
+        "x",
+        False,
+        """
         @jax.jit
         def f(x):
             return x in [1, 2]  # here
         result = f(1)
-    """),
-    "flag": ("train", True, """
+    """,
+    ),
+    "flag": (
+        "train",
+        True,
+        """
         @jax.jit
         def f(x, train):
             if train:  # here
                 return x + 1
             return x
         result = f(1.0, True)
-    """),
-    "leaf of a dictionary": ("params['w']", False, """
+    """,
+    ),
+    "leaf of a dictionary": (
+        "params['w']",
+        False,
+        """
         @jax.jit
         def f(params):
             h = params["w"].sum()
@@ -133,91 +196,147 @@ CELLS = {
                 return params["b"]
             return h
         result = f({"w": jnp.ones(3), "b": 2.0})
-    """),
-    "float": ("x", True, """
+    """,
+    ),
+    "float": (
+        "x",
+        True,
+        """
         @jax.jit
         def f(x):
             return float(x) * 2  # here
         result = f(1.5)
-    """),
-    "int": ("x", True, """
+    """,
+    ),
+    "int": (
+        "x",
+        True,
+        """
         @jax.jit
         def f(x):
             return int(x) + 1  # here
         result = f(-1.5)
-    """),
-    "item": ("x", True, """
+    """,
+    ),
+    "item": (
+        "x",
+        True,
+        """
         @jax.jit
         def f(x):
             return x.item() + 1  # here
         result = f(1.5)
-    """),
-    "float in a shape": ("n", False, """
+    """,
+    ),
+    "float in a shape": (
+        "n",
+        False,
+        """
         @jax.jit
         def f(n):
             return jnp.zeros(int(n))  # here
         result = f(jnp.float32(2))
-    """),
-    "math": ("x", True, """
+    """,
+    ),
+    "math": (
+        "x",
+        True,
+        """
         @jax.jit
         def f(x):
             y = math.sqrt(x + 1)  # here
             return y
         result = f(3.0)
-    """),
-    "arange": ("n", True, """
+    """,
+    ),
+    "arange": (
+        "n",
+        True,
+        """
         @jax.jit
         def f(n):
             return jnp.arange(n)  # here
         result = f(3)
-    """),
-    "zeros": ("n", True, """
+    """,
+    ),
+    "zeros": (
+        "n",
+        True,
+        """
         @jax.jit
         def f(n, x):
             return jnp.zeros((n, 2)) + x  # here
         result = f(3, x=1.0)
-    """),
-    "reshape": ("n", True, """
+    """,
+    ),
+    "reshape": (
+        "n",
+        True,
+        """
         @jax.jit
         def f(x, n):
             return x.reshape(n, -1)  # here
         result = f(jnp.ones(6), n=3)
-    """),
-    "slice": ("n", True, """
+    """,
+    ),
+    "slice": (
+        "n",
+        True,
+        """
         @jax.jit
         def f(x, n):
             return x[:n]  # here
         result = f(jnp.ones(6), 3)
-    """),
-    "axis": ("n", True, """
+    """,
+    ),
+    "axis": (
+        "n",
+        True,
+        """
         @jax.jit
         def f(x, n):
             return x.sum(axis=n)  # here
         result = f(jnp.ones((2, 3)), 1)
-    """),
-    "nonzero": ("x", False, """
+    """,
+    ),
+    "nonzero": (
+        "x",
+        False,
+        """
         @jax.jit
         def f(x):
             return jnp.nonzero(x)[0]  # here
         result = f(jnp.ones(3))
-    """),
-    "range": ("n", True, """
+    """,
+    ),
+    "range": (
+        "n",
+        True,
+        """
         @jax.jit
         def f(x, n):
             for i in range(n):  # here
                 x = x + i
             return x
         result = f(1.0, 3)
-    """),
-    "range of an array": ("n", False, """
+    """,
+    ),
+    "range of an array": (
+        "n",
+        False,
+        """
         @jax.jit
         def f(x, n):
             for i in range(n):  # here
                 x = x + i
             return x
         result = f(1.0, jnp.int32(3))
-    """),
-    "range of something else that depends on it": ("n", False, """
+    """,
+    ),
+    "range of something else that depends on it": (
+        "n",
+        False,
+        """
         @jax.jit
         def f(x, n):
             n = n + 1
@@ -225,13 +344,18 @@ CELLS = {
                 x = x + i
             return x
         result = f(1.0, 3)
-    """),
-    "list": ("i", True, """
+    """,
+    ),
+    "list": (
+        "i",
+        True,
+        """
         @jax.jit
         def f(i):
             return [1, 2, 3][i]  # here
         result = f(jnp.int32(1))
-    """),
+    """,
+    ),
 }
 
 
@@ -263,7 +387,10 @@ def test_the_rewritten_line_computes_what_the_call_without_jit_does(name: str) -
 def test_a_static_argument_is_proposed_for_python_numbers_alone() -> None:
     for name, (argument, _, source) in CELLS.items():
         proposed = "static_argnames" in (Cell(source).finding.code or "") + Cell(source).said
-        assert proposed == (name in {"flag", "arange", "zeros", "reshape", "slice", "axis", "range"}), (name, argument)
+        assert proposed == (name in {"flag", "arange", "zeros", "reshape", "slice", "axis", "range"}), (
+            name,
+            argument,
+        )
 
 
 def test_an_argument_of_unknown_type_is_static_under_a_condition() -> None:
