@@ -10,14 +10,6 @@ from ..record.failure import Failure, Value
 #: Names of modules if the user's code has none of its own.
 _USUAL = {"jax": "jax", "jax.numpy": "jnp", "jax.lax": "lax", "numpy": "np", "functools": "functools"}
 
-#: How each module is imported under its usual name.
-_IMPORTS = {
-    "jax": "import jax",
-    "jax.numpy": "import jax.numpy as jnp",
-    "jax.lax": "from jax import lax",
-    "functools": "import functools",
-}
-
 #: A longer statement is not rewritten.
 _LONGEST = 2000
 
@@ -104,8 +96,9 @@ def spelled(failure: Failure, module: str) -> str:
 
 def with_imports(failure: Failure, code: str, *modules: str) -> str:
     """Put imports before code for the modules that the user's code has not imported."""
-    missing = [_IMPORTS[each] for each in modules if each not in dict(failure.names)]
-    return "\n".join([*missing, code])
+    missing = [each for each in modules if each not in dict(failure.names)]
+    imports = [f"import {each}" + (f" as {_USUAL[each]}" if each != _USUAL[each] else "") for each in missing]
+    return "\n".join([*imports, code])
 
 
 def value_named(failure: Failure, name: str) -> Value | None:

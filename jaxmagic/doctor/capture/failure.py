@@ -13,7 +13,6 @@ from ...errors import message_of
 from ...records.call_stack import Frame, is_users
 from ...records.cell_names import known_as, text_of
 from ...runtime.around import of_type
-from ...runtime.private_api import is_registered_internal
 from ...runtime.tracers import is_tracer, origin_of, traces_around, type_of
 from ..analysis import messages
 from ..analysis.differences import differences
@@ -96,8 +95,7 @@ def _library(entries: Sequence[_Entry], last: _Entry) -> Frame | None:
     """
     beyond = entries[[each is last for each in entries].index(True) + 1 :]
     theirs = [*itertools.takewhile(lambda each: not is_jax_file(each.where.file), beyond)]
-    shown = [each.where for each in theirs if not is_registered_internal(each.where.file)]
-    return shown[-1] if shown else None
+    return theirs[-1].where if theirs else None
 
 
 def _with_code(facts: Failure, users: Sequence[_Entry], library: Frame | None) -> Failure:

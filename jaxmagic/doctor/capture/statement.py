@@ -10,8 +10,6 @@ import textwrap
 from types import CodeType
 from typing import NamedTuple
 
-from ...records.cell_names import text_of
-
 #: A longer file is not parsed.
 _LONGEST = 20_000
 
@@ -72,17 +70,16 @@ def place_of(code: CodeType, offset: int) -> Place:
         return Place(name)
     node, statement = _innermost(tree, span)  # type: ignore[arg-type]
     if node is None:
-        return _typed(code.co_filename, span, name) or Place(name, None, statement, tree, lines)
+        return _in_magic(lines, span, name) or Place(name, None, statement, tree, lines)
     return Place(name, node, statement, tree, lines)
 
 
-def _typed(file: str, span: tuple[int | None, ...], name: str) -> Place | None:
-    """Return the place of an expression in a line with a magic, which is measured at the columns where it was typed."""
+def _in_magic(lines: tuple[str, ...], span: tuple[int | None, ...], name: str) -> Place | None:
+    """Return the place of an expression that a magic measures: its columns are inside of a string."""
     line, end_line, start, end = span
-    typed = text_of(file)
-    if line is None or line != end_line or not 0 < line <= len(typed):
+    if line is None or line != end_line or line > len(lines):
         return None
-    text = typed[line - 1].encode()[start:end].decode(errors="replace")
+    text = lines[line - 1].encode()[start:end].decode(errors="replace")
     try:
         statement = ast.parse(text).body[0]
     except (SyntaxError, ValueError, RecursionError, IndexError):
