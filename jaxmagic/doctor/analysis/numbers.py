@@ -20,8 +20,10 @@ _MATH = {
     "atan": "arctan",
     "atan2": "arctan2",
     "fabs": "abs",
-    "pow": "power",
 }
+
+#: What converts a value to a Python number.
+_CONVERSIONS = "float", "int", "complex", "item", "tolist", "__index__"
 
 #: Functions whose result has a size that depends on values, and that take ``size=``.
 _SIZED = "nonzero", "unique", "where", "argwhere", "flatnonzero", "intersect1d", "union1d", "setdiff1d"
@@ -50,20 +52,32 @@ def explain_number(failure: Failure) -> RuleFinding:
 def _value(failure: Failure, failing: Expression) -> str:
     """Return the text of the value that has no number, if it is known which one it is."""
     node = _used(failing.node)
-    if node is None:
-        return ""
-    if isinstance(node, ast.List | ast.Tuple | ast.Dict | ast.Slice):
-        inside = {each.id for each in ast.walk(node) if isinstance(each, ast.Name)}
-        named = [each.name for each in failure.values if each.name in inside and each.type == failure.type]
-        return named[0] if len(named) == 1 else ""
-    text = ast.unparse(node)
-    value = value_named(failure, text)
-    return "" if value is not None and value.type != failure.type else text
+    if node is not None and not isinstance(node, ast.List | ast.Tuple | ast.Dict | ast.Slice):
+        value = value_named(failure, ast.unparse(node))
+        if value is not None and value.type == failure.type:
+            return value.name
+    if node is not None and isinstance(node, ast.Call | ast.BinOp) and failure.detail in _CONVERSIONS:
+        return ast.unparse(node)
+    direct = {each.id for each in _operands(failing.node) if isinstance(each, ast.Name)}
+    named = [each.name for each in failure.values if each.name in direct and each.type == failure.type]
+    return named[0] if len(named) == 1 else ""
+
+
+def _operands(node: ast.AST) -> list[ast.AST]:
+    """Return the arguments of a call, or the bounds of a slice; also those that are in a tuple or a list."""
+    if isinstance(node, ast.Call):
+        given: list[ast.AST] = [*node.args, *(each.value for each in node.keywords)]
+    elif isinstance(node, ast.Subscript):
+        given = [node.slice]
+    else:
+        return []
+    inside = [each for each in given if isinstance(each, ast.Tuple | ast.List | ast.Slice)]
+    return [*given, *(part for each in inside for part in ast.iter_child_nodes(each))]
 
 
 def _used(node: ast.AST) -> ast.expr | None:
     """Return the only argument of a call, the index of a subscript, or the object of a method."""
-    if isinstance(node, ast.Subscript):
+    if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Load):
         return node.slice
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in ("item", "tolist"):
         return node.func.value
@@ -77,6 +91,8 @@ def _need(failure: Failure, failing: Expression | None) -> str:
     called = None if failing is None else failing.called
     if failure.kind == "shape":
         return "slice" if failing is not None and isinstance(failing.node, ast.Subscript) else "shape"
+    if failure.kind == "number" and failing is not None and isinstance(failing.node, ast.Subscript):
+        return ast.unparse(failing.node)
     if failure.kind == "index" and failing is not None and isinstance(failing.node, ast.Subscript):
         return "index"
     return called or failure.detail or "number"
@@ -144,6 +160,8 @@ def _without_conversion(failure: Failure, failing: Expression | None, name: str)
 def _replaced(failure: Failure, failing: Expression | None, replacement: str) -> str | None:
     """Return the statement with another function."""
     if failing is None or not isinstance(failing.node, ast.Call) or failing.node.keywords:
+        return None
+    if len(failing.node.args) != (2 if replacement.endswith(("hypot", "arctan2")) else 1):
         return None
     code = failing.with_node(call(replacement, *failing.node.args))
     return None if code is None else with_imports(failure, code, "jax.numpy")

@@ -99,7 +99,12 @@ def _while(failure: Failure, statement: ast.While) -> str | None:
     types = {each.type for each in failure.values if each.name in _loaded(value)}
     if types != {carried.type}:
         return None
-    test = ast.unparse(ast.fix_missing_locations(as_array(failure, statement.test)))
+    condition = as_array(failure, statement.test)
+    if (
+        not isinstance(condition, ast.Compare) and condition is statement.test
+    ):  # while_loop() takes nothing but a bool
+        return None
+    test = ast.unparse(ast.fix_missing_locations(condition))
     lax = spelled(failure, "jax.lax")
     loop = f"{name} = {lax}.while_loop(lambda {name}: {test}, lambda {name}: {ast.unparse(value)}, {name})"
     return with_imports(failure, loop, "jax.lax")

@@ -46,7 +46,7 @@ def static_argument(failure: Failure, failing: Expression | None) -> StaticArgum
     if call is None:  # nothing says that the function does not assign to it
         return None
     inner = any(isinstance(each, ast.Call) and each is not failing.node for each in ast.walk(failing.node))
-    if name in call.assigned or inner:  # what a function of JAX returns is traced, even if its argument is static
+    if name in call.unfit or inner:  # what a function of JAX returns is traced, even if its argument is static
         return None
     passed = next((each for each in call.arguments if each.name == name), None)
     if passed is None or passed.type is None:

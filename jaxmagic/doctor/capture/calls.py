@@ -96,7 +96,7 @@ def jit_call(place: Place, frame: FrameType, where: Frame, traced: Any = None) -
         static=static,
         unjitted=unjitted_call(called, function, home, frame, method, node, arguments, static),
         decorator=_decorator(home),
-        assigned=_assigned(home),
+        unfit=_unfit(home),
     )
 
 
@@ -169,12 +169,14 @@ def _decorator(home: ast.FunctionDef | None) -> str | None:
     return text if text.rpartition(".")[2] == "jit" else None
 
 
-def _assigned(home: ast.FunctionDef | None) -> tuple[str, ...]:
-    """Return the names that a function assigns to, or that an inner function may."""
-    names = (
-        [node.id for node in ast.walk(home) if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load)]
-        if home is not None
-        else []
-    )
-    outer = [name for node in ast.walk(home) if isinstance(node, ast.Nonlocal) for name in node.names] if home else []
-    return tuple(dict.fromkeys([*names, *outer]))
+def _unfit(home: ast.FunctionDef | None) -> tuple[str, ...]:
+    """Return the names that a function assigns to, or an inner one, and those that it uses as arrays."""
+    names: dict[str, None] = {}
+    for node in ast.walk(home) if home is not None else ():
+        if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
+            names[node.id] = None
+        elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+            names[node.value.id] = None
+        elif isinstance(node, ast.Nonlocal):
+            names |= dict.fromkeys(node.names)
+    return tuple(names)

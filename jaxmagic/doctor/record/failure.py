@@ -89,7 +89,7 @@ class JitCall:
         static: the names of the parameters that are static.
         unjitted: the same call without jit, which runs; ``None`` if there is no such call.
         decorator: the decorator that jits the function, such as ``"jax.jit"``, if it is nothing but that.
-        assigned: parameters that the function assigns to.
+        unfit: names that the function assigns to, or uses as arrays, which no static argument can be.
     """
 
     function: str
@@ -98,7 +98,7 @@ class JitCall:
     static: tuple[str, ...] = ()
     unjitted: str | None = None
     decorator: str | None = None
-    assigned: tuple[str, ...] = ()
+    unfit: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

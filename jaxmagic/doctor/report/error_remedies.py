@@ -42,8 +42,9 @@ REMEDY_NOTES: dict[str, Callable[..., str]] = {
     "write_function": lambda function, replacement: f"Use {replacement} in place of {quoted(function)}.",
     "write_membership": lambda jnp: f"Use {jnp}.isin(x, {jnp}.array([…])) in place of x in […].",
     "write_mask": lambda jnp: (
-        f"Keep the size: {jnp}.where(mask, x, 0) replaces what is left out, reductions take where=mask, "
-        f"x.at[mask].set(y) changes the elements, and {jnp}.nonzero(mask, size=n) returns n indices, padded."
+        f"Keep the size: {jnp}.where(mask, x, 0) replaces what is left out, {jnp}.sum(x, where=mask) "
+        f"reduces the rest, {jnp}.where(mask, y, x) is x.at[mask].set(y), and {jnp}.nonzero(mask, size=n) returns n "
+        "indices, padded."
     ),
     "write_kept_condition": lambda jnp, lax: (
         f"Keep the array, and use it in {jnp}.where(condition, a, b) or {lax}.cond(condition, f, g, x)."
@@ -105,7 +106,9 @@ REMEDY_NOTES: dict[str, Callable[..., str]] = {
         f"Do not declare {quoted(argument) or 'an array'} static: arrays are passed as ordinary "
         "arguments, which are traced."
     ),
-    "write_tuple": lambda argument: f"Pass {quoted(argument) or 'it'} as a tuple, if its items are hashable.",
+    "write_tuple": lambda argument: (
+        f"Pass {quoted(argument) or 'it'} as a tuple, if its items are hashable and nothing changes it."
+    ),
     "write_hashable": lambda argument, type: (
         f"If {quoted(argument) or 'it'} holds arrays or numbers to compute with, leave it an ordinary "
         f"argument: a {type} "

@@ -109,6 +109,30 @@ CELLS = {
         result = f(9.0)
     """,
     ),
+    "while with two arrays": (
+        "x",
+        True,
+        """
+        @jax.jit
+        def f(x, y):
+            while not x < 1 or x > 3 * y:  # here
+                x = x / y  # end
+            return x
+        result = f(9.0, jnp.float32(2))
+    """,
+    ),
+    "while with a number as the condition": (
+        "x",
+        False,
+        """
+        @jax.jit
+        def f(x):
+            while x:  # here
+                x = x - 1
+            return x
+        result = f(3.0)
+    """,
+    ),
     "while with an integer that becomes a float": (
         "x",
         False,
@@ -247,6 +271,28 @@ CELLS = {
             y = math.sqrt(x + 1)  # here
             return y
         result = f(3.0)
+    """,
+    ),
+    "math with a base": (
+        "x",
+        False,
+        """
+        @jax.jit
+        def f(x):
+            y = math.log(x, 2)  # here
+            return y
+        result = f(3.0)
+    """,
+    ),
+    "a number that is used as an array elsewhere": (
+        "n",
+        False,
+        """
+        @jax.jit
+        def f(x, n):
+            y = n.astype(float)
+            return x[:n] * y  # here
+        result = f(jnp.ones(6), 3)
     """,
     ),
     "arange": (

@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 from failing_cells import Cell
 
+from jaxmagic.doctor.report.errors import ERROR_NOTES
+
 
 @pytest.mark.parametrize(
     ("line", "code", "expected"),
@@ -57,6 +59,10 @@ def test_a_library_that_needs_numpy_arrays_is_named() -> None:
         ("y = x[x > 1].mean()", "y = x.mean(where=x > 1)", 2.5),
         ("y = x[m]", None, None),
         ("y = x[m].max()", None, None),
+        ("y = x.at[m].set(-1)", "y = jnp.where(m, -1, x)", [1, -1, -1]),
+        ("y = x.at[x > 2].add(1)", "y = jnp.where(x > 2, x + 1, x)", [1, 2, 4]),
+        ("y = x.at[m].set(x)", None, None),
+        ("y = x.at[m].divide(2)", None, None),
     ],
 )
 def test_a_traced_mask(line: str, code: str | None, expected: object) -> None:
@@ -268,3 +274,55 @@ def test_out_of_memory_lists_what_is_alive() -> None:
     assert cell.finding.line == cell.here
     assert "activations f32[1000,250]" in cell.said
     assert "donate" in cell.said
+
+
+#: What the remedies without code recommend, under jit.
+RECOMMENDED = {
+    "write_selection": "lax.cond(x > 0, jnp.sin, jnp.cos, x)",
+    "write_while": "lax.while_loop(lambda s: s > 1, lambda s: s / 2, x)",
+    "write_logical": "jnp.where(jnp.logical_or(x > 0, x < -1), x, 0)",
+    "write_extreme": "jnp.maximum(x, 1) + jnp.max(jnp.stack([x, x]))",
+    "write_membership": "jnp.isin(x, jnp.array([1, 2]))",
+    "write_mask": "jnp.nonzero(jnp.arange(3) > x, size=2)[0] + jnp.sum(jnp.arange(3), where=jnp.arange(3) > x)",
+    "write_sized": "jnp.unique(jnp.stack([x, x]), size=2, fill_value=0)",
+    "write_fori": "lax.fori_loop(0, n, lambda i, c: c + i, x)",
+    "write_index": "jnp.array([1, 2, 3])[n] + lax.switch(n, [jnp.sin, jnp.cos], x)",
+    "write_slice": "lax.dynamic_slice(jnp.arange(9), (n,), (2,))",
+    "write_stored": "jnp.zeros(3).at[n].set(x)",
+    "write_indexed_array": "jnp.asarray(np.arange(3))[n]",
+    "write_library": "jax.pure_callback(lambda v: np.float32(math.sin(v)), jax.ShapeDtypeStruct((), jnp.float32), x)",
+    "write_scipy": "jax.scipy.special.expit(x)",
+    "write_returned": "(jax.debug.print('{}', x), x)[1]",
+    "write_in_domain": "jax.grad(lambda x: jnp.log(jnp.where(x > 0, x, 1)))(x)",
+    "write_assert": "checkify.checkify(lambda v: checkify.check(v > 0, 'no'))(x)[0]",
+}
+
+
+@pytest.mark.parametrize("kind", RECOMMENDED)
+def test_what_a_remedy_recommends_runs_under_jit(kind: str) -> None:
+    assert kind in ERROR_NOTES
+    cell = Cell(f"""
+        from jax.experimental import checkify
+        import jax.scipy
+        result = jax.jit(lambda x, n: {RECOMMENDED[kind]})(jnp.float32(1), 1)
+    """)
+    assert cell.error is None
+
+
+def test_an_index_that_is_out_of_range_is_clamped() -> None:
+    assert int(Cell("result = jax.jit(lambda i: jnp.array([1, 2, 3])[i])(9)").names["result"]) == 3
+
+
+def test_a_value_that_is_stored_in_a_numpy_array() -> None:
+    cell = Cell("""
+        @jax.jit
+        def f(x):
+            a = np.zeros(3)
+            a[0] = x  # here
+            return a
+        f(1.0)
+    """)
+    assert cell.finding.line == cell.here
+    assert "but a[0] needs" in cell.said
+    assert "0 (f32[])" not in cell.said
+    assert "a.at[i].set(x)" in cell.said
