@@ -40,6 +40,7 @@ _PUBLIC = {
     "read_profile": "profiling.verbs",
     "peaks": "profiling.verbs",
     "diagnose": "doctor.verbs.diagnose",
+    "explain_error": "doctor.verbs.explain_error",
     "explore": "overview.verbs",
     "save": "records.storage",
     "load": "records.storage",
@@ -138,6 +139,7 @@ if TYPE_CHECKING:  # the same for tools that do not run this
     from .doctor.record.diagnosis import Diagnosis as Diagnosis
     from .doctor.record.finding import RuleFinding as RuleFinding, Verified as Verified
     from .doctor.verbs.diagnose import diagnose as diagnose
+    from .doctor.verbs.explain_error import explain_error as explain_error
     from .errors import (
         DonatedTwice as DonatedTwice,
         JaxMagicError as JaxMagicError,

@@ -98,6 +98,7 @@ class Hooks:
         self._once = OnceRewriter(Parsers(), lambda: str(shell.ast_node_interactivity))
         self._display = DisplayOnce(shell)
         self._cells = Cells(shell)
+        self._hint = partial(_hint, shell)
 
     def attach(self) -> None:
         """Add the hooks after the existing ones."""
@@ -105,7 +106,7 @@ class Hooks:
         self._shell.input_transformers_post.append(self._post)
         self._shell.ast_transformers += [self._rewriter, self._once]
         self._display.attach()
-        for callback in _AFTER_CELLS:
+        for callback in (*_AFTER_CELLS, self._hint):
             self._shell.events.register("post_run_cell", callback)
         add_naming(self._cells)
 
@@ -121,7 +122,7 @@ class Hooks:
             hooks[:] = [each for each in hooks if each is not ours]
         self._display.detach()
         remove_naming(self._cells)
-        for callback in _AFTER_CELLS:
+        for callback in (*_AFTER_CELLS, self._hint):
             with suppress(ValueError):  # already removed by other code
                 self._shell.events.unregister("post_run_cell", callback)
 
@@ -142,6 +143,19 @@ def _note_memory(result: Any = None) -> None:
         from .memory_use.capture.cells import note_cell
 
         note_cell(result.execution_count)
+
+
+def _hint(shell: InteractiveShell, result: Any = None) -> None:
+    """Print one line under the traceback of an error that ``%jaxdoctor`` explains.
+
+    Costs nothing if the cell raised no error, or if JAX has not been imported.
+    """
+    error = getattr(result, "error_in_exec", None)
+    magics = shell.magics_manager.registry.get(_NAME)
+    if error is not None and "jax" in sys.modules and getattr(magics, "error_hint", False):
+        from .doctor.capture.failures.hint import print_hint
+
+        print_hint(error)
 
 
 #: Modules with a function that releases resources after a cell.

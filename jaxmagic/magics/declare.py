@@ -177,6 +177,10 @@ class JaxMagics(Magics):
         0, help="Peak memory bandwidth of a device to compare with, in bytes/s; 0 for its data sheet's."
     ).tag(config=True)
 
+    error_hint = Bool(True, help="Print a line under the traceback of an error that %jaxdoctor explains.").tag(
+        config=True
+    )
+
     #: Set by the extension, to be undone on unloading.
     hooks: Any = None
     replaced: Any = None

@@ -26,6 +26,15 @@ def is_jitted(fn: object) -> bool:
     return callable(fn) and hasattr(fn, "lower") and hasattr(fn, "trace")
 
 
+def donated_arguments(jitted: Any) -> tuple[tuple[int, ...], tuple[str, ...]] | None:
+    """Return the positions and names of the arguments that a jitted function donates; ``None`` if unknown."""
+    try:
+        info = jitted._jit_info
+        return tuple(info.donate_argnums or ()), tuple(info.donate_argnames or ())
+    except (AttributeError, TypeError):
+        return None
+
+
 def is_folded(fn: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> bool:
     """Return whether a jitted function gets no array, so that XLA may constant-fold its result."""
     import jax

@@ -11,8 +11,8 @@ from ...memory_use.capture.closure_constants import NOTHING, Captured, captured,
 from ...memory_use.capture.executables import described
 from ...records.call_stack import Frame, is_users
 from ...runtime import executed_programs
-from ...runtime.equations import EquationKey, count_equations
 from ...runtime.gc_pause import held_back
+from ...runtime.tracing import EquationKey, count_equations
 from ...xla.hlo import HloModule
 from ...xla.lines.callers import with_own_callers
 from ...xla.read_hlo import read_module

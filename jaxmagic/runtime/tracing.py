@@ -1,20 +1,70 @@
-"""Count the equations of a jaxpr by primitive and source line, through JAX's internals.
+"""Read what JAX traced: traced values, and the equations of a jaxpr by primitive and source line.
 
-JAX's public API shows a jaxpr as text, without lines. Where its internals have changed, lines are unknown.
+This depends on attributes that JAX does not promise. If one is missing, the fact is ``None``: not available on this
+JAX.
 """
 
 from __future__ import annotations
 
+import sys
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import suppress
 from typing import Any, NamedTuple
+
+from .around import is_a, member, of_type
 
 #: The most equations that are counted, which takes about 50 ms.
 _MOST_EQUATIONS = 20_000
 
 #: Primitives whose inner jaxprs run any number of times, or not at all.
 _LOOPS = frozenset({"scan", "while", "cond"})
+
+
+def is_tracer(value: object) -> bool:
+    """Return whether a value is traced, without importing JAX."""
+    jax = sys.modules.get("jax")
+    try:
+        return jax is not None and is_a(value, jax.core.Tracer)
+    except (AttributeError, TypeError):
+        return False
+
+
+def is_array(value: object) -> bool:
+    """Return whether a value is a JAX array that is not traced."""
+    kind = type(value)
+    return of_type("__name__", kind) == "ArrayImpl" and str(member(kind, "__module__")).startswith(
+        ("jax.", "jaxlib.")
+    )
+
+
+def type_of(tracer: Any) -> str | None:
+    """Return the type of a traced value as JAX writes it, such as ``"float32[3]"``; ``None`` if unknown."""
+    try:
+        return f"{tracer.aval.dtype.name}[{','.join(map(str, tracer.aval.shape))}]"
+    except Exception:
+        return None
+
+
+def origin_of(tracer: Any) -> str | None:
+    """Return JAX's sentence on the function and the arguments that a traced value comes from; ``None`` if unknown."""
+    try:
+        return str(tracer._origin_msg())
+    except Exception:
+        return None
+
+
+def traces_around(tracer: Any) -> tuple[str, ...] | None:
+    """Return the kinds of traces that a traced value is in, the innermost first; ``None`` if unknown on this JAX."""
+    kinds: list[str] = []
+    try:
+        trace = tracer._trace
+        while trace is not None and len(kinds) < 100:
+            kinds.append(type(trace).__name__)
+            trace = getattr(trace, "parent_trace", None)
+    except Exception:
+        return None
+    return tuple(kinds) if kinds and kinds[-1] == "EvalTrace" else None
 
 
 class EquationKey(NamedTuple):

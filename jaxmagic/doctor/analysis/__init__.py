@@ -1,0 +1,1 @@
+"""What follows from an exception, and from the evidence of several rules."""

@@ -1,0 +1,87 @@
+"""Explains leaked traced values, arrays that were donated or deleted, and memory that ran out."""
+
+from __future__ import annotations
+
+from ....records.cell_names import place_known_as
+from ....records.note import Note, note
+from ...record.failure import Failure
+from ...record.finding import RuleFinding
+from .expression import spelled
+from .origin import evidence_of, place
+
+
+def explain_leak(failure: Failure) -> RuleFinding:
+    """Explain ``UnexpectedTracerError``: which function made the value, and which of its lines may have kept it."""
+    traced = failure.traced
+    names = [each.name for each in failure.values if traced is None or _made_by(failure, each.name)]
+    function = "" if traced is None else traced.function
+    evidence: list[Note] = []
+    if failure.detail is not None:
+        evidence.append(note("doctor.error_created", location=place_known_as(failure.detail) or ""))
+    likely = [each for each in failure.escapes if any(_begins(name, each.name) for name in names)]
+    if likely:
+        evidence += [note("doctor.error_escaped", location=each.location, code=each.text) for each in likely[:3]]
+    elif failure.escapes:
+        evidence += [
+            note("doctor.error_may_escape", location=each.location, code=each.text) for each in failure.escapes[:5]
+        ]
+    else:
+        evidence.append(note("doctor.error_escape_unknown"))
+    return RuleFinding(
+        rule="error",
+        found=note(
+            "doctor.error_leak",
+            name=", ".join(names),
+            type=failure.type or "",
+            function=function,
+            location="" if traced is None else place(traced),
+            transform="" if traced is None else traced.transform,
+        ),
+        line=failure.line,
+        source=failure.source,
+        evidence=(*evidence, *evidence_of(failure)),
+        remedy=note("doctor.write_returned", function=function, debug=f"{spelled(failure, 'jax')}.debug.print"),
+    )
+
+
+def _made_by(failure: Failure, name: str) -> bool:
+    """Return whether a name holds a value that the function of the leak made."""
+    origin = next(each.origin for each in failure.values if each.name == name)
+    traced = failure.traced
+    return origin is not None and traced is not None and (origin.file, origin.line) == (traced.file, traced.line)
+
+
+def _begins(name: str, container: str) -> bool:
+    """Return whether a name such as ``cache[0]`` is in a container such as ``cache``, or is it."""
+    return name == container or name.startswith((f"{container}[", f"{container}."))
+
+
+def explain_deleted(failure: Failure) -> RuleFinding:
+    """Explain the use of an array that was donated or deleted."""
+    evidence = [note("doctor.error_donor", call=each) for each in failure.donated_by]
+    if not evidence:
+        evidence = [note("doctor.error_donor_unknown")]
+    return RuleFinding(
+        rule="error",
+        found=note("doctor.error_deleted", names=failure.detail or ""),
+        line=failure.line,
+        source=failure.source,
+        evidence=(*evidence, *evidence_of(failure)),
+        remedy=note("doctor.write_reassigned", name=(failure.detail or "state").partition(",")[0]),
+    )
+
+
+def explain_memory(failure: Failure) -> RuleFinding:
+    """Explain that memory ran out: what was alive, and what usually helps."""
+    alive = [
+        note("doctor.error_alive", array=name, size_bytes=size)
+        for name, size in zip(failure.alive, failure.alive_bytes, strict=True)
+    ]
+    return RuleFinding(
+        rule="error",
+        found=note("doctor.error_memory"),
+        line=failure.line,
+        source=failure.source,
+        evidence=(*alive, *evidence_of(failure)),
+        remedy=note("doctor.write_smaller", jax=spelled(failure, "jax")),
+    )

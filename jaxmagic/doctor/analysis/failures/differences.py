@@ -1,0 +1,83 @@
+"""Reads where carries, branches and pytrees differ from the messages of JAX's exceptions."""
+
+from __future__ import annotations
+
+import re
+
+from ...record.failure import Difference
+from .messages import LONGEST, short_type
+
+
+def differences(text: str) -> tuple[Difference, ...]:
+    """Return the leaves at which carries, branches or pytrees differ.
+
+    >>> said = "The input carry component c[1] has type float32[2] but the corresponding output carry component has"
+    >>> differences(f"{said} type int32[2], so the dtypes do not match.")
+    (Difference(path='c[1]', expected='f32[2]', got='i32[2]', aspect='dtypes'),)
+    """
+    text = text[:LONGEST]
+    pairs = re.findall(
+        r"he input carry (?:component )?(\S.*?) has type (\S+) but the corresponding output carry component has type "
+        r"(\S+), so the (.+?) do not match",
+        text,
+    )
+    pairs += re.findall(
+        r"he output of [^\n]+?(?: at path (\S.*?))? has type (\S+) but the corresponding output of [^\n]+? has type "
+        r"(\S+), so the (.+?) do not match",
+        text,
+    )
+    found = [
+        Difference(path=path, expected=short_type(first), got=short_type(other), aspect=aspect)
+        for path, first, other, aspect in pairs
+    ]
+    return tuple(found) or _structures(text)
+
+
+def _structures(text: str) -> tuple[Difference, ...]:
+    """Return the nodes of two pytrees that differ in type or in length."""
+    pairs = re.findall(
+        r"he input carry (?:component )?(\S.*?) is an? (.+?) but the corresponding component of the carry output "
+        r"is an? (.+?), so (?:their|the) (.+?) (?:differ|do not match)",
+        text,
+    )
+    pairs += re.findall(
+        r"(?m)^(?:  \* )?\S[^\n]* output(?: at path (\S.*?))? is an? (.+?) but \S[^\n]* output(?: at path \S.*?)? "
+        r"is an? (.+?), so (?:their|the) (.+?) (?:differ|do not match)",
+        text,
+    )
+    found = [
+        Difference(path=path, expected=_plain(first), got=_plain(other), aspect="structure")
+        for path, first, other, _ in pairs
+    ]
+    return tuple(found) or _trees(text)
+
+
+def _trees(text: str) -> tuple[Difference, ...]:
+    """Return the node at which two pytrees differ, in one of JAX's wordings."""
+    at = re.search(r"pytree structure error: .+ at key path\s+(.+)\n", text)
+    pairs = (
+        (r"subtree of type (\w+ of length \d+), but .+? of the same type but (of length \d+)", "{0}", "one {1}"),
+        (r"child keys?\s+(.+)\nbut [^\n]+ child keys?\s+(.+)\n", "the keys {0}", "{1}"),
+        (r"metadata\s+(.+)\nbut [^\n]+ metadata\s+(.+)\n", "{0}", "{1}"),
+        (r"subtree of type\s+(<class '.+?'>)\s+but [^\n]+ different type\s+(<class '.+?'>)", "{0}", "{1}"),
+        (r"expected keys: (.+?); present keys: (.+?)\.?$", "the keys {0}", "{1}"),
+        (r"^Expected (\w+), got (.+?)\.?$", "{0}", "{1}"),
+    )
+    for pattern, first, other in pairs:
+        match = re.search(pattern, text, re.M)
+        if match is not None:
+            sides = [_plain(each) for each in match.groups()]
+            path = "" if at is None else at[1]
+            expected, got = first.format(*sides), other.format(*sides)
+            return (Difference(path=path, expected=expected, got=got, aspect="structure"),)
+    arity = re.search(r"^(\w+) arity mismatch: (\d+) != (\d+);", text, re.M)
+    if arity is None:
+        return ()
+    expected, got = f"{arity[1].lower()} of length {arity[3]}", f"one of length {arity[2]}"
+    return (Difference(path="", expected=expected, got=got, aspect="structure"),)
+
+
+def _plain(text: str) -> str:
+    """Write ``<class 'tuple'> of length 2`` without Python's punctuation."""
+    plain = re.sub(r"<class '(?:\w+\.)*(\w+)'>", r"\1", text)
+    return re.sub(r"\b(ShapedArray|ArrayImpl|float|int|complex)\b(?=$)", "leaf", plain)

@@ -1,0 +1,37 @@
+"""Chooses the explanation for a kind of error."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from ...record.failure import Failure, Kind
+from ...record.finding import RuleFinding
+from .array_functions import explain_mask, explain_numpy
+from .buffers import explain_deleted, explain_leak, explain_memory
+from .conditions import explain_condition
+from .not_finite import explain_not_finite
+from .numbers import explain_number
+from .static_values import explain_static
+from .structures import explain_branches, explain_carry, explain_pytree
+
+_EXPLAIN: dict[Kind, Callable[[Failure], RuleFinding]] = {
+    "bool": explain_condition,
+    "number": explain_number,
+    "index": explain_number,
+    "shape": explain_number,
+    "numpy": explain_numpy,
+    "mask": explain_mask,
+    "static": explain_static,
+    "leak": explain_leak,
+    "deleted": explain_deleted,
+    "nan": explain_not_finite,
+    "carry": explain_carry,
+    "branches": explain_branches,
+    "pytree": explain_pytree,
+    "memory": explain_memory,
+}
+
+
+def explanation(failure: Failure) -> RuleFinding:
+    """Explain an exception that JAX raised."""
+    return _EXPLAIN[failure.kind](failure)

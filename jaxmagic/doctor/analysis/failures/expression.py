@@ -1,0 +1,111 @@
+"""Finds how the failing expression uses a traced value, in the statement as it is written."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass
+
+from ...record.failure import Failure, Value
+
+#: Names of modules if the user's code has none of its own.
+_USUAL = {"jax": "jax", "jax.numpy": "jnp", "jax.lax": "lax", "numpy": "np", "functools": "functools"}
+
+#: A longer statement is not rewritten.
+_LONGEST = 2000
+
+
+@dataclass(frozen=True, slots=True)
+class Expression:
+    """The failing expression in its statement.
+
+    Attributes:
+        statement: the statement.
+        node: the expression, or the statement where Python tells no more.
+        parent: what the expression is a part of; ``None`` for the statement.
+    """
+
+    statement: ast.stmt
+    node: ast.AST
+    parent: ast.AST | None
+
+    @property
+    def text(self) -> str:
+        """The expression on one line."""
+        node = self.node
+        if isinstance(node, ast.If | ast.While | ast.Assert | ast.IfExp):
+            node = node.test
+        return ast.unparse(node)
+
+    @property
+    def called(self) -> str | None:
+        """What the expression calls, such as ``"range"`` or ``"np.sin"``; ``None`` if it calls nothing."""
+        return ast.unparse(self.node.func) if isinstance(self.node, ast.Call) else None
+
+    def with_node(self, new: ast.expr) -> str | None:
+        """Return the statement with another expression; ``None`` if it is a compound statement."""
+        if not isinstance(self.statement, ast.Return | ast.Assign | ast.AugAssign | ast.AnnAssign | ast.Expr):
+            return None
+        code = ast.unparse(ast.fix_missing_locations(_Replace(self.node, new).visit(self.statement)))
+        return code if len(code) <= _LONGEST else None
+
+
+class _Replace(ast.NodeTransformer):
+    def __init__(self, old: ast.AST, new: ast.expr) -> None:
+        self.old = old
+        self.new = new
+
+    def visit(self, node: ast.AST) -> ast.AST:
+        return self.new if node is self.old else super().visit(node)
+
+
+def expression_of(failure: Failure) -> Expression | None:
+    """Parse the failing statement; ``None`` if it or the expression is unknown. Each call returns a new tree."""
+    if failure.statement is None or failure.node is None:
+        return None
+    tree: ast.Module | None
+    try:
+        tree = ast.parse(failure.statement)
+    except (SyntaxError, ValueError, RecursionError):  # a part of a function, such as "return x"
+        tree = _inside_function(failure.statement)
+    if tree is None or not tree.body:
+        return None
+    statement = tree.body[0]
+    nodes = list(ast.walk(statement))
+    if failure.node >= len(nodes):
+        return None
+    node = nodes[failure.node]
+    parent = next((each for each in nodes if node in ast.iter_child_nodes(each)), None)
+    return Expression(statement, node, parent)
+
+
+def _inside_function(statement: str) -> ast.Module | None:
+    lines = "\n".join(f" {line}" for line in statement.splitlines())
+    for head in ("def f():", "async def f():"):
+        try:
+            function = ast.parse(f"{head}\n{lines}").body[0]
+        except (SyntaxError, ValueError, RecursionError):
+            continue
+        return ast.Module(body=function.body, type_ignores=[])  # type: ignore[attr-defined]
+    return None
+
+
+def spelled(failure: Failure, module: str) -> str:
+    """Return the name that the user's code has for a module, or its usual name."""
+    return dict(failure.names).get(module, _USUAL[module])
+
+
+def with_imports(failure: Failure, code: str, *modules: str) -> str:
+    """Put imports before code for the modules that the user's code has not imported."""
+    missing = [each for each in modules if each not in dict(failure.names)]
+    imports = [f"import {each}" + (f" as {_USUAL[each]}" if each != _USUAL[each] else "") for each in missing]
+    return "\n".join([*imports, code])
+
+
+def value_named(failure: Failure, name: str) -> Value | None:
+    """Return the traced value with a name in the failing statement."""
+    return next((each for each in failure.values if each.name == name), None)
+
+
+def call(function: str, *args: ast.expr) -> ast.Call:
+    """Make a call of a function that is given by its text."""
+    return ast.Call(func=ast.parse(function, mode="eval").body, args=list(args), keywords=[])

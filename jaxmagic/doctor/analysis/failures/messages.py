@@ -1,0 +1,132 @@
+"""Reads the messages of JAX's exceptions, which name the traced function, its arguments, and the leaves that differ.
+
+The wording is that of JAX 0.7.2 to 0.12. A message in other words is not an error: its facts are unknown then.
+"""
+
+from __future__ import annotations
+
+import re
+
+from ...record.failure import Kind, Traced
+
+#: A longer message has its facts at the beginning; the rest prints values.
+LONGEST = 20_000
+
+#: The kinds of JAX's own exception types, and of the types derived from them.
+_OF_TYPE: dict[str, Kind] = {
+    "TracerBoolConversionError": "bool",
+    "TracerIntegerConversionError": "index",
+    "TracerArrayConversionError": "numpy",
+    "NonConcreteBooleanIndexError": "mask",
+    "ConcretizationTypeError": "number",
+    "UnexpectedTracerError": "leak",
+}
+
+#: Built-in exceptions that JAX raises, by type and text.
+_OF_TEXT: tuple[tuple[str, str, Kind], ...] = (
+    ("TypeError", r"^Shapes must be 1D sequences of concrete values of integer type, got .*Tracer", "shape"),
+    ("IndexError", r"^(Slice entries must be static integers|Array slice indices must have static).*Tracer", "shape"),
+    ("ValueError", r"^Non-hashable static arguments are not supported", "static"),
+    ("TypeError", r"^\w+ body function carry input and carry output must have", "carry"),
+    ("TypeError", r"^\w+ branch(es| outputs) must have", "branches"),
+    ("FloatingPointError", r"^invalid value \((nan|inf)\) encountered in", "nan"),
+    ("ValueError", r"^pytree structure error|\A.* specification must be a tree prefix of", "pytree"),
+    ("ValueError", r"^Dict key mismatch; expected keys|^Expected \w+, got ", "pytree"),
+    ("ValueError", r"^(List|Tuple|Custom node|Custom dataclass|Named tuple)[\w ]* mismatch: ", "pytree"),
+    ("ValueError", r"^Mismatch custom node data: ", "pytree"),
+)
+
+#: NumPy's names, and how JAX writes them in types.
+_SHORT = {"bool": "bool", "float": "f", "bfloat": "bf", "int": "i", "uint": "u", "complex": "c"}
+
+
+def kind_of(types: list[str], text: str) -> Kind | None:
+    """Return the kind of an exception, by the names of its class and its bases, and by its text.
+
+    >>> kind_of(["TracerBoolConversionError", "ConcretizationTypeError"], "")
+    'bool'
+    """
+    for each in types:
+        if each in _OF_TYPE:
+            return _OF_TYPE[each]
+    known = (kind for name, words, kind in _OF_TEXT if name == types[0] and re.search(words, text[:LONGEST], re.M))
+    return next(known, None)
+
+
+def short_type(text: str) -> str:
+    """Write a type as JAX does in short.
+
+    >>> short_type("float32[3]"), short_type("bfloat16[2,4]"), short_type("bool[]"), short_type("str")
+    ('f32[3]', 'bf16[2,4]', 'bool[]', 'str')
+    """
+    match = re.fullmatch(r"~?([a-z]+)(\d*)(\[.*\])", text)
+    if match is None or match[1] not in _SHORT:
+        return text
+    return f"{_SHORT[match[1]]}{match[2]}{match[3]}"
+
+
+def value_type(text: str) -> str | None:
+    """Return the type of the traced value that a message is about.
+
+    >>> value_type("Attempted boolean conversion of traced array with shape bool[].")
+    'bool[]'
+    """
+    match = re.search(
+        r"(?:traced array with shape|concrete; got|value with type|Tracer[(<]) ?(~?\w+\[[\d, a-z@]*\])",
+        text[:LONGEST],
+    )
+    return None if match is None else short_type(match[1])
+
+
+def traced(text: str) -> Traced | None:
+    """Return the function that was being traced, with the arguments on which the value depends.
+
+    >>> traced("while tracing the function f at a.py:3 for jit. ... depends on the values of the arguments x and y.")
+    Traced(function='f', file='a.py', line=3, transform='jit', arguments=('x', 'y'))
+    """
+    text = text[:LONGEST]
+    words = re.search(r"while tracing the function (.+) at (.+):(\d+) for ([\w /]+?)\. ", f"{text} ")
+    if words is None:  # a leak says it in other words
+        words = re.search(r"when the value leaked was (.+) at (.+):(\d+) traced for ([\w /]+?)\.\s", text)
+    if words is None:
+        return None
+    depends = re.search(r"depends on the values? of the arguments? (.+)\.$", text, re.M)
+    return Traced(
+        function=words[1],
+        file=words[2],
+        line=int(words[3]),
+        transform=words[4],
+        arguments=() if depends is None else _listed(depends[1]),
+    )
+
+
+def _listed(text: str) -> tuple[str, ...]:
+    """Split ``x, y['a, b'], and z`` at the commas between names."""
+    names = [""]
+    for part in re.findall(r"\[(?:'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"|[^\]])*\]|, and | and |, |.", text):
+        if part in (", and ", " and ", ", "):
+            names.append("")
+        else:
+            names[-1] += part
+    return tuple(filter(None, names))
+
+
+def detail(kind: Kind, text: str) -> str | None:
+    """Return what else a message says in a word.
+
+    That is the function or argument that needs a number, the operation that returned NaN, the loop of a carry, and
+    the type of an unhashable argument.
+    """
+    patterns = {
+        "number": r"The problem arose with the `(\w+)` function|This occurred in the (\w+)\(\) method|The (\w+)\(\) "
+        r"method was called|(?:argument of|size argument of|in|the|arose for the first argument of) "
+        r"((?:jnp|jax\.numpy)\.\w+)|(axis) argument must be|jit-compiling (jnp\.\w+)",
+        "index": r"The (__index__)\(\) method",
+        "nan": r"\((?:nan|inf)\) encountered in ([\w.]+)",
+        "static": r"object of type <class '([\w.]+)'>",
+        "carry": r"^(\w+) body function",
+        "branches": r"^(\w+) branch",
+        "leak": r"created on line ([^\n]*:\d+):\d+ \(",
+    }
+    match = re.search(patterns[kind], text[:LONGEST], re.M) if kind in patterns else None
+    return None if match is None else next(filter(None, match.groups()), None)

@@ -1,0 +1,179 @@
+"""Explains a traced value that had to be a Python number: in ``float``, as an index, in ``range``, in a shape."""
+
+from __future__ import annotations
+
+import ast
+
+from ....records.note import Note, note
+from ...record.failure import Failure
+from ...record.finding import RuleFinding
+from .expression import Expression, call, expression_of, spelled, value_named, with_imports
+from .origin import evidence_of
+from .static_argument import static_argument, static_decorator
+
+#: Functions of Python's ``math`` that ``jax.numpy`` has, too, with its name for each.
+_MATH = {
+    **{name: name for name in ("sqrt", "sin", "cos", "tan", "exp", "log", "log2", "log10", "sinh", "cosh", "tanh")},
+    "hypot": "hypot",
+    "asin": "arcsin",
+    "acos": "arccos",
+    "atan": "arctan",
+    "atan2": "arctan2",
+    "fabs": "abs",
+}
+
+#: What converts a value to a Python number.
+_CONVERSIONS = "float", "int", "complex", "item", "tolist", "__index__"
+
+#: Functions whose result has a size that depends on values, and that take ``size=``.
+_SIZED = "nonzero", "unique", "where", "argwhere", "flatnonzero", "intersect1d", "union1d", "setdiff1d"
+
+
+def explain_number(failure: Failure) -> RuleFinding:
+    """Explain ``ConcretizationTypeError``, ``TracerIntegerConversionError``, and sizes that are traced."""
+    failing = expression_of(failure)
+    remedy, code = _remedy(failure, failing)
+    return RuleFinding(
+        rule="error",
+        found=note(
+            "doctor.error_number",
+            value="" if failing is None else _value(failure, failing),
+            type=failure.type or "",
+            need=_need(failure, failing),
+        ),
+        line=failure.line,
+        source=failure.source,
+        evidence=evidence_of(failure),
+        remedy=remedy,
+        code=code,
+    )
+
+
+def _value(failure: Failure, failing: Expression) -> str:
+    """Return the text of the value that has no number, if it is known which one it is."""
+    node = _used(failing.node)
+    if node is not None and not isinstance(node, ast.List | ast.Tuple | ast.Dict | ast.Slice):
+        value = value_named(failure, ast.unparse(node))
+        if value is not None and value.type == failure.type:
+            return value.name
+    if node is not None and isinstance(node, ast.Call | ast.BinOp) and failure.detail in _CONVERSIONS:
+        return ast.unparse(node)
+    direct = {each.id for each in _operands(failing.node) if isinstance(each, ast.Name)}
+    named = [each.name for each in failure.values if each.name in direct and each.type == failure.type]
+    return named[0] if len(named) == 1 else ""
+
+
+def _operands(node: ast.AST) -> list[ast.AST]:
+    """Return the arguments of a call, or the bounds of a slice; also those that are in a tuple or a list."""
+    if isinstance(node, ast.Call):
+        given: list[ast.AST] = [*node.args, *(each.value for each in node.keywords)]
+    elif isinstance(node, ast.Subscript):
+        given = [node.slice]
+    else:
+        return []
+    inside = [each for each in given if isinstance(each, ast.Tuple | ast.List | ast.Slice)]
+    return [*given, *(part for each in inside for part in ast.iter_child_nodes(each))]
+
+
+def _used(node: ast.AST) -> ast.expr | None:
+    """Return the only argument of a call, the index of a subscript, or the object of a method."""
+    if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Load):
+        return node.slice
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in ("item", "tolist"):
+        return node.func.value
+    if isinstance(node, ast.Call) and len(node.args) == 1 and not node.keywords:
+        return node.args[0]
+    return None
+
+
+def _need(failure: Failure, failing: Expression | None) -> str:
+    """Return what needs a number, in a word that the report knows, or as the text of a call."""
+    called = None if failing is None else failing.called
+    if failure.kind == "shape":
+        return "slice" if failing is not None and isinstance(failing.node, ast.Subscript) else "shape"
+    if failure.kind == "number" and failing is not None and isinstance(failing.node, ast.Subscript):
+        return ast.unparse(failing.node)
+    if failure.kind == "index" and failing is not None and isinstance(failing.node, ast.Subscript):
+        return "index"
+    return called or failure.detail or "number"
+
+
+def _remedy(failure: Failure, failing: Expression | None) -> tuple[Note, str | None]:
+    jnp, lax = spelled(failure, "jax.numpy"), spelled(failure, "jax.lax")
+    need = _need(failure, failing)
+    name = need.rpartition(".")[2]
+    if failure.library is not None:
+        return note("doctor.write_library", function=failure.library.function), None
+    if failing is not None and isinstance(failing.node, ast.Subscript) and failure.kind == "number":
+        return note("doctor.write_stored", array=ast.unparse(failing.node.value), jnp=jnp), None
+    if need in ("float", "int", "complex", "bool") or name in ("item", "tolist"):
+        return note("doctor.write_kept_number", need=name), _without_conversion(failure, failing, name)
+    if need.startswith("math.") and name in _MATH:
+        replacement = f"{jnp}.{_MATH[name]}"
+        return note("doctor.write_function", function=need, replacement=replacement), _replaced(
+            failure, failing, replacement
+        )
+    if failure.detail in ("float", "int", "complex") and need != failure.detail:
+        return note("doctor.write_library", function=need), None
+    if name in _SIZED or (failure.detail or "").rpartition(".")[2] in _SIZED:
+        return note("doctor.write_sized", function=need, jnp=jnp), None
+    static = static_argument(failure, failing)
+    function = failure.traced.function if failure.traced is not None else ""
+    if static is not None and static.certain == "yes":
+        remedy = note("doctor.write_static", argument=static.name, type=static.type or "", function=function)
+        return remedy, static_decorator(failure, static.name)
+    if need == "range":
+        return note("doctor.write_fori", lax=lax), None
+    if need == "index":
+        return note("doctor.write_index", jnp=jnp), _indexed(failure, failing)
+    if need == "slice":
+        return note("doctor.write_slice", lax=lax), None
+    if static is not None:
+        return note("doctor.write_static_perhaps", argument=static.name, function=function), None
+    return note("doctor.write_known_size"), None
+
+
+def _without_conversion(failure: Failure, failing: Expression | None, name: str) -> str | None:
+    """Return ``return x + 1`` for ``return float(x) + 1``: the value stays an array of the same number."""
+    if failing is None or not isinstance(failing.statement, ast.Return) or not isinstance(failing.node, ast.Call):
+        return None
+    node = failing.node
+    if name == "item" and isinstance(node.func, ast.Attribute) and not node.args and not node.keywords:
+        kept = node.func.value
+    elif name in ("float", "int") and len(node.args) == 1 and not node.keywords:
+        kept = node.args[0]
+    else:
+        return None
+    value = value_named(failure, ast.unparse(kept))
+    if value is None or not isinstance(failing.parent, ast.Return | ast.BinOp):
+        return None
+    is_float, is_integer = value.type.startswith(("f", "bf")), value.type.startswith(("i", "u"))
+    if name == "int" and is_float:
+        kept = ast.Call(
+            func=ast.Attribute(value=kept, attr="astype", ctx=ast.Load()), args=[ast.Name(id="int")], keywords=[]
+        )
+    elif not (name == "item" or (name == "float" and is_float) or (name == "int" and is_integer)):
+        return None
+    return failing.with_node(kept)
+
+
+def _replaced(failure: Failure, failing: Expression | None, replacement: str) -> str | None:
+    """Return the statement with another function."""
+    if failing is None or not isinstance(failing.node, ast.Call) or failing.node.keywords:
+        return None
+    if len(failing.node.args) != (2 if replacement.endswith(("hypot", "arctan2")) else 1):
+        return None
+    code = failing.with_node(call(replacement, *failing.node.args))
+    return None if code is None else with_imports(failure, code, "jax.numpy")
+
+
+def _indexed(failure: Failure, failing: Expression | None) -> str | None:
+    """Return ``jnp.array([1, 2])[i]`` for ``[1, 2][i]``."""
+    node = None if failing is None else failing.node
+    if failing is None or not isinstance(node, ast.Subscript) or not isinstance(node.value, ast.List | ast.Tuple):
+        return None
+    if not all(isinstance(each, ast.Constant) and type(each.value) in (int, float) for each in node.value.elts):
+        return None
+    table = call(f"{spelled(failure, 'jax.numpy')}.array", node.value)
+    code = failing.with_node(ast.Subscript(value=table, slice=node.slice, ctx=ast.Load()))
+    return None if code is None else with_imports(failure, code, "jax.numpy")

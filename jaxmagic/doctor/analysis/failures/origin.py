@@ -1,0 +1,130 @@
+"""States how a traced value came to the failing line, and how to go on without jit, as notes."""
+
+from __future__ import annotations
+
+from ....records.call_stack import Frame
+from ....records.cell_names import known_as
+from ....records.note import Note, note
+from ...record.failure import Failure, Traced
+
+#: The kinds of errors that often stop a first try with jit.
+_FIRST_TRIES = "bool", "number", "index", "shape", "static"
+
+#: A longer call is not shown: nobody pastes it.
+_LONGEST = 1000
+
+
+def evidence_of(failure: Failure) -> tuple[Note, ...]:
+    """Return notes on the traced function and its arguments, the calls in between, and the call without jit."""
+    notes = []
+    if failure.behind is not None:
+        notes.append(note("doctor.error_behind", error=failure.error, behind=failure.behind))
+    if failure.library is not None:
+        library = failure.library
+        where = f"{known_as(library.file)}:{library.line}"
+        notes.append(note("doctor.error_in_library", function=library.function, location=where))
+    if failure.kind not in ("static", "leak"):
+        notes += _origin(failure)
+    unjitted = fallback(failure)
+    if unjitted is not None and len(unjitted) <= _LONGEST and failure.call is not None:
+        notes.append(note("doctor.error_fallback", function=failure.call.function, code=unjitted))
+    return tuple(notes)
+
+
+def _origin(failure: Failure) -> list[Note]:
+    traced = failure.traced
+    if traced is None:
+        if failure.vmapped:
+            return [note("doctor.error_vmapped")]
+        return []
+    notes = []
+    facts = {"function": traced.function, "location": place(traced), "transform": traced.transform}
+    if traced.arguments:
+        notes.append(
+            note(
+                "doctor.error_depends",
+                function=traced.function,
+                location=place(traced),
+                transform=traced.transform,
+                arguments=", ".join(traced.arguments),
+            )
+        )
+    else:
+        notes.append(
+            note(
+                "doctor.error_no_argument",
+                function=facts["function"],
+                location=facts["location"],
+                transform=facts["transform"],
+            )
+        )
+        notes += _closed_over(failure, traced)
+    calls = _calls(failure, traced)
+    if calls:
+        notes.append(note("doctor.error_through", calls=calls))
+    for handed in failure.handed:
+        arguments = ", ".join(handed.origin.arguments)
+        notes.append(
+            note(
+                "doctor.error_handed",
+                parameter=handed.parameter,
+                text=handed.text,
+                location=handed.location,
+                function=handed.origin.function,
+                arguments=arguments,
+            )
+        )
+    return notes
+
+
+def _closed_over(failure: Failure, traced: Traced) -> list[Note]:
+    """Return notes on variables of the failing line that other traced functions made."""
+    return [
+        note(
+            "doctor.error_closed_over",
+            name=each.name,
+            type=each.type,
+            function=each.origin.function,
+            location=place(each.origin),
+            arguments=", ".join(each.origin.arguments),
+        )
+        for each in failure.values
+        if each.origin is not None and each.origin.arguments and each.origin.line != traced.line
+    ]
+
+
+def _calls(failure: Failure, traced: Traced) -> str:
+    """Return the user's calls from the traced function to the failing line; empty if there are none in between."""
+    codes = [(each.function, each.file) for each in failure.stack]
+    if (traced.function, traced.file) not in codes:
+        return ""
+    begun = len(codes) - 1 - codes[::-1].index((traced.function, traced.file))
+    calls = failure.stack[begun:]
+    return " → ".join(map(_call, calls)) if len(calls) > 1 else ""
+
+
+def _call(frame: Frame) -> str:
+    return f"{frame.function} ({frame.location})"
+
+
+def place(traced: Traced) -> str:
+    """Return where a function is defined, such as ``"cell 3:1"``."""
+    return f"{known_as(traced.file)}:{traced.line}"
+
+
+def fallback(failure: Failure) -> str | None:
+    """Return the call of the jitted function without jit; ``None`` if that would not run, or if it is unknown.
+
+    Without jit, a condition or a conversion works on one number. It works in no loop of JAX, which traces its
+    function anyway, and in no function that another traced function calls.
+    """
+    call = failure.call
+    if call is None or failure.kind not in _FIRST_TRIES:
+        return None
+    if failure.kind == "static":
+        return call.unjitted
+    if failure.traced is None or failure.traced.transform != "jit" or failure.nested is not False:
+        return None
+    if failure.vmapped or (failure.kind == "bool" and not (failure.type or "").endswith("[]")):
+        return None
+    return call.unjitted

@@ -1,0 +1,169 @@
+"""Rewrites a condition on a traced value to ``jnp.where``, ``lax.while_loop`` and others, where that is mechanical.
+
+A rewritten line must compute the same numbers. Hence both branches have to be arithmetic on traced values of the same
+shape: they are computed whatever the condition is.
+"""
+
+from __future__ import annotations
+
+import ast
+
+from ...record.failure import Failure
+from .expression import Expression, call, spelled, value_named, with_imports
+
+#: Functions of ``jax.numpy`` that keep the shape of their argument.
+_ELEMENTWISE = "abs", "sin", "cos", "tan", "exp", "tanh", "square", "negative", "sign"
+
+
+def rewritten(failure: Failure, failing: Expression) -> str | None:
+    """Return the statement without the condition; ``None`` if that is not mechanical."""
+    statement, node = failing.statement, failing.node
+    code: str | None = None
+    if isinstance(statement, ast.If) and node in (statement, statement.test, *ast.walk(statement.test)):
+        return _if(failure, statement)
+    if isinstance(statement, ast.While) and node in (statement, *ast.walk(statement.test)):
+        return _while(failure, statement)
+    parent = failing.parent
+    if isinstance(parent, ast.IfExp) and node is parent.test and _same_shape(failure, parent.body, parent.orelse):
+        chosen = _where(failure, parent.test, parent.body, parent.orelse)
+        code = Expression(statement, parent, None).with_node(chosen)
+    elif isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
+        code = failing.with_node(as_array(failure, node))
+    elif isinstance(node, ast.Call) and failing.called in ("max", "min") and not node.keywords:
+        if len(node.args) != 2 or not _same_shape(failure, *node.args):
+            return None
+        name = {"max": "maximum", "min": "minimum"}[failing.called]
+        code = failing.with_node(call(f"{spelled(failure, 'jax.numpy')}.{name}", *node.args))
+    return None if code is None else with_imports(failure, code, "jax.numpy")
+
+
+def as_array(failure: Failure, test: ast.expr) -> ast.expr:
+    """Write ``and``, ``or``, ``not`` and chained comparisons as functions of arrays."""
+    jnp = spelled(failure, "jax.numpy")
+    if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+        return call(f"{jnp}.logical_not", as_array(failure, test.operand))
+    if isinstance(test, ast.Compare) and len(test.ops) > 1:
+        lefts = [test.left, *test.comparators[:-1]]
+        parts: list[ast.expr] = [
+            ast.Compare(left=left, ops=[op], comparators=[right])
+            for left, op, right in zip(lefts, test.ops, test.comparators, strict=True)
+        ]
+        return _all(f"{jnp}.logical_and", parts)
+    if isinstance(test, ast.BoolOp):
+        name = "logical_and" if isinstance(test.op, ast.And) else "logical_or"
+        return _all(f"{jnp}.{name}", [as_array(failure, each) for each in test.values])
+    return test
+
+
+def _all(function: str, parts: list[ast.expr]) -> ast.expr:
+    whole = parts[0]
+    for each in parts[1:]:
+        whole = call(function, whole, each)
+    return whole
+
+
+def _where(failure: Failure, test: ast.expr, first: ast.expr, other: ast.expr) -> ast.expr:
+    return call(f"{spelled(failure, 'jax.numpy')}.where", as_array(failure, test), first, other)
+
+
+def _if(failure: Failure, statement: ast.If) -> str | None:
+    """Rewrite an ``if`` with one assignment to one name, or with one ``return``, in each branch."""
+    if len(statement.body) != 1 or len(statement.orelse) > 1 or not _is_pure(failure, statement.test):
+        return None
+    first, other = statement.body[0], statement.orelse[0] if statement.orelse else None
+    if isinstance(first, ast.Return) and isinstance(other, ast.Return) and first.value and other.value:
+        pair, target = (first.value, other.value), None
+    else:
+        name, value = _assigned(first)
+        other_name, other_value = (name, _name(name)) if other is None else _assigned(other)
+        if name is None or other_name != name or value is None or other_value is None:
+            return None
+        pair, target = (value, other_value), name
+    if not _same_shape(failure, *pair):
+        return None
+    chosen = ast.unparse(ast.fix_missing_locations(_where(failure, statement.test, *pair)))
+    return with_imports(failure, f"return {chosen}" if target is None else f"{target} = {chosen}", "jax.numpy")
+
+
+def _while(failure: Failure, statement: ast.While) -> str | None:
+    """Rewrite a ``while`` that assigns to one name, whose type stays the same."""
+    if len(statement.body) != 1 or statement.orelse:
+        return None
+    name, value = _assigned(statement.body[0])
+    carried = None if name is None else value_named(failure, name)
+    if value is None or carried is None or not carried.type.startswith(("f", "bf")):
+        return None
+    steady = not any(isinstance(each, ast.Constant) and isinstance(each.value, complex) for each in ast.walk(value))
+    if not steady or not _same_shape(failure, value, _name(name)) or not _is_pure(failure, statement.test):
+        return None
+    types = {each.type for each in failure.values if each.name in _loaded(value)}
+    if types != {carried.type}:
+        return None
+    condition = as_array(failure, statement.test)
+    if (
+        not isinstance(condition, ast.Compare) and condition is statement.test
+    ):  # while_loop() takes nothing but a bool
+        return None
+    test = ast.unparse(ast.fix_missing_locations(condition))
+    lax = spelled(failure, "jax.lax")
+    loop = f"{name} = {lax}.while_loop(lambda {name}: {test}, lambda {name}: {ast.unparse(value)}, {name})"
+    return with_imports(failure, loop, "jax.lax")
+
+
+def _assigned(statement: ast.stmt) -> tuple[str | None, ast.expr | None]:
+    """Return the name and the value of an assignment to one name."""
+    if (
+        isinstance(statement, ast.Assign)
+        and len(statement.targets) == 1
+        and isinstance(statement.targets[0], ast.Name)
+    ):
+        return statement.targets[0].id, statement.value
+    if isinstance(statement, ast.AugAssign) and isinstance(statement.target, ast.Name):
+        name = statement.target.id
+        return name, ast.BinOp(left=_name(name), op=statement.op, right=statement.value)
+    return None, None
+
+
+def _name(name: str | None) -> ast.Name:
+    return ast.Name(id=name or "_", ctx=ast.Load())
+
+
+def _loaded(node: ast.AST) -> set[str]:
+    return {each.id for each in ast.walk(node) if isinstance(each, ast.Name)}
+
+
+def _is_pure(failure: Failure, test: ast.expr) -> bool:
+    """Return whether evaluating a condition changes nothing: it calls methods of traced values and JAX alone."""
+    ours = {each.name for each in failure.values} | {name for _, name in failure.names}
+    calls = (each.func for each in ast.walk(test) if isinstance(each, ast.Call))
+    return all(
+        isinstance(each, ast.Attribute) and ast.unparse(each).partition(".")[0] in ours for each in calls
+    ) and (
+        not any(isinstance(each, ast.NamedExpr | ast.Await | ast.Yield | ast.YieldFrom) for each in ast.walk(test))
+    )
+
+
+def _same_shape(failure: Failure, *values: ast.expr) -> bool:
+    """Return whether expressions are arithmetic with results of one shape."""
+    shapes = [_shape(failure, each) for each in values]
+    return None not in shapes and len(set(shapes)) == 1
+
+
+def _shape(failure: Failure, node: ast.expr) -> str | None:
+    """Return the shape of arithmetic on traced values and numbers, such as ``"[3]"``; ``None`` if it is unknown."""
+    if isinstance(node, ast.Constant):
+        return "[]" if type(node.value) in (int, float) else None
+    if isinstance(node, ast.Name):
+        value = value_named(failure, node.id)
+        return None if value is None or value.type.startswith("bool") else value.type[value.type.find("[") :]
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub | ast.UAdd):
+        return _shape(failure, node.operand)
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add | ast.Sub | ast.Mult | ast.Div):
+        both = {_shape(failure, node.left), _shape(failure, node.right)}
+        arrays = both - {"[]"}
+        return None if None in both or len(arrays) > 1 else next(iter(arrays), "[]")
+    if isinstance(node, ast.Call) and len(node.args) == 1 and not node.keywords:
+        module, _, function = ast.unparse(node.func).rpartition(".")
+        if module == spelled(failure, "jax.numpy") and function in _ELEMENTWISE:
+            return _shape(failure, node.args[0])
+    return None

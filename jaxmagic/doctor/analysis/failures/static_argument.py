@@ -1,0 +1,69 @@
+"""Decides whether an argument may be made static: a Python number or flag that reaches the failing line unchanged."""
+
+from __future__ import annotations
+
+import ast
+from typing import Literal, NamedTuple
+
+from ...record.failure import Failure, Passed
+from .expression import Expression, spelled, value_named, with_imports
+
+
+class StaticArgument(NamedTuple):
+    """An argument that could be static.
+
+    Attributes:
+        name: its name.
+        certain: ``"yes"`` if the call passes a Python value that can be hashed, ``"unknown"`` if that is unknown.
+        type: the Python type that is passed.
+    """
+
+    name: str
+    certain: Literal["yes", "unknown"]
+    type: str | None
+
+
+def static_argument(failure: Failure, failing: Expression | None) -> StaticArgument | None:
+    """Return the argument of a jitted function that is the failing value itself; ``None`` if there is none.
+
+    It must be the only one on which the value depends, unchanged, and no array where the function is called.
+    """
+    traced = failure.traced
+    if (
+        traced is None
+        or traced.transform != "jit"
+        or not failure.own
+        or len(traced.arguments) != 1
+        or failing is None
+    ):
+        return None
+    name = traced.arguments[0]
+    value = value_named(failure, name)
+    used = {each.id for each in ast.walk(failing.node) if isinstance(each, ast.Name)}
+    if name not in failure.parameters or value is None or name not in used or not value.type.endswith("[]"):
+        return None
+    call = failure.call
+    if call is None:  # nothing says that the function does not assign to it
+        return None
+    inner = any(isinstance(each, ast.Call) and each is not failing.node for each in ast.walk(failing.node))
+    if name in call.unfit or inner:  # what a function of JAX returns is traced, even if its argument is static
+        return None
+    passed = next((each for each in call.arguments if each.name == name), None)
+    if passed is None or passed.type is None:
+        return StaticArgument(name, "unknown", None)
+    return StaticArgument(name, "yes", passed.type) if _is_plain(passed) else None
+
+
+def _is_plain(passed: Passed) -> bool:
+    """Return whether an argument selects a program, as a size or a flag does; a float is data."""
+    return passed.type in ("int", "bool", "str")
+
+
+def static_decorator(failure: Failure, name: str) -> str | None:
+    """Return the decorator with the argument made static; ``None`` if the function is jitted in another way."""
+    call = failure.call
+    if call is None or call.decorator is None:
+        return None
+    functools = spelled(failure, "functools")
+    code = f'@{functools}.partial({call.decorator}, static_argnames="{name}")'
+    return with_imports(failure, code, "functools")

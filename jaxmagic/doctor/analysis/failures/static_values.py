@@ -1,0 +1,83 @@
+"""Explains a static argument that is not hashable."""
+
+from __future__ import annotations
+
+import ast
+
+from ....records.note import Note, note
+from ...record.failure import Failure, Passed
+from ...record.finding import RuleFinding
+from .expression import expression_of
+from .origin import evidence_of
+
+#: A longer text of an argument is cut.
+_LONGEST = 200
+
+_ARRAYS = "ArrayImpl", "ndarray", "array"
+
+
+def explain_static(failure: Failure) -> RuleFinding:
+    """Explain "Non-hashable static arguments are not supported"."""
+    kind = (failure.detail or "").rpartition(".")[2]
+    argument = _argument(failure, kind)
+    function = failure.call.function if failure.call is not None else ""
+    remedy, code = _remedy(failure, argument, kind)
+    return RuleFinding(
+        rule="error",
+        found=note(
+            "doctor.error_static",
+            argument="" if argument is None else argument.name,
+            text="" if argument is None else argument.text[:_LONGEST],
+            function=function,
+            type=kind,
+        ),
+        line=failure.line,
+        source=failure.source,
+        evidence=evidence_of(failure),
+        remedy=remedy,
+        code=code,
+    )
+
+
+def _argument(failure: Failure, kind: str) -> Passed | None:
+    """Return the static argument with the type that JAX names; ``None`` if it is unknown which one that is."""
+    call = failure.call
+    if call is None:
+        return None
+    static = [each for each in call.arguments if each.name in call.static]
+    named = "array" if kind in _ARRAYS and kind != "ndarray" else kind
+    matching = [each for each in static if each.type == named]
+    if len(matching) == 1:
+        return matching[0]
+    unknown = [each for each in static if each.type is None]
+    return unknown[0] if not matching and len(unknown) == 1 else None
+
+
+def _remedy(failure: Failure, argument: Passed | None, kind: str) -> tuple[Note, str | None]:
+    name = "" if argument is None else argument.name
+    if kind in _ARRAYS:
+        return note("doctor.write_not_static", argument=name), None
+    if kind == "list":
+        return note("doctor.write_tuple", argument=name), _with_tuple(failure, argument)
+    if kind in ("dict", "set"):
+        return note("doctor.write_hashable", argument=name, type=kind), None
+    return note("doctor.write_frozen", argument=name, type=kind), None
+
+
+def _with_tuple(failure: Failure, argument: Passed | None) -> str | None:
+    """Return the call with a tuple in place of a list of numbers or strings."""
+    failing = expression_of(failure)
+    if argument is None or not argument.flat or failing is None or not isinstance(failing.node, ast.Call):
+        return None
+    given = [*failing.node.args, *(each.value for each in failing.node.keywords)]
+    places = [each for each in given if ast.unparse(each) == argument.text]
+    if len(places) != 1:
+        return None
+    old = places[0]
+    new: ast.expr = ast.Call(func=ast.Name(id="tuple", ctx=ast.Load()), args=[old], keywords=[])
+    if isinstance(old, ast.List):
+        new = ast.Tuple(elts=old.elts, ctx=ast.Load())
+    failing.node.args = [new if each is old else each for each in failing.node.args]
+    for each in failing.node.keywords:
+        each.value = new if each.value is old else each.value
+    return failing.with_node(failing.node)

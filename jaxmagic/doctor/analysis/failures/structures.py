@@ -1,0 +1,101 @@
+"""Explains carries, branches and pytrees whose types or structures differ."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+from ....records.note import Note, note
+from ...record.failure import Difference, Failure
+from ...record.finding import RuleFinding
+from .expression import expression_of
+from .origin import evidence_of
+
+
+def explain_carry(failure: Failure) -> RuleFinding:
+    """Explain a loop whose carry ends with another type than it began with."""
+    failing = expression_of(failure)
+    called = "" if failing is None else (failing.called or "").rpartition(".")[2]
+    loop = called if called == "fori_loop" else failure.detail or "loop"
+    first, more = _first(failure)
+    return RuleFinding(
+        rule="error",
+        found=note(
+            "doctor.error_carry",
+            loop=loop,
+            leaf=first.path,
+            expected=first.expected,
+            got=first.got,
+            aspect=first.aspect,
+        ),
+        line=failure.line,
+        source=failure.source,
+        evidence=(*_others(more), *evidence_of(failure)),
+        remedy=_carry_remedy(first),
+    )
+
+
+def explain_branches(failure: Failure) -> RuleFinding:
+    """Explain branches of ``lax.cond`` or ``lax.switch`` that return different types."""
+    first, more = _first(failure)
+    return RuleFinding(
+        rule="error",
+        found=note(
+            "doctor.error_branches",
+            function=failure.detail or "cond",
+            leaf=first.path,
+            expected=first.expected,
+            got=first.got,
+            aspect=first.aspect,
+        ),
+        line=failure.line,
+        source=failure.source,
+        evidence=(*_others(more), *evidence_of(failure)),
+        remedy=_branches_remedy(first),
+    )
+
+
+def explain_pytree(failure: Failure) -> RuleFinding:
+    """Explain two pytrees that had to have the same structure."""
+    first, more = _first(failure)
+    return RuleFinding(
+        rule="error",
+        found=note("doctor.error_pytree", path=first.path, expected=first.expected, got=first.got),
+        line=failure.line,
+        source=failure.source,
+        evidence=(*_others(more), *evidence_of(failure)),
+        remedy=note("doctor.write_same_tree"),
+    )
+
+
+def _first(failure: Failure) -> tuple[Difference, tuple[Difference, ...]]:
+    """Return the first difference and the others; an empty one if JAX's message was not understood."""
+    unknown = Difference(path="", expected="", got="", aspect="")
+    first, *more = map(_of_fori_loop, failure.differences or (unknown,))
+    return first, tuple(more)
+
+
+def _of_fori_loop(difference: Difference) -> Difference:
+    """Leave out that JAX carries the index of ``fori_loop`` and its bounds beside the user's carry."""
+    path = re.sub(r"^loop_carry\[1\]", "carry", difference.path)
+    return replace(difference, path=path)
+
+
+def _others(more: tuple[Difference, ...]) -> list[Note]:
+    return [
+        note("doctor.error_differs_too", leaf=each.path, expected=each.expected, got=each.got) for each in more[:10]
+    ]
+
+
+def _carry_remedy(first: Difference) -> Note:
+    if first.aspect == "dtypes":
+        return note("doctor.write_carry_dtype", leaf=first.path, expected=first.expected, got=first.got)
+    if first.aspect == "structure":
+        return note("doctor.write_carry_structure", expected=first.expected)
+    return note("doctor.write_carry_shape", leaf=first.path)
+
+
+def _branches_remedy(first: Difference) -> Note:
+    if first.aspect == "dtypes":
+        return note("doctor.write_branch_dtype", expected=first.expected, got=first.got)
+    return note("doctor.write_branch_structure")

@@ -1,0 +1,1 @@
+"""Reads exceptions that JAX raised into facts."""

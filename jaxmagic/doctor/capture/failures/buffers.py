@@ -1,0 +1,103 @@
+"""Finds arrays that were deleted, the calls that may have donated them, and what takes memory."""
+
+from __future__ import annotations
+
+import ast
+import linecache
+from collections.abc import Iterator
+from types import FrameType
+from typing import Any
+
+from ....records.call_stack import Frame
+from ....records.cell_names import known_as
+from ....runtime.around import is_exactly
+from ....runtime.functions import donated_arguments
+from ....runtime.tracing import is_array
+from .calls import value_of
+from .statement import Place, definition
+
+#: At most this many arrays are listed.
+_MOST = 5
+
+#: A larger container is not searched.
+_LARGEST = 1000
+
+
+def deleted_in(place: Place, frame: FrameType) -> tuple[str, ...]:
+    """Return the names in a failing expression that hold arrays that were deleted."""
+    node = place.node or place.statement
+    names: dict[str, None] = {}
+    for each in ast.walk(node) if node is not None else ():
+        if isinstance(each, ast.Name | ast.Attribute):
+            names |= dict.fromkeys(_deleted(ast.unparse(each), value_of(each, frame), depth=3))
+    return tuple(names)[:_MOST]
+
+
+def _deleted(name: str, value: Any, depth: int) -> Iterator[str]:
+    """Iterate over the deleted arrays in a value: the value itself, or one in containers of Python."""
+    if is_array(value):
+        if value.is_deleted():
+            yield name
+    elif depth and is_exactly(value, dict, list, tuple) and len(value) <= _LARGEST:
+        items = value.items() if is_exactly(value, dict) else enumerate(value)
+        for key, each in list(items):
+            if is_exactly(key, str, int):
+                yield from _deleted(f"{name}[{key!r}]", each, depth - 1)
+
+
+def donors_of(deleted: tuple[str, ...], frame: FrameType, where: Frame) -> tuple[str, ...]:
+    """Return earlier calls that donate one of the names, with their lines: in the same function, file or cells.
+
+    Only calls of functions that the failing line sees under the same name are found.
+    """
+    code = frame.f_code
+    found = []
+    for file in _files(where.file):
+        try:
+            tree: ast.AST | None = ast.parse("".join(linecache.getlines(file)))
+        except (SyntaxError, ValueError, RecursionError):
+            continue
+        if code.co_name != "<module>":
+            tree = definition(tree, code.co_name, code.co_firstlineno) if file == where.file else None
+        for node in _same_scope(tree):
+            earlier = file != where.file or getattr(node, "lineno", where.line) < where.line
+            if earlier and isinstance(node, ast.Call) and _donates(node, deleted, frame):
+                found.append(f"{ast.unparse(node)} ({known_as(file)}:{node.lineno})")
+    return tuple(dict.fromkeys(found))[:_MOST]
+
+
+def _same_scope(tree: ast.AST | None) -> Iterator[ast.AST]:
+    """Iterate over the nodes of a function or a module without the functions inside of it."""
+    for node in ast.iter_child_nodes(tree) if tree is not None else ():
+        if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda | ast.ClassDef):
+            yield node
+            yield from _same_scope(node)
+
+
+def _files(file: str) -> list[str]:
+    """Return a file, or all cells if it is one."""
+    if known_as(file) == file:
+        return [file]
+    return [each for each in list(linecache.cache) if known_as(each) != each]
+
+
+def _donates(node: ast.Call, deleted: tuple[str, ...], frame: FrameType) -> bool:
+    donated = donated_arguments(value_of(node.func, frame))
+    if donated is None:
+        return False
+    numbers, names = donated
+    given = [ast.unparse(each) for number, each in enumerate(node.args) if number in numbers]
+    given += [ast.unparse(each.value) for each in node.keywords if each.arg in names]
+    return any(name == each or name.startswith(f"{each}[") for name in deleted for each in given)
+
+
+def largest_alive(namespace: dict[str, Any]) -> tuple[tuple[str, int], ...]:
+    """Return the largest live arrays with the names that hold them, and their bytes on all devices."""
+    from ....memory_use.capture.live_arrays import list_live_arrays
+
+    try:
+        arrays = list_live_arrays(namespace).arrays
+    except Exception:  # a device that is out of memory may answer nothing more
+        return ()
+    named = ((each.names[0] if each.names else "no name", each) for each in arrays[:_MOST])
+    return tuple((f"{name} {each.shape}", each.own_bytes) for name, each in named)

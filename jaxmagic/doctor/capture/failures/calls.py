@@ -1,0 +1,182 @@
+"""Finds the jitted function that a line calls, its arguments, and the same call without jit."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping
+from types import FrameType, FunctionType, MethodType
+from typing import Any
+
+from ....records.call_stack import Frame
+from ....runtime.around import attribute, is_a, is_exactly, member, of_type
+from ....runtime.private_api import static_arguments
+from ....runtime.tracing import is_array, is_tracer
+from ...record.failure import JitCall, Passed
+from .statement import Place, definition
+from .unjitted import unjitted_call
+
+_MISSING = object()
+
+#: Types whose values can be hashed, whatever they are.
+_HASHABLE = int, float, complex, bool, str, bytes, type(None)
+
+#: The types of literals.
+_DISPLAYS = {
+    ast.List: "list",
+    ast.ListComp: "list",
+    ast.Dict: "dict",
+    ast.DictComp: "dict",
+    ast.Set: "set",
+    ast.SetComp: "set",
+    ast.Tuple: "tuple",
+}
+
+
+def value_of(node: ast.AST, frame: FrameType) -> Any:
+    """Return the value of a name or of an attribute of one, without running code; ``_MISSING`` if that is impossible.
+
+    A method is returned as the function in its class.
+    """
+    if isinstance(node, ast.Name):
+        for names in (frame.f_locals, frame.f_globals):
+            if node.id in names:
+                return names[node.id]
+    if isinstance(node, ast.Constant):
+        return node.value
+    if isinstance(node, ast.Attribute):
+        owner = value_of(node.value, frame)
+        if owner is _MISSING:
+            return _MISSING
+        found = attribute(owner, node.attr)
+        if found is None and is_a(owner, type):
+            found = member(owner, node.attr)
+        return _MISSING if found is None else found
+    if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant):
+        owner, key = value_of(node.value, frame), node.slice.value
+        if is_exactly(owner, list, tuple, dict) and is_exactly(key, int, str):
+            try:
+                return owner[key]
+            except (LookupError, TypeError):
+                return _MISSING
+    return _MISSING
+
+
+def jit_call(place: Place, frame: FrameType, where: Frame, traced: Any = None) -> JitCall | None:
+    """Return the call of a jitted function at which a frame stopped.
+
+    Args:
+        place: where the frame stopped.
+        frame: the frame.
+        where: the same for the record.
+        traced: the code of the function that was traced; if given, the call has to be of a function with that code.
+    """
+    node = place.node
+    if not isinstance(node, ast.Call):
+        return None
+    jitted = value_of(node.func, frame)
+    function = _wrapped(jitted)
+    if function is None or (traced is not None and function.__code__ is not traced):
+        return None
+    given = _bound(node)
+    method = _method(node.func, jitted, frame)
+    if given is None or method is None:
+        return None
+    code = function.__code__
+    parameters = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+    positional = parameters[len(method) : code.co_argcount]
+    passed = [*zip(positional, given[0], strict=False), *given[1].items()]
+    home = definition(_tree(place, code.co_filename), function.__name__, code.co_firstlineno)
+    called = ast.unparse(node.func)
+    arguments = tuple(_passed(name, each, frame) for name, each in passed)
+    static = _static(jitted, parameters)
+    return JitCall(
+        function=called,
+        frame=where,
+        arguments=arguments,
+        static=static,
+        unjitted=unjitted_call(called, function, home, frame, method, node, arguments, static),
+        decorator=_decorator(home),
+        unfit=_unfit(home),
+    )
+
+
+def _wrapped(jitted: Any) -> FunctionType | None:
+    """Return the Python function that was jitted, if `jitted` was made by ``jax.jit`` of just that."""
+    if jitted is _MISSING or of_type("__name__", type(jitted)) != "PjitFunction":
+        return None
+    function = attribute(jitted, "__wrapped__")
+    return function if is_exactly(function, FunctionType) else None
+
+
+def _method(node: ast.AST, jitted: Any, frame: FrameType) -> tuple[str, ...] | None:
+    """Return what a call passes as ``self``: nothing, or the object whose class has the jitted function."""
+    if not isinstance(node, ast.Attribute):
+        return ()
+    owner = value_of(node.value, frame)
+    if is_a(owner, type) or is_exactly(owner, type(ast), MethodType):
+        return ()
+    return (ast.unparse(node.value),) if member(type(owner), node.attr) is jitted else ()
+
+
+def _bound(node: ast.Call) -> tuple[list[ast.expr], dict[str, ast.expr]] | None:
+    """Return positional arguments and keywords; ``None`` if a star passes an unknown number of them."""
+    if any(isinstance(each, ast.Starred) for each in node.args):
+        return None
+    named = {each.arg: each.value for each in node.keywords if each.arg is not None}
+    return (list(node.args), named) if len(named) == len(node.keywords) else None
+
+
+def _passed(name: str, node: ast.expr, frame: FrameType) -> Passed:
+    value = value_of(node, frame)
+    kind = _DISPLAYS.get(type(node))
+    if isinstance(node, ast.UnaryOp) and isinstance(node.operand, ast.Constant):
+        kind = str(of_type("__name__", type(node.operand.value)))
+    flat = None
+    if value is not _MISSING:
+        kind = "array" if is_array(value) or is_tracer(value) else str(of_type("__name__", type(value)))
+        if is_exactly(value, list, tuple, set):
+            flat = all(is_exactly(each, *_HASHABLE) for each in value)
+    elif isinstance(node, ast.List | ast.Tuple | ast.Set):
+        flat = all(isinstance(each, ast.Constant) for each in node.elts)
+    return Passed(name=name, text=ast.unparse(node), type=kind, flat=flat)
+
+
+def _static(jitted: Any, parameters: tuple[str, ...]) -> tuple[str, ...]:
+    known: Mapping[str, Any] = static_arguments(jitted)
+    names = tuple(known.get("static_argnames") or ())
+    numbers = [each for each in known.get("static_argnums") or () if 0 <= each < len(parameters)]
+    return tuple(dict.fromkeys([*(parameters[each] for each in numbers), *names]))
+
+
+def _tree(place: Place, file: str) -> ast.Module | None:
+    """Return the parsed file of a function, if it is the file of its call; else parse it."""
+    import linecache
+
+    lines = linecache.getlines(file)
+    if tuple(lines) == place.lines:
+        return place.tree
+    try:
+        return ast.parse("".join(lines))
+    except (SyntaxError, ValueError, RecursionError):
+        return None
+
+
+def _decorator(home: ast.FunctionDef | None) -> str | None:
+    """Return the only decorator, if it is ``jit`` without options."""
+    if home is None or len(home.decorator_list) != 1:
+        return None
+    text = ast.unparse(home.decorator_list[0])
+    return text if text.rpartition(".")[2] == "jit" else None
+
+
+def _unfit(home: ast.FunctionDef | None) -> tuple[str, ...]:
+    """Return the names that a function assigns to, or an inner one, and those that it uses as arrays."""
+    names: dict[str, None] = {}
+    for node in ast.walk(home) if home is not None else ():
+        if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
+            names[node.id] = None
+        elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+            names[node.value.id] = None
+        elif isinstance(node, ast.Nonlocal):
+            names |= dict.fromkeys(node.names)
+    return tuple(names)

@@ -1,0 +1,222 @@
+"""Reads an exception and its traceback into facts, which hold no frame and no array."""
+
+from __future__ import annotations
+
+import ast
+import itertools
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from types import FrameType, TracebackType
+from typing import NamedTuple
+
+from ....errors import message_of
+from ....records.call_stack import Frame, is_users
+from ....records.cell_names import known_as, text_of
+from ....runtime.around import of_type
+from ....runtime.tracing import is_tracer, origin_of, traces_around, type_of
+from ...analysis.failures import messages
+from ...analysis.failures.differences import differences
+from ...record.failure import Failure, Handed, Traced, Value
+from .buffers import deleted_in, donors_of, largest_alive
+from .calls import jit_call, value_of
+from .escapes import escapes_of
+from .modules import module_names
+from .recognize import Recognized, is_jax_file, recognize
+from .statement import Place, place_of
+
+#: At most this many names of an expression are described.
+_MOST = 8
+
+
+class _Entry(NamedTuple):
+    """One entry of a traceback."""
+
+    frame: FrameType
+    where: Frame
+    offset: int
+
+    @property
+    def place(self) -> Place:
+        return place_of(self.frame.f_code, self.offset)
+
+
+def read_failure(error: BaseException) -> Failure | None:
+    """Return what is known about an exception that JAX raised; ``None`` if it is no such exception."""
+    recognized = recognize(error)
+    if recognized is None:
+        return None
+    entries = [*_entries(recognized.error.__traceback__)]
+    if recognized.behind is not None and not any(is_users(each.where) for each in entries):
+        entries = [*_entries(recognized.behind.__traceback__)]
+    try:
+        return _read(recognized, entries)
+    finally:
+        entries.clear()  # an exception in here would otherwise keep the user's frames alive
+
+
+def _entries(traceback: TracebackType | None) -> Iterator[_Entry]:
+    while traceback is not None:
+        code = traceback.tb_frame.f_code
+        name = known_as(code.co_filename)
+        where = Frame(
+            function=code.co_name,
+            file=code.co_filename,
+            line=traceback.tb_lineno or 0,
+            cell=None if name == code.co_filename else name,
+        )
+        yield _Entry(traceback.tb_frame, where, traceback.tb_lasti)
+        traceback = traceback.tb_next
+
+
+def _read(recognized: Recognized, entries: Sequence[_Entry]) -> Failure:
+    text = message_of(recognized.error)
+    kind = recognized.kind
+    traced = messages.traced(text)
+    users = [each for each in entries if is_users(each.where)]
+    facts = Failure(
+        kind=kind,
+        error=of_type("__name__", type(recognized.error)),
+        behind=None if recognized.behind is None else of_type("__name__", type(recognized.behind)),
+        stack=tuple(each.where for each in users),
+        type=messages.value_type(text),
+        detail=messages.detail(kind, text),
+        traced=traced,
+        differences=differences(text) if kind in ("carry", "branches", "pytree") else (),
+    )
+    if not users:
+        return facts
+    return _with_code(facts, users, _library(entries, users[-1]))
+
+
+def _library(entries: Sequence[_Entry], last: _Entry) -> Frame | None:
+    """Return the innermost call in a library that the failing line called, before that called JAX.
+
+    The libraries that JAX itself calls are its own affair.
+    """
+    beyond = entries[[each is last for each in entries].index(True) + 1 :]
+    theirs = [*itertools.takewhile(lambda each: not is_jax_file(each.where.file), beyond)]
+    return theirs[-1].where if theirs else None
+
+
+def _with_code(facts: Failure, users: Sequence[_Entry], library: Frame | None) -> Failure:
+    """Add what the code and the variables of the failing line tell."""
+    last, place = users[-1], users[-1].place
+    code = last.frame.f_code
+    values = tuple(_values(place.statement, last.frame))
+    if facts.traced is None and facts.kind in ("mask", "shape"):
+        inner = place.node.slice if isinstance(place.node, ast.Subscript) else place.node
+        facts = replace(facts, traced=_common(tuple(_values(inner, last.frame))))
+    begun = _beginning(facts.traced, users)
+    call = None
+    if facts.kind == "static":
+        call = jit_call(place, last.frame, last.where)
+    elif begun:
+        caller = users[begun - 1]
+        call = jit_call(caller.place, caller.frame, caller.where, users[begun].frame.f_code)
+    lines = text_of(last.where.file)
+    deleted = deleted_in(place, last.frame) if facts.kind == "deleted" else ()
+    alive = largest_alive(last.frame.f_globals) if facts.kind == "memory" else ()
+    return replace(
+        facts,
+        source=lines[last.where.line - 1].strip() if 0 < last.where.line <= len(lines) else None,
+        statement=place.text,
+        node=place.position,
+        operation=place.operation,
+        library=library,
+        values=values,
+        call=call,
+        own=begun is not None and users[begun] is last,
+        parameters=code.co_varnames[: code.co_argcount + code.co_kwonlyargcount],
+        vmapped=any(_is_vmapped(value) for value in last.frame.f_locals.values()),
+        nested=None if begun is None else _nested(users[begun].frame),
+        handed=tuple(_handed(users, begun)),
+        escapes=escapes_of(facts.traced) if facts.kind == "leak" else (),
+        detail=", ".join(deleted) or facts.detail,
+        donated_by=donors_of(deleted, last.frame, last.where) if deleted else (),
+        names=module_names(last.frame),
+        alive=tuple(name for name, _ in alive),
+        alive_bytes=tuple(size for _, size in alive),
+    )
+
+
+def _beginning(traced: Traced | None, users: Sequence[_Entry]) -> int | None:
+    """Return which of the user's calls is that of the traced function, the innermost one if there are several."""
+    if traced is None:
+        return None
+    known = (traced.function, traced.file, traced.line)
+    codes = [each.frame.f_code for each in users]
+    found = [
+        place for place, code in enumerate(codes) if (code.co_name, code.co_filename, code.co_firstlineno) == known
+    ]
+    return found[-1] if found else None
+
+
+def _nested(frame: FrameType) -> bool | None:
+    """Return whether a function was traced inside of other tracing, by the traced values among its variables."""
+    tracers = (value for value in list(frame.f_locals.values()) if is_tracer(value))
+    kinds = [each for each in map(traces_around, tracers) if each is not None]
+    return min(map(len, kinds)) > 2 if kinds else None
+
+
+def _common(values: Sequence[Value]) -> Traced | None:
+    """Return the function that made all of some traced values, with the arguments on which they depend."""
+    origins = [each.origin for each in values if each.origin is not None]
+    if not origins or len(origins) < len(values) or len({(each.file, each.line) for each in origins}) > 1:
+        return None
+    arguments = tuple(dict.fromkeys(name for each in origins for name in each.arguments))
+    return replace(origins[0], arguments=arguments)
+
+
+def _is_vmapped(value: object) -> bool:
+    """Return whether a value is traced by ``jax.vmap`` first of all."""
+    kinds = traces_around(value) if is_tracer(value) else None
+    return kinds is not None and kinds[0].startswith(("Batch", "Vmap"))
+
+
+def _values(node: ast.AST | None, frame: FrameType) -> Iterator[Value]:
+    """Iterate over the names and attributes in an expression that hold traced values."""
+    seen: set[str] = set()
+    for each in ast.walk(node) if node is not None else ():
+        if not isinstance(each, ast.Name | ast.Attribute | ast.Subscript) or len(seen) >= _MOST:
+            continue
+        value, text = value_of(each, frame), ast.unparse(each)
+        if is_tracer(value) and text not in seen:
+            seen.add(text)
+            said = origin_of(value)
+            yield Value(
+                name=text,
+                type=messages.short_type(type_of(value) or "unknown"),
+                origin=None if not said else messages.traced(said),
+            )
+
+
+def _handed(users: Sequence[_Entry], begun: int | None) -> Iterator[Handed]:
+    """Iterate over what callers that were being traced passed to the traced function."""
+    if not begun:
+        return
+    for outer, inner in zip(reversed(users[:begun]), reversed(users[1 : begun + 1]), strict=True):
+        node = outer.place.node
+        if not isinstance(node, ast.Call) or any(isinstance(each, ast.Starred) for each in node.args):
+            return
+        code = inner.frame.f_code
+        if value_code(value_of(node.func, outer.frame)) is not code:
+            return
+        given = dict(zip(code.co_varnames[: code.co_argcount], node.args, strict=False))
+        given |= {each.arg: each.value for each in node.keywords if each.arg}
+        for parameter, passed in given.items():
+            for value in _values(passed, outer.frame):
+                if value.origin is not None and value.origin.arguments:
+                    text = ast.unparse(passed)
+                    yield Handed(parameter=parameter, text=text, location=outer.where.location, origin=value.origin)
+                    break
+
+
+def value_code(function: object) -> object:
+    """Return the code of a function, or of the function that was jitted; ``None`` if it has none."""
+    from ....runtime.around import attribute
+
+    for each in (attribute(function, "__wrapped__"), function):
+        code = getattr(each, "__code__", None) if type(each).__name__ == "function" else None
+        if code is not None:
+            return code
+    return None

@@ -1,0 +1,140 @@
+"""Finds the statement and the expression at which a frame stopped, from the positions that Python keeps with code."""
+
+from __future__ import annotations
+
+import ast
+import dis
+import itertools
+import linecache
+import textwrap
+from types import CodeType
+from typing import NamedTuple
+
+#: A longer file is not parsed.
+_LONGEST = 20_000
+
+
+class Place(NamedTuple):
+    """Where code stopped.
+
+    Attributes:
+        operation: the name of the instruction.
+        node: the smallest expression or statement around it; ``None`` if it was not found.
+        statement: the statement around that.
+        tree: the whole file.
+        lines: its lines.
+    """
+
+    operation: str
+    node: ast.AST | None = None
+    statement: ast.stmt | None = None
+    tree: ast.Module | None = None
+    lines: tuple[str, ...] = ()
+
+    @property
+    def text(self) -> str | None:
+        """The statement as it is written, dedented. An ``elif`` is part of its ``if``."""
+        if self.statement is None:
+            return None
+        first, last = self.statement.lineno - 1, self.statement.end_lineno or self.statement.lineno
+        head = self.lines[first].encode()[: self.statement.col_offset].decode()
+        begin = self.lines[first][len(head) :]
+        end = self.lines[last - 1].encode()[: self.statement.end_col_offset].decode()
+        if last - 1 == first:
+            return end[len(head) :]
+        return textwrap.dedent("".join([" " * len(head) + begin, *self.lines[first + 1 : last - 1], end]))
+
+    @property
+    def position(self) -> int | None:
+        """The position of the node in ``ast.walk`` of the statement."""
+        if self.statement is None:
+            return None
+        return next((place for place, each in enumerate(ast.walk(self.statement)) if each is self.node), None)
+
+
+def operation(code: CodeType, offset: int) -> str:
+    """Return the name of the instruction at an offset, such as ``"CALL"``."""
+    return dis.opname[code.co_code[offset]] if 0 <= offset < len(code.co_code) else ""
+
+
+def place_of(code: CodeType, offset: int) -> Place:
+    """Return the place of an instruction; it has no nodes if the source cannot be read, or is other code."""
+    name = operation(code, offset)
+    lines = tuple(linecache.getlines(code.co_filename))
+    span = next(itertools.islice(code.co_positions(), offset // 2, None), (None,) * 4)
+    if None in span or not 0 < len(lines) <= _LONGEST:
+        return Place(name)
+    try:
+        tree = ast.parse("".join(lines))
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return Place(name)
+    node, statement = _innermost(tree, span)  # type: ignore[arg-type]
+    if node is None:
+        return _in_magic(lines, span, name) or Place(name, None, statement, tree, lines)
+    return Place(name, node, statement, tree, lines)
+
+
+def _in_magic(lines: tuple[str, ...], span: tuple[int | None, ...], name: str) -> Place | None:
+    """Return the place of an expression that a magic measures: its columns are inside of a string."""
+    line, end_line, start, end = span
+    if line is None or line != end_line or line > len(lines):
+        return None
+    text = lines[line - 1].encode()[start:end].decode(errors="replace")
+    try:
+        statement = ast.parse(text).body[0]
+    except (SyntaxError, ValueError, RecursionError, IndexError):
+        return None
+    return Place(name, statement.value, statement, None, (text,)) if isinstance(statement, ast.Expr) else None
+
+
+def _innermost(tree: ast.Module, span: tuple[int, int, int, int]) -> tuple[ast.AST | None, ast.stmt | None]:
+    """Return the expression or statement with a span, and the smallest statement around it.
+
+    An ``elif`` belongs to the statement with the ``if``, because it is none without it.
+    """
+    line, end_line, column, end_column = span
+    wanted = (line, column), (end_line, end_column)
+    node: ast.AST = tree
+    statement: ast.stmt | None = None
+    while True:
+        inner = next((each for each in ast.iter_child_nodes(node) if _covers(each, *wanted)), None)
+        if inner is None:
+            exact = not isinstance(node, ast.Module) and _extent(node) == wanted
+            return (node if exact else None), statement
+        if isinstance(inner, ast.stmt) and not _is_elif(node, inner):
+            statement = inner
+        node = inner
+
+
+def _is_elif(parent: ast.AST, node: ast.AST) -> bool:
+    return (
+        isinstance(parent, ast.If)
+        and isinstance(node, ast.If)
+        and node in parent.orelse
+        and node.col_offset == parent.col_offset
+    )
+
+
+def _extent(node: ast.AST) -> tuple[tuple[int, int], tuple[int, int]] | None:
+    line, end_line = getattr(node, "lineno", None), getattr(node, "end_lineno", None)
+    if line is None or end_line is None:
+        return None
+    return (line, node.col_offset), (end_line, node.end_col_offset)  # type: ignore[attr-defined]
+
+
+def _covers(node: ast.AST, start: tuple[int, int], end: tuple[int, int]) -> bool:
+    """Return whether a node contains a span; nodes without a position, such as ``arguments``, by their children."""
+    extent = _extent(node)
+    if extent is None:
+        return any(_covers(each, start, end) for each in ast.iter_child_nodes(node))
+    return extent[0] <= start and end <= extent[1]
+
+
+def definition(tree: ast.AST | None, name: str, line: int) -> ast.FunctionDef | None:
+    """Return the definition of a function that begins on a line, with its decorators."""
+    for node in ast.walk(tree) if tree is not None else ():
+        if isinstance(node, ast.FunctionDef) and node.name == name:
+            first = min([node.lineno, *(each.lineno for each in node.decorator_list)])
+            if first == line:
+                return node
+    return None

@@ -1,0 +1,214 @@
+"""Declares what is known about an exception that JAX raised."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from ...records.call_stack import Frame, Stack
+
+#: The problems that are explained, by what could not be done.
+Kind = Literal[
+    "bool",  # a traced value was used as a condition
+    "number",  # a traced value was converted to a Python number, or has to be a constant
+    "index",  # a traced value was used as a Python integer: in range(), or as an index of a list
+    "shape",  # a shape or the bounds of a slice depend on a traced value
+    "numpy",  # a traced value was passed to NumPy
+    "mask",  # an array was indexed with a traced mask
+    "static",  # a static argument is not hashable
+    "leak",  # a traced value is used after its function was traced
+    "deleted",  # an array was donated or deleted
+    "nan",  # NaN or infinity under jax_debug_nans or jax_debug_infs
+    "carry",  # the carry of a loop changes its type or its structure
+    "branches",  # branches return different types or structures
+    "pytree",  # two pytrees differ
+    "memory",  # out of memory
+]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Traced:
+    """The innermost function that was being traced.
+
+    Attributes:
+        function: its name.
+        file: the file in which it is defined, as Python names it.
+        line: the line on which its definition begins, with its decorators.
+        transform: why it was traced, in JAX's word: ``"jit"``, ``"scan"``, ``"while_cond"``.
+        arguments: the arguments on which the value depends, as JAX names them, such as ``"params['w']"``. Empty if
+            the value depends on none of them, or if JAX does not say.
+    """
+
+    function: str
+    file: str
+    line: int
+    transform: str
+    arguments: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Value:
+    """A name in the failing statement that holds a traced value.
+
+    Attributes:
+        name: the name.
+        type: its type, such as ``"f32[3]"``.
+        origin: the function whose tracing made it, and on which of its arguments it depends; ``None`` if unknown.
+    """
+
+    name: str
+    type: str
+    origin: Traced | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Passed:
+    """An argument of a call.
+
+    Attributes:
+        name: the name of the parameter.
+        text: the argument as it is written at the call.
+        type: the name of its Python type; ``None`` if that cannot be told without evaluating code.
+        flat: whether it is a list of hashable values; ``None`` if unknown.
+    """
+
+    name: str
+    text: str
+    type: str | None = None
+    flat: bool | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JitCall:
+    """A call of a jitted function in the user's code.
+
+    Attributes:
+        function: the function as it is written at the call.
+        frame: the line of the call.
+        arguments: its arguments, as far as it is known which parameter each is passed to.
+        static: the names of the parameters that are static.
+        unjitted: the same call without jit, which runs; ``None`` if there is no such call.
+        decorator: the decorator that jits the function, such as ``"jax.jit"``, if it is nothing but that.
+        unfit: names that the function assigns to, or uses as arrays, which no static argument can be.
+    """
+
+    function: str
+    frame: Frame
+    arguments: tuple[Passed, ...] = ()
+    static: tuple[str, ...] = ()
+    unjitted: str | None = None
+    decorator: str | None = None
+    unfit: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Handed:
+    """How an argument came to a function that was being traced: from its caller, which was being traced as well.
+
+    Attributes:
+        parameter: the parameter.
+        text: what was passed, as it is written at the call.
+        location: the line of the call, such as ``"cell 3:9"``.
+        origin: the function whose tracing made this value, and on which of its arguments it depends.
+    """
+
+    parameter: str
+    text: str
+    location: str
+    origin: Traced
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Escape:
+    """A line that may have stored a traced value where it outlives its function.
+
+    Attributes:
+        location: the line, such as ``"cell 3:9"``.
+        text: the statement.
+        name: what it stores into, such as ``"cache"`` or ``"self.cache"``.
+    """
+
+    location: str
+    text: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Difference:
+    """A leaf or a node at which two pytrees differ.
+
+    Attributes:
+        path: the leaf, such as ``"c['b'][1]"``; empty for the whole.
+        expected: the type at the beginning of a loop, or in the first branch.
+        got: the type at the end of the loop, or in the other branch.
+        aspect: what differs: ``"shapes"``, ``"dtypes"``, ``"shapes and dtypes"``, ``"structure"``, or JAX's words.
+    """
+
+    path: str
+    expected: str
+    got: str
+    aspect: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Failure:
+    """An exception that JAX raised.
+
+    Attributes:
+        kind: the problem.
+        error: the name of the exception's type.
+        behind: the type of the exception that it led to, if another one ended the code.
+        stack: the calls in the user's code, the innermost last.
+        source: the text of the failing line.
+        statement: the failing statement, without the indentation of its first line; ``None`` if it is unknown.
+        node: the position of the failing expression in ``ast.walk`` of the statement; ``None`` if unknown.
+        operation: what Python was doing, as the name of a bytecode instruction.
+        library: the innermost call in a library that the failing line called; ``None`` if it was JAX or Python.
+        type: the type of the value that could not be used, such as ``"bool[]"``.
+        detail: what else JAX's message says in a word: the name of a function, of an argument, of an operation.
+        traced: the function that was being traced; ``None`` if there is none, or if JAX does not say.
+        values: the traced values in the failing statement.
+        call: the jitted function and its call; ``None`` if unknown.
+        own: whether the failing line is in the traced function itself, rather than in a function that it calls.
+        parameters: the parameters of the function with the failing line.
+        vmapped: whether the failing line has variables that ``jax.vmap`` traces.
+        nested: whether tracing went on inside of other tracing; ``None`` if unknown.
+        handed: where the arguments of the traced function came from, if its caller was being traced, innermost first.
+        escapes: lines that may have stored the value that leaked.
+        differences: where two pytrees or types differ.
+        donated_by: calls that may have donated the array, as they are written.
+        names: the names under which the user's code knows modules, such as ``{"jax.numpy": "jnp"}``.
+        alive: the largest arrays that were alive, with the names that hold them, when the error was explained.
+        alive_bytes: the size of each of these arrays.
+    """
+
+    kind: Kind
+    error: str
+    behind: str | None = None
+    stack: Stack = ()
+    source: str | None = None
+    statement: str | None = None
+    node: int | None = None
+    operation: str | None = None
+    library: Frame | None = None
+    type: str | None = None
+    detail: str | None = None
+    traced: Traced | None = None
+    values: tuple[Value, ...] = ()
+    call: JitCall | None = None
+    own: bool = False
+    parameters: tuple[str, ...] = ()
+    vmapped: bool = False
+    nested: bool | None = None
+    handed: tuple[Handed, ...] = ()
+    escapes: tuple[Escape, ...] = ()
+    differences: tuple[Difference, ...] = ()
+    donated_by: tuple[str, ...] = ()
+    names: tuple[tuple[str, str], ...] = ()
+    alive: tuple[str, ...] = ()
+    alive_bytes: tuple[int, ...] = ()
+
+    @property
+    def line(self) -> str | None:
+        """The innermost line of the user's code, such as ``"cell 3:2"``."""
+        return self.stack[-1].location if self.stack else None

@@ -1,0 +1,170 @@
+"""Words what to write instead of code on which JAX raised an exception."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from .quoted import quoted
+
+
+def _write_selection(jnp: str, lax: str) -> str:
+    return (
+        f"Choose between two results with {jnp}.where(condition, a, b), which computes both, or with "
+        f"{lax}.cond(condition, f, g, x), which runs one of two functions."
+    )
+
+
+def _write_logical(function: str, operator: str) -> str:
+    what = f"{function}(…) in place of {operator}" if operator else f"{function}(a < b, b < c) in place of a < b < c"
+    return f"Write {what}. Where the result decides what is computed, use where() or cond() as well."
+
+
+def _write_static(argument: str, type: str, function: str) -> str:
+    return (
+        f"{quoted(argument)} is a Python {type} where {quoted(function)} is called: declare it static. "
+        "The function is then compiled once per value."
+    )
+
+
+REMEDY_NOTES: dict[str, Callable[..., str]] = {
+    "write_selection": _write_selection,
+    "write_while": lambda lax: (
+        f"Use {lax}.while_loop(condition, body, state): both functions take the state, and body returns the next one."
+    ),
+    "write_assert": lambda: (
+        "Check values with jax.experimental.checkify.check() and checkify.checkify(f), or outside of the traced "
+        "function. An assertion on a shape or a dtype works as it is."
+    ),
+    "write_logical": _write_logical,
+    "write_extreme": lambda function, replacement, whole: (
+        f"Use {replacement}(a, b) in place of {function}(a, b), and {whole}(x) for the elements of an array."
+    ),
+    "write_function": lambda function, replacement: f"Use {replacement} in place of {quoted(function)}.",
+    "write_membership": lambda jnp: f"Use {jnp}.isin(x, {jnp}.array([…])) in place of x in […].",
+    "write_mask": lambda jnp: (
+        f"Keep the size: {jnp}.where(mask, x, 0) replaces what is left out, {jnp}.sum(x, where=mask) "
+        f"reduces the rest, {jnp}.where(mask, y, x) is x.at[mask].set(y), and {jnp}.nonzero(mask, size=n) returns n "
+        "indices, padded."
+    ),
+    "write_kept_condition": lambda jnp, lax: (
+        f"Keep the array, and use it in {jnp}.where(condition, a, b) or {lax}.cond(condition, f, g, x)."
+    ),
+    "write_no_condition": lambda jnp, lax: (
+        f"Keep it an array: {jnp}.where chooses between results, {lax}.cond between functions, and "
+        f"{lax}.while_loop repeats a function."
+    ),
+    "write_library": lambda function: (
+        f"{quoted(function)} needs numbers, not traced values. Call it outside of the traced "
+        "function, or use a function "
+        "of JAX in its place. jax.pure_callback() calls it on the host from within the traced function."
+    ),
+    "write_kept_number": lambda need: (
+        f"Keep it an array: leave out {quoted(need)}, or use x.astype() for another type. A Python "
+        "number can be made of "
+        "the result that the function returns."
+    ),
+    "write_sized": lambda function, jnp: (
+        f"{quoted(function)} returns as many elements as the values say. Give it size=n, and fill_value= for the "
+        f"padding, or use {jnp}.where(condition, a, b) with three arguments."
+    ),
+    "write_static": _write_static,
+    "write_static_perhaps": lambda argument, function: (
+        f"If {quoted(argument)} is a Python number wherever {quoted(function)} is called, declare it static: "
+        f'static_argnames="{quoted(argument)}". Whether it is, is unknown here.'
+    ),
+    "write_fori": lambda lax: f"Use {lax}.fori_loop(0, n, body, init), where body(i, carry) returns the next carry.",
+    "write_index": lambda jnp: (
+        f"Make the sequence an array: {jnp}.array(items)[i]. An index that is out of range is then clamped, not an "
+        "error. Functions are chosen with jax.lax.switch(i, functions, x)."
+    ),
+    "write_slice": lambda lax: (
+        f"A slice of known size from a traced position is {lax}.dynamic_slice(x, (start,), (size,)). "
+        "If the size itself "
+        "is traced, keep the whole array and mask it."
+    ),
+    "write_known_size": lambda: (
+        "Take it from what is known during tracing: x.shape, a Python number that the function closes over, or a "
+        "static argument that is a Python number. A size that depends on an array cannot be computed under jit."
+    ),
+    "write_scipy": lambda function: (
+        f"Use jax.scipy, which has many functions under SciPy's names, in place of {quoted(function)}; or call it "
+        "outside of the traced function."
+    ),
+    "write_indexed_array": lambda array, jnp: (
+        f"{quoted(array)} is a NumPy array. Make it a JAX array, {jnp}.asarray({quoted(array)}), "
+        "before it is indexed."
+    ),
+    "write_stored": lambda array, jnp: (
+        f"{quoted(array)} holds numbers. Make it a JAX array, {jnp}.zeros() or {jnp}.asarray({quoted(array)}), and "
+        f"write {quoted(array)} = {quoted(array)}.at[i].set(x)."
+    ),
+    "write_no_numpy": lambda jnp: (
+        f"Use {jnp} in place of NumPy on traced values, or call the function outside of the traced function. "
+        "jax.pure_callback() calls it on the host from within."
+    ),
+    "write_not_static": lambda argument: (
+        f"Do not declare {quoted(argument) or 'an array'} static: arrays are passed as ordinary "
+        "arguments, which are traced."
+    ),
+    "write_tuple": lambda argument: (
+        f"Pass {quoted(argument) or 'it'} as a tuple, if its items are hashable and nothing changes it."
+    ),
+    "write_hashable": lambda argument, type: (
+        f"If {quoted(argument) or 'it'} holds arrays or numbers to compute with, leave it an ordinary "
+        f"argument: a {type} "
+        "of settings becomes a frozen dataclass, or a tuple of pairs."
+        if type == "dict"
+        else f"Pass {quoted(argument) or 'it'} as a frozenset."
+    ),
+    "write_frozen": lambda argument, type: (
+        f"Make {quoted(type) or 'its class'} hashable, for example with "
+        "@dataclasses.dataclass(frozen=True) and hashable "
+        f"fields; or leave {quoted(argument) or 'the argument'} an ordinary argument if it is a pytree."
+    ),
+    "write_returned": lambda function, debug: (
+        f"Return the value from {quoted(function) or 'the function'} in place of storing it. To look at it, use "
+        f'{debug}("{{}}", value).'
+    ),
+    "write_reassigned": lambda name: (
+        f"Use what the donating call returned, {quoted(name)} = f({quoted(name)}), or pass a copy, "
+        f"{quoted(name)}.copy(), "
+        "or do not donate this argument."
+    ),
+    "write_in_domain": lambda domain, jnp: (
+        (
+            f"The operation needs {'a value that is ' if not domain.startswith('a ') else ''}{domain}. "
+            if domain
+            else ""
+        )
+        + f"Replace other inputs before it, as in {jnp}.log({jnp}.where(x > 0, x, 1)): a where() behind "
+        "the operation "
+        "leaves NaN in the gradient."
+    ),
+    "write_carry_dtype": lambda leaf, expected, got: (
+        f"Begin with {quoted(got)}, or convert at the end of the body with .astype(), so that "
+        f"{quoted(leaf) or 'the carry'} "
+        f"stays {quoted(expected)}."
+    ),
+    "write_carry_shape": lambda leaf: (
+        f"Begin with the type that the body returns, or return {quoted(leaf) or 'the carry'} with the "
+        "type it came in. "
+        "A carry cannot grow: allocate it in full and set its elements with .at[i].set()."
+    ),
+    "write_carry_structure": lambda expected: (
+        "Return the carry with the structure that it came in, as the first of the two that a body of scan() returns."
+    ),
+    "write_branch_dtype": lambda expected, got: (
+        f"Convert the result of one branch with .astype(), so that both return {quoted(expected)} or "
+        f"both {quoted(got)}."
+    ),
+    "write_branch_structure": lambda: "Return the same structure with the same shapes from each branch.",
+    "write_same_tree": lambda: (
+        "Pass pytrees with the same containers, keys and lengths; jax.tree.structure(x) shows the structure of each."
+    ),
+    "write_smaller": lambda jax: (
+        f"Delete what is not needed, donate inputs that are replaced ({jax}.jit(f, donate_argnums=0)), recompute "
+        f"intermediate values in the gradient ({jax}.checkpoint), split the batch and accumulate, "
+        "compute in bfloat16, or "
+        "shard arrays over devices."
+    ),
+}

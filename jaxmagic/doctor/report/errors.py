@@ -1,0 +1,190 @@
+"""Words the notes on an exception that JAX raised."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from ... import units
+from ...terminal import printable
+from .error_remedies import REMEDY_NOTES
+from .quoted import quoted
+
+#: How each use of a condition is worded.
+_USES = {
+    "if": "an if statement",
+    "while": "a while loop",
+    "assert": "an assertion",
+    "and": "the operator and",
+    "or": "the operator or",
+    "not": "the operator not",
+    "in": "the operator in",
+    "if … else": "a conditional expression (if … else)",
+    "chain": "a chained comparison",
+    "comprehension": "the condition of a comprehension",
+    "": "Python",
+}
+
+#: How each need of a number is worded.
+_NEEDS = {
+    "shape": "a shape, which has to be known when the function is traced",
+    "slice": "the bounds of a slice, which have to be known when the function is traced",
+    "index": "an index of a Python sequence, which has to be a number",
+    "number": "a Python number",
+}
+
+
+def _typed(text: str, kind: str) -> str:
+    """Word a traced value with its type, as far as they are known."""
+    typed = f" ({kind})" if kind else ""
+    return f"{quoted(text)}{typed} is traced" if text else f"A value{typed} is traced"
+
+
+def _condition(value: str, type: str, use: str) -> str:
+    what = _USES.get(use, quoted(use))
+    return f"{_typed(value, type)}, so it has no value that is true or false yet, but {what} needs one."
+
+
+def _number(value: str, type: str, need: str) -> str:
+    what = _NEEDS.get(need)
+    if what is not None:
+        return f"{_typed(value, type)}, so it has no value yet, but it is used as {what}."
+    return f"{_typed(value, type)}, so it has no value yet, but {quoted(need)} needs one."
+
+
+def _numpy(function: str, type: str) -> str:
+    what = quoted(function) if function else "NumPy"
+    return f"{_typed('', type)}, so it has no value yet, but {what} needs a NumPy array."
+
+
+def _mask(array: str, mask: str, type: str) -> str:
+    what = f"the size of {quoted(f'{array}[{mask}]')}" if array else "the size of the result"
+    return f"{_typed(mask, type)}, so {what} is unknown: it depends on how many elements are true."
+
+
+def _static(argument: str, text: str, function: str, type: str) -> str:
+    who = f"{quoted(argument)} of {quoted(function)} is static" if argument and function else "An argument is static"
+    passed = f" ({quoted(text)})" if text and text != argument else ""
+    return (
+        f"{who}, but the {quoted(type) or 'value'} passed for it{passed} is not hashable. JAX compiles "
+        "once per value of a static argument and looks it up by its hash."
+    )
+
+
+def _leak(name: str, type: str, function: str, location: str, transform: str) -> str:
+    value = f"{quoted(name)} ({type})" if name else f"A value of type {type}" if type else "A value"
+    if not function:
+        return f"{value} was used after the function that traced it had ended. It is unknown which function that was."
+    return (
+        f"{value} was traced by {quoted(function)} ({location}, for {transform}) and used after that "
+        "tracing had ended."
+    )
+
+
+def _depends(function: str, location: str, transform: str, arguments: str) -> str:
+    several = "arguments" if ", " in arguments else "argument"
+    return (
+        f"It depends on the {several} {quoted(arguments)} of {quoted(function)} ({location}), which JAX "
+        f"traces for {transform}."
+    )
+
+
+def _carry(loop: str, leaf: str, expected: str, got: str, aspect: str) -> str:
+    if not expected:
+        return f"The carry of {quoted(loop)} ends with another type or structure than it began with."
+    return (
+        f"{quoted(leaf) or 'The carry'} of {quoted(loop)} begins as {_kind(expected)} and ends as "
+        f"{_kind(got)}{_differing(aspect)}."
+    )
+
+
+def _kind(text: str) -> str:
+    """Put an article before a word such as ``tuple``; types such as ``f32[3]`` have none."""
+    text = quoted(text)
+    return f"{'an' if text[:1] in 'aeiou' else 'a'} {text}" if text.replace(" ", "").isalpha() else text
+
+
+def _differing(aspect: str) -> str:
+    return "" if aspect in ("", "structure") else f": the {quoted(aspect)} differ"
+
+
+def _branches(function: str, leaf: str, expected: str, got: str, aspect: str) -> str:
+    if not expected:
+        return f"The branches of {quoted(function)} return different types or structures."
+    at = f" at {quoted(leaf)}" if leaf else ""
+    return (
+        f"One branch of {quoted(function)} returns {_kind(expected)}{at} and another "
+        f"{_kind(got)}{_differing(aspect)}."
+    )
+
+
+def _pytree(path: str, expected: str, got: str) -> str:
+    if not expected:
+        return "Two pytrees that must have the same structure differ. JAX's message says where."
+    at = f" at {quoted(path)}" if path else ""
+    return (
+        f"Two pytrees that must have the same structure differ{at}: one has {quoted(expected)}, the other "
+        f"{quoted(got)}."
+    )
+
+
+ERROR_NOTES: dict[str, Callable[..., str]] = {
+    "error_condition": _condition,
+    "error_number": _number,
+    "error_numpy": _numpy,
+    "error_mask": _mask,
+    "error_static": _static,
+    "error_leak": _leak,
+    "error_carry": _carry,
+    "error_branches": _branches,
+    "error_pytree": _pytree,
+    "error_deleted": lambda names: (
+        f"{quoted(names) or 'An array'} was donated or deleted: its memory has been freed or used for another array."
+    ),
+    "error_not_finite": lambda operation: (
+        f"{quoted(operation) or 'An operation'} returned NaN or infinity, and JAX's debugging flags "
+        "make that an error."
+    ),
+    "error_memory": lambda: "A device or the host ran out of memory.",
+    "error_depends": _depends,
+    "error_no_argument": lambda function, location, transform: (
+        f"JAX was tracing {quoted(function)} ({location}) for {transform}. The value depends on none "
+        "of its arguments."
+    ),
+    "error_closed_over": lambda name, type, function, location, arguments: (
+        f"{quoted(name)} ({type}) comes from outside: it depends on {quoted(arguments)} of "
+        f"{quoted(function)} ({location})."
+    ),
+    "error_through": lambda calls: f"Calls from there to the line: {printable(calls)}.",
+    "error_handed": lambda parameter, text, location, function, arguments: (
+        f"{quoted(parameter)} is {quoted(text)} in the call at {location}, which depends on {quoted(arguments)} of "
+        f"{quoted(function)}."
+    ),
+    "error_vmapped": lambda: (
+        "The line runs inside jax.vmap, which traces its function. JAX does not say which argument it is."
+    ),
+    "error_behind": lambda error, behind: f"This explains the {error} behind the {behind}.",
+    "error_in_library": lambda function, location: (
+        f"It happened in {quoted(function)} ({location}), which this line calls directly or through other calls."
+    ),
+    "error_fallback": lambda function, code: f"To go on now, call {quoted(function)} without jit: {printable(code)}",
+    "error_differs_too": lambda leaf, expected, got: (
+        f"{quoted(leaf) or 'Another leaf'} differs as well: {quoted(expected)} and {quoted(got)}."
+    ),
+    "error_created": lambda location: f"It was computed at {location}.",
+    "error_escaped": lambda location, code: f"It escaped at {location}: {quoted(code)}",
+    "error_may_escape": lambda location, code: f"It may have escaped at {location}: {quoted(code)}",
+    "error_escape_unknown": lambda: (
+        "Where it escaped is unknown. jax.checking_leaks() raises an error at the end of the function that leaks."
+    ),
+    "error_donor": lambda call: f"Probably donated by {printable(call)}.",
+    "error_donor_unknown": lambda: (
+        "Which call donated or deleted it is unknown: none was found that the code of this line can see."
+    ),
+    "error_alive": lambda array, size_bytes: (
+        f"Alive when this was explained: {quoted(array)}, {units.size(size_bytes)}."
+    ),
+    "error_unknown": lambda error: (
+        f"{quoted(error)} is not an error that JAX raised, or there is no explanation for it yet."
+    ),
+    **REMEDY_NOTES,
+}

@@ -1,0 +1,85 @@
+"""Provides ``explain_error()``, which explains an exception that JAX raised."""
+
+from __future__ import annotations
+
+import sys
+
+from ...errors import NotMeasured
+from ...records.note import Note, note
+from ...runtime.around import is_a, of_type
+from ...runtime.clock import timestamp
+from ...runtime.environment import probe
+from ...runtime.jax_version import require_jax
+from ...session.verbs import keep
+from ..analysis.failures.explanation import explanation
+from ..capture.failures.failure import read_failure
+from ..record.diagnosis import Diagnosis
+
+
+def explain_error(error: BaseException | None = None) -> Diagnosis:
+    """Explain an exception that JAX raised, on the line of your own code.
+
+    The explanation names the traced value, the argument and the function it comes from, and what to write instead.
+    What cannot be known from the exception and its traceback is said to be unknown. The record holds no frame and no
+    array, and is in :func:`history` as well.
+
+    Args:
+        error: the exception; if left out, the last one that Python or IPython has shown.
+
+    Returns:
+        The record. It has one finding, or none and a note if the exception was not raised by JAX or is not known.
+
+    Raises:
+        TypeError: `error` is not an exception.
+        NotMeasured: no exception has been shown yet.
+        JaxNotAvailable: JAX is not installed or too old.
+
+    >>> import jax, jaxmagic
+    >>> @jax.jit
+    ... def relu(x):
+    ...     if x > 0:
+    ...         return x
+    ...     return 0.0
+    >>> try:
+    ...     relu(1.0)
+    ... except jax.errors.TracerBoolConversionError as error:
+    ...     diagnosis = jaxmagic.explain_error(error)
+    >>> print(diagnosis.findings[0].found)
+    x > 0 (bool[]) is traced, so it has no value that is true or false yet, but an if statement needs one.
+    >>> print(diagnosis.findings[0].evidence[-1])
+    To go on now, call relu without jit: relu.__wrapped__(1.0)
+    """
+    if error is None:
+        error = _last()
+    if not is_a(error, BaseException):
+        raise TypeError(f"explain_error(): expected an exception, got {of_type('__name__', type(error))}")
+    require_jax()
+    failure = read_failure(error)
+    notes: tuple[Note, ...] = ()
+    if failure is None:
+        notes = (note("doctor.error_unknown", error=of_type("__name__", type(error))),)
+    return keep(
+        Diagnosis(
+            code=None if failure is None else failure.source,
+            started_at=timestamp(),
+            findings=() if failure is None else (explanation(failure),),
+            looked=("error",),
+            error=of_type("__name__", type(error)),
+            notes=notes,
+            environment=probe(),
+        )
+    )
+
+
+def _last() -> BaseException:
+    """Return the last exception that was shown.
+
+    IPython sets ``sys.last_value``; Python 3.12 and newer set ``sys.last_exc`` to the same.
+    """
+    error = getattr(sys, "last_value", None) or getattr(sys, "last_exc", None)
+    if not isinstance(error, BaseException):
+        raise NotMeasured(
+            "There is no error to explain: none has been shown in this session. Run the cell that fails, then "
+            "%jaxdoctor; or pass an exception, jaxmagic.explain_error(error)."
+        )
+    return error

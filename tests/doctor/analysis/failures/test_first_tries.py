@@ -1,0 +1,507 @@
+"""The four errors that stop most first tries: the line, the argument, the rewritten line and the call without jit."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from failing_cells import Cell
+
+#: Cells that set ``result``; the arguments on which the value depends; whether a line is rewritten.
+CELLS = {
+    "if with two returns": (
+        "x",
+        True,
+        """
+        @jax.jit
+        def f(x):
+            if x > 0:  # here
+                return x
+            else:
+                return -x  # end
+        result = f(-2.0)
+    """,
+    ),
+    "if with an assignment": (
+        "x",
+        True,
+        """
+        @jax.jit
+        def f(x, y):
+            if 0 < x < 3 and not x > 2:  # here
+                y = x * 2 + y  # end
+            return y
+        result = f(1.0, 2.0)
+    """,
+    ),
+    "if with a return that is followed by others": (
+        "x",
+        False,
+        """
+        @jax.jit
+        def f(x):
+            y = x * 2
+            if y > 0:  # here
+                return y
+            return -y
+        result = f(-2.0)
+    """,
+    ),
+    "if with branches of different shapes": (
+        "x",
+        False,
+        """
+        @jax.jit
+        def f(x, y):
+            if x > 0:  # here
+                y = 0.0
+            return y
+        result = f(1.0, jnp.ones(3))
+    """,
+    ),
+    "elif": (
+        "x",
+        False,
+        """
+        @jax.jit
+        def f(x, n=1):
+            if n > 3:
+                x = x + 1
+            elif x > 0:  # here
+                x = x + 2
+            return x
+        f = jax.jit(f.__wrapped__, static_argnames="n")
+        result = f(1.0)
+    """,
+    ),
+    "if with calls": (
+        "x",
+        False,
+        """
+        def g(x):
+            return x + 1
+        @jax.jit
+        def f(x):
+            if x > 0:  # here
+                x = g(x)
+            return x
+        result = f(1.0)
+    """,
+    ),
+    "conditional expression": (
+        "x",
+        True,
+        """
+        @jax.jit
+        def f(x):
+            return x if x > 0 else -x  # here
+        result = f(-3.0)
+    """,
+    ),
+    "while": (
+        "x",
+        True,
+        """
+        @jax.jit
+        def f(x):
+            while x > 1:  # here
+                x = x / 2  # end
+            return x
+        result = f(9.0)
+    """,
+    ),
+    "while with two arrays": (
+        "x",
+        True,
+        """
+        @jax.jit
+        def f(x, y):
+            while not x < 1 or x > 3 * y:  # here
+                x = x / y  # end
+            return x
+        result = f(9.0, jnp.float32(2))
+    """,
+    ),
+    "while with a number as the condition": (
+        "x",
+        False,
+        """
+        @jax.jit
+        def f(x):
+            while x:  # here
+                x = x - 1
+            return x
+        result = f(3.0)
+    """,
+    ),
+    "while with an integer that becomes a float": (
+        "x",
+        False,
+        """
+        @jax.jit
+        def f(x):
+            while x > 1:  # here
+                x = x / 2
+            return x
+        result = f(9)
+    """,
+    ),
+    "not": (
+        "x",
+        True,
+        """
+        @jax.jit
+        def f(x):
+            y = not x  # here
+            return y
+        result = f(0.0)
+    """,
+    ),
+    "assert": (
+        "x",
+        False,
+        """
+        @jax.jit
+        def f(x):
+            assert x > 0  # here
+            return x
+        result = f(1.0)
+    """,
+    ),
+    "and": (
+        "x",
+        False,
+        """
+        @jax.jit
+        def f(x, y):
+            return x and y  # here
+        result = f(1.0, 2.0)
+    """,
+    ),
+    "max": (
+        "x, y",
+        True,
+        """
+        @jax.jit
+        def f(x, y):
+            return max(x, y) + 1  # here
+        result = f(1.0, 2.0)
+    """,
+    ),
+    "in": (
+        "x",
+        False,
+        """
+        @jax.jit
+        def f(x):
+            return x in [1, 2]  # here
+        result = f(1)
+    """,
+    ),
+    "flag": (
+        "train",
+        True,
+        """
+        @jax.jit
+        def f(x, train):
+            if train:  # here
+                return x + 1
+            return x
+        result = f(1.0, True)
+    """,
+    ),
+    "leaf of a dictionary": (
+        "params['w']",
+        False,
+        """
+        @jax.jit
+        def f(params):
+            h = params["w"].sum()
+            if h > 0:  # here
+                return params["b"]
+            return h
+        result = f({"w": jnp.ones(3), "b": 2.0})
+    """,
+    ),
+    "float": (
+        "x",
+        True,
+        """
+        @jax.jit
+        def f(x):
+            return float(x) * 2  # here
+        result = f(1.5)
+    """,
+    ),
+    "int": (
+        "x",
+        True,
+        """
+        @jax.jit
+        def f(x):
+            return int(x) + 1  # here
+        result = f(-1.5)
+    """,
+    ),
+    "item": (
+        "x",
+        True,
+        """
+        @jax.jit
+        def f(x):
+            return x.item() + 1  # here
+        result = f(1.5)
+    """,
+    ),
+    "float in a shape": (
+        "n",
+        False,
+        """
+        @jax.jit
+        def f(n):
+            return jnp.zeros(int(n))  # here
+        result = f(jnp.float32(2))
+    """,
+    ),
+    "math": (
+        "x",
+        True,
+        """
+        @jax.jit
+        def f(x):
+            y = math.sqrt(x + 1)  # here
+            return y
+        result = f(3.0)
+    """,
+    ),
+    "math with a base": (
+        "x",
+        False,
+        """
+        @jax.jit
+        def f(x):
+            y = math.log(x, 2)  # here
+            return y
+        result = f(3.0)
+    """,
+    ),
+    "a number that is used as an array elsewhere": (
+        "n",
+        False,
+        """
+        @jax.jit
+        def f(x, n):
+            y = n.astype(float)
+            return x[:n] * y  # here
+        result = f(jnp.ones(6), 3)
+    """,
+    ),
+    "arange": (
+        "n",
+        True,
+        """
+        @jax.jit
+        def f(n):
+            return jnp.arange(n)  # here
+        result = f(3)
+    """,
+    ),
+    "zeros": (
+        "n",
+        True,
+        """
+        @jax.jit
+        def f(n, x):
+            return jnp.zeros((n, 2)) + x  # here
+        result = f(3, x=1.0)
+    """,
+    ),
+    "reshape": (
+        "n",
+        True,
+        """
+        @jax.jit
+        def f(x, n):
+            return x.reshape(n, -1)  # here
+        result = f(jnp.ones(6), n=3)
+    """,
+    ),
+    "slice": (
+        "n",
+        True,
+        """
+        @jax.jit
+        def f(x, n):
+            return x[:n]  # here
+        result = f(jnp.ones(6), 3)
+    """,
+    ),
+    "axis": (
+        "n",
+        True,
+        """
+        @jax.jit
+        def f(x, n):
+            return x.sum(axis=n)  # here
+        result = f(jnp.ones((2, 3)), 1)
+    """,
+    ),
+    "nonzero": (
+        "x",
+        False,
+        """
+        @jax.jit
+        def f(x):
+            return jnp.nonzero(x)[0]  # here
+        result = f(jnp.ones(3))
+    """,
+    ),
+    "range": (
+        "n",
+        True,
+        """
+        @jax.jit
+        def f(x, n):
+            for i in range(n):  # here
+                x = x + i
+            return x
+        result = f(1.0, 3)
+    """,
+    ),
+    "range of an array": (
+        "n",
+        False,
+        """
+        @jax.jit
+        def f(x, n):
+            for i in range(n):  # here
+                x = x + i
+            return x
+        result = f(1.0, jnp.int32(3))
+    """,
+    ),
+    "range of something else that depends on it": (
+        "n",
+        False,
+        """
+        @jax.jit
+        def f(x, n):
+            n = n + 1
+            for i in range(n):  # here
+                x = x + i
+            return x
+        result = f(1.0, 3)
+    """,
+    ),
+    "list": (
+        "i",
+        True,
+        """
+        @jax.jit
+        def f(i):
+            return [1, 2, 3][i]  # here
+        result = f(jnp.int32(1))
+    """,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", CELLS)
+def test_the_line_and_the_argument_are_named(name: str) -> None:
+    arguments, _, source = CELLS[name]
+    cell = Cell(source)
+    assert cell.finding.line == cell.here
+    assert cell.failure.traced is not None
+    assert ", ".join(cell.failure.traced.arguments) == arguments
+    assert arguments in cell.said
+    assert "f (" in cell.said
+
+
+@pytest.mark.parametrize("name", CELLS)
+def test_the_rewritten_line_computes_what_the_call_without_jit_does(name: str) -> None:
+    _, has_code, source = CELLS[name]
+    cell = Cell(source)
+    assert cell.fallback is not None
+    expected = eval(cell.fallback, cell.names)
+    code = cell.finding.code
+    assert (code is not None) == has_code
+    if code is not None:
+        again = cell.rewritten(code)
+        assert again.error is None, code
+        np.testing.assert_allclose(again.names["result"], expected)
+
+
+def test_a_static_argument_is_proposed_for_python_numbers_alone() -> None:
+    for name, (argument, _, source) in CELLS.items():
+        proposed = "static_argnames" in (Cell(source).finding.code or "") + Cell(source).said
+        assert proposed == (name in {"flag", "arange", "zeros", "reshape", "slice", "axis", "range"}), (
+            name,
+            argument,
+        )
+
+
+def test_an_argument_of_unknown_type_is_static_under_a_condition() -> None:
+    cell = Cell("""
+        sizes = {"a": 3}
+        @jax.jit
+        def f(n):
+            return jnp.zeros(n)  # here
+        f(sizes.get("a"))
+    """)
+    assert "If n is a Python number wherever f is called" in cell.said
+    assert cell.finding.code is None
+
+
+def test_what_a_function_returns_is_traced_even_for_a_static_argument() -> None:
+    cell = Cell("""
+        @jax.jit
+        def f(n):
+            return jnp.zeros(abs(n))  # here
+        f(3)
+    """)
+    assert "static_argnames" not in cell.said
+
+
+UNHASHABLE = {
+    "list": ("cfg", True, "cfg=[1, 2]"),
+    "name of a list": ("cfg", True, "cfg=settings"),
+    "nested list": ("cfg", False, "cfg=[[1], 2]"),
+    "positional": ("cfg", True, "[1, 2]"),
+    "dict": ("cfg", False, "{0: 1}"),
+    "array": ("cfg", False, "jnp.ones(2)"),
+}
+
+
+@pytest.mark.parametrize("name", UNHASHABLE)
+def test_an_unhashable_static_argument(name: str) -> None:
+    argument, has_code, passed = UNHASHABLE[name]
+    cell = Cell(f"""
+        settings = [1, 2]
+        @functools.partial(jax.jit, static_argnames="cfg")
+        def f(x, cfg):
+            return x * (cfg[0] if not isinstance(cfg[0], list) else 1)
+        result = f(2.0, {passed})  # here
+    """)
+    assert cell.finding.line == cell.here
+    assert cell.finding.found.facts["argument"] == argument
+    assert cell.fallback is not None
+    expected = eval(cell.fallback, cell.names)
+    assert (cell.finding.code is not None) == has_code
+    if cell.finding.code is not None:
+        again = cell.rewritten(cell.finding.code)
+        assert again.error is None
+        np.testing.assert_allclose(again.names["result"], expected)
+
+
+def test_an_unhashable_static_argument_inside_of_another_jitted_function() -> None:
+    cell = Cell("""
+        @functools.partial(jax.jit, static_argnums=(1, 2))
+        def g(x, a, b):
+            return x
+        @jax.jit
+        def f(x):
+            return g(x, 1, {"k": 1})  # here
+        f(1.0)
+    """)
+    assert cell.finding.line == cell.here
+    assert cell.finding.found.facts["argument"] == "b"
+    assert cell.fallback == "g.__wrapped__(x, 1, {'k': 1})"

@@ -1,0 +1,328 @@
+"""The other errors: what is named, and that a rewritten line computes the right numbers."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from failing_cells import Cell
+
+from jaxmagic.doctor.report.errors import ERROR_NOTES
+
+
+@pytest.mark.parametrize(
+    ("line", "code", "expected"),
+    [
+        ("y = np.sin(x)", "y = jnp.sin(x)", np.sin([1, 2, 3])),
+        ("y = np.where(x > 1, x, 0)", "y = jnp.where(x > 1, x, 0)", [0, 2, 3]),
+        ("y = np.concatenate([x, x], axis=0)", "y = jnp.concatenate([x, x], axis=0)", [1, 2, 3, 1, 2, 3]),
+        ("y = np.asarray(x)", "y = jnp.asarray(x)", [1, 2, 3]),
+        ("y = np.concatenate([x, x], dtype=float)", None, None),
+        ("y = np.arange(3)[x > 1]", None, None),
+    ],
+)
+def test_numpy_on_a_traced_value(line: str, code: str | None, expected: object) -> None:
+    cell = Cell(f"""
+        @jax.jit
+        def f(x):
+            {line}  # here
+            return y
+        result = f(jnp.array([1.0, 2.0, 3.0]))
+    """)
+    assert cell.failure.error == "TracerArrayConversionError"
+    assert cell.finding.line == cell.here
+    assert "argument x of f" in cell.said
+    assert cell.finding.code == code
+    if code is not None:
+        again = cell.rewritten(code)
+        assert again.error is None
+        np.testing.assert_allclose(again.names["result"], expected, rtol=1e-6)
+
+
+def test_a_library_that_needs_numpy_arrays_is_named() -> None:
+    cell = Cell("""
+        import statistics
+        @jax.jit
+        def f(x):
+            return statistics.fmean([x, x])  # here
+        f(1.0)
+    """)
+    assert cell.finding.line == cell.here
+    assert "fmean" in cell.said
+    assert "pure_callback" in cell.said
+    assert cell.finding.code is None
+
+
+@pytest.mark.parametrize(
+    ("line", "code", "expected"),
+    [
+        ("y = x[m].sum()", "y = jnp.where(m, x, 0).sum()", 5),
+        ("y = x[x > 1].mean()", "y = x.mean(where=x > 1)", 2.5),
+        ("y = x[m]", None, None),
+        ("y = x[m].max()", None, None),
+        ("y = x.at[m].set(-1)", "y = jnp.where(m, -1, x)", [1, -1, -1]),
+        ("y = x.at[x > 2].add(1)", "y = jnp.where(x > 2, x + 1, x)", [1, 2, 4]),
+        ("y = x.at[m].set(x)", None, None),
+        ("y = x.at[m].divide(2)", None, None),
+    ],
+)
+def test_a_traced_mask(line: str, code: str | None, expected: object) -> None:
+    cell = Cell(f"""
+        @jax.jit
+        def f(x):
+            m = x > 1
+            {line}  # here
+            return y
+        result = f(jnp.array([1.0, 2.0, 3.0]))
+    """)
+    assert cell.failure.error == "NonConcreteBooleanIndexError"
+    assert cell.finding.line == cell.here
+    assert "argument x of f" in cell.said
+    assert "bool[3]" in cell.said
+    assert cell.finding.code == code
+    if code is not None:
+        again = cell.rewritten(code)
+        assert again.error is None
+        np.testing.assert_allclose(again.names["result"], expected)
+
+
+@pytest.mark.parametrize(
+    ("store", "read", "name"),
+    [
+        ("cache.append(y)", "cache[0]", "cache[0]"),
+        ("cache.append(x)", "cache[0]", "cache[0]"),
+        ("book['y'] = y", "book['y']", "book['y']"),
+        ("box.y = y", "box.y", "box.y"),
+        ("global kept; kept = y", "kept", "kept"),
+    ],
+)
+def test_a_leak_is_traced_to_the_line_where_it_escaped(store: str, read: str, name: str) -> None:
+    cell = Cell(f"""
+        class Box: pass
+        cache, book, box = [], {{}}, Box()
+        @jax.jit
+        def f(x):
+            local = []
+            y = jnp.sin(x)
+            local.append(y)
+            {store}
+            return y
+        f(1.0)
+        {read} + 1  # here
+    """)
+    assert cell.failure.error == "UnexpectedTracerError"
+    assert cell.finding.line == cell.here
+    assert f"{name} (f32[]) was traced by f" in cell.said
+    assert f"It escaped at {cell.file}:9: {store.rpartition('; ')[2]}" in cell.said
+    assert "local" not in cell.said
+
+
+def test_a_leak_from_another_function_is_unknown() -> None:
+    cell = Cell("""
+        cache = []
+        def keep(x):
+            cache.append(x)
+        @jax.jit
+        def f(x):
+            keep(x * 2)
+            return x
+        f(1.0)
+        cache[0] + 1  # here
+    """)
+    assert "Where it escaped is unknown" in cell.said
+    assert "jax.checking_leaks()" in cell.said
+
+
+def test_a_donated_array_and_the_call_that_donated_it() -> None:
+    cell = Cell("""
+        f = jax.jit(lambda x: x + 1, donate_argnums=0)
+        x = jnp.ones(3)
+        y = f(x)
+        def other():
+            f(x)
+        x + 1  # here
+    """)
+    assert cell.finding.line == cell.here
+    assert "x was donated or deleted" in cell.said
+    assert f"Probably donated by f(x) ({cell.file}:4)" in cell.said
+    assert f"{cell.file}:6" not in cell.said
+
+
+def test_a_donated_array_in_a_dictionary_that_is_passed_again() -> None:
+    cell = Cell("""
+        @functools.partial(jax.jit, donate_argnames="state")
+        def step(state):
+            return {"w": state["w"] + 1}
+        def train(state):
+            step(state=state)
+            return step(state=state)  # here
+        train({"w": jnp.ones(3)})
+    """)
+    assert cell.finding.line == cell.here
+    assert "state['w'] was donated or deleted" in cell.said
+    assert "Probably donated by step(state=state)" in cell.said
+
+
+def test_who_deleted_an_array_may_be_unknown() -> None:
+    cell = Cell("""
+        x = jnp.ones(3)
+        x.delete()
+        print(x)  # here
+    """)
+    assert cell.finding.line == cell.here
+    assert "Which call donated or deleted it is unknown" in cell.said
+
+
+@pytest.mark.parametrize(("line", "operation"), [("jnp.log(y)", "log"), ("(y + 1) / (y + 1)", "div")])
+def test_nan_inside_of_a_jitted_function(line: str, operation: str) -> None:
+    cell = Cell(f"""
+        @jax.jit
+        def f(x):
+            y = x - 1
+            return {line}  # here
+        with jax.debug_nans(True):
+            f(jnp.float32(0))
+    """)
+    assert cell.finding.line == cell.here
+    assert f"{operation} returned NaN or infinity" in cell.said
+
+
+CARRIES = {
+    "scan, dtype": ("lax.scan(lambda c, x: (c + x, x), jnp.int32(0), jnp.arange(3.0))", "c", "i32[]", "f32[]"),
+    "scan, leaf": (
+        "lax.scan(lambda c, x: ({'a': (c['a'][0], c['a'][1][:1])}, x), {'a': (0, jnp.ones(2))}, jnp.arange(3.0))",
+        "c['a'][1]",
+        "f32[2]",
+        "f32[1]",
+    ),
+    "while": (
+        "lax.while_loop(lambda s: s[0] < 3, lambda s: (s[0] + 1, s[1][:1]), (0, jnp.ones(2)))",
+        "s[1]",
+        "f32[2]",
+        "f32[1]",
+    ),
+    "fori": ("lax.fori_loop(0, 3, lambda i, c: c + 1.5, jnp.int32(0))", "carry", "i32[]", "f32[]"),
+    "structure": ("lax.while_loop(lambda s: s[0] < 3, lambda s: [s[0] + 1, s[1]], (0, 1.0))", "s", "tuple", "list"),
+}
+
+
+@pytest.mark.parametrize("name", CARRIES)
+def test_a_carry_that_changes(name: str) -> None:
+    line, leaf, expected, got = CARRIES[name]
+    cell = Cell(f"""
+        @jax.jit
+        def f(x):
+            return {line}  # here
+        f(1.0)
+    """)
+    assert cell.finding.line == cell.here
+    facts = cell.finding.found.facts
+    assert (facts["leaf"], facts["expected"], facts["got"]) == (leaf, expected, got)
+
+
+def test_all_leaves_of_a_carry_that_change_are_named() -> None:
+    cell = Cell(
+        "lax.scan(lambda c, x: ((c[0] + x, c[1] * 1j), x), (jnp.int32(0), jnp.ones(2)), jnp.arange(3.0))  # here"
+    )
+    assert "c[0] of scan begins as i32[] and ends as f32[]: the dtypes differ." in cell.said
+    assert "c[1] differs as well: f32[2] and c64[2]." in cell.said
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        (
+            "lax.cond(True, lambda x: x, lambda x: x.astype(int), x)",
+            "returns f32[] and another i32[]: the dtypes differ",
+        ),
+        (
+            "lax.cond(True, lambda x: {'a': x}, lambda x: {'a': x[None]}, x)",
+            "returns f32[] at ['a'] and another f32[1]",
+        ),
+        ("lax.switch(1, [lambda x: (x, x), lambda x: [x, x]], x)", "returns a tuple and another a list"),
+    ],
+)
+def test_branches_that_differ(line: str, words: str) -> None:
+    cell = Cell(f"""
+        x = jnp.float32(1)
+        {line}  # here
+    """)
+    assert cell.finding.line == cell.here
+    assert words in cell.said
+
+
+@pytest.mark.parametrize(
+    ("line", "first", "other"),
+    [
+        ("jax.tree.map(lambda a, b: a, {'a': 1, 'b': 2}, {'a': 1, 'c': 2})", "'b'", "'c'"),
+        ("jax.tree.map(lambda a, b: a, (1, (2, 3)), (1, [2, 3]))", "tuple", "[2, 3]|list"),
+        ("jax.tree.map(lambda a, b: a, (1, 2), (1, 2, 3))", "tuple of length 2", "of length 3"),
+    ],
+)
+def test_pytrees_that_differ(line: str, first: str, other: str) -> None:
+    cell = Cell(f"{line}  # here")
+    assert cell.failure.kind == "pytree"
+    assert cell.finding.line == cell.here
+    assert first in cell.said
+    assert any(each in cell.said for each in other.split("|"))
+
+
+def test_out_of_memory_lists_what_is_alive() -> None:
+    cell = Cell("""
+        activations = jnp.ones((1000, 250))
+        jnp.ones((10**13,)).block_until_ready()  # here
+    """)
+    assert cell.finding.line == cell.here
+    assert "activations f32[1000,250]" in cell.said
+    assert "donate" in cell.said
+
+
+#: What the remedies without code recommend, under jit.
+RECOMMENDED = {
+    "write_selection": "lax.cond(x > 0, jnp.sin, jnp.cos, x)",
+    "write_while": "lax.while_loop(lambda s: s > 1, lambda s: s / 2, x)",
+    "write_logical": "jnp.where(jnp.logical_or(x > 0, x < -1), x, 0)",
+    "write_extreme": "jnp.maximum(x, 1) + jnp.max(jnp.stack([x, x]))",
+    "write_membership": "jnp.isin(x, jnp.array([1, 2]))",
+    "write_mask": "jnp.nonzero(jnp.arange(3) > x, size=2)[0] + jnp.sum(jnp.arange(3), where=jnp.arange(3) > x)",
+    "write_sized": "jnp.unique(jnp.stack([x, x]), size=2, fill_value=0)",
+    "write_fori": "lax.fori_loop(0, n, lambda i, c: c + i, x)",
+    "write_index": "jnp.array([1, 2, 3])[n] + lax.switch(n, [jnp.sin, jnp.cos], x)",
+    "write_slice": "lax.dynamic_slice(jnp.arange(9), (n,), (2,))",
+    "write_stored": "jnp.zeros(3).at[n].set(x)",
+    "write_indexed_array": "jnp.asarray(np.arange(3))[n]",
+    "write_library": "jax.pure_callback(lambda v: np.float32(math.sin(v)), jax.ShapeDtypeStruct((), jnp.float32), x)",
+    "write_scipy": "jax.scipy.special.expit(x)",
+    "write_returned": "(jax.debug.print('{}', x), x)[1]",
+    "write_in_domain": "jax.grad(lambda x: jnp.log(jnp.where(x > 0, x, 1)))(x)",
+    "write_assert": "checkify.checkify(lambda v: checkify.check(v > 0, 'no'))(x)[0]",
+}
+
+
+@pytest.mark.parametrize("kind", RECOMMENDED)
+def test_what_a_remedy_recommends_runs_under_jit(kind: str) -> None:
+    assert kind in ERROR_NOTES
+    cell = Cell(f"""
+        from jax.experimental import checkify
+        import jax.scipy
+        result = jax.jit(lambda x, n: {RECOMMENDED[kind]})(jnp.float32(1), 1)
+    """)
+    assert cell.error is None
+
+
+def test_an_index_that_is_out_of_range_is_clamped() -> None:
+    assert int(Cell("result = jax.jit(lambda i: jnp.array([1, 2, 3])[i])(9)").names["result"]) == 3
+
+
+def test_a_value_that_is_stored_in_a_numpy_array() -> None:
+    cell = Cell("""
+        @jax.jit
+        def f(x):
+            a = np.zeros(3)
+            a[0] = x  # here
+            return a
+        f(1.0)
+    """)
+    assert cell.finding.line == cell.here
+    assert "but a[0] needs" in cell.said
+    assert "0 (f32[])" not in cell.said
+    assert "a.at[i].set(x)" in cell.said

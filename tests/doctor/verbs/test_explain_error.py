@@ -1,0 +1,70 @@
+"""``explain_error()``: its record, and what it says without an error."""
+
+from __future__ import annotations
+
+import sys
+
+import pytest
+from failing_cells import Cell, sentence
+
+import jaxmagic
+
+CELL = """
+    @jax.jit
+    def f(x):
+        return float(x)  # here
+    f(1.0)
+"""
+
+
+@pytest.fixture(autouse=True)
+def _nothing_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("last_value", "last_exc"):
+        monkeypatch.delattr(sys, name, raising=False)
+
+
+def test_the_record_has_one_finding_and_is_kept() -> None:
+    cell = Cell(CELL)
+    diagnosis = jaxmagic.explain_error(cell.error)
+    assert [each.rule for each in diagnosis.findings] == ["error"]
+    assert diagnosis.findings[0].line == cell.here
+    assert diagnosis.error == "ConcretizationTypeError"
+    assert diagnosis.code == "return float(x)  # here"
+    assert jaxmagic.last() is diagnosis
+
+
+@pytest.mark.parametrize("name", ["last_value", "last_exc"])
+def test_the_last_error_that_was_shown_is_explained(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    cell = Cell(CELL)
+    monkeypatch.setattr(sys, name, cell.error, raising=False)
+    assert jaxmagic.explain_error().findings[0].line == cell.here
+
+
+def test_without_an_error_there_is_nothing_to_explain() -> None:
+    with pytest.raises(jaxmagic.NotMeasured, match="There is no error to explain"):
+        jaxmagic.explain_error()
+
+
+def test_what_is_no_exception_is_rejected() -> None:
+    with pytest.raises(TypeError, match=r"explain_error\(\): expected an exception, got str"):
+        jaxmagic.explain_error("ConcretizationTypeError")  # type: ignore[arg-type]
+
+
+def test_an_exception_of_another_origin_has_a_note_and_no_finding() -> None:
+    diagnosis = jaxmagic.explain_error(KeyError("a"))
+    assert diagnosis.findings == ()
+    assert [sentence(each) for each in diagnosis.notes] == [
+        "KeyError is not an error that JAX raised, or there is no explanation for it yet."
+    ]
+
+
+def test_the_type_of_an_exception_may_be_as_odd_as_it_likes() -> None:
+    class Odd(type):
+        @property
+        def __name__(cls) -> str:
+            raise AssertionError("asked for its name")
+
+    class Error(Exception, metaclass=Odd):
+        pass
+
+    assert jaxmagic.explain_error(Error()).error == "Error"
