@@ -9,11 +9,16 @@ from IPython.core.error import UsageError
 from IPython.core.interactiveshell import InteractiveShell
 from IPython.core.magic_arguments import argument, magic_arguments
 
+from ..errors import NotMeasured
 from ..magics import options
+from ..magics.block import show
 from ..magics.called_magic import run_called
 from ..magics.declare import JaxMagics, of_all_that_run_once, recorded_by
+from ..magics.once import shown_already
 from ..magics.recorder import Recorder
+from .record.diagnosis import Diagnosis
 from .verbs.diagnose import examination
+from .verbs.explain_error import explain_error
 
 
 def _recorder(shell: InteractiveShell, arguments: argparse.Namespace, shown: bool) -> Recorder:
@@ -21,6 +26,20 @@ def _recorder(shell: InteractiveShell, arguments: argparse.Namespace, shown: boo
         return examination(only=arguments.only, repeat=arguments.repeat, memory_bytes=arguments.memory)
     except ValueError as error:
         raise UsageError(f"--{error}. Nothing was run.") from None
+
+
+def _explain(magics: JaxMagics, arguments: argparse.Namespace) -> Diagnosis | None:
+    """Explain the last error."""
+    try:
+        record = explain_error()
+    except NotMeasured as error:
+        raise UsageError(f"%jaxdoctor has nothing to run. {error}") from None
+    if arguments.v:
+        magics.shell.user_ns[arguments.v] = record
+    if arguments.q:
+        return record if arguments.o else None
+    show(record, magics.style, explain=arguments.explain)
+    return shown_already(record) if arguments.o else None
 
 
 @magic_arguments("jaxdoctor")
@@ -51,5 +70,12 @@ def jaxdoctor(magics: JaxMagics, line: str, cell: str | None = None, local_ns: d
     The code runs once, once more with its waits and lines recorded, at most twice undisturbed, and once under the JAX
     profiler. Code that assigns, donates or changes what it reads runs only once, unless ``--repeat`` is given. Its
     value is the value of the last run.
+
+    Without code, in the cell after an error that JAX raised, it explains the error::
+
+        %jaxdoctor
     """
+    words, statement = options.split(line, jaxdoctor.parser)
+    if cell is None and options.only_comment(statement):
+        return _explain(magics, options.parse(words, jaxdoctor.parser))
     return run_called(magics.shell, "jaxdoctor", jaxdoctor.parser, line, cell, local_ns)

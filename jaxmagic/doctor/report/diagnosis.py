@@ -43,6 +43,9 @@ def report(diagnosis: Diagnosis, style: Style, explain: bool) -> Iterator[Block]
 def headline(diagnosis: Diagnosis, digits: int) -> str:
     """Summarize how much was found, and the costliest finding."""
     findings = diagnosis.findings
+    if diagnosis.error is not None and not diagnosis.runs:
+        place = next((f" at {each.line}" for each in findings if each.line), "")
+        return f"{diagnosis.error}{place}." if findings else f"{diagnosis.error}: not explained."
     run = "" if diagnosis.wall_ns is None else f"; a run takes {units.time(diagnosis.wall_ns, digits)}"
     if findings:
         return f"{units.count(len(findings), 'finding')}{run}."

@@ -20,6 +20,12 @@ def test_the_headline_says_how_much_was_found(diagnosis: Any) -> None:
     assert headline(diagnosis(findings=(), looked=(), first=None, warm=()), 3) == "Nothing was looked for."
 
 
+def test_the_headline_of_an_error_names_it_and_its_line(diagnosis: Any, rule_finding: Any) -> None:
+    nothing_ran = {"error": "TypeError", "first": None, "observed": None, "warm": ()}
+    assert headline(diagnosis(findings=(rule_finding(),), **nothing_ran), 3) == "TypeError at cell 3:2."
+    assert headline(diagnosis(findings=(), **nothing_ran), 3) == "TypeError: not explained."
+
+
 @pytest.mark.parametrize(
     ("changes", "words"),
     [

@@ -1,0 +1,92 @@
+"""``%jaxdoctor`` in a shell: with code, and without it after an error."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from IPython.core.error import UsageError
+from shells import Session
+
+import jaxmagic
+
+FAILS = "@jax.jit\ndef relu(v):\n    if v > 0:\n        return v\n    return 0.0\nrelu(1.0)"
+
+
+@pytest.fixture
+def raising(session: Session, monkeypatch: pytest.MonkeyPatch) -> Session:
+    """A shell that shows tracebacks, as in front of somebody."""
+    import sys
+
+    for name in ("last_value", "last_exc", "last_type", "last_traceback"):
+        monkeypatch.setattr(sys, name, None, raising=False)
+    del session.shell.showtraceback
+    return session
+
+
+def test_a_cell_of_it_lists_its_findings_and_keeps_its_value(session: Session) -> None:
+    session.run("%%jaxdoctor -v found\nz = jax.jit(lambda v: v + 1)(x)\nz")
+    assert session.report.startswith("1 finding; a run takes ")
+    assert "<lambda> compiles once in every run because it is a new function object" in " ".join(
+        session.report.split()
+    )
+    found = session.shell.user_ns["found"]
+    assert found is jaxmagic.last()
+    assert [each.line for each in found.findings] == ["cell 3:2"]
+    assert float(session.shell.user_ns["z"][0, 0]) == 2.0
+
+
+def test_a_line_of_it_in_a_function_returns_its_record(session: Session) -> None:
+    session.run("def look():\n    found = %jaxdoctor -q -o f(x)\n    return found\nfound = look()")
+    assert session.shell.user_ns["found"].findings == ()
+    assert session.published == []
+
+
+def test_without_code_it_explains_the_last_error(raising: Session) -> None:
+    raising.run(FAILS, fails=Exception)
+    raising.run("%jaxdoctor -v found")
+    assert raising.report.startswith("TracerBoolConversionError at cell 3:3.")
+    (finding,) = raising.shell.user_ns["found"].findings
+    assert finding.source == "if v > 0:"
+    raising.run("record = %jaxdoctor -q -o")
+    assert raising.shell.user_ns["record"].findings == (finding,)
+
+
+def test_an_error_of_python_s_own_is_not_explained(raising: Session) -> None:
+    raising.run("1 / 0", fails=ZeroDivisionError)
+    raising.run("%jaxdoctor")
+    assert raising.report.startswith("ZeroDivisionError: not explained.")
+
+
+@pytest.mark.parametrize("line", ["%jaxdoctor", "%jaxdoctor -q  # nothing"])
+def test_without_code_and_without_an_error_there_is_nothing_to_do(raising: Session, line: str) -> None:
+    error = raising.run(line, fails=UsageError)
+    assert "%jaxdoctor has nothing to run. There is no error to explain" in str(error)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ("--only sleep", "expected names of rules"),
+        ("--memory 16", "expected a size with a unit"),
+        ("--memory 0GiB", "expected a size of at least a byte"),
+        ("--top 0", "expected a positive integer"),
+    ],
+)
+def test_mistakes_are_told_before_anything_runs(session: Session, options: str, message: str) -> None:
+    error = session.run(f"%jaxdoctor {options} undefined_function()", fails=UsageError)
+    assert message in str(error)
+
+
+def test_rules_are_explained_on_request(session: Session) -> None:
+    session.run("%jaxdoctor --explain --only recompile jax.jit(lambda v: v + 1)(x);")
+    text = " ".join(session.report.split())
+    assert "recompile: Something compiles" in text
+    assert "Source: https://" in text
+
+
+def test_the_code_of_a_failing_run_raises_and_the_error_can_be_explained(raising: Session) -> None:
+    error: Any = raising.run(FAILS.replace("relu(1.0)", "%jaxdoctor relu(1.0)"), fails=Exception)
+    assert type(error).__name__ == "TracerBoolConversionError"
+    raising.run("%jaxdoctor")
+    assert raising.report.startswith("TracerBoolConversionError at cell 3:3.")
