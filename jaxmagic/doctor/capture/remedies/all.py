@@ -1,0 +1,23 @@
+"""All remedies that can be applied mechanically, by the rule that recommends them."""
+
+from __future__ import annotations
+
+from ....records.note import note
+from ...record.finding import RuleFinding
+from . import donation, not_jitted, precision, recompile, transfer
+from .remedy import Change, NotTried, Remedy, Sizes
+from .tried_code import TriedCode
+
+
+def _with_cache(finding: RuleFinding, code: TriedCode) -> Change | Sizes:
+    raise NotTried(note("doctor.not_tried_cache"))
+
+
+REMEDIES: dict[str, Remedy] = {
+    "recompile": recompile.propose,
+    "compile-time": _with_cache,
+    "not-jitted": not_jitted.propose,
+    "transfer": transfer.propose,
+    "donation": donation.propose,
+    "precision": precision.propose,
+}
