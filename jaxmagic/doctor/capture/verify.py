@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import replace
+from functools import partial
 from typing import Any, NamedTuple
 
 from ...errors import message_of
@@ -13,8 +15,8 @@ from ...runtime.clock import Clock, now_ns
 from ..record.finding import RuleFinding, Verified
 from .remedies.all import REMEDIES
 from .remedies.effects import fresh_values
-from .remedies.measured_remedy import Run, measured
-from .remedies.remedy import Change, NotTried, Sizes
+from .remedies.measured_remedy import Run, failure, measured
+from .remedies.remedy import Builds, Change, NotTried, Sizes
 from .remedies.tried_code import TriedCode
 
 #: Two pairs of first runs, and the rounds that an interval needs: four, of three runs each.
@@ -83,12 +85,13 @@ def _tried(
         proposed = propose(finding, trial.code)
         if isinstance(proposed, Sizes):
             return _compared(proposed), False
+        if isinstance(proposed, Builds):
+            return _built(proposed, trial, deadline_ns, clock)
         return _measured(finding, proposed, trial, deadline_ns, clock)
     except NotTried as problem:
-        return Verified(notes=(problem.why,)), False
+        return Verified(notes=problem.notes), False
     except Exception as error:
-        text = (message_of(error).splitlines() or [""])[0][:100]
-        return Verified(notes=(note("doctor.not_tried_failed", error=f"{type(error).__name__}: {text}"),)), False
+        return Verified(notes=(failure(error),)), False
 
 
 def _compared(sizes: Sizes) -> Verified:
@@ -96,7 +99,35 @@ def _compared(sizes: Sizes) -> Verified:
     return Verified(before_bytes=sizes.before_bytes, after_bytes=sizes.after_bytes, notes=notes)
 
 
+def _built(builds: Builds, trial: Trial, deadline_ns: int, clock: Clock) -> tuple[Verified, bool]:
+    budget_ns = min((deadline_ns - clock() - 2 * trial.first_ns) // 2, _LONGEST_NS)
+    if budget_ns <= 0:
+        raise NotTried(note("doctor.not_tried_budget"))
+    before, after = Run(builds.before), Run(builds.after)
+    found = measured(before, after, budget_ns=budget_ns, deadline_ns=deadline_ns, clock=clock)
+    notes = tuple(
+        each for each in found.verified.notes if each.kind not in ("doctor.no_outputs", "doctor.tried_runs")
+    )
+    return replace(found.verified, notes=(*builds.notes, *notes)), found.interrupted
+
+
 def _measured(
+    finding: RuleFinding, change: Change, trial: Trial, deadline_ns: int, clock: Clock
+) -> tuple[Verified, bool]:
+    """Return the time that a change gains, and the memory if that was compared."""
+    try:
+        verified, interrupted = _timed(finding, change, trial, deadline_ns, clock)
+    except NotTried as problem:
+        if change.sizes is None:
+            raise
+        verified, interrupted = Verified(notes=(*change.notes, *problem.notes)), False
+    if change.sizes is not None:
+        sizes = {"before_bytes": change.sizes.before_bytes, "after_bytes": change.sizes.after_bytes}
+        verified = replace(verified, **sizes)
+    return verified, interrupted
+
+
+def _timed(
     finding: RuleFinding, change: Change, trial: Trial, deadline_ns: int, clock: Clock
 ) -> tuple[Verified, bool]:
     left_ns = deadline_ns - clock()
@@ -107,13 +138,8 @@ def _measured(
     after, reached = _made(trial.code, change.replacements, fresh)
     if change.replacements and not reached:
         raise NotTried(note("doctor.not_mechanical", rule=finding.rule))
-    call = after.call
-
-    def within() -> Any:
-        with change.context():
-            return call()
-
-    after = after if change.replacements else after._replace(call=within)
+    if not change.replacements:
+        after = after._replace(call=partial(_within, change.context, after.call))
     most_ns = max(_LONGEST_NS, _MOST_RUNS * trial.run_ns)
     found = measured(
         before,
@@ -123,10 +149,15 @@ def _measured(
         clock=clock,
     )
     verified = found.verified
-    if not change.used():
-        raise NotTried(note("doctor.not_mechanical", rule=finding.rule))
+    if verified.before_ns is not None and not change.used():
+        raise NotTried(note("doctor.not_mechanical", rule=finding.rule), verified.notes[-1])
     copied = (note("doctor.tried_on_copies", names=", ".join(fresh())),) if fresh is not None else ()
     return replace(verified, notes=(*change.notes, *copied, *verified.notes)), found.interrupted
+
+
+def _within(context: Callable[[], AbstractContextManager[object]], call: Callable[[], Any]) -> Any:
+    with context():
+        return call()
 
 
 def _made(

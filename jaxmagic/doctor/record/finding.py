@@ -50,7 +50,7 @@ class Verified:
 
     @property
     def survives(self) -> bool | None:
-        """Whether the remedy is an improvement, with the same outputs: smaller if memory was compared, or else faster.
+        """Whether the remedy is an improvement with the same outputs: smaller if memory was compared, else faster.
 
         Faster means that the whole interval lies more than 1 % above one. ``None`` if nothing was compared.
         """

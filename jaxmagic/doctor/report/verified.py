@@ -39,22 +39,25 @@ NOTES: dict[str, Callable[..., str]] = {
         f"a run changes {printable(name)}, which is not an input that could be copied"
     ),
     "not_tried_uncopied": lambda name: _not(
-        f"a run changes {printable(name)}, which is deleted or holds more than arrays and numbers and cannot be copied"
+        f"a run changes {printable(name)}, which cannot be copied: it is deleted, or has more than arrays inside"
     ),
     "not_tried_failed": lambda error: f"Tried, and failed: {printable(error)}.",
     "not_tried_code": lambda error: _not(f"the code cannot be repeated ({printable(error)})"),
     "not_tried_cache": lambda: _not("the persistent cache shows its gain in the next session only"),
-    "not_tried_size": lambda size_bytes: _not(
-        f"the arrays are too large to be copied unasked ({units.size(size_bytes)})"
-    ),
+    "not_tried_size": lambda size_bytes: _not(f"{units.size(size_bytes)} are too much to be copied unasked"),
     "not_tried_sizes": lambda: _not("this backend does not report the memory of programs"),
     "no_outputs": lambda: "The code has no outputs to compare.",
     "outputs_vary": lambda: "The outputs vary from run to run without the remedy, so they cannot be compared.",
     "outputs_problem": lambda leaf, problem: f"{printable(leaf[:1].upper() + leaf[1:])}: {printable(problem)}.",
     "outputs_error": _error,
-    "jitted": lambda name: f"Tried with {printable(name)} jitted.",
+    "jitted": lambda name: f"Tried with {printable(name)} jitted, which called it once more to trace it.",
     "cannot_be_jitted": lambda name, error: f"Tried to jit {printable(name)}, which failed: {printable(error)}.",
     "put": lambda names: f"Tried with {printable(names)} put on the device before.",
     "donated": lambda names: f"Compiled with {printable(names)} donated.",
+    "checkpointed": lambda name: f"Tried with jax.checkpoint around {printable(name)}.",
+    "constants_passed": lambda arrays, size_bytes: (
+        f"Compiled with {units.count(arrays, 'captured array')} ({units.size(size_bytes)}) as arguments."
+    ),
+    "tried_compile_time": lambda: "These times are of compiling; nothing ran.",
     "precision_set": _precision,
 }

@@ -45,9 +45,9 @@ def diagnose(
         only: the names of the rules to apply; all of them if left out.
         repeat: call the function again even if it changes what it reads.
         memory_bytes: the memory of a device to try against; the device's own if left out.
-        verify: try the remedies on a copy, where they can be applied mechanically: ``finding.verified`` says what each
-            gained. The function is called again for that, as often as the notes in there say. An interrupt ends it,
-            and what was tried is kept.
+        verify: try the remedies on a copy, where they can be applied mechanically: ``finding.verified`` says what
+            each gained. The function is called again for that, as often as the notes in there say. An interrupt ends
+            it, and what was tried is kept.
         budget_s: how long that may take, in seconds. A call that has begun ends later.
         kwargs: keyword arguments of `fn`.
 
@@ -56,8 +56,8 @@ def diagnose(
 
     Raises:
         TypeError: `fn` cannot be called.
-        ValueError: there is no rule of a name in `only`, `memory_bytes` is not a positive integer, or `budget_s` is not a
-            positive number.
+        ValueError: there is no rule of a name in `only`, `memory_bytes` is not a positive integer, or `budget_s` is
+            not a positive number.
         NotMeasured: the JAX profiler is running already.
         JaxNotAvailable: JAX is not installed or too old.
 
@@ -104,8 +104,8 @@ def examination(
     """Make the recorder of ``%jaxdoctor``, which adds its record to the session's history.
 
     Raises:
-        ValueError: there is no rule of a name in `only`, `memory_bytes` is not a positive integer, or `budget_s` is not a
-            positive number.
+        ValueError: there is no rule of a name in `only`, `memory_bytes` is not a positive integer, or `budget_s` is
+            not a positive number.
     """
     budget_ns = nanoseconds(budget_s)
     names = [each.name for each in RULES]

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from ....records.note import note
 from ...record.finding import RuleFinding
-from . import donation, not_jitted, precision, recompile, transfer
-from .remedy import Change, NotTried, Remedy, Sizes
+from . import captured_constant, donation, not_jitted, precision, recompile, rematerialise, transfer
+from .remedy import NotTried, Remedy, Sizes
 from .tried_code import TriedCode
 
 
-def _with_cache(finding: RuleFinding, code: TriedCode) -> Change | Sizes:
+def _with_cache(finding: RuleFinding, code: TriedCode) -> Sizes:
     raise NotTried(note("doctor.not_tried_cache"))
 
 
@@ -19,5 +19,7 @@ REMEDIES: dict[str, Remedy] = {
     "not-jitted": not_jitted.propose,
     "transfer": transfer.propose,
     "donation": donation.propose,
+    "rematerialise": rematerialise.propose,
+    "captured-constant": captured_constant.propose,
     "precision": precision.propose,
 }

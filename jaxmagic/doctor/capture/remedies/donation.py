@@ -5,7 +5,8 @@ from __future__ import annotations
 import ast
 import inspect
 import warnings
-from collections.abc import Iterator, Mapping
+from collections import OrderedDict
+from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from ....memory_use.capture.executables import need_of
@@ -27,6 +28,21 @@ class Call(NamedTuple):
     function: Any
     arguments: dict[str, Any]
 
+    def taking(self, names: Collection[str], function: Any) -> Callable[..., Any]:
+        """Return a function that takes some arguments in dictionaries, and calls `function` with these and the rest.
+
+        The rest are no arrays, and may be static.
+        """
+        signature = inspect.signature(function)
+        rest = {name: value for name, value in self.arguments.items() if name not in names}
+
+        def called(*given: dict[str, Any]) -> Any:
+            both = {name: value for each in (*given, rest) for name, value in each.items()}
+            bound = inspect.BoundArguments(signature, OrderedDict((name, both[name]) for name in self.arguments))
+            return function(*bound.args, **bound.kwargs)
+
+        return called
+
 
 def propose(finding: RuleFinding, code: TriedCode) -> Sizes:
     """Compile the function that the code calls, with the arguments donated that the finding names."""
@@ -43,7 +59,7 @@ def jitted_calls(code: TriedCode) -> Iterator[Call]:
     for node in () if tree is None else ast.walk(tree):
         if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name):
             continue
-        function = code.variables.get(node.func.id)
+        function: Any = code.variables.get(node.func.id)
         if not is_jitted(function):
             continue
         try:
@@ -69,10 +85,10 @@ def _value(node: ast.expr, variables: Mapping[str, Any]) -> Any:
         case ast.Tuple() | ast.List():
             values = [_value(each, variables) for each in node.elts]
             return tuple(values) if isinstance(node, ast.Tuple) else values
-        case ast.Subscript(slice=ast.Constant()):
+        case ast.Subscript(slice=ast.Constant(value=key)):
             held = _value(node.value, variables)
             if type(held) in (dict, list, tuple):
-                return held[node.slice.value]
+                return held[key]
     raise LookupError
 
 
@@ -102,23 +118,21 @@ def need_with(call: Call, donated: tuple[str, ...]) -> int | None:
     """
     import jax
 
-    abstract = {name: jax.tree.map(_abstract, value) for name, value in call.arguments.items()}
-    traced = {name: value for name, value in abstract.items() if all(map(_is_abstract, jax.tree.leaves(value)))}
-    rest = {name: value for name, value in abstract.items() if name not in traced}
-    signature = inspect.signature(call.function)
-
-    def called(given: dict[str, Any], others: dict[str, Any]) -> Any:
-        bound = inspect.BoundArguments(signature, {})  # type: ignore[arg-type]
-        both = {**given, **others, **rest}
-        bound.arguments = {name: both[name] for name in call.arguments}
-        return call.function(*bound.args, **bound.kwargs)
-
+    every = {name: abstract(value) for name, value in call.arguments.items()}
+    traced = {name: value for name, value in every.items() if all(map(is_abstract, jax.tree.leaves(value)))}
     given = {name: value for name, value in traced.items() if name in donated}
     others = {name: value for name, value in traced.items() if name not in donated}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # that a donated buffer is not usable shows in the bytes
-        program, _ = compiled_for(jax.jit(called, donate_argnums=0), (given, others), {})
+        program, _ = compiled_for(jax.jit(call.taking(traced, call.function), donate_argnums=0), (given, others), {})
     return need_of(program).peak_bytes
+
+
+def abstract(value: Any) -> Any:
+    """Return a pytree with types and shapes in place of its arrays, which may be deleted by now."""
+    import jax
+
+    return jax.tree.map(_abstract, value)
 
 
 def _abstract(value: Any) -> Any:
@@ -132,7 +146,8 @@ def _abstract(value: Any) -> Any:
     return value
 
 
-def _is_abstract(value: Any) -> bool:
+def is_abstract(value: Any) -> bool:
+    """Return whether a leaf stands in place of an array."""
     import jax
 
     return isinstance(value, jax.ShapeDtypeStruct)

@@ -80,7 +80,7 @@ def _contents(variables: Mapping[str, Any]) -> Iterator[tuple[str, int]]:
             left -= each.value.nbytes
             if left < 0:
                 return
-            yield each.path, zlib.crc32(np.ascontiguousarray(each.value).reshape(-1).view(np.uint8))
+            yield each.path, zlib.crc32(np.ascontiguousarray(each.value).tobytes())
 
 
 def _assigned(variables: Mapping[str, Any]) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""Copies functions of the user, so that they see other objects in place of some, while the originals stay as they are."""
+"""Copies functions, so that they see other objects in place of some, while the originals stay as they are."""
 
 from __future__ import annotations
 
@@ -14,8 +14,9 @@ from ....runtime.around import enclosed, is_exactly
 class FunctionCopies:
     """Copies of functions.
 
-    Only plain functions that the user wrote are copied, and the functions that those call by a global name or from
-    their closure. Methods, jitted functions and objects are not entered: what they see stays the same.
+    Plain functions that the user wrote are copied, and the functions that those call by a global name or from their
+    closure. A library's function, such as one that ``jax.grad`` has returned, is copied if it has a user's function
+    in its closure. Methods, jitted functions and objects are not entered: what they see stays the same.
 
     Args:
         replacements: what the copies see, by the id of what the originals see.
@@ -37,7 +38,7 @@ class FunctionCopies:
         if is_exactly(value, functools.partial):
             function = self.of(value.func)
             return value if function is value.func else functools.partial(function, *value.args, **value.keywords)
-        if not is_users_function(value) or not self._leads(value, set()):
+        if not is_exactly(value, types.FunctionType) or not self._leads(value, set()):
             return value
         return self._copied[id(value)] if id(value) in self._copied else self._copy(value)
 
@@ -47,25 +48,30 @@ class FunctionCopies:
             return True
         if is_exactly(value, functools.partial):
             return self._leads(value.func, met)
-        if id(value) in met or not is_users_function(value):
+        if id(value) in met or not is_exactly(value, types.FunctionType):
             return False
         met.add(id(value))
         return any(self._leads(each, met) for each in seen_by(value).values())
 
     def _copy(self, function: types.FunctionType) -> types.FunctionType:
-        around = self._globals.setdefault(id(function.__globals__), dict(function.__globals__))
-        cells = tuple(types.CellType() for _ in function.__closure__ or ())
+        around = function.__globals__
+        if is_users_function(function):
+            around = self._globals.setdefault(id(around), dict(around))
+        values = enclosed(function)
+        cells = tuple(
+            types.CellType() if name in values and self._leads(values[name], set()) else cell
+            for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True)
+        )
         copied = types.FunctionType(function.__code__, around, function.__name__, None, cells or None)
         self._copied[id(function)] = copied
-        for name in global_names(function.__code__):
+        for name in global_names(function.__code__) if is_users_function(function) else ():
             if name in function.__globals__:
                 value = function.__globals__[name]
                 replaced = self.of(value)
                 if replaced is not value:
                     around[name] = replaced
-        values = enclosed(function)
-        for name, cell in zip(function.__code__.co_freevars, cells, strict=True):
-            if name in values:
+        for name, cell, own in zip(function.__code__.co_freevars, cells, function.__closure__ or (), strict=True):
+            if cell is not own:  # the others stay shared, so that what one function assigns, all see
                 cell.cell_contents = self.of(values[name])
         copied.__defaults__ = _all(self.of, function.__defaults__)
         if function.__kwdefaults__ is not None:
@@ -88,8 +94,8 @@ def is_users_function(value: Any) -> bool:
 
 
 def seen_by(function: types.FunctionType) -> dict[str, Any]:
-    """Return the globals that a function reads, the variables that it closes over, and its defaults."""
-    held = function.__globals__
+    """Return what a function closes over, its defaults, and the globals that it reads if the user wrote it."""
+    held = function.__globals__ if is_users_function(function) else {}
     defaults = (*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values())
     return {
         **{name: held[name] for name in global_names(function.__code__) if name in held},

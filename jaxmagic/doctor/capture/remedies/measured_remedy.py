@@ -16,6 +16,7 @@ from ....comparison.capture.contestants import Entry
 from ....comparison.capture.rounds import take_comparison
 from ....comparison.record.candidate import Check
 from ....comparison.record.comparison import Comparison
+from ....errors import message_of
 from ....records.note import Note, note
 from ....runtime.around import is_a
 from ....runtime.clock import Clock
@@ -87,12 +88,14 @@ def measured(before: Run, after: Run, *, budget_ns: int, deadline_ns: int, clock
         deadline_ns: when no other run begins.
         clock: the clock of the deadline, in nanoseconds.
 
-    Raises:
-        NotTried: there was not enough time, or one of the two failed.
-        KeyboardInterrupt: interrupted before there was anything to compare.
+    Returns:
+        The record, which has nothing but notes if there was not enough time, the user interrupted, or a run failed.
     """
     counted = {_BEFORE: _Counted(before, deadline_ns, clock), _AFTER: _Counted(after, deadline_ns, clock)}
     taken: list[Any] = []
+    interrupted = False
+    why = note("doctor.not_tried_budget")
+    comparison: Comparison | None = None
     try:
         with _silence():
             comparison = take_comparison(
@@ -107,9 +110,15 @@ def measured(before: Run, after: Run, *, budget_ns: int, deadline_ns: int, clock
             )
     except _Spent:
         comparison = next((each for each in taken if isinstance(each, Comparison)), None)
+    except KeyboardInterrupt:
+        interrupted, why = True, note("doctor.not_tried_interrupt")
+    except NotTried as problem:
+        (why,) = problem.notes
+    except Exception as error:
+        why = failure(error)
     runs = note("doctor.tried_runs", before_runs=counted[_BEFORE].count, after_runs=counted[_AFTER].count)
     if comparison is None:
-        raise NotTried(note("doctor.not_tried_budget"))
+        return Measured(Verified(notes=(why, runs)), interrupted)
     versus = comparison[_AFTER]
     times = {label: median(comparison.candidate(label).latency.calls_ns) for label in counted}
     agree, notes = _agree(counted, comparison.values)
@@ -124,6 +133,12 @@ def measured(before: Run, after: Run, *, budget_ns: int, deadline_ns: int, clock
         notes=(*notes, *([note("doctor.tried_too_few")] if ratio is None else []), runs),
     )
     return Measured(verified, comparison.stopped_by == "interrupt")
+
+
+def failure(error: Exception) -> Note:
+    """Say that a remedy failed."""
+    text = (message_of(error).splitlines() or [""])[0][:100]
+    return note("doctor.not_tried_failed", error=f"{type(error).__name__}: {text}")
 
 
 def _agree(counted: dict[str, _Counted], last: dict[str, Any]) -> tuple[bool | None, list[Note]]:

@@ -14,7 +14,7 @@ from ....runtime.around import is_a
 from ....runtime.functions import is_jitted
 from ...record.finding import RuleFinding
 from .function_copies import all_codes, is_users_function, seen_by
-from .remedy import Change, NotTried, calls_in_advice, names_given
+from .remedy import Change, NotTried, calls_in_advice, first_arguments, names_given
 from .tried_code import TriedCode
 
 _NUMBERS = bool, int, float, complex
@@ -23,21 +23,16 @@ _NUMBERS = bool, int, float, complex
 def propose(finding: RuleFinding, code: TriedCode) -> Change:
     """Propose to call the jitted function instead of the function that the finding is about."""
     function = _function(finding, code)
-    jitted = _Jitted(function)
-    return Change(
-        {id(function): jitted.call},
-        used=lambda: jitted.called,
-        notes=(note("doctor.jitted", name=function.__name__),),
-    )
+    jitted = Jitted(function)
+    about = note("doctor.jitted", name=function.__name__)
+    return Change({id(function): jitted.call}, used=lambda: jitted.called, notes=(about,))
 
 
 def _function(finding: RuleFinding, code: TriedCode) -> Any:
     """Return the function: named by the finding, or around its line, or the only one that the code calls."""
     read = code.read()
     reached = {id(each): each for each in _reached(read)}.values()
-    advised = [
-        each.args[0].id for each in calls_in_advice(finding, "jit") if each.args and hasattr(each.args[0], "id")
-    ]
+    advised = first_arguments(calls_in_advice(finding, "jit"))
     for name in (*names_given(finding), *advised):
         named = [each for each in reached if each.__name__ == name]
         if len(named) == 1:
@@ -67,7 +62,7 @@ def _lines(function: Any) -> set[str]:
     return {f"{file}:{line}" for line in lines}
 
 
-class _Jitted:
+class Jitted:
     """A function, jitted when it is first called, with arguments static that cannot be traced.
 
     Attributes:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from contextlib import AbstractContextManager
 from functools import partial
+from importlib import import_module
 from typing import Any
 
 from ....records.note import Note, note
@@ -44,8 +45,7 @@ def _about(what: str, value: object) -> Note:
 def _without_x64() -> AbstractContextManager[object]:
     import jax
 
-    switch = getattr(jax, "enable_x64", None)
-    if switch is None:  # before JAX 0.8
-        from jax.experimental import enable_x64 as switch
+    # In older versions of JAX it is in jax.experimental only, and in newer ones no longer there.
+    switch: Any = getattr(jax, "enable_x64", None) or import_module("jax.experimental").enable_x64
     context: AbstractContextManager[object] = switch(False)
     return context

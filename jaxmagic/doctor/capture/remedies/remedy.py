@@ -21,11 +21,27 @@ class Change(NamedTuple):
         context: makes a context for each run.
         used: whether the code has made use of the change, after it has run several times.
         notes: what a reader must know about it.
+        sizes: what compiled programs need without and with it, if memory is what it is about.
     """
 
     replacements: dict[int, Any]
     context: Callable[[], AbstractContextManager[object]] = nullcontext
     used: Callable[[], bool] = lambda: True
+    notes: tuple[Note, ...] = ()
+    sizes: Sizes | None = None
+
+
+class Builds(NamedTuple):
+    """Two ways to compile the same, which are timed.
+
+    Attributes:
+        before: compiles the original.
+        after: compiles it with the remedy.
+        notes: what a reader must know about it.
+    """
+
+    before: Callable[[], None]
+    after: Callable[[], None]
     notes: tuple[Note, ...] = ()
 
 
@@ -47,16 +63,16 @@ class NotTried(Exception):
     """A remedy is not tried, or was tried in vain.
 
     Attributes:
-        why: the reason.
+        notes: the reason, and how often something ran nevertheless.
     """
 
-    def __init__(self, why: Note) -> None:
-        super().__init__(str(why))
-        self.why = why
+    def __init__(self, *notes: Note) -> None:
+        super().__init__(" ".join(map(str, notes)))
+        self.notes = notes
 
 
 #: Proposes how to apply the remedy of a finding.
-Remedy = Callable[[RuleFinding, TriedCode], "Change | Sizes"]
+Remedy = Callable[[RuleFinding, TriedCode], Change | Sizes | Builds]
 
 
 def names_given(finding: RuleFinding) -> list[str]:
@@ -88,3 +104,12 @@ def constant_of(call: ast.Call, keyword: str) -> Any:
             except ValueError:
                 return None
     return None
+
+
+def first_arguments(calls: list[ast.Call]) -> list[str]:
+    """Return the variables that calls have as their first argument.
+
+    >>> first_arguments([ast.parse("jax.jit(f)", mode="eval").body])
+    ['f']
+    """
+    return [each.args[0].id for each in calls if each.args and isinstance(each.args[0], ast.Name)]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 from typing import Any
 
 import numpy as np
@@ -12,7 +11,7 @@ from ....runtime.around import is_exactly
 from ....runtime.copies import unguarded
 from ...record.finding import RuleFinding
 from .function_copies import is_users_function, seen_by
-from .remedy import Change, NotTried, calls_in_advice, names_given
+from .remedy import Change, NotTried, calls_in_advice, first_arguments, names_given
 from .tried_code import TriedCode
 
 #: Inputs with more bytes than this are not copied to the device unasked.
@@ -23,11 +22,7 @@ def propose(finding: RuleFinding, code: TriedCode) -> Change:
     """Propose copies on the device in place of the inputs that are NumPy arrays, or have some inside."""
     import jax
 
-    names = names_given(finding) or [
-        each.args[0].id
-        for each in calls_in_advice(finding, "device_put")
-        if each.args and isinstance(each.args[0], ast.Name)
-    ]
+    names = names_given(finding) or first_arguments(calls_in_advice(finding, "device_put"))
     seen = _seen(code.read())
     chosen = {name: value for name, value in seen.items() if (not names or name in names) and _has_arrays(value)}
     if not chosen:
@@ -59,12 +54,7 @@ def _is_array(value: Any) -> bool:
 def _has_arrays(value: Any) -> bool:
     import jax
 
-    if callable(value):
-        return False
-    leaves = jax.tree.leaves(value)
-    return any(map(_is_array, leaves)) and not any(
-        is_exactly(each, np.ndarray) and not _is_array(each) for each in leaves
-    )
+    return any(map(_is_array, jax.tree.leaves(value)))
 
 
 def _put(value: Any) -> Any:
