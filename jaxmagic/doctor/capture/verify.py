@@ -9,6 +9,8 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from ...errors import message_of
+from ...interrupts import interrupted as noted_interrupt
+from ...interrupts import interruptible, uninterrupted
 from ...progress.record import Progress
 from ...records.note import Note, note
 from ...runtime.clock import Clock, now_ns
@@ -24,6 +26,9 @@ _LEAST_RUNS = 14
 
 #: Longer than this, or than so many runs, nothing is measured: the effect of a remedy shows sooner.
 _LONGEST_NS, _MOST_RUNS = 2 * 10**9, 30
+
+#: Notes that say something of runs, of which there are none where programs are only compiled.
+_OF_RUNS = "doctor.no_outputs", "doctor.tried_runs"
 
 
 class Trial(NamedTuple):
@@ -44,6 +49,7 @@ class Trial(NamedTuple):
     budget_ns: int
 
 
+@uninterrupted
 def verify(
     findings: Sequence[RuleFinding], trial: Trial, progress: Progress, clock: Clock = now_ns
 ) -> tuple[RuleFinding, ...]:
@@ -66,7 +72,7 @@ def verify(
                 verified, interrupted = _tried(findings[number], trial, share_ns, deadline_ns, clock)
             except KeyboardInterrupt:
                 verified, interrupted = Verified(notes=(note("doctor.not_tried_interrupt"),)), True
-            if interrupted:
+            if interrupted or noted_interrupt():
                 why = note("doctor.not_tried_interrupt")
         tried[number] = replace(findings[number], verified=verified)
     return tuple(tried)
@@ -82,7 +88,7 @@ def _tried(
             raise NotTried(note("doctor.not_mechanical", rule=finding.rule))
         if trial.first_ns > share_ns:
             raise NotTried(note("doctor.not_tried_budget"))
-        proposed = propose(finding, trial.code)
+        proposed = interruptible(propose)(finding, trial.code)
         if isinstance(proposed, Sizes):
             return _compared(proposed), False
         if isinstance(proposed, Builds):
@@ -105,9 +111,7 @@ def _built(builds: Builds, trial: Trial, deadline_ns: int, clock: Clock) -> tupl
         raise NotTried(note("doctor.not_tried_budget"))
     before, after = Run(builds.before), Run(builds.after)
     found = measured(before, after, budget_ns=budget_ns, deadline_ns=deadline_ns, clock=clock)
-    notes = tuple(
-        each for each in found.verified.notes if each.kind not in ("doctor.no_outputs", "doctor.tried_runs")
-    )
+    notes = tuple(each for each in found.verified.notes if each.kind not in _OF_RUNS)
     return replace(found.verified, notes=(*builds.notes, *notes)), found.interrupted
 
 
@@ -121,9 +125,9 @@ def _measured(
         if change.sizes is None:
             raise
         verified, interrupted = Verified(notes=(*change.notes, *problem.notes)), False
-    if change.sizes is not None:
-        sizes = {"before_bytes": change.sizes.before_bytes, "after_bytes": change.sizes.after_bytes}
-        verified = replace(verified, **sizes)
+    sizes = change.sizes
+    if sizes is not None:
+        verified = replace(verified, before_bytes=sizes.before_bytes, after_bytes=sizes.after_bytes)
     return verified, interrupted
 
 
@@ -151,6 +155,8 @@ def _timed(
     verified = found.verified
     if verified.before_ns is not None and not change.used():
         raise NotTried(note("doctor.not_mechanical", rule=finding.rule), verified.notes[-1])
+    if verified.before_ns is None:
+        return verified, found.interrupted
     copied = (note("doctor.tried_on_copies", names=", ".join(fresh())),) if fresh is not None else ()
     return replace(verified, notes=(*change.notes, *copied, *verified.notes)), found.interrupted
 
