@@ -15,7 +15,7 @@ from ...progress.record import Progress
 from ...records.note import Note, note
 from ...runtime.clock import Clock, now_ns
 from ..record.finding import RuleFinding, Verified
-from .remedies.all import REMEDIES
+from .remedies.all import COMPILING, REMEDIES
 from .remedies.effects import fresh_values
 from .remedies.measured_remedy import Run, failure, measured
 from .remedies.remedy import Builds, Change, NotTried, Sizes
@@ -86,7 +86,7 @@ def _tried(
         propose = REMEDIES.get(finding.rule)
         if propose is None:
             raise NotTried(note("doctor.not_mechanical", rule=finding.rule))
-        if trial.first_ns > share_ns:
+        if trial.first_ns > share_ns and finding.rule in COMPILING:
             raise NotTried(note("doctor.not_tried_budget"))
         proposed = interruptible(propose)(finding, trial.code)
         if isinstance(proposed, Sizes):

@@ -8,6 +8,9 @@ from . import captured_constant, donation, not_jitted, precision, recompile, rem
 from .remedy import NotTried, Remedy, Sizes
 from .tried_code import TriedCode
 
+#: Remedies that compile something before anything is measured.
+COMPILING = "donation", "rematerialise", "captured-constant"
+
 
 def _with_cache(finding: RuleFinding, code: TriedCode) -> Sizes:
     raise NotTried(note("doctor.not_tried_cache"))

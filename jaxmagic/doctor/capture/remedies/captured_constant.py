@@ -27,11 +27,9 @@ def propose(finding: RuleFinding, code: TriedCode) -> Builds:
 def _builds(call: Call) -> Builds | None:
     import jax
 
-    names = [
-        name for name, value in call.arguments.items() if all(map(is_abstract, jax.tree.leaves(abstract(value))))
-    ]
-    given = {name: abstract(call.arguments[name]) for name in names}
-    closed = jax.make_jaxpr(call.taking(names, call.function.__wrapped__))(given)
+    every = {name: abstract(value) for name, value in call.arguments.items()}
+    given = {name: value for name, value in every.items() if all(map(is_abstract, jax.tree.leaves(value)))}
+    closed = jax.make_jaxpr(call.taking(given, call.function.__wrapped__))(given)
     size = sum(int(getattr(each, "nbytes", 0)) for each in closed.consts)
     if size < _LEAST_BYTES:
         return None

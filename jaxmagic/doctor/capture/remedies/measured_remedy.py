@@ -27,6 +27,9 @@ from .remedy import NotTried
 #: Measuring ends once the interval reaches no farther than this share of the ratio to either side.
 _RTOL = 0.05
 
+#: Larger outputs of the first run are not kept to see whether outputs vary.
+_MOST_KEPT_BYTES = 2**28
+
 _BEFORE, _AFTER = "before", "after"
 
 
@@ -73,7 +76,7 @@ class _Counted:
             raise _Spent
         self.count += 1
         value = self._run.call()
-        if self.count == 1:
+        if self.count == 1 and sum(getattr(each, "nbytes", 0) for each in _leaves(value)) <= _MOST_KEPT_BYTES:
             self.first = value
         return value
 

@@ -46,6 +46,6 @@ def _without_x64() -> AbstractContextManager[object]:
     import jax
 
     # In older versions of JAX it is in jax.experimental only, and in newer ones no longer there.
-    switch: Any = getattr(jax, "enable_x64", None) or import_module("jax.experimental").enable_x64
-    context: AbstractContextManager[object] = switch(False)
+    where: Any = jax if hasattr(jax, "enable_x64") else import_module("jax.experimental")
+    context: AbstractContextManager[object] = where.enable_x64(False)
     return context

@@ -7,9 +7,10 @@ import types
 from collections.abc import Callable
 from typing import Any
 
+from ....records.note import note
 from ....runtime.around import is_exactly
 from ...record.finding import RuleFinding
-from .remedy import Change
+from .remedy import Change, NotTried
 from .tried_code import TriedCode
 
 #: At most this many functions are kept: more than that are different functions, and hold what they have captured.
@@ -26,6 +27,8 @@ def propose(finding: RuleFinding, code: TriedCode) -> Change:
     """Propose that ``jax.jit`` returns the same function for the same source, captured values and options."""
     import jax
 
+    if finding.found.facts.get("cause", "new function") != "new function":
+        raise NotTried(note("doctor.not_mechanical", rule=finding.rule))
     memo = _Memo(jax.jit)
     stand_in = types.ModuleType(jax.__name__)
     stand_in.__dict__.update(vars(jax), jit=memo.jit)

@@ -115,4 +115,12 @@ def _with_outputs(body: list[ast.stmt]) -> list[ast.stmt]:
 
 
 def _outputs(variables: dict[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in variables.items() if not callable(value)}
+    """Return the variables that can be compared: no functions, and nothing with a donated array inside."""
+    import jax
+
+    return {
+        name: value
+        for name, value in variables.items()
+        if not callable(value)
+        and not any(isinstance(each, jax.Array) and each.is_deleted() for each in jax.tree.leaves(value))
+    }
