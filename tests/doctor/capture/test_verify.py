@@ -455,7 +455,7 @@ class TestEndToEnd:
         session.run(cell)
         diagnosis = session.shell.user_ns["d"]
         if "made_again" in cell:  # ran once, so that what recurs is not known
-            assert [each.kind for each in diagnosis.notes][0] == "doctor.once_rebound"
+            assert diagnosis.notes[0].kind == "doctor.once_rebound"
             assert float(session.shell.user_ns["y"][0, 0]) == 4
             return
         (found,) = diagnosis.findings
