@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import functools
+import gc
 import signal
 import types
+import weakref
 from collections.abc import Callable
 from dataclasses import replace
 from itertools import count
@@ -20,6 +22,7 @@ from jaxmagic.doctor.capture.remedies.effects import Effects
 from jaxmagic.doctor.capture.remedies.tried_code import TriedCode
 from jaxmagic.doctor.capture.verify import Trial, verify
 from jaxmagic.doctor.record.finding import RuleFinding, Verified
+from jaxmagic.doctor.rules import examine as applied
 from jaxmagic.progress.record import SILENT
 from jaxmagic.records.note import note
 
@@ -463,3 +466,86 @@ class TestEndToEnd:
         assert found.verified.outputs_agree
         assert "95 % interval" in session.report
         assert not [name for name in session.shell.user_ns if "jaxmagic" in name]
+
+
+class TestWithPlantedFindings:
+    """Findings that no rule of today has made, in a real session."""
+
+    @pytest.fixture
+    def plant(self, monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
+        def planted(*findings: RuleFinding) -> None:
+            rule = applied.RULES[0]._replace(look=lambda _: findings)
+            monkeypatch.setattr(applied, "RULES", (rule,))
+
+        return planted
+
+    def test_a_training_step_that_donates(self, session: Any, plant: Any) -> None:
+        plant(finding("not-jitted", applies_to="train"), finding("donation", applies_to="w"))
+        session.run(
+            "update = jax.jit(lambda s: jax.tree.map(lambda w: w + 1, s), donate_argnums=0)\n"
+            "def train(s):\n    s = update(s)\n    for _ in range(20):\n        s = {'w': jnp.tanh(s['w']) + 1}\n"
+            "    return s\n"
+            "state = {'w': jnp.zeros((8, 8))}"
+        )
+        session.run("%jaxdoctor --verify -v d state = train(state)")
+        jitted, donated = session.shell.user_ns["d"].findings
+        assert jitted.verified.outputs_agree
+        assert jitted.verified.survives
+        assert "tried_on_copies" in kinds(jitted.verified)
+        assert kinds(donated.verified) == ["not_mechanical"]
+        once = session.run("update = jax.jit(update.__wrapped__)\nstate, train({'w': jnp.zeros((8, 8))})")
+        assert (once[0]["w"] == once[1]["w"]).all()
+
+    def test_what_the_code_appends_to_is_left_alone(self, session: Any, plant: Any) -> None:
+        plant(finding("not-jitted", applies_to="train"))
+        session.run("log = [object()]\ndef train(x):\n    log.append(x.sum())\n    return x * 2")
+        session.run("%jaxdoctor --verify -v d train(x)")
+        (found,) = session.shell.user_ns["d"].findings
+        assert kinds(found.verified) == ["not_tried_effect"]
+        assert len(session.shell.user_ns["log"]) == 2
+
+    def test_ctrl_c_keeps_the_diagnosis(self, session: Any, plant: Any) -> None:
+        plant(finding("not-jitted", applies_to="train"), finding("donation", applies_to="w"))
+        counting = Counting("counting")
+        counting.at = 9  # type: ignore[attr-defined]
+        session.shell.user_ns["counting"] = counting
+        session.run(
+            "import signal\ndef train(x):\n    counting.runs += 1\n    if counting.runs == counting.at:\n"
+            "        signal.raise_signal(signal.SIGINT)\n"
+            "    for _ in range(20):\n        x = jnp.tanh(x)\n    return x"
+        )
+        session.run("%jaxdoctor --verify -v d train(x)")
+        first, second = session.shell.user_ns["d"].findings
+        assert kinds(first.verified)[-1] == "tried_runs"
+        assert kinds(second.verified) == ["not_tried_interrupt"]
+        assert jaxmagic.history()[-1] is session.shell.user_ns["d"]
+        assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+    @pytest.mark.clock
+    def test_an_eager_step_with_optax(self) -> None:
+        optax = pytest.importorskip("optax")
+        tx = optax.adam(1e-2)
+
+        def loss(w: Any, x: Any) -> Any:
+            return (jnp.tanh(x @ w["w"]) ** 2).sum()
+
+        def train(w: Any, state: Any, x: Any) -> Any:
+            updates, state = tx.update(jax.grad(loss)(w, x), state)
+            return optax.apply_updates(w, updates), state
+
+        w, x = {"w": jnp.ones((8, 8))}, jnp.ones((8, 8))
+        found = tried("not-jitted", "w, state = train(w, state, x)", train=train, w=w, state=tx.init(w), x=x)
+        assert gain(found)[0] > 5
+        assert found.outputs_agree
+
+    def test_a_call_keeps_no_array_alive(self, plant: Any) -> None:
+        plant(finding("not-jitted", applies_to="layers"), finding("transfer"), finding("recompile"))
+        x = jnp.ones(16)
+        alive = weakref.ref(x)
+        found = jaxmagic.diagnose(layers, x, verify=True, budget_s=5)
+        assert found.findings[0].verified is not None
+        arrays = {id(each) for each in jax.live_arrays()}
+        del x
+        gc.collect()
+        assert alive() is None
+        assert len({id(each) for each in jax.live_arrays()} - arrays) == 0
