@@ -1,4 +1,4 @@
-"""Assertions for test suites, about compilations, speed-ups and regressions.
+"""Assertions for test suites, about compilations, speed-ups, regressions and what a diagnosis finds.
 
 Each fails with the report. Times are judged by verdicts and intervals, never by a bare threshold. If the machine is
 too noisy for a verdict, an assertion warns and passes.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -19,6 +19,8 @@ from .benchmarking.verbs.benchmark import benchmark
 from .benchmarking.verbs.earlier import compare_records
 from .comparison.record.candidate import CheckKind
 from .comparison.verbs.compare import compare
+from .doctor.rules.all import RULES
+from .doctor.verbs.diagnose import diagnose
 from .records.storage import load
 from .report.to_text import to_text
 from .runtime.given import not_negative, positive, whole
@@ -70,6 +72,34 @@ def assert_no_compile() -> Iterator[None]:
     __tracebackhide__ = True
     with assert_max_compiles(0):
         yield
+
+
+def assert_healthy(fn: Callable[..., Any], *args: Any, ignore: Sequence[str] = (), **kwargs: Any) -> None:
+    """Assert that :func:`~jaxmagic.diagnose` finds nothing in a call that costs time or memory.
+
+    Args:
+        fn: the function, which is called several times.
+        args: its positional arguments.
+        ignore: the names of rules whose findings are no failure, such as ``"compile-time"``.
+        kwargs: its keyword arguments, or options of :func:`~jaxmagic.diagnose`.
+
+    Raises:
+        AssertionError: something was found. The message includes the report.
+        ValueError: there is no rule of a name in `ignore`; nothing was run.
+
+    >>> import jax, jax.numpy as jnp
+    >>> f, x = jax.jit(lambda x: jnp.sin(x) @ x), jnp.ones((100, 100))
+    >>> assert_healthy(f, x)
+    """
+    __tracebackhide__ = True
+    names = [each.name for each in RULES]
+    unknown = [each for each in ignore if each not in names]
+    if isinstance(ignore, str) or unknown:
+        raise ValueError(f"ignore: expected names of rules ({', '.join(names)}), got {ignore!r}")
+    diagnosis = diagnose(fn, *args, **kwargs)
+    rules = list(dict.fromkeys(each.rule for each in diagnosis.findings if each.rule not in ignore))
+    if rules:
+        raise AssertionError(f"expected nothing to be found, got {', '.join(rules)}.\n{to_text(diagnosis)}")
 
 
 def assert_faster(

@@ -16,7 +16,13 @@ import jaxmagic
 from jaxmagic.benchmarking.record.benchmark import Benchmark
 from jaxmagic.benchmarking.record.samples import Trial
 from jaxmagic.comparison.record.comparison import Comparison
-from jaxmagic.testing import assert_faster, assert_max_compiles, assert_no_compile, assert_no_regression
+from jaxmagic.testing import (
+    assert_faster,
+    assert_healthy,
+    assert_max_compiles,
+    assert_no_compile,
+    assert_no_regression,
+)
 
 pytestmark = pytest.mark.clock
 
@@ -194,3 +200,18 @@ def test_what_can_be_asked_of_nothing_is_refused_before_anything_runs(call: Any,
     with pytest.raises(ValueError, match=re.escape(message)):
         call(counting)
     assert counting.calls == 0
+
+
+def compiles_each_time(x: Any) -> Any:
+    return jax.jit(lambda x: jnp.sin(x) @ x)(x)
+
+
+def test_healthy_code_passes_and_other_code_fails_with_the_report(x: Any) -> None:
+    healthy = jax.jit(lambda x: jnp.sin(x) @ x)
+    assert_healthy(healthy, x)
+    with pytest.raises(AssertionError, match=r"expected nothing to be found, got recompile\.\n1 finding"):
+        assert_healthy(compiles_each_time, x)
+    assert_healthy(compiles_each_time, x, ignore=["recompile"])
+    for names in (["recompiles"], "recompile"):
+        with pytest.raises(ValueError, match="ignore: expected names of rules"):
+            assert_healthy(compiles_each_time, x, ignore=names)

@@ -17,13 +17,19 @@ from ..magics.declare import JaxMagics, of_all_that_run_once, recorded_by
 from ..magics.once import shown_already
 from ..magics.recorder import Recorder
 from .record.diagnosis import Diagnosis
-from .verbs.diagnose import examination
+from .verbs.diagnose import BUDGET_S, examination
 from .verbs.explain_error import explain_error
 
 
 def _recorder(shell: InteractiveShell, arguments: argparse.Namespace, shown: bool) -> Recorder:
     try:
-        return examination(only=arguments.only, repeat=arguments.repeat, memory_bytes=arguments.memory)
+        return examination(
+            only=arguments.only,
+            repeat=arguments.repeat,
+            memory_bytes=arguments.memory,
+            verify=arguments.verify,
+            budget_s=arguments.budget / 1e9,
+        )
     except ValueError as error:
         raise UsageError(f"--{error}. Nothing was run.") from None
 
@@ -52,6 +58,14 @@ def _explain(magics: JaxMagics, arguments: argparse.Namespace) -> Diagnosis | No
 @argument(
     "--memory", metavar="SIZE", type=options.size_bytes, help="Try against this much memory, for example 16GiB."
 )
+@argument("--verify", action="store_true", help="Try the remedies on a copy of the code, and measure what they gain.")
+@argument(
+    "--budget",
+    metavar="TIME",
+    type=options.duration_ns,
+    default=round(BUDGET_S * 1e9),
+    help="How long --verify may take, for example 20s; 30s if left out.",
+)
 @argument(
     "--top", metavar="N", type=options.positive_int, default=10, help="Findings that are shown; 10 if left out."
 )
@@ -70,6 +84,10 @@ def jaxdoctor(magics: JaxMagics, line: str, cell: str | None = None, local_ns: d
     The code runs once, once more with its waits and lines recorded, at most twice undisturbed, and once under the JAX
     profiler. Code that assigns, donates or changes what it reads runs only once, unless ``--repeat`` is given. Its
     value is the value of the last run.
+
+    ``--verify`` then applies each remedy, where that can be done mechanically, to a copy of the code, and measures it
+    beside the code itself. For that the code runs again, as often as the report says, with its assignments kept
+    local; what it changes or donates is copied before each run.
 
     Without code, in the cell after an error that JAX raised, it explains the error::
 

@@ -26,6 +26,8 @@ from ..record.diagnosis import Diagnosis
 from ..record.evidence import Evidence
 from .changes import Snapshot
 from .gathered import Gathered
+from .remedies.effects import Effects
+from .remedies.tried_code import TriedCode
 from .scope import Scope, rebound
 
 #: What is made of the evidence: the findings of the rules, which rules looked, and notes.
@@ -39,6 +41,7 @@ class Examination:
         examine: applies the rules.
         repeat: run the code several times even if it changes what it reads.
         limit_bytes: the memory to try against; the device's if left out.
+        verify_ns: how long to try the remedies; they are not tried if this is left out.
         record: called with the diagnosis.
         progress: shows what is done.
     """
@@ -49,6 +52,7 @@ class Examination:
         *,
         repeat: bool = False,
         limit_bytes: int | None = None,
+        verify_ns: int | None = None,
         record: Callable[[Diagnosis], None] | None = None,
         progress: AbstractContextManager[Progress] | None = None,
     ) -> None:
@@ -56,6 +60,9 @@ class Examination:
         self._examine = examine
         self._repeat = repeat
         self._limit_bytes = limit_bytes
+        self._verify_ns = verify_ns
+        self._effects: Effects | None = None
+        self._tried = TriedCode()
         self._on_record = record
         self._shown = progress or nullcontext(SILENT)
         self._progress = SILENT
@@ -92,9 +99,16 @@ class Examination:
         timed = self._timed()
         return timed[-1] if timed else self.timings[-1]
 
-    def see(self, code: str | None, variables: Mapping[str, Any]) -> None:
-        """Take the source of the code, and the variables that it sees; before the start."""
+    def see(self, code: str | None, variables: Mapping[str, Any], tried: TriedCode | None = None) -> None:
+        """Take the source of the code, and the variables that it sees; before the start.
+
+        Args:
+            code: the source; ``None`` if there is none, as for a call.
+            variables: the variables by name.
+            tried: the code to which remedies are applied, if that is written in another way.
+        """
         self._scope = Scope(code, variables)
+        self._tried = TriedCode(code, variables) if tried is None else tried
 
     @property
     def result(self) -> Any:
@@ -135,6 +149,8 @@ class Examination:
             self._notes.append(note("doctor.once_rebound", names=", ".join(changed)))
         elif not self._repeat:
             self._before = Snapshot(self._read)
+        if self._verify_ns is not None:
+            self._effects = Effects(self._read)
         self._gathered.list_inputs(self._read)
         self._watch = ProfileWatch(
             cold=self._once, recorded=self._gathered.count_calls, already=0 if self._once else 2
@@ -234,7 +250,7 @@ class Examination:
             if self._watch is not None:
                 self._watch.cancel()
             self._gathered.forget()
-            self._read, self._before = {}, None
+            self._read, self._before, self._effects, self._tried = {}, None, None, TriedCode()
             shown, self._shown, self._progress = self._shown, nullcontext(SILENT), SILENT
             shown.__exit__(None, None, None)
 
@@ -265,6 +281,8 @@ class Examination:
             notes += self._gathered.notes
             findings, looked, more = self._examine(evidence)
             notes += more
+            if error is None:
+                findings = self._verified(findings, evidence)
         return Diagnosis(
             code=code,
             started_at=self._started_at,
@@ -278,3 +296,12 @@ class Examination:
             notes=tuple(notes),
             environment=timings[0].environment if timings else probe(),
         )
+
+    def _verified(self, findings: tuple[Any, ...], evidence: Evidence) -> tuple[Any, ...]:
+        """Return the findings with their remedies tried, if that was asked for."""
+        if self._verify_ns is None or self._effects is None or not findings:
+            return findings
+        from .verify import Trial, verify
+
+        trial = Trial(self._tried, self._effects.changed(), evidence.first.wall_ns, evidence.run_ns, self._verify_ns)
+        return verify(findings, trial, self._progress)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from ...benchmarking.record.versus import LEAST_DIFFERENCE
 from ...records.exportable import Exportable
 from ...records.note import Note
 
@@ -49,17 +50,15 @@ class Verified:
 
     @property
     def survives(self) -> bool | None:
-        """Whether the remedy is an improvement: certainly faster, or smaller, with the same outputs.
+        """Whether the remedy is an improvement with the same outputs: smaller if memory was compared, else faster.
 
-        ``None`` if nothing was compared.
+        Faster means that the whole interval lies more than 1 % above one. ``None`` if nothing was compared.
         """
         if self.outputs_agree is False:
             return False
-        if self.low is not None:
-            return self.low > 1
         if self.before_bytes is not None and self.after_bytes is not None:
             return self.after_bytes < self.before_bytes
-        return None
+        return None if self.low is None else self.low > 1 + LEAST_DIFFERENCE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,6 +77,8 @@ class RuleFinding(Exportable):
         per: when the cost arises.
         remedy: what to do; ``None`` if there is nothing to do.
         code: code to paste, with the user's own names; ``None`` if there is none.
+        applies_to: the names of what the remedy changes, separated by commas, for ``--verify``: the function to jit,
+            the parameters to donate, the variables to move; ``None`` if that follows from `code` and `line`.
         verified: the remedy, tried; ``None`` if it was not.
     """
 
@@ -92,6 +93,7 @@ class RuleFinding(Exportable):
     per: Per = "run"
     remedy: Note | None = None
     code: str | None = None
+    applies_to: str | None = None
     verified: Verified | None = None
 
     def __str__(self) -> str:

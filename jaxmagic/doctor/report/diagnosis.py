@@ -99,12 +99,18 @@ def about_verified(verified: Verified | None, digits: int = 3) -> list[str]:
     if verified is None:
         return []
     sentences = []
+    times = ""
+    if verified.before_ns is not None and verified.after_ns is not None:
+        times = f"{units.time(verified.after_ns, digits)} instead of {units.time(verified.before_ns, digits)}"
     if verified.speedup is not None and verified.low is not None and verified.high is not None:
         numbers = [units.number(each, 3) for each in (verified.speedup, verified.low, verified.high)]
-        sentences.append(f"Tried: {numbers[0]} times as fast (95 % interval {numbers[1]} to {numbers[2]}).")
+        faster = f"{numbers[0]} times as fast (95 % interval {numbers[1]} to {numbers[2]})"
+        sentences.append(f"Tried: {faster}{times and f', {times}'}.")
+    elif times:
+        sentences.append(f"Tried: {times}.")
     if verified.before_bytes is not None and verified.after_bytes is not None:
-        before, after = units.size(verified.before_bytes), units.size(verified.after_bytes)
-        sentences.append(f"Tried: needs {after} instead of {before}.")
+        needed, needs = units.size(verified.before_bytes), units.size(verified.after_bytes)
+        sentences.append(f"Tried: needs {needs} instead of {needed}.")
     if verified.outputs_agree is not None:
         sentences.append("The outputs agree." if verified.outputs_agree else "The outputs differ.")
     if verified.survives is False:

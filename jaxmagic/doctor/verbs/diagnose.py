@@ -9,13 +9,17 @@ from typing import Any
 
 from ...progress.bar import shown_progress
 from ...runtime.functions import name_of
-from ...runtime.given import whole
+from ...runtime.given import nanoseconds, whole
 from ...runtime.tracebacks import of_the_user
 from ...session.verbs import history
 from ..capture.examination import Examination
+from ..capture.remedies.tried_code import TriedCode
 from ..record.diagnosis import Diagnosis
 from ..rules.all import RULES
 from ..rules.examine import examine
+
+#: How long trying remedies may take, in seconds.
+BUDGET_S = 30.0
 
 
 @of_the_user
@@ -25,6 +29,8 @@ def diagnose(
     only: Sequence[str] = (),
     repeat: bool = False,
     memory_bytes: int | None = None,
+    verify: bool = False,
+    budget_s: float = BUDGET_S,
     **kwargs: Any,
 ) -> Diagnosis:
     """Call a function a few times, and find what costs time or memory.
@@ -39,6 +45,10 @@ def diagnose(
         only: the names of the rules to apply; all of them if left out.
         repeat: call the function again even if it changes what it reads.
         memory_bytes: the memory of a device to try against; the device's own if left out.
+        verify: try the remedies on a copy, where they can be applied mechanically: ``finding.verified`` says what
+            each gained. The function is called again for that, as often as the notes in there say. An interrupt ends
+            it, and what was tried is kept.
+        budget_s: how long that may take, in seconds. A call that has begun ends later.
         kwargs: keyword arguments of `fn`.
 
     Returns:
@@ -46,7 +56,8 @@ def diagnose(
 
     Raises:
         TypeError: `fn` cannot be called.
-        ValueError: there is no rule of a name in `only`, or `memory_bytes` is not a positive integer.
+        ValueError: there is no rule of a name in `only`, `memory_bytes` is not a positive integer, or `budget_s` is
+            not a positive number.
         NotMeasured: the JAX profiler is running already.
         JaxNotAvailable: JAX is not installed or too old.
 
@@ -62,8 +73,8 @@ def diagnose(
             f"diagnose(): expected a function and its arguments, got {type(fn).__name__}, which cannot be called. "
             "Write diagnose(f, x), not diagnose(f(x))."
         )
-    watch = examination(only=only, repeat=repeat, memory_bytes=memory_bytes)
-    watch.see(None, {name_of(fn): fn, **_named(fn, args, kwargs)})
+    watch = examination(only=only, repeat=repeat, memory_bytes=memory_bytes, verify=verify, budget_s=budget_s)
+    watch.see(None, {name_of(fn): fn, **_named(fn, args, kwargs)}, TriedCode.of_call(fn, args, kwargs))
     watch.start()
     error: BaseException | None = None
     try:
@@ -82,12 +93,21 @@ def diagnose(
     return watch.record
 
 
-def examination(*, only: Sequence[str] = (), repeat: bool = False, memory_bytes: int | None = None) -> Examination:
+def examination(
+    *,
+    only: Sequence[str] = (),
+    repeat: bool = False,
+    memory_bytes: int | None = None,
+    verify: bool = False,
+    budget_s: float = BUDGET_S,
+) -> Examination:
     """Make the recorder of ``%jaxdoctor``, which adds its record to the session's history.
 
     Raises:
-        ValueError: there is no rule of a name in `only`, or `memory_bytes` is not a positive integer.
+        ValueError: there is no rule of a name in `only`, `memory_bytes` is not a positive integer, or `budget_s` is
+            not a positive number.
     """
+    budget_ns = nanoseconds(budget_s)
     names = [each.name for each in RULES]
     unknown = [each for each in only if each not in names]
     if unknown:
@@ -96,6 +116,7 @@ def examination(*, only: Sequence[str] = (), repeat: bool = False, memory_bytes:
         partial(examine, only=tuple(only)),
         repeat=repeat,
         limit_bytes=None if memory_bytes is None else whole("memory_bytes", memory_bytes),
+        verify_ns=budget_ns if verify else None,
         record=history().append,
         progress=shown_progress(),
     )

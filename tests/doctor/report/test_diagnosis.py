@@ -47,13 +47,13 @@ def test_a_cost_says_how_it_is_known(diagnosis: Any, rule_finding: Any, changes:
         (None, [], None),
         (
             Verified(before_ns=4.0, after_ns=1.0, speedup=4.0, low=3.5, high=4.5, outputs_agree=True),
-            ["Tried: 4.00 times as fast (95 % interval 3.50 to 4.50).", "The outputs agree."],
+            ["Tried: 4.00 times as fast (95 % interval 3.50 to 4.50), 1 ns instead of 4 ns.", "The outputs agree."],
             True,
         ),
         (
             Verified(before_ns=4.0, after_ns=4.0, speedup=1.0, low=0.9, high=1.1, outputs_agree=True),
             [
-                "Tried: 1.00 times as fast (95 % interval 0.900 to 1.10).",
+                "Tried: 1.00 times as fast (95 % interval 0.900 to 1.10), 4 ns instead of 4 ns.",
                 "The outputs agree.",
                 "So this remedy does not help here.",
             ],
@@ -62,7 +62,7 @@ def test_a_cost_says_how_it_is_known(diagnosis: Any, rule_finding: Any, changes:
         (
             Verified(before_ns=4.0, after_ns=1.0, speedup=4.0, low=3.5, high=4.5, outputs_agree=False),
             [
-                "Tried: 4.00 times as fast (95 % interval 3.50 to 4.50).",
+                "Tried: 4.00 times as fast (95 % interval 3.50 to 4.50), 1 ns instead of 4 ns.",
                 "The outputs differ.",
                 "So this remedy does not help here.",
             ],
@@ -73,6 +73,17 @@ def test_a_cost_says_how_it_is_known(diagnosis: Any, rule_finding: Any, changes:
             ["Tried: needs 512 KiB instead of 1.00 MiB."],
             True,
         ),
+        (
+            Verified(
+                before_ns=4.0, after_ns=5.0, speedup=0.8, low=0.7, high=0.9, before_bytes=2**20, after_bytes=2**19
+            ),
+            [
+                "Tried: 0.800 times as fast (95 % interval 0.700 to 0.900), 5 ns instead of 4 ns.",
+                "Tried: needs 512 KiB instead of 1.00 MiB.",
+            ],
+            True,
+        ),
+        (Verified(before_ns=4.0, after_ns=1.0), ["Tried: 1 ns instead of 4 ns."], None),
         (Verified(notes=(note("doctor.cache_off"),)), ["JAX's persistent compilation cache is off."], None),
     ],
 )

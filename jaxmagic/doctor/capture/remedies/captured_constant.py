@@ -1,0 +1,52 @@
+"""Compiles a jitted function with the arrays that it captured as constants, and as arguments."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ....records.note import note
+from ...record.finding import RuleFinding
+from .donation import Call, abstract, is_abstract, jitted_calls
+from .remedy import Builds, NotTried
+from .tried_code import TriedCode
+
+#: Constants of fewer bytes than this in all are not worth compiling for.
+_LEAST_BYTES = 2**16
+
+
+def propose(finding: RuleFinding, code: TriedCode) -> Builds:
+    """Propose to compile the first function that has large constants."""
+    for call in jitted_calls(code):
+        found = _builds(call)
+        if found is not None:
+            return found
+    raise NotTried(note("doctor.not_mechanical", rule=finding.rule))
+
+
+def _builds(call: Call) -> Builds | None:
+    import jax
+
+    every = {name: abstract(value) for name, value in call.arguments.items()}
+    given = {name: value for name, value in every.items() if all(map(is_abstract, jax.tree.leaves(value)))}
+    closed = jax.make_jaxpr(call.taking(given, call.function.__wrapped__))(given)
+    size = sum(int(getattr(each, "nbytes", 0)) for each in closed.consts)
+    if size < _LEAST_BYTES:
+        return None
+    consts = [jax.ShapeDtypeStruct(each.shape, each.dtype) for each in closed.consts]
+    flat = jax.tree.leaves(given)
+
+    def with_constants() -> None:
+        _compile(lambda *values: jax.core.eval_jaxpr(closed.jaxpr, closed.consts, *values), *flat)
+
+    def with_arguments() -> None:
+        _compile(lambda consts, *values: jax.core.eval_jaxpr(closed.jaxpr, consts, *values), consts, *flat)
+
+    about = note("doctor.constants_passed", arrays=len(consts), size_bytes=size)
+    return Builds(with_constants, with_arguments, (about, note("doctor.tried_compile_time")))
+
+
+def _compile(function: Callable[..., Any], *arguments: Any) -> None:
+    import jax
+
+    jax.jit(function).lower(*arguments).compile()

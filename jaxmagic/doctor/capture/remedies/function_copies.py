@@ -1,0 +1,118 @@
+"""Copies functions, so that they see other objects in place of some, while the originals stay as they are."""
+
+from __future__ import annotations
+
+import functools
+import types
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from ....records.call_stack import Frame, is_users
+from ....runtime.around import enclosed, is_exactly
+
+
+class FunctionCopies:
+    """Copies of functions.
+
+    Plain functions that the user wrote are copied, and the functions that those call by a global name or from their
+    closure. A library's function, such as one that ``jax.grad`` has returned, is copied if it has a user's function
+    in its closure. Methods, jitted functions and objects are not entered: what they see stays the same.
+
+    Args:
+        replacements: what the copies see, by the id of what the originals see.
+    """
+
+    def __init__(self, replacements: Mapping[int, Any]) -> None:
+        self._replacements = replacements
+        self._globals: dict[int, dict[str, Any]] = {}
+        self._copied: dict[int, Any] = {}
+
+    def of_globals(self, variables: Mapping[str, Any], copy: dict[str, Any]) -> None:
+        """Use `copy` as the globals of functions whose globals are `variables`."""
+        self._globals[id(variables)] = copy
+
+    def of(self, value: Any) -> Any:
+        """Return what stands in place of `value`; `value` itself if it sees nothing that is replaced."""
+        if id(value) in self._replacements:
+            return self._replacements[id(value)]
+        if is_exactly(value, functools.partial):
+            function = self.of(value.func)
+            return value if function is value.func else functools.partial(function, *value.args, **value.keywords)
+        if not is_exactly(value, types.FunctionType) or not self._leads(value, set()):
+            return value
+        return self._copied[id(value)] if id(value) in self._copied else self._copy(value)
+
+    def _leads(self, value: Any, met: set[int]) -> bool:
+        """Return whether a function sees anything that is replaced, directly or through other functions."""
+        if id(value) in self._replacements:
+            return True
+        if is_exactly(value, functools.partial):
+            return self._leads(value.func, met)
+        if id(value) in met or not is_exactly(value, types.FunctionType):
+            return False
+        met.add(id(value))
+        return any(self._leads(each, met) for each in seen_by(value).values())
+
+    def _copy(self, function: types.FunctionType) -> types.FunctionType:
+        around = function.__globals__
+        if is_users_function(function):
+            around = self._globals.setdefault(id(around), dict(around))
+        values = enclosed(function)
+        cells = tuple(
+            types.CellType() if name in values and self._leads(values[name], set()) else cell
+            for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True)
+        )
+        copied = types.FunctionType(function.__code__, around, function.__name__, None, cells or None)
+        self._copied[id(function)] = copied
+        for name in global_names(function.__code__) if is_users_function(function) else ():
+            if name in function.__globals__:
+                value = function.__globals__[name]
+                replaced = self.of(value)
+                if replaced is not value:
+                    around[name] = replaced
+        for name, cell, own in zip(function.__code__.co_freevars, cells, function.__closure__ or (), strict=True):
+            if cell is not own:  # the others stay shared, so that what one function assigns, all see
+                cell.cell_contents = self.of(values[name])
+        copied.__defaults__ = _all(self.of, function.__defaults__)
+        if function.__kwdefaults__ is not None:
+            copied.__kwdefaults__ = {name: self.of(value) for name, value in function.__kwdefaults__.items()}
+        copied.__qualname__, copied.__module__ = function.__qualname__, function.__module__
+        copied.__dict__.update(function.__dict__)
+        return copied
+
+
+def _all(of: Any, values: tuple[Any, ...] | None) -> tuple[Any, ...] | None:
+    return None if values is None else tuple(of(each) for each in values)
+
+
+def is_users_function(value: Any) -> bool:
+    """Return whether a value is a plain function that the user wrote."""
+    if not is_exactly(value, types.FunctionType):
+        return False
+    code = value.__code__
+    return is_users(Frame(function=code.co_name, file=code.co_filename, line=code.co_firstlineno))
+
+
+def seen_by(function: types.FunctionType) -> dict[str, Any]:
+    """Return what a function closes over, its defaults, and the globals that it reads if the user wrote it."""
+    held = function.__globals__ if is_users_function(function) else {}
+    defaults = (*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values())
+    return {
+        **{name: held[name] for name in global_names(function.__code__) if name in held},
+        **enclosed(function),
+        **{f"<default {number}>": value for number, value in enumerate(defaults)},
+    }
+
+
+def global_names(code: types.CodeType) -> Iterator[str]:
+    """Yield the names that some code, and the functions defined in it, may read from its globals."""
+    for inner in all_codes(code):
+        yield from inner.co_names
+
+
+def all_codes(code: types.CodeType) -> Iterator[types.CodeType]:
+    """Yield some code and the code of all functions defined in it."""
+    yield code
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType):
+            yield from all_codes(constant)

@@ -1,0 +1,197 @@
+"""Measures some code and the code with a remedy in turns, and compares their outputs."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, redirect_stdout
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ....benchmarking.capture.plan import Plan
+from ....benchmarking.capture.runner import Runner
+from ....comparison.capture.check_outputs import check_output
+from ....comparison.capture.contestants import Entry
+from ....comparison.capture.rounds import take_comparison
+from ....comparison.record.candidate import Check
+from ....comparison.record.comparison import Comparison
+from ....errors import message_of
+from ....records.note import Note, note
+from ....runtime.around import is_a
+from ....runtime.clock import Clock
+from ....statistics.medians import median
+from ...record.finding import Verified
+from .remedy import NotTried
+
+#: Measuring ends once the interval reaches no farther than this share of the ratio to either side.
+_RTOL = 0.05
+
+#: Larger outputs of the first run are not kept to see whether outputs vary.
+_MOST_KEPT_BYTES = 2**28
+
+_BEFORE, _AFTER = "before", "after"
+
+
+class Run(NamedTuple):
+    """Something that is run repeatedly.
+
+    Attributes:
+        call: runs it.
+        each: prepares each run.
+    """
+
+    call: Callable[[], Any]
+    each: Callable[[], None] | None = None
+
+
+class Measured(NamedTuple):
+    """The result of measuring.
+
+    Attributes:
+        verified: the record.
+        interrupted: whether the user interrupted, and nothing else should be measured.
+    """
+
+    verified: Verified
+    interrupted: bool
+
+
+class _Spent(Exception):
+    """The time is over, and no other run begins."""
+
+
+class _Counted:
+    """Counts runs, begins none after a deadline, and keeps the outputs of the first one."""
+
+    def __init__(self, run: Run, deadline_ns: int, clock: Clock) -> None:
+        self.count = 0
+        self.first: Any = None
+        self._run = run
+        self._deadline_ns = deadline_ns
+        self._clock = clock
+
+    def __call__(self) -> Any:
+        if self._clock() > self._deadline_ns:
+            raise _Spent
+        self.count += 1
+        value = self._run.call()
+        if self.count == 1 and sum(getattr(each, "nbytes", 0) for each in _leaves(value)) <= _MOST_KEPT_BYTES:
+            self.first = value
+        return value
+
+
+def measured(before: Run, after: Run, *, budget_ns: int, deadline_ns: int, clock: Clock) -> Measured:
+    """Measure two runs in turns.
+
+    Args:
+        before: the original.
+        after: the same with the remedy.
+        budget_ns: how long to measure both, without their first runs.
+        deadline_ns: when no other run begins.
+        clock: the clock of the deadline, in nanoseconds.
+
+    Returns:
+        The record, which has nothing but notes if there was not enough time, the user interrupted, or a run failed.
+    """
+    counted = {_BEFORE: _Counted(before, deadline_ns, clock), _AFTER: _Counted(after, deadline_ns, clock)}
+    taken: list[Any] = []
+    interrupted = False
+    why = note("doctor.not_tried_budget")
+    comparison: Comparison | None = None
+    try:
+        with _silence():
+            comparison = take_comparison(
+                {
+                    label: Entry(Runner(counted[label], each=run.each))
+                    for label, run in ((_BEFORE, before), (_AFTER, after))
+                },
+                Plan(rtol=_RTOL, budget_ns=max(budget_ns, 1)),
+                baseline=_BEFORE,
+                check="none",
+                unfinished=taken.append,
+            )
+    except _Spent:
+        comparison = next((each for each in taken if isinstance(each, Comparison)), None)
+    except KeyboardInterrupt:
+        interrupted, why = True, note("doctor.not_tried_interrupt")
+    except NotTried as problem:
+        (why,) = problem.notes
+    except Exception as error:
+        why = failure(error)
+    runs = note("doctor.tried_runs", before_runs=counted[_BEFORE].count, after_runs=counted[_AFTER].count)
+    if comparison is None:
+        return Measured(Verified(notes=(why, runs)), interrupted)
+    versus = comparison[_AFTER]
+    times = {label: median(comparison.candidate(label).latency.calls_ns) for label in counted}
+    agree, notes = _agree(counted, comparison.values)
+    ratio = versus.ratio
+    verified = Verified(
+        before_ns=times[_BEFORE],
+        after_ns=times[_AFTER],
+        speedup=None if ratio is None else 1 / ratio.value,
+        low=None if ratio is None else 1 / ratio.high,
+        high=None if ratio is None else 1 / ratio.low,
+        outputs_agree=agree,
+        notes=(*notes, *([note("doctor.tried_too_few")] if ratio is None else []), runs),
+    )
+    return Measured(verified, comparison.stopped_by == "interrupt")
+
+
+def failure(error: Exception) -> Note:
+    """Say that a remedy failed."""
+    text = (message_of(error).splitlines() or [""])[0][:100]
+    return note("doctor.not_tried_failed", error=f"{type(error).__name__}: {text}")
+
+
+def _agree(counted: dict[str, _Counted], last: dict[str, Any]) -> tuple[bool | None, list[Note]]:
+    """Return whether the outputs agree; ``None`` if there are none, or if those of the original vary."""
+    original, first, after = (_comparable(each) for each in (last[_BEFORE], counted[_BEFORE].first, last[_AFTER]))
+    if not _leaves(original):
+        return None, [note("doctor.no_outputs")]
+    check = check_output(after, original, "allclose")
+    if check.passed:
+        return True, _about_error(check)
+    if not check_output(first, original, "allclose").passed:
+        return None, [note("doctor.outputs_vary")]
+    return False, _about_error(check)
+
+
+def _about_error(check: Check) -> list[Note]:
+    if check.problem is not None:
+        return [note("doctor.outputs_problem", leaf=check.leaf or "", problem=check.problem)]
+    if not check.largest_error:
+        return []
+    return [
+        note("doctor.outputs_error", error=check.largest_error, allowed=check.atol or 0.0, dtype=check.dtype or "?")
+    ]
+
+
+def _leaves(value: Any) -> list[Any]:
+    import jax
+
+    found: list[Any] = jax.tree.leaves(value)
+    return found
+
+
+def _comparable(value: Any) -> Any:
+    """Return outputs without what is neither an array nor a plain value."""
+    import jax
+
+    kinds = (jax.Array, np.ndarray, np.generic)
+    plain = (bool, int, float, complex, str, bytes)
+    return jax.tree.map(lambda each: each if isinstance(each, kinds) or is_a(each, plain) else None, value)
+
+
+class _Discard(io.TextIOBase):
+    """Text that is not kept."""
+
+    def write(self, text: str) -> int:
+        return len(text)
+
+
+@contextmanager
+def _silence() -> Iterator[None]:
+    """Discard what the code prints each time it runs."""
+    with redirect_stdout(_Discard()):
+        yield

@@ -1,0 +1,119 @@
+"""Jits a function of the user."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from ....errors import message_of
+from ....records.cell_names import known_as
+from ....records.note import note
+from ....runtime.around import is_a
+from ....runtime.functions import is_jitted
+from ...record.finding import RuleFinding
+from .function_copies import all_codes, is_users_function, seen_by
+from .remedy import Change, NotTried, calls_in_advice, first_arguments, names_given
+from .tried_code import TriedCode
+
+_NUMBERS = bool, int, float, complex
+
+
+def propose(finding: RuleFinding, code: TriedCode) -> Change:
+    """Propose to call the jitted function instead of the function that the finding is about."""
+    function = _function(finding, code)
+    jitted = Jitted(function)
+    about = note("doctor.jitted", name=function.__name__)
+    return Change({id(function): jitted.call}, used=lambda: jitted.called, notes=(about,))
+
+
+def _function(finding: RuleFinding, code: TriedCode) -> Any:
+    """Return the function: named by the finding, or around its line, or the only one that the code calls."""
+    read = code.read()
+    reached = {id(each): each for each in _reached(read)}.values()
+    advised = first_arguments(calls_in_advice(finding, "jit"))
+    for name in (*names_given(finding), *advised):
+        named = [each for each in reached if each.__name__ == name]
+        if len(named) == 1:
+            return named[0]
+    around = [each for each in reached if finding.line in _lines(each)]
+    if around:
+        return around[0]
+    called = [each for each in read.values() if is_users_function(each)]
+    if len(called) != 1:
+        raise NotTried(note("doctor.not_mechanical", rule=finding.rule))
+    return called[0]
+
+
+def _reached(read: dict[str, Any]) -> Iterator[Any]:
+    """Yield the user's functions that the code leads to, nearest first."""
+    queue, met = [each for each in read.values() if is_users_function(each)], set()
+    for each in queue:  # grows meanwhile
+        if id(each) not in met:
+            met.add(id(each))
+            yield each
+            queue += [inner for inner in seen_by(each).values() if is_users_function(inner)]
+
+
+def _lines(function: Any) -> set[str]:
+    file = known_as(function.__code__.co_filename)
+    lines = (line for code in all_codes(function.__code__) for _, _, line in code.co_lines() if line)
+    return {f"{file}:{line}" for line in lines}
+
+
+class Jitted:
+    """A function, jitted when it is first called, with arguments static that cannot be traced.
+
+    Attributes:
+        called: whether it has been called.
+    """
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self.called = False
+        self._function = function
+        self._jitted: Callable[..., Any] | None = None
+
+    def call(self, *args: Any, **kwargs: Any) -> Any:
+        """Call the jitted function."""
+        if self._jitted is None:
+            self._jitted = self._choose(args, kwargs)
+            self.called = True
+        return self._jitted(*args, **kwargs)
+
+    def _choose(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        import jax
+
+        if is_jitted(self._function):
+            return self._function
+        problem: Exception | None = None
+        for is_traced in (_is_arrays_or_numbers, _is_arrays):
+            numbers = [number for number, each in enumerate(args) if not is_traced(each)]
+            names = [name for name, each in kwargs.items() if not is_traced(each)]
+            jitted = jax.jit(self._function, static_argnums=numbers, static_argnames=names)
+            try:
+                jitted.trace(*args, **kwargs)
+            except Exception as error:
+                problem = problem or error
+            else:
+                return jitted
+        assert problem is not None
+        text = (message_of(problem).splitlines() or [""])[0][:100]
+        raise NotTried(
+            note("doctor.cannot_be_jitted", name=self._function.__name__, error=f"{type(problem).__name__}: {text}")
+        )
+
+
+def _is_arrays_or_numbers(value: Any) -> bool:
+    return _has_only(value, _NUMBERS)
+
+
+def _is_arrays(value: Any) -> bool:
+    return _has_only(value, ())
+
+
+def _has_only(value: Any, numbers: tuple[type, ...]) -> bool:
+    import jax
+
+    kinds = (jax.Array, np.ndarray, np.generic)
+    return all(isinstance(each, kinds) or is_a(each, numbers) for each in jax.tree.leaves(value))

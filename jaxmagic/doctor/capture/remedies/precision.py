@@ -1,0 +1,51 @@
+"""Runs the code with another precision of matrix products, or without 64-bit types."""
+
+from __future__ import annotations
+
+import ast
+from contextlib import AbstractContextManager
+from functools import partial
+from importlib import import_module
+from typing import Any
+
+from ....records.note import Note, note
+from ...record.finding import RuleFinding
+from .remedy import Change, NotTried, calls_in_advice
+from .tried_code import TriedCode
+
+_OPTION = "jax_default_matmul_precision"
+
+
+def propose(finding: RuleFinding, code: TriedCode) -> Change:
+    """Propose the setting that the finding's code makes, for all that the code compiles."""
+    import jax
+
+    for call in calls_in_advice(finding, "default_matmul_precision"):
+        precision = _constants(call)[0]
+        return Change({}, partial(jax.default_matmul_precision, precision), notes=(_about("matmul", precision),))
+    for call in calls_in_advice(finding, "update"):
+        option, value = (*_constants(call), None)[:2]
+        if option == _OPTION:
+            return Change({}, partial(jax.default_matmul_precision, value), notes=(_about("matmul", value),))
+        if option == "jax_enable_x64" and value is False:
+            return Change({}, _without_x64, notes=(_about("x64", "off"),))
+    raise NotTried(note("doctor.not_mechanical", rule=finding.rule))
+
+
+def _constants(call: ast.Call) -> list[Any]:
+    """Return the positional arguments of a call, as far as they are written out."""
+    values = [each.value for each in call.args if isinstance(each, ast.Constant)]
+    return values if values and len(values) == len(call.args) else [None]
+
+
+def _about(what: str, value: object) -> Note:
+    return note("doctor.precision_set", what=what, value=str(value))
+
+
+def _without_x64() -> AbstractContextManager[object]:
+    import jax
+
+    # In older versions of JAX it is in jax.experimental only, and in newer ones no longer there.
+    where: Any = jax if hasattr(jax, "enable_x64") else import_module("jax.experimental")
+    context: AbstractContextManager[object] = where.enable_x64(False)
+    return context

@@ -1,0 +1,115 @@
+"""What a remedy is: it proposes a change of what the code sees, or compares two compiled programs."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any, NamedTuple
+
+from ....records.note import Note
+from ...record.finding import RuleFinding
+from .tried_code import TriedCode
+
+
+class Change(NamedTuple):
+    """What the code sees once the remedy is applied; it is then measured.
+
+    Attributes:
+        replacements: what the code and the functions that it calls see instead of some objects, by their ids.
+        context: makes a context for each run.
+        used: whether the code has made use of the change, after it has run several times.
+        notes: what a reader must know about it.
+        sizes: what compiled programs need without and with it, if memory is what it is about.
+    """
+
+    replacements: dict[int, Any]
+    context: Callable[[], AbstractContextManager[object]] = nullcontext
+    used: Callable[[], bool] = lambda: True
+    notes: tuple[Note, ...] = ()
+    sizes: Sizes | None = None
+
+
+class Builds(NamedTuple):
+    """Two ways to compile the same, which are timed.
+
+    Attributes:
+        before: compiles the original.
+        after: compiles it with the remedy.
+        notes: what a reader must know about it.
+    """
+
+    before: Callable[[], None]
+    after: Callable[[], None]
+    notes: tuple[Note, ...] = ()
+
+
+class Sizes(NamedTuple):
+    """Bytes that two compiled programs need, of which neither ran.
+
+    Attributes:
+        before_bytes: what the original needs.
+        after_bytes: the same with the remedy.
+        notes: what a reader must know about it.
+    """
+
+    before_bytes: int
+    after_bytes: int
+    notes: tuple[Note, ...] = ()
+
+
+class NotTried(Exception):
+    """A remedy is not tried, or was tried in vain.
+
+    Attributes:
+        notes: the reason, and how often something ran nevertheless.
+    """
+
+    def __init__(self, *notes: Note) -> None:
+        super().__init__(" ".join(map(str, notes)))
+        self.notes = notes
+
+
+#: Proposes how to apply the remedy of a finding.
+Remedy = Callable[[RuleFinding, TriedCode], Change | Sizes | Builds]
+
+
+def names_given(finding: RuleFinding) -> list[str]:
+    """Return the names that a finding applies to.
+
+    >>> from jaxmagic.records.note import note
+    >>> names_given(RuleFinding(rule="donation", found=note("text"), applies_to="params, state"))
+    ['params', 'state']
+    """
+    return [each.strip() for each in (finding.applies_to or "").split(",") if each.strip()]
+
+
+def calls_in_advice(finding: RuleFinding, called: str) -> list[ast.Call]:
+    """Return the calls of functions with a name, such as ``"device_put"``, in the code that a finding recommends."""
+    try:
+        tree = ast.parse(finding.code or "")
+    except (SyntaxError, ValueError):
+        return []
+    calls = [each for each in ast.walk(tree) if isinstance(each, ast.Call)]
+    return [each for each in calls if re.search(rf"(^|\.){called}$", ast.unparse(each.func))]
+
+
+def constant_of(call: ast.Call, keyword: str) -> Any:
+    """Return the value of a keyword argument if it is written out; ``None`` otherwise."""
+    for each in call.keywords:
+        if each.arg == keyword:
+            try:
+                return ast.literal_eval(each.value)
+            except ValueError:
+                return None
+    return None
+
+
+def first_arguments(calls: list[ast.Call]) -> list[str]:
+    """Return the variables that calls have as their first argument.
+
+    >>> first_arguments([ast.parse("jax.jit(f)", mode="eval").body])
+    ['f']
+    """
+    return [each.args[0].id for each in calls if each.args and isinstance(each.args[0], ast.Name)]

@@ -1,0 +1,63 @@
+"""Puts NumPy arrays on the device once, before the code runs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ....records.note import note
+from ....runtime.around import is_exactly
+from ....runtime.copies import unguarded
+from ...record.finding import RuleFinding
+from .function_copies import is_users_function, seen_by
+from .remedy import Change, NotTried, calls_in_advice, first_arguments, names_given
+from .tried_code import TriedCode
+
+#: Inputs with more bytes than this are not copied to the device unasked.
+_MOST_BYTES = 2**30
+
+
+def propose(finding: RuleFinding, code: TriedCode) -> Change:
+    """Propose copies on the device in place of the inputs that are NumPy arrays, or have some inside."""
+    import jax
+
+    names = names_given(finding) or first_arguments(calls_in_advice(finding, "device_put"))
+    seen = _seen(code.read())
+    chosen = {name: value for name, value in seen.items() if (not names or name in names) and _has_arrays(value)}
+    if not chosen:
+        raise NotTried(note("doctor.not_mechanical", rule=finding.rule))
+    size = sum(each.nbytes for value in chosen.values() for each in jax.tree.leaves(value) if _is_array(each))
+    if size > _MOST_BYTES:
+        raise NotTried(note("doctor.not_tried_size", size_bytes=size))
+    replacements = {id(value): jax.tree.map(_put, value) for value in chosen.values()}
+    return Change(replacements, notes=(note("doctor.put", names=", ".join(chosen)),))
+
+
+def _seen(read: dict[str, Any]) -> dict[str, Any]:
+    """Return the variables that the code and the user's functions see, by name."""
+    seen: dict[str, Any] = {}
+    queue = [read]
+    for variables in queue:  # grows meanwhile
+        for name, value in variables.items():
+            if name not in seen:
+                seen[name] = value
+                if is_users_function(value):
+                    queue.append(seen_by(value))
+    return seen
+
+
+def _is_array(value: Any) -> bool:
+    return is_exactly(value, np.ndarray) and value.dtype.kind in "biufcV" and not value.dtype.names
+
+
+def _has_arrays(value: Any) -> bool:
+    import jax
+
+    return any(map(_is_array, jax.tree.leaves(value)))
+
+
+def _put(value: Any) -> Any:
+    import jax
+
+    return unguarded(jax.device_put, value) if _is_array(value) else value

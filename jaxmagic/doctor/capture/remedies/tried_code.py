@@ -1,0 +1,126 @@
+"""Compiles the examined code again, against a copy of the variables that it sees."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from ....runtime.functions import name_of
+from ..scope import Scope
+from .function_copies import FunctionCopies
+
+#: The name of the function that collects the outputs of code which is not a single expression.
+_OUTPUTS = "__jaxmagic_outputs__"
+
+
+@dataclass(frozen=True, slots=True)
+class TriedCode:
+    """Some code, and the variables that it sees.
+
+    Attributes:
+        source: its source; ``None`` if it could not be read.
+        variables: the variables by name; they are never written to.
+    """
+
+    source: str | None = None
+    variables: Mapping[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def of_call(cls, fn: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> TriedCode:
+        """Write the source of a call, in which arguments have the names of parameters as far as possible.
+
+        >>> TriedCode.of_call(pow, (2, 3), {}).source
+        'pow(base, exp)'
+        """
+        function = name_of(fn).rpartition(".")[2]
+        function = function if function.isidentifier() else "function"
+        try:
+            parameters = inspect.signature(fn).parameters.values()
+        except (TypeError, ValueError):
+            parameters = {}.values()
+        named = [each.name for each in parameters if each.kind in (each.POSITIONAL_ONLY, each.POSITIONAL_OR_KEYWORD)]
+        names = named[: len(args)] + [f"argument{number}" for number in range(len(named), len(args))]
+        variables = {**dict(zip(names, args, strict=True)), **kwargs}
+        while function in variables:
+            function += "_"
+        passed = [*names, *(f"{name}={name}" for name in kwargs)]
+        return cls(f"{function}({', '.join(passed)})", {**variables, function: fn})
+
+    @property
+    def tree(self) -> ast.Module | None:
+        """A new syntax tree of the code; ``None`` if it is unknown, or has a magic in it."""
+        return Scope(self.source).tree
+
+    def read(self) -> dict[str, Any]:
+        """Return the variables that the code reads before it assigns them."""
+        return Scope(self.source, self.variables).read()
+
+    def made(
+        self, replacements: Mapping[int, Any], fresh: Callable[[], Mapping[str, Any]] | None = None
+    ) -> tuple[Callable[[], Any], Callable[[], None] | None, bool]:
+        """Compile the code as a function, whose assignments are local.
+
+        Args:
+            replacements: what the code sees instead of some objects, by their ids.
+            fresh: makes the values of some variables before each run.
+
+        Returns:
+            The function, which returns the outputs; what to call before each run; and whether the code, or a function
+            that it calls, sees any of the replacements.
+
+        Raises:
+            SyntaxError: the code cannot be repeated, or its source is unknown.
+        """
+        from ....magics.repeatable import compile_setup
+
+        tree = self.tree
+        if tree is None or not tree.body:
+            raise SyntaxError("the source is unknown")
+        namespace = dict(self.variables)
+        copies = FunctionCopies(replacements)
+        copies.of_globals(self.variables, namespace)
+        reached = False
+        for name, value in self.read().items():
+            namespace[name] = copies.of(value)
+            reached = reached or namespace[name] is not value
+        namespace[_OUTPUTS] = _outputs
+        compiled = compile_setup(
+            [_with_outputs(tree.body)], setup=[], each=[], namespace=namespace, filename="<jaxmagic: a remedy>"
+        )
+        (body,) = compiled().bodies
+        if fresh is None:
+            return body, None, reached
+
+        def each() -> None:
+            nonlocal body
+            namespace.update({name: copies.of(value) for name, value in fresh().items()})
+            (body,) = compiled().bodies  # a variable that is assigned begins with the value that it has now
+
+        return lambda: body(), each, reached
+
+
+def _with_outputs(body: list[ast.stmt]) -> list[ast.stmt]:
+    """Return statements whose value is the code's value, or else the variables that it assigns."""
+    if len(body) == 1 and isinstance(body[0], ast.Expr):
+        return body
+    *others, last = body
+    if isinstance(last, ast.Expr):
+        value = ast.Assign([ast.Name("__jaxmagic_last__", ast.Store())], last.value)
+        last = ast.copy_location(value, last)
+    collect = ast.parse(f"{_OUTPUTS}(locals())").body
+    return [*others, last, *collect]
+
+
+def _outputs(variables: dict[str, Any]) -> dict[str, Any]:
+    """Return the variables that can be compared: no functions, and nothing with a donated array inside."""
+    import jax
+
+    return {
+        name: value
+        for name, value in variables.items()
+        if not callable(value)
+        and not any(isinstance(each, jax.Array) and each.is_deleted() for each in jax.tree.leaves(value))
+    }

@@ -1,0 +1,177 @@
+"""Tries the remedies of findings on a copy of the code, within a limit of time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import replace
+from functools import partial
+from typing import Any, NamedTuple
+
+from ...errors import message_of
+from ...interrupts import interrupted as noted_interrupt
+from ...interrupts import interruptible, uninterrupted
+from ...progress.record import Progress
+from ...records.note import Note, note
+from ...runtime.clock import Clock, now_ns
+from ..record.finding import RuleFinding, Verified
+from .remedies.all import COMPILING, REMEDIES
+from .remedies.effects import fresh_values
+from .remedies.measured_remedy import Run, failure, measured
+from .remedies.remedy import Builds, Change, NotTried, Sizes
+from .remedies.tried_code import TriedCode
+
+#: Two pairs of first runs, and the rounds that an interval needs: four, of three runs each.
+_LEAST_RUNS = 14
+
+#: Longer than this, or than so many runs, nothing is measured: the effect of a remedy shows sooner.
+_LONGEST_NS, _MOST_RUNS = 2 * 10**9, 30
+
+#: Notes that say something of runs, of which there are none where programs are only compiled.
+_OF_RUNS = "doctor.no_outputs", "doctor.tried_runs"
+
+
+class Trial(NamedTuple):
+    """What is known of the code before remedies are tried.
+
+    Attributes:
+        code: the code.
+        changed: the paths of what its runs change.
+        first_ns: how long its first run took, which compiled.
+        run_ns: how long a later run takes.
+        budget_ns: how long trying all remedies may take.
+    """
+
+    code: TriedCode
+    changed: list[str]
+    first_ns: int
+    run_ns: int
+    budget_ns: int
+
+
+@uninterrupted
+def verify(
+    findings: Sequence[RuleFinding], trial: Trial, progress: Progress, clock: Clock = now_ns
+) -> tuple[RuleFinding, ...]:
+    """Try the remedy of each finding, in their order; never raises.
+
+    A remedy that cannot be tried, or for which there is no time, is marked by a note in ``verified``. An interrupt
+    ends the trials, and what was tried is kept.
+    """
+    deadline_ns = clock() + trial.budget_ns
+    tried = list(findings)
+    places = [number for number, each in enumerate(findings) if each.remedy is not None or each.code is not None]
+    progress.stage("trying remedies", len(places) or None, ticking=False, expected_s=trial.budget_ns / 1e9)
+    why: Note | None = None
+    for done, number in enumerate(places):
+        progress.advance(done)
+        verified = None if why is None else Verified(notes=(why,))
+        if verified is None:
+            share_ns = (deadline_ns - clock()) // (len(places) - done)
+            try:
+                verified, interrupted = _tried(findings[number], trial, share_ns, deadline_ns, clock)
+            except KeyboardInterrupt:
+                verified, interrupted = Verified(notes=(note("doctor.not_tried_interrupt"),)), True
+            if interrupted or noted_interrupt():
+                why = note("doctor.not_tried_interrupt")
+        tried[number] = replace(findings[number], verified=verified)
+    return tuple(tried)
+
+
+def _tried(
+    finding: RuleFinding, trial: Trial, share_ns: int, deadline_ns: int, clock: Clock
+) -> tuple[Verified, bool]:
+    """Return what trying a remedy has shown, and whether the user interrupted."""
+    try:
+        propose = REMEDIES.get(finding.rule)
+        if propose is None:
+            raise NotTried(note("doctor.not_mechanical", rule=finding.rule))
+        if trial.first_ns > share_ns and finding.rule in COMPILING:
+            raise NotTried(note("doctor.not_tried_budget"))
+        proposed = interruptible(propose)(finding, trial.code)
+        if isinstance(proposed, Sizes):
+            return _compared(proposed), False
+        if isinstance(proposed, Builds):
+            return _built(proposed, trial, deadline_ns, clock)
+        return _measured(finding, proposed, trial, deadline_ns, clock)
+    except NotTried as problem:
+        return Verified(notes=problem.notes), False
+    except Exception as error:
+        return Verified(notes=(failure(error),)), False
+
+
+def _compared(sizes: Sizes) -> Verified:
+    notes = (*sizes.notes, note("doctor.tried_compiled"))
+    return Verified(before_bytes=sizes.before_bytes, after_bytes=sizes.after_bytes, notes=notes)
+
+
+def _built(builds: Builds, trial: Trial, deadline_ns: int, clock: Clock) -> tuple[Verified, bool]:
+    budget_ns = min((deadline_ns - clock() - 2 * trial.first_ns) // 2, _LONGEST_NS)
+    if budget_ns <= 0:
+        raise NotTried(note("doctor.not_tried_budget"))
+    before, after = Run(builds.before), Run(builds.after)
+    found = measured(before, after, budget_ns=budget_ns, deadline_ns=deadline_ns, clock=clock)
+    notes = tuple(each for each in found.verified.notes if each.kind not in _OF_RUNS)
+    return replace(found.verified, notes=(*builds.notes, *notes)), found.interrupted
+
+
+def _measured(
+    finding: RuleFinding, change: Change, trial: Trial, deadline_ns: int, clock: Clock
+) -> tuple[Verified, bool]:
+    """Return the time that a change gains, and the memory if that was compared."""
+    try:
+        verified, interrupted = _timed(finding, change, trial, deadline_ns, clock)
+    except NotTried as problem:
+        if change.sizes is None:
+            raise
+        verified, interrupted = Verified(notes=(*change.notes, *problem.notes)), False
+    sizes = change.sizes
+    if sizes is not None:
+        verified = replace(verified, before_bytes=sizes.before_bytes, after_bytes=sizes.after_bytes)
+    return verified, interrupted
+
+
+def _timed(
+    finding: RuleFinding, change: Change, trial: Trial, deadline_ns: int, clock: Clock
+) -> tuple[Verified, bool]:
+    left_ns = deadline_ns - clock()
+    if trial.first_ns + _LEAST_RUNS * trial.run_ns > left_ns:
+        raise NotTried(note("doctor.not_tried_budget"))
+    fresh = fresh_values(trial.code, trial.changed)
+    before, _ = _made(trial.code, {}, fresh)
+    after, reached = _made(trial.code, change.replacements, fresh)
+    if change.replacements and not reached:
+        raise NotTried(note("doctor.not_mechanical", rule=finding.rule))
+    if not change.replacements:
+        after = after._replace(call=partial(_within, change.context, after.call))
+    most_ns = max(_LONGEST_NS, _MOST_RUNS * trial.run_ns)
+    found = measured(
+        before,
+        after,
+        budget_ns=min((left_ns - trial.first_ns) // 2, most_ns),
+        deadline_ns=deadline_ns,
+        clock=clock,
+    )
+    verified = found.verified
+    if verified.before_ns is not None and not change.used():
+        raise NotTried(note("doctor.not_mechanical", rule=finding.rule), verified.notes[-1])
+    if verified.before_ns is None:
+        return verified, found.interrupted
+    copied = (note("doctor.tried_on_copies", names=", ".join(fresh())),) if fresh is not None else ()
+    return replace(verified, notes=(*change.notes, *copied, *verified.notes)), found.interrupted
+
+
+def _within(context: Callable[[], AbstractContextManager[object]], call: Callable[[], Any]) -> Any:
+    with context():
+        return call()
+
+
+def _made(
+    code: TriedCode, replacements: Mapping[int, Any], fresh: Callable[[], Mapping[str, Any]] | None
+) -> tuple[Run, bool]:
+    try:
+        call, each, reached = code.made(replacements, fresh)
+    except Exception as error:  # SyntaxError, or IPython's UsageError
+        text = (message_of(error).splitlines() or [""])[0][:100]
+        raise NotTried(note("doctor.not_tried_code", error=text)) from None
+    return Run(call, each), reached

@@ -1,0 +1,63 @@
+"""Words what was tried of a remedy, and why it was not tried."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from ... import units
+from ...terminal import printable
+
+
+def _times(count: int) -> str:
+    return "once" if count == 1 else "twice" if count == 2 else f"{count} times"
+
+
+def _not(why: str) -> str:
+    return f"Not tried: {why}."
+
+
+def _error(error: float, allowed: float, dtype: str) -> str:
+    beyond = "within" if error <= allowed else "more than"
+    return f"The outputs differ by up to {error:.2g}, {beyond} the {allowed:.2g} allowed for {printable(dtype)}."
+
+
+def _precision(what: str, value: str) -> str:
+    return "Tried without 64-bit types." if what == "x64" else f"Tried with matmul precision {printable(value)}."
+
+
+NOTES: dict[str, Callable[..., str]] = {
+    "tried_runs": lambda before_runs, after_runs: (
+        f"To try it, the code ran {_times(before_runs)} as it is and {_times(after_runs)} with the remedy."
+    ),
+    "tried_compiled": lambda: "Both were compiled, and neither ran.",
+    "tried_on_copies": lambda names: f"Each of these runs had its own copy of {printable(names)}.",
+    "tried_too_few": lambda: "There was time for too few runs to tell a speed-up.",
+    "not_mechanical": lambda rule: _not(f"this remedy ({rule}) could not be applied mechanically to this code"),
+    "not_tried_budget": lambda: _not("it would take longer than --budget (budget_s) leaves"),
+    "not_tried_interrupt": lambda: _not("interrupted"),
+    "not_tried_effect": lambda name: _not(
+        f"a run changes {printable(name)}, which is not an input that could be copied"
+    ),
+    "not_tried_uncopied": lambda name: _not(
+        f"a run changes {printable(name)}, which cannot be copied: it is deleted, or has more than arrays inside"
+    ),
+    "not_tried_failed": lambda error: f"Tried, and failed: {printable(error)}.",
+    "not_tried_code": lambda error: _not(f"the code cannot be repeated ({printable(error)})"),
+    "not_tried_cache": lambda: _not("the persistent cache shows its gain in the next session only"),
+    "not_tried_size": lambda size_bytes: _not(f"{units.size(size_bytes)} are too much to be copied unasked"),
+    "not_tried_sizes": lambda: _not("this backend does not report the memory of programs"),
+    "no_outputs": lambda: "The code has no outputs to compare.",
+    "outputs_vary": lambda: "The outputs vary from run to run without the remedy, so they cannot be compared.",
+    "outputs_problem": lambda leaf, problem: f"{printable(leaf[:1].upper() + leaf[1:])}: {printable(problem)}.",
+    "outputs_error": _error,
+    "jitted": lambda name: f"Tried with {printable(name)} jitted, which called it once more to trace it.",
+    "cannot_be_jitted": lambda name, error: f"Tried to jit {printable(name)}, which failed: {printable(error)}.",
+    "put": lambda names: f"Tried with {printable(names)} put on the device before.",
+    "donated": lambda names: f"Compiled with {printable(names)} donated.",
+    "checkpointed": lambda name: f"Tried with jax.checkpoint around {printable(name)}.",
+    "constants_passed": lambda arrays, size_bytes: (
+        f"Compiled with {units.count(arrays, 'captured array')} ({units.size(size_bytes)}) as arguments."
+    ),
+    "tried_compile_time": lambda: "These times are of compiling; nothing ran.",
+    "precision_set": _precision,
+}

@@ -1,0 +1,551 @@
+"""Remedies that are tried: what they gain, what they leave alone, and how often the code runs for them."""
+
+from __future__ import annotations
+
+import functools
+import gc
+import signal
+import types
+import weakref
+from collections.abc import Callable
+from dataclasses import replace
+from itertools import count
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import jaxmagic
+from jaxmagic.doctor.capture.remedies.effects import Effects
+from jaxmagic.doctor.capture.remedies.tried_code import TriedCode
+from jaxmagic.doctor.capture.verify import Trial, verify
+from jaxmagic.doctor.record.finding import RuleFinding, Verified
+from jaxmagic.doctor.rules import examine as applied
+from jaxmagic.progress.record import SILENT
+from jaxmagic.records.note import note
+
+MS = 10**6
+
+
+def finding(rule: str, **fields: Any) -> RuleFinding:
+    return RuleFinding(rule=rule, found=note("doctor.cache_off"), remedy=note("doctor.cache_on"), **fields)
+
+
+def tried(
+    rule: str, source: str, budget_s: float = 4, changed: tuple[str, ...] = (), clock: Any = None, **variables: Any
+) -> Verified:
+    fields = {name: variables.pop(f"_{name}") for name in ("applies_to", "code", "line") if f"_{name}" in variables}
+    trial = Trial(TriedCode(source, variables), list(changed), 10 * MS, MS, round(budget_s * 1e9))
+    given = () if clock is None else (clock,)
+    (found,) = verify([finding(rule, **fields)], trial, SILENT, *given)
+    assert found.verified is not None
+    return found.verified
+
+
+def kinds(verified: Verified) -> list[str]:
+    return [each.kind.removeprefix("doctor.") for each in verified.notes]
+
+
+def gain(verified: Verified) -> tuple[float, float]:
+    assert verified.low is not None
+    assert verified.high is not None
+    return verified.low, verified.high
+
+
+def by_hand(before: Callable[[], Any], after: Callable[[], Any]) -> tuple[float, float]:
+    """How many times as fast the code is when somebody takes the line away."""
+    ratio = jaxmagic.compare({"before": before, "after": after}, budget_s=2, rtol=0.05)["after"].ratio
+    assert ratio is not None
+    return 1 / ratio.high, 1 / ratio.low
+
+
+def overlap(one: tuple[float, float], other: tuple[float, float], slack: float = 1.5) -> bool:
+    return one[0] <= other[1] * slack and other[0] <= one[1] * slack
+
+
+def layer(x: Any) -> Any:
+    for _ in range(30):
+        x = jnp.tanh(x) * 2 + 1
+    return x
+
+
+def layers(x: Any) -> Any:
+    return {"value": layer(x), "sum": layer(x).sum()}
+
+
+def compiles_each_time(x: Any) -> Any:
+    return jax.jit(lambda x: jnp.sin(x) + 1)(x)
+
+
+def compiles_for_grad(w: Any) -> Any:
+    return jax.jit(jax.grad(lambda w: jnp.sin(w).sum()))(w)
+
+
+class Counting(types.ModuleType):
+    """Counts in a module, whose attributes are no variables of the code."""
+
+    runs: int = 0
+
+
+@pytest.mark.clock
+class TestGains:
+    """The speed-up is that which taking the line away by hand has."""
+
+    def test_a_function_jitted_in_a_loop(self, x: Any) -> None:
+        found = tried("recompile", "for _ in range(3):\n    y = jax.jit(lambda x: x * 2 + 1)(x)", jax=jax, x=x)
+        hoisted = jax.jit(lambda x: x * 2 + 1)
+
+        def loop() -> Any:
+            for _ in range(3):
+                y = jax.jit(lambda x: x * 2 + 1)(x)
+            return y
+
+        assert gain(found)[0] > 5
+        assert found.survives
+        assert found.outputs_agree
+        assert overlap(gain(found), by_hand(loop, lambda: [hoisted(x) for _ in range(3)][-1]), slack=5)
+
+    @pytest.mark.parametrize("function", [compiles_each_time, compiles_for_grad])
+    def test_a_function_jitted_inside_another_one(self, x: Any, function: Any) -> None:
+        found = tried("recompile", "function(x)", function=function, x=x)
+        assert gain(found)[0] > 5
+        assert found.outputs_agree
+
+    def test_a_partial_function_jitted_by_its_imported_name(self, x: Any) -> None:
+        code = "jit(partial(power, n=3))(x)"
+        power = lambda x, n: x**n  # noqa: E731
+        found = tried("recompile", code, jit=jax.jit, partial=functools.partial, power=power, x=x)
+        assert gain(found)[0] > 5
+
+    def test_an_eager_loss(self) -> None:
+        x = jnp.ones((32, 32))
+        found = tried("not-jitted", "layers(x)", layers=layers, x=x)
+        jitted = jax.jit(layers)
+        assert gain(found)[0] > 5
+        assert found.outputs_agree
+        assert overlap(gain(found), by_hand(lambda: layers(x), lambda: jitted(x)), slack=2)
+
+    def test_an_eager_function_that_another_one_calls(self, x: Any) -> None:
+        first = layer.__code__.co_firstlineno
+        found = tried("not-jitted", "layers(x)", _line=f"{__file__}:{first + 2}", layers=layers, x=x)
+        assert str(found.notes[0]).startswith("Tried with layer jitted")
+        assert gain(found)[0] > 5
+        found = tried("not-jitted", "layers(x)", _code="layer = jax.jit(layer)", layers=layers, x=x)
+        assert str(found.notes[0]).startswith("Tried with layer jitted")
+
+    def test_arguments_that_cannot_be_traced_are_static(self, x: Any) -> None:
+        def repeated(x: Any, n: int, how: str) -> Any:
+            for _ in range(n if n > 3 else 30):
+                x = jnp.tanh(x) if how == "tanh" else x
+            return x
+
+        found = tried("not-jitted", "y = repeated(x, 40, how='tanh')", repeated=repeated, x=x)
+        assert gain(found)[0] > 5
+        assert found.outputs_agree
+
+    def test_numpy_given_in_every_call(self) -> None:
+        first = jax.jit(lambda a: a[::1000].sum())
+        a = np.ones((4000, 1000), np.float32)
+        found = tried("transfer", "first(a)", first=first, a=a)
+        there = jax.device_put(a)
+        assert gain(found)[0] > 5
+        assert found.outputs_agree
+        assert overlap(gain(found), by_hand(lambda: first(a), lambda: first(there)), slack=3)
+
+    def test_an_update_on_copies_of_what_it_donates(self) -> None:
+        def update(state: Any) -> Any:
+            return jax.jit(lambda state: {"w": state["w"] * 2}, donate_argnums=0)(state)
+
+        state = {"w": jnp.ones(8)}
+        found = tried("recompile", "state = update(state)", changed=("state['w']",), update=update, state=state)
+        assert gain(found)[0] > 5
+        assert found.outputs_agree
+        assert "tried_on_copies" in kinds(found)
+        assert not state["w"].is_deleted()
+
+
+class TestMemory:
+    """Bytes are the compiler's, and nothing runs."""
+
+    step = staticmethod(jax.jit(lambda state, batch: (state * 2 + batch.sum(), batch.sum())))
+
+    @pytest.mark.parametrize("hint", [{"_applies_to": "state"}, {"_code": "step = jax.jit(step, donate_argnums=0)"}])
+    def test_donating_saves_the_size_of_the_state(self, hint: Any) -> None:
+        state, batch = jnp.ones((500, 500)), jnp.ones(8)
+        found = tried("donation", "state, s = step(state, batch)", step=self.step, state=state, batch=batch, **hint)
+        assert found.before_bytes is not None
+        assert found.after_bytes is not None
+        assert found.before_bytes - found.after_bytes == state.nbytes
+        assert found.survives
+        donating = jax.jit(self.step.__wrapped__, donate_argnums=0).lower(state, batch).compile().memory_analysis()
+        assert donating.alias_size_in_bytes == state.nbytes
+        assert kinds(found) == ["donated", "tried_compiled"]
+
+    def test_donating_what_cannot_be_used_does_not_survive(self) -> None:
+        state, batch = jnp.ones((500, 500)), jnp.ones(8)
+        found = tried("donation", "step(state, batch)", step=self.step, state=state, batch=batch, _applies_to="batch")
+        assert found.before_bytes == found.after_bytes
+        assert found.survives is False
+
+    def test_a_deleted_state_is_described_as_it_was(self) -> None:
+        state, batch = jnp.ones((500, 500)), jnp.ones(8)
+        state.delete()
+        found = tried("donation", "step(state, batch)", step=self.step, state=state, batch=batch, _applies_to="state")
+        assert found.survives
+
+    def test_arguments_that_are_computed_are_not(self) -> None:
+        found = tried("donation", "step(make(), batch)", step=self.step, make=None, batch=None, _applies_to="state")
+        assert kinds(found) == ["not_mechanical"]
+
+    def test_a_checkpointed_function_is_measured_in_bytes_and_time(self) -> None:
+        def block(x: Any, w: Any) -> Any:
+            return jnp.sin(jnp.tanh(x @ w) * 2)
+
+        def loss(w: Any, x: Any) -> Any:
+            return jax.lax.scan(lambda x, _: (block(x, w), None), x, None, length=30)[0].sum()
+
+        w, x = jnp.ones((8, 8)), jnp.ones((2000, 8))
+        grad = jax.jit(jax.grad(loss))
+        found = tried("rematerialise", "grad(w, x)", grad=grad, w=w, x=x, _applies_to="block", budget_s=10)
+        assert found.before_bytes is not None
+        assert found.after_bytes is not None
+        changed = jax.checkpoint(block)
+        by_hand = jax.jit(
+            jax.grad(lambda w, x: jax.lax.scan(lambda x, _: (changed(x, w), None), x, None, length=30)[0].sum())
+        )
+        sizes = []
+        for each in (grad, by_hand):
+            plan = each.lower(w, x).compile().memory_analysis()
+            sizes.append(plan.argument_size_in_bytes + plan.output_size_in_bytes + plan.temp_size_in_bytes)
+        assert [found.before_bytes, found.after_bytes] == pytest.approx(sizes, rel=0.02)
+        assert found.survives
+        assert found.outputs_agree
+
+    def test_captured_arrays_as_arguments_are_compiled_only(self, x: Any) -> None:
+        table = jnp.arange(90_000.0).reshape(300, 300)
+        f = jax.jit(lambda x: x.sum() + table[:8, :8] @ x)
+        found = tried("captured-constant", "f(x)", f=f, x=x)
+        assert kinds(found)[:2] == ["constants_passed", "tried_compile_time"]
+        assert found.before_ns is not None
+        assert kinds(tried("captured-constant", "f(x)", f=jax.jit(lambda x: x + 1), x=x)) == ["not_mechanical"]
+
+
+class TestThatDoNotHelp:
+    """A remedy that changes outputs, does not help or cannot be applied is told as such."""
+
+    def test_other_outputs(self, x: Any) -> None:
+        ready: list[int] = []
+
+        def depends(x: Any) -> Any:
+            return layer(x) + isinstance(x, jax.core.Tracer)
+
+        found = tried("not-jitted", "depends(x)", depends=depends, x=x, ready=ready)
+        assert found.outputs_agree is False
+        assert found.survives is False
+        assert "outputs_error" in kinds(found)
+
+    def test_no_gain(self) -> None:
+        product = jax.jit(lambda x: x @ x)
+        code = 'jax.config.update("jax_default_matmul_precision", "highest")'
+        found = tried("precision", "product(x)", product=product, x=jnp.ones((200, 200)), _code=code)
+        assert found.survives is False
+        assert found.outputs_agree
+
+    def test_x64_is_left_as_it_was(self, x: Any) -> None:
+        before = jax.config.jax_enable_x64
+        found = tried("precision", "y = x * 2", x=x, _code='jax.config.update("jax_enable_x64", False)')
+        assert kinds(found)[0] == "precision_set"
+        assert jax.config.jax_enable_x64 == before
+
+    def test_a_function_that_cannot_be_jitted(self, x: Any) -> None:
+        found = tried("not-jitted", "branches(x)", branches=lambda x: x + 1 if x.sum() > 0 else x, x=x)
+        assert kinds(found) == ["cannot_be_jitted", "tried_runs"]
+        assert found.survives is None
+
+    @pytest.mark.parametrize(
+        ("rule", "kind"),
+        [("recompile", "not_mechanical"), ("host-waits", "not_mechanical"), ("compile-time", "not_tried_cache")],
+    )
+    def test_what_is_not_mechanical(self, x: Any, rule: str, kind: str) -> None:
+        assert kinds(tried(rule, "y = x * 2", x=x)) == [kind]
+
+    def test_a_memo_without_hits_is_no_remedy(self, x: Any) -> None:
+        found = tried("recompile", "scale = x * 2\njax.jit(lambda x: x * scale)(x)", jax=jax, x=x, budget_s=2)
+        assert kinds(found) == ["not_mechanical", "tried_runs"]
+
+    def test_outputs_that_vary_without_the_remedy(self, x: Any) -> None:
+        def noisy(x: Any) -> Any:
+            return jax.jit(lambda x: x * 2)(x) + np.random.default_rng().random()
+
+        assert kinds(tried("recompile", "noisy(x)", noisy=noisy, x=x))[0] == "outputs_vary"
+
+    def test_code_without_outputs(self, x: Any) -> None:
+        def silent(x: Any) -> None:
+            print(jax.jit(lambda x: x * 2)(x))
+
+        found = tried("recompile", "silent(x)", silent=silent, x=x)
+        assert found.outputs_agree is None
+        assert kinds(found)[0] == "no_outputs"
+
+    def test_another_cause_than_a_new_function(self, x: Any) -> None:
+        shapes = replace(finding("recompile"), found=note("doctor.recompile", cause="shape"))
+        trial = Trial(TriedCode("f(x)", {"f": compiles_each_time, "x": x}), [], MS, MS, 10**9)
+        (found,) = verify([shapes], trial, SILENT)
+        assert found.verified is not None
+        assert kinds(found.verified) == ["not_mechanical"]
+
+    def test_a_donated_array_is_no_output(self) -> None:
+        def update(state: Any) -> Any:
+            return jax.jit(lambda state: state * 2, donate_argnums=0)(state)
+
+        code = "for _ in range(2):\n    old = state\n    state = update(state)"
+        found = tried("recompile", code, changed=("state",), update=update, state=jnp.ones(8))
+        assert found.outputs_agree
+
+    @pytest.mark.parametrize("source", ["await jax.jit(f)(x)", "%time f(x)"])
+    def test_code_that_cannot_be_repeated(self, source: str) -> None:
+        assert kinds(tried("recompile", source, jax=jax))[0] == "not_tried_code"
+
+
+class TestSideEffects:
+    """Nothing of the user's changes, and the code runs as often as is told."""
+
+    def test_runs_are_counted(self, x: Any) -> None:
+        counting = Counting("counting")
+
+        def counted(x: Any) -> Any:
+            counting.runs += 1
+            return jax.jit(lambda x: x + 1)(x)
+
+        found = tried("recompile", "counted(x)", counted=counted, x=x)
+        runs = found.notes[-1].facts
+        assert counting.runs == runs["before_runs"] + runs["after_runs"]  # type: ignore[operator]
+
+    def test_runs_are_counted_if_the_remedy_fails(self, x: Any) -> None:
+        counting = Counting("counting")
+
+        def counted(x: Any) -> Any:
+            counting.runs += 1
+            return layer(x) if float(x.sum()) else x
+
+        found = tried("not-jitted", "counted(x)", counted=counted, x=x)
+        assert kinds(found)[-1] == "tried_runs"
+        assert found.notes[-1].facts == {"before_runs": 1, "after_runs": 1}
+        assert counting.runs == 1 + 2  # and traced twice: with numbers traced, and static
+
+    def test_variables_and_jax_stay_as_they_are(self, x: Any) -> None:
+        jit, variables = jax.jit, {"jax": jax, "x": x, "f": compiles_each_time, "y": 1}
+        tried("recompile", "y = f(x)\nz = jax.jit(lambda x: x + 1)(x)", **variables)
+        assert jax.jit is jit
+        assert variables == {"jax": jax, "x": x, "f": compiles_each_time, "y": 1}
+        assert compiles_each_time.__globals__["jax"] is jax
+
+    def test_what_a_run_prints_is_not_shown(self, x: Any, capsys: Any) -> None:
+        def prints(x: Any) -> Any:
+            print("printed")
+            return layer(x)
+
+        assert tried("not-jitted", "prints(x)", prints=prints, x=x).speedup
+        assert "printed" not in capsys.readouterr().out
+
+    @pytest.mark.parametrize(
+        ("changed", "kind"),
+        [("log", "not_tried_uncopied"), ("n in f()", "not_tried_effect"), ("state", "not_tried_uncopied")],
+    )
+    def test_what_cannot_be_copied_is_not_tried(self, x: Any, changed: str, kind: str) -> None:
+        counting = Counting("counting")
+
+        def f(x: Any, *_: Any) -> Any:
+            counting.runs += 1
+            return x
+
+        state = jnp.ones(3)
+        state.delete()
+        found = tried("not-jitted", "f(x, log, state)", changed=(changed,), f=f, x=x, log=[object()], state=state)
+        assert kinds(found) == [kind]
+        assert counting.runs == 0
+
+    def test_changes_are_seen(self) -> None:
+        log: list[int] = []
+        numbers = np.zeros(3)
+        state = jnp.ones(3)
+        effects = Effects({"log": log, "numbers": numbers, "state": state, "f": layer})
+        assert effects.changed() == []
+        log.append(1)
+        numbers[0] = 1
+        state.delete()
+        assert effects.changed() == ["state", "log", "numbers"]
+
+    def test_functions_that_assign_variables_outside_are_seen(self) -> None:
+        n = 0
+
+        def counts() -> None:
+            nonlocal n
+            n += 1
+
+        assert Effects({"f": counts}).changed() == ["n in counts()"]
+
+
+class TestLimits:
+    """The time limit holds, and Ctrl-C keeps what there is."""
+
+    def test_without_time_nothing_is_tried(self, x: Any) -> None:
+        found = tried("recompile", "f(x)", budget_s=0.001, f=compiles_each_time, x=x)
+        assert kinds(found) == ["not_tried_budget"]
+
+    def test_no_run_begins_after_the_limit(self, x: Any) -> None:
+        ticks = count(step=20 * MS)  # each look at this clock takes 20 ms, and there is one before each run
+        found = tried("recompile", "f(x)", budget_s=1, clock=lambda: next(ticks), f=compiles_each_time, x=x)
+        runs = found.notes[-1].facts
+        assert 0 < runs["before_runs"] + runs["after_runs"] <= 50  # type: ignore[operator]
+
+    @pytest.mark.parametrize("at", [1, 2, 40])
+    def test_an_interrupt_keeps_what_was_tried(self, x: Any, at: int) -> None:
+        calls = count(1)
+        counting = Counting("counting")
+
+        def interrupts(x: Any) -> Any:
+            counting.runs = next(calls)
+            if counting.runs == at:
+                signal.raise_signal(signal.SIGINT)
+            return layer(x)
+
+        donated = finding("donation", applies_to="state")
+        slow = finding("not-jitted", applies_to="interrupts")
+        variables = {"interrupts": interrupts, "x": x, "step": jax.jit(lambda state: state * 2)}
+        code = TriedCode("interrupts(step(x))\nstep(x)", variables)
+        first, second, third = verify([donated, slow, donated], Trial(code, [], MS, MS, 4 * 10**9), SILENT)
+        assert first.verified is not None
+        assert first.verified.survives
+        assert second.verified is not None
+        assert third.verified is not None
+        assert kinds(third.verified) == ["not_tried_interrupt"]
+        assert kinds(second.verified)[-1] == "tried_runs"
+
+
+class TestEndToEnd:
+    """``diagnose(verify=True)`` and the magic."""
+
+    @pytest.mark.clock
+    def test_a_call(self, x: Any) -> None:
+        diagnosis = jaxmagic.diagnose(compiles_each_time, x, verify=True, budget_s=10)
+        (found,) = [each for each in diagnosis.findings if each.rule == "recompile"]
+        assert found.verified is not None
+        assert found.verified.survives
+        assert diagnosis.to_frame()["survives"].tolist() == [True]
+        assert "times as fast" in str(diagnosis)
+
+    def test_nothing_is_tried_unasked(self, x: Any) -> None:
+        assert jaxmagic.diagnose(compiles_each_time, x).findings[0].verified is None
+
+    def test_wrong_budgets(self) -> None:
+        with pytest.raises(ValueError, match="budget_s: expected a positive number, got 0"):
+            jaxmagic.diagnose(len, [], verify=True, budget_s=0)
+
+    @pytest.mark.clock
+    @pytest.mark.parametrize(
+        "cell",
+        [
+            "%jaxdoctor --verify --budget 10s -v d for _ in range(3): y = jax.jit(lambda x: x * 2 + 1)(x)",
+            "%%jaxdoctor --verify --budget 10s -v d\nfor _ in range(3):\n    y = jax.jit(lambda x: x * 2 + 1)(x)",
+            "%jaxdoctor --verify -v d y = made_again(y)",
+        ],
+    )
+    def test_a_statement_in_the_shell(self, session: Any, cell: str) -> None:
+        session.run("y = x\ndef made_again(x):\n    return jax.jit(lambda x: x * 3 + 1)(x)")
+        session.run(cell)
+        diagnosis = session.shell.user_ns["d"]
+        if "made_again" in cell:  # ran once, so that what recurs is not known
+            assert diagnosis.notes[0].kind == "doctor.once_rebound"
+            assert float(session.shell.user_ns["y"][0, 0]) == 4
+            return
+        (found,) = diagnosis.findings
+        assert found.verified.survives
+        assert found.verified.outputs_agree
+        assert "95 % interval" in session.report
+        assert not [name for name in session.shell.user_ns if "jaxmagic" in name]
+
+
+class TestWithPlantedFindings:
+    """Findings that no rule of today has made, in a real session."""
+
+    @pytest.fixture
+    def plant(self, monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
+        def planted(*findings: RuleFinding) -> None:
+            rule = applied.RULES[0]._replace(look=lambda _: findings)
+            monkeypatch.setattr(applied, "RULES", (rule,))
+
+        return planted
+
+    def test_a_training_step_that_donates(self, session: Any, plant: Any) -> None:
+        plant(finding("not-jitted", applies_to="train"), finding("donation", applies_to="w"))
+        session.run(
+            "update = jax.jit(lambda s: jax.tree.map(lambda w: w + 1, s), donate_argnums=0)\n"
+            "def train(s):\n    s = update(s)\n    for _ in range(20):\n        s = {'w': jnp.tanh(s['w']) + 1}\n"
+            "    return s\n"
+            "state = {'w': jnp.zeros((8, 8))}"
+        )
+        session.run("%jaxdoctor --verify -v d state = train(state)")
+        jitted, donated = session.shell.user_ns["d"].findings
+        assert jitted.verified.outputs_agree
+        assert jitted.verified.survives
+        assert "tried_on_copies" in kinds(jitted.verified)
+        assert kinds(donated.verified) == ["not_mechanical"]
+        once = session.run("update = jax.jit(update.__wrapped__)\nstate, train({'w': jnp.zeros((8, 8))})")
+        assert (once[0]["w"] == once[1]["w"]).all()
+
+    def test_what_the_code_appends_to_is_left_alone(self, session: Any, plant: Any) -> None:
+        plant(finding("not-jitted", applies_to="train"))
+        session.run("log = [object()]\ndef train(x):\n    log.append(x.sum())\n    return x * 2")
+        session.run("%jaxdoctor --verify -v d train(x)")
+        (found,) = session.shell.user_ns["d"].findings
+        assert kinds(found.verified) == ["not_tried_effect"]
+        assert len(session.shell.user_ns["log"]) == 2
+
+    def test_ctrl_c_keeps_the_diagnosis(self, session: Any, plant: Any) -> None:
+        plant(finding("not-jitted", applies_to="train"), finding("donation", applies_to="w"))
+        counting = Counting("counting")
+        counting.at = 9  # type: ignore[attr-defined]
+        session.shell.user_ns["counting"] = counting
+        session.run(
+            "import signal\ndef train(x):\n    counting.runs += 1\n    if counting.runs == counting.at:\n"
+            "        signal.raise_signal(signal.SIGINT)\n"
+            "    for _ in range(20):\n        x = jnp.tanh(x)\n    return x"
+        )
+        session.run("%jaxdoctor --verify -v d train(x)")
+        first, second = session.shell.user_ns["d"].findings
+        assert kinds(first.verified)[-1] == "tried_runs"
+        assert kinds(second.verified) == ["not_tried_interrupt"]
+        assert jaxmagic.history()[-1] is session.shell.user_ns["d"]
+        assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+    @pytest.mark.clock
+    def test_an_eager_step_with_optax(self) -> None:
+        optax = pytest.importorskip("optax")
+        tx = optax.adam(1e-2)
+
+        def loss(w: Any, x: Any) -> Any:
+            return (jnp.tanh(x @ w["w"]) ** 2).sum()
+
+        def train(w: Any, state: Any, x: Any) -> Any:
+            updates, state = tx.update(jax.grad(loss)(w, x), state)
+            return optax.apply_updates(w, updates), state
+
+        w, x = {"w": jnp.ones((8, 8))}, jnp.ones((8, 8))
+        found = tried("not-jitted", "w, state = train(w, state, x)", train=train, w=w, state=tx.init(w), x=x)
+        assert gain(found)[0] > 5
+        assert found.outputs_agree
+
+    def test_a_call_keeps_no_array_alive(self, plant: Any) -> None:
+        plant(finding("not-jitted", applies_to="layers"), finding("transfer"), finding("recompile"))
+        x = jnp.ones(16)
+        alive = weakref.ref(x)
+        found = jaxmagic.diagnose(layers, x, verify=True, budget_s=5)
+        assert found.findings[0].verified is not None
+        arrays = {id(each) for each in jax.live_arrays()}
+        del x
+        gc.collect()
+        assert alive() is None
+        assert len({id(each) for each in jax.live_arrays()} - arrays) == 0
