@@ -18,6 +18,7 @@ from ...xla.lines.callers import with_own_callers
 from ...xla.read_hlo import read_module
 from ..record.evidence import CapturedArray, EquationCount, Program
 from .frames import known
+from .repetition import RepeatedPlaces, described_lines, repeated_places
 
 #: The most programs whose instructions are read.
 _MOST_READ = 30
@@ -31,6 +32,7 @@ class _Seen(NamedTuple):
     location: Frame | None
     arguments: tuple[str, ...]
     equations: Mapping[EquationKey, int] | None
+    repeated: RepeatedPlaces | None = None
 
 
 def watch() -> executed_programs.watch:
@@ -47,7 +49,8 @@ def _seen(origin: executed_programs.Origin | None) -> _Seen:
         return _Seen(captured(origin), None, None, (), equations)
     place = Frame(function=code.co_name, file=code.co_filename, line=code.co_firstlineno)
     arguments = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
-    return _Seen(captured(origin), code.co_name, place, arguments, equations)
+    repeated = None if origin.jaxpr is None else repeated_places(origin.jaxpr, code)
+    return _Seen(captured(origin), code.co_name, place, arguments, equations, repeated)
 
 
 def _innermost(function: Any) -> Any:
@@ -93,6 +96,7 @@ def programs_of(
                 equations=_equations(about.equations),
                 captured=_arrays(about.captured, {id(array): name for array, name in names.arrays}, names.lifted),
                 eager=place is not None and _is_jaxs(place),
+                repeated_lines=described_lines(about.repeated),
             )
         )
     return tuple(found)
@@ -139,7 +143,10 @@ def _arrays(captured: Captured, names: Mapping[int, str], lifted: Mapping[int, s
         sizes = ",".join(map(str, array.shape))
         found.append(
             CapturedArray(
-                type=f"{array.dtype}[{sizes}]", size_bytes=int(array.nbytes), names=() if name is None else (name,)
+                type=f"{array.dtype}[{sizes}]",
+                size_bytes=int(array.nbytes),
+                names=() if name is None else (name,),
+                on_device=hasattr(type(array), "sharding"),
             )
         )
     return tuple(sorted(found, key=lambda each: -each.size_bytes))

@@ -62,11 +62,30 @@ class CapturedArray:
         type: element type and shape, such as ``"float32[1000,1000]"``.
         size_bytes: its size.
         names: the names that reach it from the function's variables or the session; empty if none is known.
+        on_device: whether it is an array on a device, and not one of NumPy.
     """
 
     type: str
     size_bytes: int
     names: tuple[str, ...] = ()
+    on_device: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RepeatedLine:
+    """A line of a jitted function, or of what it calls, that was traced to many equations outside of loops of JAX.
+
+    Attributes:
+        line: the user's line.
+        equations: how many equations come from it and from what it calls.
+        repeated: how many of these belong to a primitive with one result shape that it has at least 16 times.
+        primitives: the most frequent of these primitives, with their counts.
+    """
+
+    line: Frame
+    equations: int
+    repeated: int
+    primitives: tuple[tuple[str, int], ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,6 +101,7 @@ class Program:
         equations: the equations of its jaxpr, by primitive and line; ``None`` if unknown.
         captured: large arrays that it captured, largest first.
         eager: whether it is a single operation outside ``jit``.
+        repeated_lines: the user's lines from which many equations come; ``None`` if unknown.
     """
 
     executable: Executable
@@ -92,6 +112,7 @@ class Program:
     equations: tuple[EquationCount, ...] | None = None
     captured: tuple[CapturedArray, ...] = ()
     eager: bool = False
+    repeated_lines: tuple[RepeatedLine, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ..record.diagnosis import Diagnosis
-from . import diagnosis, errors, notes, recompile, verified
+from . import compiled_code, diagnosis, errors, notes, recompile, verified
 
 NOTES: dict[str, Callable[..., str]] = {
     **notes.NOTES,
     **errors.ERROR_NOTES,
     **recompile.NOTES,
     **verified.NOTES,
+    **compiled_code.NOTES,
 }
 
 REPORTS = {Diagnosis: diagnosis.report}

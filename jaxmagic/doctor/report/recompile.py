@@ -33,6 +33,13 @@ def _difference(argument: str, now: str, before: str) -> str:
     return f"{printable(argument)}: {printable(now)} after {printable(before)}."
 
 
+def _sizes(argument: str, axis: int, seen: int, sizes: str, padding: float) -> str:
+    return (
+        f"Axis {axis} of {printable(argument)} had {seen} sizes. Powers of two ({printable(sizes)}) cover them, with "
+        f"{units.share(padding, 1)} more elements if each size is as frequent."
+    )
+
+
 def _compile_time(function: str, programs: int, time_ns: int, stage: str, stage_ns: int) -> str:
     others = f", and {units.count(programs - 1, 'other program')} more than 1 s each" if programs > 1 else ""
     took = f"{units.time(time_ns)} to compile, {units.time(stage_ns)} of it in {_STAGES[stage]}"
@@ -46,10 +53,32 @@ NOTES: dict[str, Callable[..., str]] = {
     "recompile": _recompile,
     "recompile_difference": _difference,
     "recompile_remedy": lambda remedy: f"{printable(remedy[:1].upper() + remedy[1:])}.",
+    "recompile_captured": lambda names: f"It reads {printable(names)} of the function or loop that makes it.",
+    "recompile_pass": lambda names: (
+        f"Define and jit it once, outside, and pass {printable(names)} as "
+        f"{'arguments' if ',' in names else 'an argument'}; what a shape or Python's if depends on has to be static."
+    ),
+    "recompile_sizes": _sizes,
+    "recompile_pad": lambda: (
+        "Pad to a few sizes before the call, on the host with NumPy: jnp.pad compiles for each shape as well. Mask "
+        "the padding where the result depends on it."
+    ),
     "compile_time": _compile_time,
     "compile_time_cache": lambda spared_ns: (
         f"Switch on JAX's persistent cache before the first call: a later session then spares up to "
         f"{units.time(spared_ns)} of XLA's time."
+    ),
+    "compile_time_line": lambda line, source, equations, total: (
+        f"{equations:,} of its {total:,} equations come from {printable(line)}"
+        f"{f': {printable(source)}' if source else ''}."
+    ),
+    "cache_callbacks": lambda function: (
+        f"{printable(function)} calls Python while it runs (a callback or debug.print): JAX never writes such a "
+        "program to its persistent cache."
+    ),
+    "cache_too_short": lambda function, compilation_ns: (
+        f"{printable(function)} takes XLA {units.time(compilation_ns)}, and JAX's persistent cache only keeps what "
+        "takes at least 1 s, unless jax_persistent_cache_min_compile_time_secs is lower."
     ),
     "cache_off": lambda: "JAX's persistent compilation cache is off.",
     "cache_on": lambda: "JAX's persistent compilation cache is on.",

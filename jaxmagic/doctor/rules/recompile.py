@@ -1,85 +1,232 @@
-"""Finds functions that compile again: in every run, or several times in the first one."""
+"""Finds functions that compile again: in every run, or several times in one of them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 from ...compilation.record.compilation import Compilation
-from ...records.note import note
-from ..record.evidence import Evidence
+from ...records.note import Note, note
+from ...timing.record import Timing
+from ..record.evidence import Evidence, Program
 from ..record.finding import RuleFinding
+from .rewriting.bucket_sizes import Buckets, buckets
+from .rewriting.hoisting import Made, find_making
+from .rewriting.syntax import file_of, source_of_location
 from .rule import Rule, is_worth_it
 
 #: Several programs of one function in the first run are worth a finding if they took this long.
 _LEAST_FIRST_RUN_NS = 50_000_000
 
-#: From how many programs of one function on.
+#: From how many programs of one function on, without the first one.
 _SEVERAL = 3
 
-#: Causes that no call of the user's own can avoid.
-_UNAVOIDABLE = ("first call", "ahead of time", "while tracing", "unknown")
+#: A single program that could have been avoided is worth a finding if it took this long.
+_LEAST_SINGLE_NS = 500_000_000
+
+#: Causes that are avoided by how a function is called, whatever its values: one program is one too many.
+_SINGLE = ("weak type", "placement")
+
+#: Causes in the first run that are by design, or that no call of the user's own can avoid.
+_BY_DESIGN = ("first call", "ahead of time", "while tracing", "unknown", "dtype", "eager", "transfer")
+
+
+class _Group(NamedTuple):
+    """The compilations of one function for one kind of cause."""
+
+    function: str
+    location: str | None
+    kind: str
+    compilations: list[Compilation]
+
+    @property
+    def cost_ns(self) -> int:
+        return sum(each.total_ns for each in self.compilations)
+
+    @property
+    def same_function(self) -> tuple[str, str | None]:
+        return self.function, self.location
 
 
 def look(evidence: Evidence) -> Iterator[RuleFinding]:
-    """Find what the last run compiled again, and what the first run compiled several times."""
-    again = [each for each in evidence.last.compilations if _counts(each)] if evidence.repeated else []
-    for (function, kind), group in _grouped(again).items():
-        cost_ns = sum(each.total_ns for each in group)
+    """Find what every later run compiled again, and what the first run compiled several times."""
+    later = [evidence.observed, *evidence.timed] if evidence.repeated else []
+    functions = [{_function(each) for each in run.compilations if _counts(each)} for run in later]
+    always = set.intersection(*functions) if functions else set()
+    again = [each for each in evidence.last.compilations if _counts(each) and _function(each) in always]
+    for group in _grouped(again):
+        cost_ns = _median_ns(group, later)
         if is_worth_it(cost_ns, evidence):
-            yield _finding(function, kind, group, cost_ns, every_run=True)
-    recurring = {each.function for each in again}
-    several = [each for each in evidence.first.compilations if _counts(each) and each.function not in recurring]
-    for (function, kind), group in _grouped(several).items():
-        cost_ns = sum(each.total_ns for each in group)
-        if len(group) >= _SEVERAL and kind not in _UNAVOIDABLE and cost_ns >= _LEAST_FIRST_RUN_NS:
-            yield _finding(function, kind, group, cost_ns, every_run=False)
+            yield _finding(group, evidence, float(cost_ns), every_run=True)
+    once = [each for each in evidence.first.compilations if _counts(each) and not each.eager]
+    for group in _grouped([each for each in once if _function(each) not in always]):
+        if group.kind in _BY_DESIGN or not _is_avoidable(group, evidence):
+            continue
+        single = group.kind in _SINGLE and group.cost_ns >= _LEAST_SINGLE_NS
+        several = len(group.compilations) >= _SEVERAL and group.cost_ns >= _LEAST_FIRST_RUN_NS
+        if single or several:
+            yield _finding(group, evidence, float(group.cost_ns), every_run=False)
+
+
+def _median_ns(group: _Group, runs: Sequence[Timing]) -> int:
+    """Return how long a function compiles in a run, for this kind of cause."""
+    compilations = ([each for each in run.compilations if _counts(each)] for run in runs)
+    key = (*group.same_function, group.kind)
+    times = sorted(
+        sum(each.total_ns for each in run if (*_function(each), each.cause.kind) == key) for run in compilations
+    )
+    return times[(len(times) - 1) // 2]
 
 
 def _counts(compilation: Compilation) -> bool:
     return compilation.compiled and compilation.thread is None
 
 
-def _grouped(compilations: Sequence[Compilation]) -> dict[tuple[str, str], list[Compilation]]:
-    groups: dict[tuple[str, str], list[Compilation]] = {}
+def _function(compilation: Compilation) -> tuple[str, str | None]:
+    return compilation.function, compilation.location
+
+
+def _grouped(compilations: Sequence[Compilation]) -> list[_Group]:
+    groups: dict[tuple[str, str | None, str], _Group] = {}
     for each in compilations:
-        groups.setdefault((each.function, each.cause.kind), []).append(each)
-    return groups
+        key = (*_function(each), each.cause.kind)
+        groups.setdefault(key, _Group(*key, [])).compilations.append(each)
+    return list(groups.values())
 
 
-def _finding(function: str, kind: str, group: list[Compilation], cost_ns: int, *, every_run: bool) -> RuleFinding:
-    cause = group[-1].cause
-    changes = [
-        note(
-            "doctor.recompile_difference", argument=each.cause.argument, now=each.cause.now, before=each.cause.before
-        )
-        for each in group[-3:]
-        if each.cause.argument and each.cause.now and each.cause.before
-    ]
+def _is_avoidable(group: _Group, evidence: Evidence) -> bool:
+    """Return whether one program, or a few, could have done what these did."""
+    if group.kind == "shape":
+        return _buckets(group) is not None
+    if group.kind == "static value":
+        return all(each.cause.remedy for each in group.compilations) and not _differ(group, evidence)
+    return all(each.cause.remedy for each in group.compilations)
+
+
+def _differ(group: _Group, evidence: Evidence) -> bool:
+    """Return whether the static value decides on the operations or shapes of the programs, as far as is known."""
+    forms = {
+        _form(each)
+        for each in evidence.programs or ()
+        if not each.eager and each.location == group.location and each.equations is not None
+    }
+    return len(forms) > 1
+
+
+def _form(program: Program) -> tuple[object, ...]:
+    counts = frozenset((each.primitive, each.dtype, each.line, each.count) for each in program.equations or ())
+    shapes = () if program.module is None else tuple(each.shape for each in program.module.outputs)
+    return counts, shapes
+
+
+def _buckets(group: _Group) -> Buckets | None:
+    """Return sizes to pad to, if one argument varies along one axis."""
+    arguments = {each.cause.argument for each in group.compilations}
+    if len(arguments) != 1 or None in arguments:
+        return None
+    return buckets(text for each in group.compilations for text in (each.cause.now, each.cause.before) if text)
+
+
+def _finding(group: _Group, evidence: Evidence, cost_ns: float, *, every_run: bool) -> RuleFinding:
+    last = group.compilations[-1].cause
+    made = _made(group, evidence) if group.kind == "new function" else None
+    sizes = _buckets(group) if group.kind == "shape" else None
+    if sizes is not None and not every_run:  # the programs for these sizes compile all the same
+        cost_ns *= min((len(sizes.seen) - len(sizes.sizes)) / len(group.compilations), 1)
+    location = group.location if made is None else _location_like(group.location, made, evidence)
     return RuleFinding(
         rule=RULE.name,
         found=note(
             "doctor.recompile",
-            function=function,
-            cause=kind,
-            programs=len(group),
+            function=group.function,
+            cause=group.kind,
+            programs=len(group.compilations),
             every_run=int(every_run),
-            reason=cause.reason,
+            reason=last.reason,
         ),
-        line=next((each.location for each in group if each.location), None),
-        evidence=tuple(dict.fromkeys(changes)),
-        cost_ns=float(cost_ns),
-        basis="measured",
+        line=location,
+        source=source_of_location(location, evidence),
+        evidence=(*_changes(group), *_about(made, sizes, last.argument)),
+        cost_ns=cost_ns,
+        basis="estimated" if sizes is not None and not every_run else "measured",
         per="run" if every_run else "first run",
-        remedy=None if cause.remedy is None else note("doctor.recompile_remedy", remedy=cause.remedy),
+        remedy=_remedy(last.remedy, made, sizes),
+        code=made.code if made is not None else None if sizes is None else _padding(last.argument or "x", sizes),
+    )
+
+
+def _made(group: _Group, evidence: Evidence) -> Made | None:
+    """Find where the user's code makes the function anew."""
+    place = file_of(group.location, evidence)
+    if place is None:
+        return None
+    lines = [each.line for each in evidence.host or () if each.line is not None]
+    return find_making(group.function, place, [(each.file, each.line) for each in lines])
+
+
+def _location_like(location: str | None, made: Made, evidence: Evidence) -> str | None:
+    place = file_of(location, evidence)
+    if place is not None and place[0] == made.file:
+        return f"{(location or '').rpartition(':')[0]}:{made.line}"
+    cells = (each.line for each in evidence.host or () if each.line is not None and each.line.file == made.file)
+    return f"{next((each.cell for each in cells if each.cell), made.file)}:{made.line}"
+
+
+def _changes(group: _Group) -> tuple[Note, ...]:
+    """Describe the last differences."""
+    causes = [each.cause for each in group.compilations[-3:]]
+    found = [
+        note("doctor.recompile_difference", argument=each.argument, now=each.now, before=each.before)
+        for each in causes
+        if each.argument and each.now and each.before and each.now != each.before
+    ]
+    return tuple(dict.fromkeys(found))
+
+
+def _about(made: Made | None, sizes: Buckets | None, argument: str | None) -> Iterator[Note]:
+    if made is not None and made.captured:
+        yield note("doctor.recompile_captured", names=", ".join(made.captured))
+    if sizes is not None:
+        yield note(
+            "doctor.recompile_sizes",
+            argument=argument or "",
+            axis=sizes.axis,
+            seen=len(sizes.seen),
+            sizes=", ".join(map(str, sizes.sizes)),
+            padding=sizes.padding,
+        )
+
+
+def _remedy(remedy: str | None, made: Made | None, sizes: Buckets | None) -> Note | None:
+    if sizes is not None:
+        return note("doctor.recompile_pad")
+    if made is not None and made.captured and made.passable and remedy is not None:
+        return note("doctor.recompile_pass", names=", ".join(made.captured))
+    return None if remedy is None else note("doctor.recompile_remedy", remedy=remedy)
+
+
+def _padding(argument: str, sizes: Buckets) -> str | None:
+    if not argument.isidentifier():
+        return None
+    name = argument
+    widths = ", ".join("(0, size - n)" if axis == sizes.axis else "(0, 0)" for axis in range(sizes.rank))
+    widths = f"[{widths}]"
+    return (
+        f"n = {name}.shape[{sizes.axis}]\n"
+        f"size = 1 << (n - 1).bit_length()  # the next power of two\n"
+        f"{name} = np.pad({name}, {widths})"
     )
 
 
 RULE = Rule(
     name="recompile",
     looks_for="functions that compile again and again",
-    decides="Something compiles in a run after the first one, and that takes at least 2 % of the run; or one "
-    f"function compiles at least {_SEVERAL} times in the first run for another reason than its first call, and that "
-    f"takes at least {_LEAST_FIRST_RUN_NS // 10**6} ms. The cause is the one that %jaxtime reports.",
+    decides="A function compiles in every run after the first one, and that takes at least 2 % of the run. Or it "
+    f"compiles at least {_SEVERAL} times in the first run after its first call, for a reason that can be avoided, "
+    f"and that takes at least {_LEAST_FIRST_RUN_NS // 10**6} ms; or once for a weak type or a placement, and that "
+    f"takes at least {_LEAST_SINGLE_NS // 10**6} ms. Different shapes count if one axis of one argument varies and "
+    "powers of two are at most half as many sizes; different static values count if the programs have the same "
+    "operations. The cause is the one that %jaxtime reports.",
     source="https://docs.jax.dev/en/latest/jit-compilation.html#jit-and-caching",
     look=look,
 )

@@ -1,0 +1,165 @@
+"""Finds the lines from which a jaxpr has many equations, and describes them as rules need them.
+
+Unlike ``runtime/tracing.py``, this follows the calls of a line: the equations of a library's layer count for the
+line that calls the layer. Only attributes of JAX's objects are read; where they have changed, nothing is known.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from types import CodeType
+from typing import Any, NamedTuple
+
+from ...records.call_stack import Frame, is_users
+from ..record.evidence import RepeatedLine
+from .frames import known
+
+#: The most equations that are counted, which takes about 100 ms.
+_MOST_EQUATIONS = 20_000
+
+#: Primitives whose inner jaxprs run any number of times, or not at all.
+_LOOPS = frozenset({"scan", "while", "cond"})
+
+#: Names of the classes of jaxprs.
+_JAXPRS = ("Jaxpr", "ClosedJaxpr")
+
+#: A line with fewer equations of one kind is not kept.
+_LEAST = 16
+
+#: Function, file and line.
+_Place = tuple[str, str, int]
+
+
+class RepeatedPlace(NamedTuple):
+    """The equations of one line, and of what it calls, outside of loops.
+
+    Attributes:
+        place: function, file and line.
+        equations: how many equations come from it.
+        repeated: how many of these belong to a primitive with one result shape that it has at least 16 times.
+        primitives: the primitives that it has at least 16 times with one result shape, with their counts.
+    """
+
+    place: _Place
+    equations: int
+    repeated: int
+    primitives: tuple[tuple[str, int], ...]
+
+
+class RepeatedPlaces(NamedTuple):
+    """The lines of a jaxpr that have many equations.
+
+    Attributes:
+        equations: how many equations the jaxpr has; those in the body of a loop count once.
+        places: the lines, those with most equations first.
+    """
+
+    equations: int
+    places: tuple[RepeatedPlace, ...]
+
+
+def repeated_places(jaxpr: Any, code: CodeType | None) -> RepeatedPlaces | None:
+    """Find the user's lines with many equations outside of loops; ``None`` if this JAX does not show them.
+
+    Args:
+        jaxpr: the jaxpr of a jitted function.
+        code: the code of this function: lines of its callers do not count.
+
+    >>> import jax
+    >>> def f(x):
+    ...     for _ in range(20):
+    ...         x = jax.lax.sin(x)
+    ...     return x
+    >>> repeated_places(jax.make_jaxpr(f)(1.0), f.__code__).equations
+    20
+    """
+    try:
+        return _counted(jaxpr, _Stacks(code))
+    except Exception:
+        return None
+
+
+def _counted(jaxpr: Any, stacks: _Stacks) -> RepeatedPlaces:
+    counts: dict[_Place, Counter[tuple[str, Any]]] = {}
+    total = 0
+    pending: list[tuple[Any, frozenset[_Place], bool]] = [(jaxpr, frozenset(), False)]
+    while pending and total < _MOST_EQUATIONS:
+        current, callers, inside = pending.pop()
+        for equation in getattr(current, "jaxpr", current).eqns[: _MOST_EQUATIONS - total]:
+            name = str(equation.primitive.name)
+            places = callers if inside else callers | stacks.places(equation)
+            inner = list(_inner(equation))
+            pending += [(each, places, inside or name in _LOOPS) for each in inner]
+            if inner and name not in _LOOPS:
+                continue
+            total += 1
+            if not inside:
+                kind = name, equation.outvars[0].aval if equation.outvars else None
+                for place in places:
+                    counts.setdefault(place, Counter())[kind] += 1
+    return RepeatedPlaces(total, tuple(_repeated(counts)))
+
+
+def _repeated(counts: dict[_Place, Counter[tuple[str, Any]]]) -> Iterator[RepeatedPlace]:
+    for place, counter in sorted(counts.items(), key=lambda each: -each[1].total()):
+        many = [(name, count) for (name, _), count in counter.most_common() if count >= _LEAST]
+        if many:
+            yield RepeatedPlace(place, counter.total(), sum(count for _, count in many), tuple(many[:5]))
+
+
+def _inner(equation: Any) -> Iterator[Any]:
+    for parameter in equation.params.values():
+        for each in parameter if type(parameter) in (tuple, list) else (parameter,):
+            if type(each).__name__ in _JAXPRS:  # not isinstance(), which would read __class__ of the user's objects
+                yield each
+
+
+class _Stacks:
+    """Reads the user's lines on the stacks of equations, up to the jitted function."""
+
+    def __init__(self, code: CodeType | None) -> None:
+        self._code = code
+        self._known: dict[tuple[CodeType, int], _Place | None] = {}
+
+    def places(self, equation: Any) -> frozenset[_Place]:
+        """Return the user's lines that led to an equation; none if the jitted function is not among its callers."""
+        traceback = equation.source_info.traceback
+        if traceback is None or self._code is None:
+            return frozenset()
+        found = []
+        codes, positions = traceback.raw_frames()
+        for code, position in zip(codes, positions, strict=True):
+            if place := self._place(code, position):
+                found.append(place)
+            if code is self._code:
+                return frozenset(found)
+        return frozenset()
+
+    def _place(self, code: CodeType, position: int) -> _Place | None:
+        key = code, position
+        if key not in self._known:
+            line = _line_at(code, position)
+            frame = Frame(function=code.co_name, file=code.co_filename, line=line)
+            self._known[key] = (code.co_name, code.co_filename, line) if line and is_users(frame) else None
+        return self._known[key]
+
+
+def _line_at(code: CodeType, position: int) -> int:
+    """Return the line of an instruction; 0 if unknown."""
+    return next((line or 0 for start, end, line in code.co_lines() if start <= position < end), 0)
+
+
+def described_lines(found: RepeatedPlaces | None) -> tuple[RepeatedLine, ...] | None:
+    """Return the lines, those with most equations first; ``None`` if they are unknown."""
+    if found is None:
+        return None
+    described = []
+    for each in found.places:
+        function, file, line = each.place
+        frame = known(Frame(function=function, file=file, line=line))
+        if frame is not None:
+            described.append(
+                RepeatedLine(line=frame, equations=each.equations, repeated=each.repeated, primitives=each.primitives)
+            )
+    return tuple(described)

@@ -1,0 +1,64 @@
+"""Words of the rules ``unrolled-loop`` and ``captured-constant``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from ... import units
+from ...terminal import printable
+
+
+def _unrolled(function: str, equations: int, total: int, primitives: str) -> str:
+    return (
+        f"This loop was unrolled: {equations:,} of the {total:,} equations of {printable(function)} come from it "
+        f"({printable(primitives)})."
+    )
+
+
+def _unrolled_compile(time_ns: int, programs: int) -> str:
+    several = f" ({units.count(programs, 'program')})" if programs > 1 else ""
+    return f"Tracing and compiling took {units.time(time_ns)} in the first run{several}."
+
+
+def _unrolled_remedy(loop: str) -> str:
+    what = (
+        "Use jax.lax.fori_loop, which compiles one round"
+        if loop == "fori_loop"
+        else "Use jax.lax.scan over stacked arrays, such as the parameters of equal layers, which compiles one round"
+    )
+    return f"{what}. Time a run as well: XLA no longer fuses across rounds; scan(..., unroll=n) is in between."
+
+
+def _captured(function: str, size_bytes: int, constants: int, programs: int) -> str:
+    where = "the program" if programs == 1 else f"{programs} programs"
+    large = units.count(constants, "large constant")
+    verb = "is" if constants == 1 else "are"
+    return f"{large} {verb} built into {where} of {printable(function)}: {units.size(size_bytes)}."
+
+
+def _captured_remedy(names: str, on_host: str) -> str:
+    put = f"Put {printable(on_host)} on a device once, with jax.device_put. " if on_host else ""
+    several = "arguments" if "," in names else "an argument"
+    return (
+        f"{put}Pass {printable(names)} as {several}: the program then uses the array on the device, compiles sooner, "
+        "and does not compile again for other values."
+    )
+
+
+NOTES: dict[str, Callable[..., str]] = {
+    "unrolled_loop": _unrolled,
+    "unrolled_compile": _unrolled_compile,
+    "unrolled_remedy": _unrolled_remedy,
+    "captured_constant": _captured,
+    "captured_array": lambda name, type, size_bytes: (
+        f"{printable(name) or 'An array'} ({printable(type)}, {units.size(size_bytes)}) is captured."
+    ),
+    "captured_unknown": lambda shape, size_bytes, source: (
+        f"{printable(shape)} ({units.size(size_bytes)}){f' at {printable(source)}' if source else ''}."
+    ),
+    "captured_unknown_remedy": lambda: (
+        "Pass it as an argument. It is an array that the function captured, or that XLA computed from constants "
+        "while compiling; compute it once, outside."
+    ),
+    "captured_remedy": _captured_remedy,
+}

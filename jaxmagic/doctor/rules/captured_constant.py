@@ -1,0 +1,189 @@
+"""Finds large arrays that are built into programs as constants."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from ...memory_use.record.memory_profile import Buffer
+from ...records.cell_names import text_of
+from ...records.note import Note, note
+from ..record.evidence import CapturedArray, Evidence, Program
+from ..record.finding import RuleFinding
+from .rewriting.syntax import around, file_of, source_of_location, tree_of
+from .rule import LEAST_SHARE, Rule
+
+#: The constants of a function are worth a finding if they take at least this much memory on a device.
+_LEAST_BYTES = 2**20
+
+#: Constants without an array on a device take no more memory than an argument would, but time to compile.
+_LEAST_SLOW_BYTES = 16 * 2**20
+
+#: A name that can become a parameter.
+_NAME = re.compile(r"[A-Za-z_]\w*")
+
+#: Functions with more lines are not shown again.
+_MOST_LINES = 20
+
+
+class _Constants(NamedTuple):
+    """The large constants of all programs of one function."""
+
+    programs: list[Program]
+    buffers: list[Buffer]
+
+    @property
+    def size_bytes(self) -> int:
+        return sum(each.size_bytes for each in self.buffers)
+
+    @property
+    def captured(self) -> list[CapturedArray]:
+        """The large arrays that these programs captured, largest first, each once."""
+        arrays = [each for program in self.programs for each in program.captured if each.size_bytes >= _LEAST_BYTES]
+        return list(dict.fromkeys(arrays))
+
+    @property
+    def names(self) -> list[str]:
+        """The names of these arrays, as far as they are known."""
+        return list(dict.fromkeys(each.names[0] for each in self.captured if each.names))
+
+    @property
+    def extra_bytes(self) -> int:
+        """What the constants take beyond one copy of each array that is not on a device anyway."""
+        there = {name for each in self.captured if each.on_device for name in each.names}
+        once: set[str] = set()
+        extra = 0
+        for buffer in self.buffers:
+            name = " ".join(buffer.captured) or f"{buffer.shape} {buffer.source}"
+            if name in once or there.intersection(buffer.captured):
+                extra += buffer.size_bytes
+            once.add(name)
+        return extra
+
+
+def look(evidence: Evidence) -> Iterator[RuleFinding]:
+    """Find the functions whose programs have large constants."""
+    for constants in _by_function(evidence.programs or ()):
+        extra = constants.extra_bytes
+        needs = sum((each.executable.peak_bytes or 0) for each in constants.programs) + constants.size_bytes
+        if extra < max(_LEAST_BYTES, LEAST_SHARE * needs) and constants.size_bytes < _LEAST_SLOW_BYTES:
+            continue
+        program = constants.programs[0]
+        names = constants.names
+        line = next((each.source for each in constants.buffers if each.source), program.location)
+        on_host = [name for each in constants.captured if not each.on_device for name in each.names[:1]]
+        yield RuleFinding(
+            rule=RULE.name,
+            found=note(
+                "doctor.captured_constant",
+                function=program.function or "",
+                size_bytes=constants.size_bytes,
+                constants=len(constants.buffers),
+                programs=len(constants.programs),
+            ),
+            line=line,
+            source=source_of_location(line, evidence),
+            evidence=tuple(_notes(constants)),
+            cost_bytes=extra or None,
+            basis="measured" if extra else None,
+            remedy=_remedy(names, on_host),
+            code=_code(program, names, on_host, evidence),
+        )
+
+
+def _by_function(programs: Iterable[Program]) -> list[_Constants]:
+    found: dict[tuple[str | None, str | None], _Constants] = {}
+    for program in programs:
+        buffers = [
+            buffer
+            for allocation in program.executable.allocations or ()
+            if allocation.kind == "constant"
+            for buffer in allocation.buffers
+            if buffer.size_bytes >= _LEAST_BYTES
+        ]
+        if buffers and not program.eager:
+            constants = found.setdefault((program.function, program.location), _Constants([], []))
+            constants.programs.append(program)
+            constants.buffers.extend(buffers)
+    return list(found.values())
+
+
+def _notes(constants: _Constants) -> Iterator[Note]:
+    for each in constants.captured[:3]:
+        yield note(
+            "doctor.captured_array",
+            name=each.names[0] if each.names else "",
+            type=each.type,
+            size_bytes=each.size_bytes,
+        )
+    if not constants.captured:
+        for buffer in constants.buffers[:3]:
+            yield note(
+                "doctor.captured_unknown",
+                shape=buffer.shape,
+                size_bytes=buffer.size_bytes,
+                source=buffer.source or "",
+            )
+
+
+def _remedy(names: list[str], on_host: list[str]) -> Note:
+    if not names:
+        return note("doctor.captured_unknown_remedy")
+    return note("doctor.captured_remedy", names=", ".join(names), on_host=", ".join(on_host))
+
+
+def _code(program: Program, names: list[str], on_host: list[str], evidence: Evidence) -> str | None:
+    """Return the function with the arrays as further parameters; ``None`` where that is not mechanical."""
+    place = file_of(program.location, evidence)
+    tree = None if place is None else tree_of(place[0])
+    if place is None or tree is None or not names or not all(map(_NAME.fullmatch, names)):
+        return None
+    function = next(
+        (
+            each
+            for each in reversed(around(tree, place[1]))
+            if isinstance(each, ast.FunctionDef) and each.name == program.function
+        ),
+        None,
+    )
+    if function is None or not function.decorator_list or _is_method(function, tree):
+        return None
+    given = function.args
+    if given.vararg or given.kwonlyargs or given.kwarg or given.defaults or given.posonlyargs:
+        return None
+    parameters = [each.arg for each in given.args]
+    assigned = {
+        each.id for each in ast.walk(function) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store)
+    }
+    if assigned.intersection(names) or set(parameters).intersection(names):
+        return None
+    first = function.decorator_list[0].lineno
+    lines = text_of(place[0])[first - 1 : function.end_lineno]
+    signature = f"def {function.name}({', '.join([*parameters, *names])})"
+    head = f"def {function.name}({', '.join(parameters)})"
+    text = "\n".join(line[function.col_offset :] for line in lines)
+    if len(lines) > _MOST_LINES or head not in text:
+        return None
+    puts = "".join(f"{name}_on_device = jax.device_put({name})\n" for name in on_host)
+    passed = [f"{name}_on_device" if name in on_host else name for name in names]
+    return f"{text.replace(head, signature, 1)}\n\n{puts}{function.name}({', '.join([*parameters, *passed])})"
+
+
+def _is_method(function: ast.FunctionDef, tree: ast.Module) -> bool:
+    return any(isinstance(each, ast.ClassDef) and function in each.body for each in ast.walk(tree))
+
+
+RULE = Rule(
+    name="captured-constant",
+    looks_for="large arrays that are built into programs",
+    decides=f"XLA's buffer assignment has constants of at least {_LEAST_BYTES // 2**20} MiB. They are in the memory "
+    f"of a device a second time if they are arrays on a device that the function captured, or constants of several "
+    f"programs. That is at least {_LEAST_BYTES // 2**20} MiB and {LEAST_SHARE:.0%} of the memory that the programs "
+    f"need; or the constants have at least {_LEAST_SLOW_BYTES // 2**20} MiB in all, which take long to compile. "
+    "Arrays that JAX passes as hidden arguments, and those with one value everywhere, are no constants.",
+    source="https://github.com/jax-ml/jax/issues/10615",
+    look=look,
+    needs=("programs",),
+)

@@ -1,0 +1,54 @@
+"""Finds sizes to which the sizes that were seen can be padded."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import NamedTuple
+
+_SHAPE = re.compile(r"\[([\d,]*)\]")
+
+
+class Buckets(NamedTuple):
+    """Sizes to pad to.
+
+    Attributes:
+        axis: the axis whose size varies.
+        rank: the number of axes.
+        seen: the sizes that were seen, smallest first.
+        sizes: the sizes to pad to, smallest first.
+    """
+
+    axis: int
+    rank: int
+    seen: tuple[int, ...]
+    sizes: tuple[int, ...]
+
+    @property
+    def padding(self) -> float:
+        """How many elements padding adds, as a share, if each size is as frequent."""
+        padded = sum(next(size for size in self.sizes if size >= each) for each in self.seen)
+        return padded / sum(self.seen) - 1
+
+
+def buckets(types: Iterable[str]) -> Buckets | None:
+    """Return powers of two for the one axis that varies; ``None`` if other axes do, or if they are hardly fewer.
+
+    Args:
+        types: types of an argument, such as ``"f32[17,8]"``.
+
+    >>> buckets(["f32[17,8]", "f32[23,8]", "f32[31,8]", "f32[44,8]"])
+    Buckets(axis=0, rank=2, seen=(17, 23, 31, 44), sizes=(32, 64))
+    """
+    shapes = {tuple(map(int, found[1].split(","))) for each in types if (found := _SHAPE.search(each)) and found[1]}
+    if len({len(each) for each in shapes}) != 1:
+        return None
+    columns = list(zip(*shapes, strict=True))
+    varying = [axis for axis, column in enumerate(columns) if len(set(column)) > 1]
+    if len(varying) != 1:
+        return None
+    seen = tuple(sorted(set(columns[varying[0]])))
+    sizes = tuple(sorted({1 << max(each - 1, 0).bit_length() for each in seen if each}))
+    if 0 in seen or 2 * len(sizes) > len(seen):
+        return None
+    return Buckets(varying[0], len(columns), seen, sizes)

@@ -1,0 +1,221 @@
+"""Moves the making of a jitted function out of the function or loop that re-creates it, where that is mechanical."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import textwrap
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from ....records.cell_names import text_of
+from .syntax import Function, free_names, loaded, parameters, stored, tree_of
+
+#: A function or loop with more lines is not shown again.
+_MOST_LINES = 30
+
+#: Names of modules that the code of JAX's users reads values from.
+_MODULES = frozenset({"jax", "jnp", "np", "numpy", "lax", "nn", "jnn", "math", "random"})
+
+#: Calls that make another function of a function.
+_TRANSFORMATIONS = (
+    *("partial", "grad", "value_and_grad", "vmap", "jacfwd", "jacrev", "hessian", "checkpoint", "remat"),
+    *("filter_grad", "filter_value_and_grad", "filter_vmap", "filter_checkpoint"),
+)
+
+_Making = ast.Call | ast.FunctionDef
+_Around = ast.FunctionDef | ast.AsyncFunctionDef | ast.For | ast.While
+
+
+class Made(NamedTuple):
+    """Where a jitted function is re-created.
+
+    Attributes:
+        file: the file.
+        line: the line of the call of ``jax.jit``, or of the decorated function.
+        captured: the variables of the function around it, or of the loop, that it reads.
+        passable: whether these could be arguments: it neither calls them nor asks them for attributes.
+        code: code that makes it once; ``None`` where that is not mechanical.
+    """
+
+    file: str
+    line: int
+    captured: tuple[str, ...]
+    passable: bool
+    code: str | None
+
+
+def find_making(function: str, place: tuple[str, int], ran: Sequence[tuple[str, int]]) -> Made | None:
+    """Find where a function is jitted inside another function or a loop; ``None`` if there is not exactly one place.
+
+    Args:
+        function: the name of the jitted function.
+        place: file and line of its definition.
+        ran: lines that are known to have run. Their files are searched, and they decide between several places.
+    """
+    found: list[tuple[str, list[ast.AST], _Making]] = []
+    for file in dict.fromkeys([place[0], *(file for file, _ in ran)]):
+        tree = tree_of(file)
+        if tree is not None:
+            line = place[1] if file == place[0] else 0
+            found += [(file, path, making) for path, making in _makings(tree) if _makes(making, function, line)]
+    found = [each for each in found if any(isinstance(node, _Around) for node in each[1])]
+    if len(found) > 1:
+        found = [each for each in found if any(_has(each, *line) for line in ran)]
+    if len(found) != 1:
+        return None
+    file, path, making = found[0]
+    around = [each for each in path if isinstance(each, _Around)]
+    functions = [each for each in around if isinstance(each, (ast.FunctionDef, ast.AsyncFunctionDef))]
+    outer: _Around = functions[0] if functions else around[0]
+    captured = sorted(_read_by(making) & _local(around))
+    in_class = any(isinstance(each, ast.ClassDef) for each in path)
+    code = None if captured or in_class or _reads_values(making, tree_of(file)) else _code(file, outer, path, making)
+    return Made(file, making.lineno, tuple(captured), _are_passable(making, captured), code)
+
+
+def _has(found: tuple[str, list[ast.AST], _Making], file: str, line: int) -> bool:
+    """Return whether a line is in the function or loop around the making of a function."""
+    around = [each for each in found[1] if isinstance(each, _Around)]
+    return found[0] == file and around[-1].lineno <= line <= (around[-1].end_lineno or 0)
+
+
+def _are_passable(making: _Making, names: Sequence[str]) -> bool:
+    bases = [each.func for each in ast.walk(making) if isinstance(each, ast.Call)]
+    bases += [each.value for each in ast.walk(making) if isinstance(each, ast.Attribute)]
+    jitted = [] if isinstance(making, ast.FunctionDef) else [_jitted(making)]
+    return not any(isinstance(each, ast.Name) and each.id in names for each in (*bases, *jitted))
+
+
+def _makings(tree: ast.AST) -> Iterator[tuple[list[ast.AST], _Making]]:
+    """Yield each call of ``jax.jit`` and each function decorated with it, with the nodes around it."""
+    pending: list[tuple[ast.AST, list[ast.AST]]] = [(tree, [])]
+    while pending:
+        node, path = pending.pop()
+        decorated = isinstance(node, ast.FunctionDef) and any(map(_is_jit, node.decorator_list))
+        if decorated or (isinstance(node, ast.Call) and node.args and _is_jit(node.func)):
+            yield path, node  # type: ignore[misc]
+        own = node.decorator_list if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) else ()
+        pending += [(each, [*path, node]) for each in ast.iter_child_nodes(node) if each not in own]
+
+
+def _is_jit(node: ast.expr) -> bool:
+    """Return whether an expression is ``jit`` of JAX or of a library, perhaps with options."""
+    if isinstance(node, ast.Call):
+        partial = _last_name(node.func) == "partial" and bool(node.args) and _is_jit(node.args[0])
+        return partial or (not node.args and _is_jit(node.func))
+    return _last_name(node) in ("jit", "filter_jit", "pjit")
+
+
+def _last_name(node: ast.expr) -> str | None:
+    return node.id if isinstance(node, ast.Name) else node.attr if isinstance(node, ast.Attribute) else None
+
+
+def _makes(making: _Making, function: str, line: int) -> bool:
+    if isinstance(making, ast.FunctionDef):
+        return making.name == function and _span(making)[0] <= line <= making.lineno
+    jitted = _jitted(making)
+    if isinstance(jitted, ast.Lambda):
+        return function == "<lambda>" and jitted.lineno == line
+    return isinstance(jitted, ast.Name) and jitted.id == function
+
+
+def _jitted(making: ast.Call) -> ast.expr:
+    """Return the function that is jitted, without partials and transformations around it."""
+    argument = making.args[0]
+    while isinstance(argument, ast.Call) and _last_name(argument.func) in _TRANSFORMATIONS and argument.args:
+        argument = argument.args[0]
+    return argument
+
+
+def _read_by(making: _Making) -> set[str]:
+    """Return the names that the making of the function, or the function itself, reads from outside."""
+    inner = [each for each in ast.walk(making) if isinstance(each, Function)]
+    if isinstance(making, ast.FunctionDef):
+        return free_names(making) | loaded([*making.decorator_list, making.args])
+    bound = {name for each in inner for name in parameters(each)}
+    return loaded([making]) - bound
+
+
+def _local(around: Sequence[_Around]) -> set[str]:
+    """Return the names that belong to functions and loops."""
+    found = stored(child for each in around for child in ast.iter_child_nodes(each))
+    for each in around:
+        if isinstance(each, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            found |= parameters(each)
+    return found
+
+
+def _reads_values(making: _Making, tree: ast.Module | None) -> bool:
+    """Return whether it reads variables of the module, which may have another value when it is called again.
+
+    Modules, and functions that it calls, do not count.
+    """
+    modules = set(_MODULES) | stored(each for each in ast.walk(tree or making) if isinstance(each, ast.Import))
+    called = {id(each.func) for each in ast.walk(making) if isinstance(each, ast.Call)}
+    jitted = None if isinstance(making, ast.FunctionDef) else _jitted(making)
+    not_read = {id(each) for node in getattr(making, "decorator_list", ()) for each in ast.walk(node)}
+    types = [each.annotation for each in ast.walk(making) if isinstance(each, (ast.arg, ast.AnnAssign))]
+    types += [each.returns for each in ast.walk(making) if isinstance(each, ast.FunctionDef)]
+    not_read |= {id(each) for node in types if node is not None for each in ast.walk(node)}
+    free = _read_by(making)
+    return any(
+        isinstance(node, ast.Name)
+        and node.id in free
+        and not hasattr(builtins, node.id)
+        and node.id not in modules
+        and id(node) not in called
+        and id(node) not in not_read
+        and node is not jitted
+        and not _is_partial_or_jit(node)
+        for node in ast.walk(making)
+    )
+
+
+def _is_partial_or_jit(node: ast.Name) -> bool:
+    return node.id in ("partial", "jit", "functools", "eqx", "nnx")
+
+
+def _code(file: str, outer: _Around, path: list[ast.AST], making: _Making) -> str | None:
+    lines = text_of(file)
+    begin, end = _span(outer)
+    if end - begin >= _MOST_LINES:
+        return None
+    body = lines[begin - 1 : end]
+    if isinstance(making, ast.FunctionDef):
+        first, last = _span(making)
+        definition = textwrap.dedent("\n".join(lines[first - 1 : last]))
+        rest = [*body[: first - begin], *body[last - begin + 1 :]]
+        return None if _is_only_statement(path[-1], making) else _joined(definition, rest, outer)
+    parent = path[-1]
+    named = isinstance(parent, ast.Assign) and len(parent.targets) == 1 and isinstance(parent.targets[0], ast.Name)
+    if named and isinstance(parent, ast.Assign):
+        name = ast.unparse(parent.targets[0])
+        assignments = [each for each in ast.walk(outer) if isinstance(each, ast.Name) and each.id == name]
+        if sum(not isinstance(each.ctx, ast.Load) for each in assignments) != 1 or _is_only_statement(
+            path[-2], parent
+        ):
+            return None
+        rest = [*body[: parent.lineno - begin], *body[(parent.end_lineno or parent.lineno) - begin + 1 :]]
+        return _joined(ast.unparse(parent), rest, outer)
+    if making.end_lineno != making.lineno:
+        return None
+    name = f"{outer.name}_jitted" if isinstance(outer, (ast.FunctionDef, ast.AsyncFunctionDef)) else "jitted"
+    raw = body[making.lineno - begin].encode()
+    text = (raw[: making.col_offset] + name.encode() + raw[making.end_col_offset :]).decode()
+    rest = [*body[: making.lineno - begin], text, *body[making.lineno - begin + 1 :]]
+    return _joined(f"{name} = {ast.unparse(making)}", rest, outer)
+
+
+def _span(node: ast.stmt) -> tuple[int, int]:
+    first = min(each.lineno for each in (node, *getattr(node, "decorator_list", ())))
+    return first, node.end_lineno or node.lineno
+
+
+def _is_only_statement(parent: ast.AST, statement: ast.stmt) -> bool:
+    return getattr(parent, "body", None) == [statement]
+
+
+def _joined(definition: str, rest: list[str], outer: _Around) -> str:
+    gap = "\n\n" if isinstance(outer, (ast.FunctionDef, ast.AsyncFunctionDef)) else "\n"
+    return f"{definition}\n{gap}{textwrap.dedent(chr(10).join(rest))}".rstrip()

@@ -1,0 +1,140 @@
+"""Finds the syntax around a line of the user's code, and the names that it reads and assigns."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterable, Iterator
+
+from ....records.call_stack import Frame
+from ....records.cell_names import text_of
+from ...record.evidence import Evidence
+
+#: A line of a cell that is no Python: a magic, a command of the shell, or a question.
+_NOT_PYTHON = re.compile(r"^(\s*)(%|!|\?)")
+
+#: Statements whose bodies run later, or elsewhere.
+Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
+
+#: Loops of Python.
+Loop = ast.For | ast.While | ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
+
+
+def tree_of(file: str) -> ast.Module | None:
+    """Return the syntax tree of a file or cell; ``None`` if it cannot be read. Magics count as ``pass``."""
+    lines = [_NOT_PYTHON.sub(r"\1pass  #", line) for line in text_of(file)]
+    try:
+        return ast.parse("\n".join(lines)) if lines else None
+    except (SyntaxError, ValueError):
+        return None
+
+
+def file_of(location: str | None, evidence: Evidence) -> tuple[str, int] | None:
+    """Return the file, as Python names it, and the line of a location such as ``"cell 3:2"``; ``None`` if unknown."""
+    name, _, number = (location or "").rpartition(":")
+    if not name or not number.isdigit():
+        return None
+    if text_of(name):
+        return name, int(number)
+    found = next((frame.file for frame in _frames(evidence) if frame.cell == name), None)
+    return None if found is None else (found, int(number))
+
+
+def _frames(evidence: Evidence) -> Iterator[Frame]:
+    yield from (each.line for each in evidence.host or () if each.line is not None)
+    yield from (each.line for each in evidence.waits or () if each.line is not None)
+    for program in evidence.programs or ():
+        yield from (each.line for each in program.equations or () if each.line is not None)
+
+
+def source_of_location(location: str | None, evidence: Evidence) -> str | None:
+    """Return the text of the line at a location, without its indentation; ``None`` if it cannot be read."""
+    place = file_of(location, evidence)
+    lines = [] if place is None else text_of(place[0])
+    return lines[place[1] - 1].strip() or None if place is not None and 0 < place[1] <= len(lines) else None
+
+
+def around(tree: ast.AST, line: int) -> list[ast.AST]:
+    """Return the nodes that contain a line, outermost first."""
+    found: list[ast.AST] = []
+    pending: list[ast.AST] = [tree]
+    while pending:
+        node = pending.pop(0)
+        children = list(ast.iter_child_nodes(node))
+        if not isinstance(node, ast.Module):
+            first, last = getattr(node, "lineno", None), getattr(node, "end_lineno", None)
+            if first is None:
+                pending += children
+                continue
+            first = min([first, *(each.lineno for each in getattr(node, "decorator_list", ()))])
+            if not first <= line <= (last or first):
+                continue
+            found.append(node)
+        pending += children
+    return sorted(found, key=lambda node: (node.lineno, -(node.end_lineno or 0)))  # type: ignore[attr-defined]
+
+
+def loops_around(tree: ast.AST, line: int) -> list[Loop]:
+    """Return the loops whose bodies run a line in the same function, outermost first."""
+    found: list[Loop] = []
+    for node in around(tree, line):
+        if isinstance(node, Function) and (isinstance(node, ast.Lambda) or _in_body(node.body, line)):
+            found.clear()
+        elif (isinstance(node, (ast.For, ast.While)) and _in_body(node.body, line)) or isinstance(
+            node, (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+        ):
+            found.append(node)
+    return found
+
+
+def _in_body(body: Iterable[ast.stmt], line: int) -> bool:
+    return any(each.lineno <= line <= (each.end_lineno or each.lineno) for each in body)
+
+
+def function_around(tree: ast.AST, line: int) -> ast.FunctionDef | ast.AsyncFunctionDef | None:
+    """Return the innermost ``def`` whose body contains a line; ``None`` outside of one."""
+    found = [
+        node
+        for node in around(tree, line)
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and _in_body(node.body, line)
+    ]
+    return found[-1] if found else None
+
+
+def loaded(nodes: Iterable[ast.AST]) -> set[str]:
+    """Return the names that some nodes read."""
+    return {each.id for node in nodes for each in ast.walk(node) if _is_load(each)}  # type: ignore[attr-defined]
+
+
+def stored(nodes: Iterable[ast.AST]) -> set[str]:
+    """Return the names that some nodes assign, also as functions, classes and imports."""
+    found: set[str] = set()
+    for node in nodes:
+        for each in ast.walk(node):
+            if isinstance(each, ast.Name) and not isinstance(each.ctx, ast.Load):
+                found.add(each.id)
+            elif isinstance(each, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+                found.add(each.name)
+            elif isinstance(each, ast.alias):
+                found.add((each.asname or each.name).partition(".")[0])
+    return found
+
+
+def parameters(function: Function) -> set[str]:
+    """Return the names of the parameters of a function."""
+    given = function.args
+    every = (*given.posonlyargs, *given.args, *given.kwonlyargs, given.vararg, given.kwarg)
+    return {each.arg for each in every if each is not None}
+
+
+def free_names(function: Function) -> set[str]:
+    """Return the names that the body of a function reads from outside."""
+    body = [function.body] if isinstance(function, ast.Lambda) else function.body
+    inner = {
+        name for each in body for node in ast.walk(each) if isinstance(node, Function) for name in parameters(node)
+    }
+    return loaded(body) - stored(body) - parameters(function) - inner
+
+
+def _is_load(node: ast.AST) -> bool:
+    return isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)

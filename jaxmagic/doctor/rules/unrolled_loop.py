@@ -1,0 +1,174 @@
+"""Finds loops of Python that JAX has unrolled into one long program."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from ...compilation.record.compilation import Compilation
+from ...records.call_stack import is_users
+from ...records.note import note
+from ..record.evidence import Evidence, Program, RepeatedLine
+from ..record.finding import RuleFinding
+from .rewriting.loop_code import is_range, is_sequential, loop_code, trip_count
+from .rewriting.syntax import Loop, function_around, loops_around, tree_of
+from .rule import Rule, source_at
+
+#: A loop is unrolled if its lines were traced to at least this many equations of one primitive with one shape.
+_LEAST_ROUNDS = 16
+
+#: It has at least this share of the equations of its program.
+_LEAST_SHARE = 0.5
+
+#: At least this share of its equations are of primitives that repeat with one shape: its rounds are alike.
+_LEAST_ALIKE = 0.75
+
+#: A program takes about this long to compile even if it is short, also with a loop of JAX.
+_SHORT_NS = 200_000_000
+
+#: The loop has to cost at least this much beyond that.
+_LEAST_NS = 300_000_000
+
+
+#: Characters that XLA replaces in the names of programs.
+_NOT_IN_NAMES = re.compile(r"\W")
+
+
+class _Unrolled(NamedTuple):
+    """A loop, with its lines that were traced to many equations."""
+
+    loop: Loop
+    lines: list[RepeatedLine]
+    enclosing: int
+
+    @property
+    def equations(self) -> int:
+        return sum(each.equations for each in self.lines)
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """How often each primitive repeats, most often first."""
+        counts: dict[str, int] = {}
+        for line in self.lines:
+            for primitive, count in line.primitives:
+                counts[primitive] = counts.get(primitive, 0) + count
+        return dict(sorted(counts.items(), key=lambda each: -each[1]))
+
+    @property
+    def rounds(self) -> int:
+        """How often it ran, from its syntax, or at most from the counts of primitives."""
+        return trip_count(self.loop) or min(count for line in self.lines for _, count in line.primitives)
+
+
+def look(evidence: Evidence) -> Iterator[RuleFinding]:
+    """Find the loop that most of a program comes from, if the program took long to compile."""
+    seen: set[tuple[str | None, ...]] = set()
+    for program in evidence.programs or ():
+        key = program.function, program.location, program.executable.name
+        if program.eager or not program.repeated_lines or not program.equations or key in seen:
+            continue
+        seen.add(key)
+        compilations = _compilations(program, evidence)
+        if sum(max(each.total_ns - _SHORT_NS, 0) for each in compilations) >= _LEAST_NS:
+            yield from _look_at(program, compilations)
+
+
+def _compilations(program: Program, evidence: Evidence) -> list[Compilation]:
+    """Return the compilations of a function in the first run, but for what the persistent cache had."""
+    return [
+        each
+        for each in evidence.first.compilations
+        if each.compiled
+        and each.thread is None
+        and each.cache != "hit"
+        and not each.eager
+        and (
+            each.location == program.location
+            if program.location
+            else program.executable.name == f"jit_{_NOT_IN_NAMES.sub('_', each.function)}"
+        )
+    ]
+
+
+def _look_at(program: Program, compilations: list[Compilation]) -> Iterator[RuleFinding]:
+    time_ns = sum(max(each.total_ns - _SHORT_NS, 0) for each in compilations)
+    total = sum(each.count for each in program.equations or ())
+    found = [each for each in _unrolled(program) if each.equations >= _LEAST_SHARE * total and _is_alike(each)]
+    found = [each for each in found if each.rounds >= _LEAST_ROUNDS]
+    if not found:
+        return
+    unrolled = max(found, key=lambda each: (each.equations, -each.enclosing))
+    line = max(unrolled.lines, key=lambda each: each.equations).line
+    share = min(unrolled.equations / total, 1)
+    cost_ns = share * (1 - 1 / unrolled.rounds) * time_ns
+    if cost_ns < _LEAST_NS:
+        return
+    alone = len(found) == 1 and not unrolled.enclosing
+    tree = tree_of(line.file)
+    function = None if tree is None else function_around(tree, unrolled.loop.lineno)
+    counts = unrolled.counts
+    names = list(counts)[:3]
+    yield RuleFinding(
+        rule=RULE.name,
+        found=note(
+            "doctor.unrolled_loop",
+            function=compilations[0].function,
+            equations=unrolled.equations,
+            total=total,
+            primitives=", ".join(f"{name} {counts[name]}" for name in names),
+        ),
+        line=line.location,
+        source=source_at(line),
+        evidence=(
+            note(
+                "doctor.unrolled_compile",
+                time_ns=sum(each.total_ns for each in compilations),
+                programs=len(compilations),
+            ),
+        ),
+        cost_ns=cost_ns if alone else None,  # of several loops in each other, it is not known how often each one runs
+        basis="estimated" if alone else None,
+        per="first run",
+        remedy=note("doctor.unrolled_remedy", loop="fori_loop" if _counts(unrolled.loop) else "scan"),
+        code=loop_code(unrolled.loop, function) if alone else None,
+    )
+
+
+def _counts(loop: Loop) -> bool:
+    source = getattr(loop, "iter", None)
+    return source is None or is_range(source)
+
+
+def _unrolled(program: Program) -> list[_Unrolled]:
+    """Group the lines by the innermost loop of Python that runs them, if a loop of JAX could replace it."""
+    groups: dict[tuple[str, int, int], _Unrolled] = {}
+    for repeated in program.repeated_lines or ():
+        line = repeated.line
+        tree = tree_of(line.file) if is_users(line) else None
+        loops = [] if tree is None else loops_around(tree, line.line)
+        if not loops or not is_sequential(loops[-1]):
+            continue
+        loop = loops[-1]
+        key = line.file, loop.lineno, loop.col_offset
+        groups.setdefault(key, _Unrolled(loop, [], len(loops) - 1)).lines.append(repeated)
+    return list(groups.values())
+
+
+def _is_alike(unrolled: _Unrolled) -> bool:
+    return sum(each.repeated for each in unrolled.lines) >= _LEAST_ALIKE * unrolled.equations
+
+
+RULE = Rule(
+    name="unrolled-loop",
+    looks_for="loops of Python in jitted functions, which make programs long",
+    decides=f"The lines of one for or while loop were traced to at least {_LEAST_ROUNDS} equations of one primitive "
+    f"with one shape, and to at least {_LEAST_SHARE:.0%} of the equations of a program; at least "
+    f"{_LEAST_ALIKE:.0%} of them repeat with one shape; and the time to compile the program beyond "
+    f"{_SHORT_NS // 10**6} ms, which short programs take as well, is at least {_LEAST_NS // 10**6} ms for this "
+    "share. Loops over the leaves of a pytree, whose rounds do not depend on each other, do not count. The cost is "
+    "this share of the time, because it is not known how long each equation takes to compile.",
+    source="https://docs.jax.dev/en/latest/control-flow.html",
+    look=look,
+    needs=("programs",),
+)

@@ -1,0 +1,154 @@
+"""Large arrays that are built into programs are found, with the function that takes them as arguments."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import jaxmagic
+from jaxmagic.doctor.record.finding import RuleFinding
+
+X = np.ones((8, 1200), np.float32)
+W = jax.random.normal(jax.random.key(0), (1200, 1200))  # 5.5 MiB
+ON_HOST = np.asarray(W)
+LARGE_ON_HOST = np.random.default_rng(0).random((1200, 16000), np.float32)  # 73 MiB
+ZEROS = jnp.zeros((1200, 1200))
+SMALL = jax.random.normal(jax.random.key(1), (1200, 100))  # 0.46 MiB
+
+SIZE_BYTES = 1200 * 1200 * 4
+
+
+def found(fn: Any, *args: Any) -> list[RuleFinding]:
+    return list(jaxmagic.diagnose(fn, *args, only=["captured-constant"]).findings)
+
+
+def the_one(fn: Any, *args: Any) -> RuleFinding:
+    (finding,) = found(fn, *args)
+    return finding
+
+
+@jax.jit
+def project(x):  # type: ignore[no-untyped-def]
+    return jnp.tanh(x @ W)
+
+
+@jax.jit
+def project_on_host(x):  # type: ignore[no-untyped-def]
+    return jnp.tanh(x @ ON_HOST)
+
+
+@jax.jit
+def project_large(x):  # type: ignore[no-untyped-def]
+    return jnp.tanh(x @ LARGE_ON_HOST)
+
+
+def test_an_array_on_a_device_is_there_twice() -> None:
+    finding = the_one(project, X)
+    assert finding.cost_bytes == SIZE_BYTES
+    assert finding.basis == "measured"
+    assert finding.source == "return jnp.tanh(x @ W)"
+    assert finding.remedy is not None
+    assert finding.remedy.facts == {"names": "W", "on_host": ""}
+
+
+def test_the_pasted_function_has_no_constant_and_computes_the_same() -> None:
+    finding = the_one(project, X)
+    assert finding.code is not None
+    namespace: dict[str, Any] = {"jax": jax, "jnp": jnp, "W": W, "x": X}
+    exec(finding.code, namespace)
+    pasted = namespace["project"]
+    np.testing.assert_array_equal(pasted(X, W), project(X))
+    assert jaxmagic.memory_requirement(pasted, X, W).constant_bytes < 2**20
+    assert jaxmagic.memory_requirement(project, X).constant_bytes >= SIZE_BYTES
+
+
+def test_each_program_has_a_copy() -> None:
+    project.clear_cache()
+    finding = the_one(lambda: (project(X), project(X[:4])))
+    assert finding.cost_bytes == 2 * SIZE_BYTES
+
+
+def test_an_array_on_the_host_costs_memory_only_in_a_second_program() -> None:
+    assert found(project_on_host, X) == []
+    project_on_host.clear_cache()
+    finding = the_one(lambda: (project_on_host(X), project_on_host(X[:4])))
+    assert finding.cost_bytes == SIZE_BYTES
+
+
+def test_a_large_array_on_the_host_is_put_on_a_device_by_the_code_to_paste() -> None:
+    finding = the_one(project_large, X)
+    assert finding.cost_bytes is None
+    if finding.code is not None:  # JAX 0.7 does not show which NumPy array it was
+        assert "LARGE_ON_HOST_on_device = jax.device_put(LARGE_ON_HOST)" in finding.code
+        namespace: dict[str, Any] = {"jax": jax, "jnp": jnp, "LARGE_ON_HOST": LARGE_ON_HOST, "x": X}
+        exec(finding.code, namespace)
+
+
+def test_parameters_captured_by_a_model_of_flax_are_found() -> None:
+    nn = pytest.importorskip("flax.linen")
+    model = nn.Dense(1200)
+    params = model.init(jax.random.key(0), X)
+
+    @jax.jit
+    def forward(x: Any) -> Any:
+        return model.apply(params, x)
+
+    finding = the_one(forward, X)
+    assert finding.cost_bytes is not None
+    assert finding.cost_bytes >= SIZE_BYTES
+
+
+@jax.jit
+def takes_all(x: Any, w: Any) -> Any:
+    return x @ w
+
+
+@jax.jit
+def captures_zeros(x: Any) -> Any:
+    return x @ ZEROS
+
+
+@jax.jit
+def captures_small(x: Any) -> Any:
+    return x @ SMALL
+
+
+@jax.jit
+def makes_a_range(x: Any) -> Any:
+    return x + jnp.arange(1200 * 1200.0).reshape(1200, 1200)[:1]
+
+
+@jax.jit
+def makes_an_identity(x: Any) -> Any:
+    return x @ jnp.eye(1200)
+
+
+@jax.jit
+def makes_a_mask(x: Any) -> Any:
+    return x @ jnp.where(jnp.tri(1200, dtype=bool), 1.0, -1e9)
+
+
+@jax.jit
+def samples(key: Any) -> Any:
+    return jax.random.normal(key, (1200, 1200))
+
+
+@pytest.mark.parametrize(
+    ("run", "arguments"),
+    [
+        (takes_all, (X, W)),
+        (captures_zeros, (X,)),
+        (captures_small, (X,)),
+        (makes_a_range, (X,)),
+        (makes_an_identity, (X,)),
+        (makes_a_mask, (X,)),
+        (samples, (jax.random.key(0),)),
+        (lambda x: jnp.tanh(x @ W), (X,)),  # not jitted
+    ],
+)
+def test_other_programs_have_no_finding(run: Any, arguments: Any) -> None:
+    assert found(run, *arguments) == []

@@ -1,0 +1,320 @@
+"""Functions that compile again are found, with code that makes them once; those that compile by design are not."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from itertools import pairwise
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import jaxmagic
+from jaxmagic.compilation.record.compilation import Cause
+from jaxmagic.doctor.record.evidence import Evidence
+from jaxmagic.doctor.record.finding import RuleFinding
+from jaxmagic.doctor.rules.recompile import RULE
+from jaxmagic.doctor.rules.rewriting.bucket_sizes import buckets
+
+X = np.linspace(0, 1, 10_000, dtype=np.float32).reshape(100, 100)
+
+
+def found(fn: Any, *args: Any) -> list[RuleFinding]:
+    return list(jaxmagic.diagnose(fn, *args, only=["recompile"]).findings)
+
+
+def the_one(fn: Any, *args: Any) -> RuleFinding:
+    (finding,) = found(fn, *args)
+    return finding
+
+
+def run_pasted(code: str | None, call: str, **names: Any) -> Any:
+    """Run code to paste, and call what it defines twice; return the result, and what the second call compiled."""
+    assert code is not None
+    namespace = {"jax": jax, "jnp": jnp, "np": np, "partial": partial, "x": X, **names}
+    exec(code, namespace)
+    eval(call, namespace)
+    with jaxmagic.stopwatch() as watch:
+        value = eval(call, namespace)
+    return value, len(watch.timing.compilations)
+
+
+def step_with_a_lambda(x: Any) -> Any:
+    # what a user writes
+    g = jax.jit(lambda y: jnp.sin(y) @ y)
+    return g(x)
+
+
+def step_with_an_inline_lambda(x: Any) -> Any:
+    for _ in range(3):
+        x = jax.jit(lambda y: jnp.sin(y) @ y)(x)
+    return x
+
+
+def step_with_a_decorated_function(x: Any) -> Any:
+    @jax.jit
+    def g(y: Any) -> Any:
+        return jnp.cos(y * 2)
+
+    return g(x)
+
+
+def loss(w: Any, x: Any) -> Any:
+    return jnp.sum(jnp.sin(w * x))
+
+
+def step_with_a_gradient(x: Any) -> Any:
+    return jax.jit(jax.grad(loss))(x, x)
+
+
+def step_with_a_partial(x: Any) -> Any:
+    return jax.jit(partial(loss, x=2.0))(x)
+
+
+def step_with_a_closure(x: Any) -> Any:
+    scale = x.sum()
+
+    @jax.jit
+    def g(y: Any) -> Any:
+        return y * scale
+
+    return g(x)
+
+
+FACTOR = 3.0
+
+
+def step_that_reads_a_variable(x: Any) -> Any:
+    return jax.jit(lambda y: y * FACTOR)(x)
+
+
+@pytest.mark.parametrize(
+    "step",
+    [
+        step_with_a_lambda,
+        step_with_an_inline_lambda,
+        step_with_a_decorated_function,
+        step_with_a_gradient,
+        step_with_a_partial,
+    ],
+)
+def test_pasted_code_compiles_once_and_computes_the_same(step: Any) -> None:
+    finding = the_one(step, X)
+    assert finding.per == "run"
+    assert finding.basis == "measured"
+    value, compiled = run_pasted(finding.code, f"{step.__name__}(x)", loss=loss, Any=Any)
+    assert compiled == 0
+    np.testing.assert_array_equal(value, step(X))
+
+
+def test_the_line_is_where_the_function_is_jitted() -> None:
+    assert the_one(step_with_a_lambda, X).source == "g = jax.jit(lambda y: jnp.sin(y) @ y)"
+    assert the_one(step_with_a_partial, X).source == "return jax.jit(partial(loss, x=2.0))(x)"
+
+
+def test_a_closure_over_a_local_array_is_to_be_passed_and_not_moved() -> None:
+    finding = the_one(step_with_a_closure, X)
+    assert finding.code is None
+    assert finding.remedy is not None
+    assert finding.remedy.kind == "doctor.recompile_pass"
+    assert finding.remedy.facts["names"] == "scale"
+
+
+def test_a_function_that_reads_a_variable_of_the_module_is_not_moved() -> None:
+    finding = the_one(step_that_reads_a_variable, X)
+    assert finding.code is None
+
+
+def test_a_function_that_calls_a_local_function_is_not_moved() -> None:
+    def step(f: Any, x: Any) -> Any:
+        return jax.jit(lambda y: f(y))(x)
+
+    finding = the_one(step, jnp.sin, X)
+    assert finding.code is None
+    assert [each.facts for each in finding.evidence] == [{"names": "f"}]
+    assert finding.remedy is not None
+    assert finding.remedy.kind == "doctor.recompile_remedy"
+
+
+def test_a_local_object_that_is_called_is_not_to_be_passed() -> None:
+    optax = pytest.importorskip("optax")
+
+    def train(x: Any) -> Any:
+        optimizer = optax.sgd(0.1)
+
+        @jax.jit
+        def update(x: Any) -> Any:
+            return optimizer.update(x, optimizer.init(x))[0]
+
+        return update(x)
+
+    finding = the_one(train, X)
+    assert finding.code is None
+    assert finding.remedy is not None
+    assert finding.remedy.kind == "doctor.recompile_remedy"
+
+
+def test_a_model_of_flax_that_is_jitted_in_a_step_is_found() -> None:
+    nn = pytest.importorskip("flax.linen")
+    model = nn.Dense(10)
+    params = model.init(jax.random.key(0), X)
+
+    def step(params: Any, x: Any) -> Any:
+        return jax.jit(lambda p, x: model.apply(p, x))(params, x)
+
+    finding = the_one(step, params, X)
+    assert finding.per == "run"
+    assert finding.source == "return jax.jit(lambda p, x: model.apply(p, x))(params, x)"
+
+
+def test_a_function_jitted_by_equinox_in_a_step_is_found() -> None:
+    eqx = pytest.importorskip("equinox")
+
+    def step(x: Any) -> Any:
+        @eqx.filter_jit
+        def g(y: Any) -> Any:
+            return jnp.cos(y * 2)
+
+        return g(x)
+
+    assert the_one(step, X).per == "run"
+
+
+@jax.jit
+def total(x: Any) -> Any:
+    return jnp.sum(jnp.sin(x) @ x.T)
+
+
+def test_lengths_that_vary_are_padded_to_powers_of_two() -> None:
+    lengths = (17, 23, 31, 44, 57)
+    batches = [np.ones((n, 8), np.float32) for n in lengths]
+    total.clear_cache()
+    finding = the_one(lambda: [total(x) for x in batches])
+    assert finding.per == "first run"
+    assert finding.basis == "estimated"
+    sizes = next(each for each in finding.evidence if each.kind == "doctor.recompile_sizes")
+    assert sizes.facts["sizes"] == "32, 64"
+    assert sizes.facts["padding"] == pytest.approx((3 * 32 + 2 * 64) / sum(lengths) - 1)
+    # The code to paste makes two programs of five.
+    assert finding.code is not None
+    total.clear_cache()
+    with jaxmagic.stopwatch() as watch:
+        for x in batches:
+            namespace = {"np": np, "x": x}
+            exec(finding.code, namespace)
+            total(namespace["x"])
+    assert [each.function for each in watch.timing.compilations] == ["total", "total"]
+
+
+@partial(jax.jit, static_argnames="rate")
+def update(x: Any, rate: float) -> Any:
+    return x * rate
+
+
+def test_a_static_number_that_decides_nothing_is_found() -> None:
+    update.clear_cache()
+    finding = the_one(lambda: [update(X, rate) for rate in (0.1, 0.2, 0.3, 0.4, 0.5)])
+    assert finding.per == "first run"
+    assert finding.remedy is not None
+    assert "array" in str(finding.remedy)
+
+
+# Clean programs
+
+
+@partial(jax.jit, static_argnames="times")
+def repeat(x: Any, times: int) -> Any:
+    return jnp.tile(x, times)
+
+
+@jax.jit
+def layer(x: Any, w: Any) -> Any:
+    return jnp.tanh(x @ w)
+
+
+@jax.jit
+def evaluate(x: Any) -> Any:
+    return jnp.tanh(x).sum()
+
+
+@partial(jax.jit, static_argnames="kind")
+def activate(x: Any, kind: str) -> Any:
+    return getattr(jax.nn, kind)(x)
+
+
+def layers_of_different_sizes() -> Any:
+    sizes = (784, 300, 200, 150, 70, 10)
+    x = np.ones((8, 784), np.float32)
+    for ins, outs in pairwise(sizes):
+        x = layer(x, np.ones((ins, outs), np.float32))
+    return x
+
+
+def step_with_one_jitted_function(x: Any) -> Any:
+    return [evaluate(x) for _ in range(10)]
+
+
+@pytest.mark.parametrize(
+    "run",
+    [
+        lambda: step_with_one_jitted_function(X),
+        lambda: [evaluate(x) for x in (X, X[:50])],  # training and evaluation
+        lambda: [repeat(X, times) for times in (1, 2, 3, 4, 5)],  # decides on a shape
+        lambda: [activate(X, kind) for kind in ("relu", "gelu", "silu", "elu", "selu")],
+        layers_of_different_sizes,
+        lambda: [evaluate(X.astype(dtype)) for dtype in ("float32", "float16", "int32", "int8", "bfloat16")],
+        lambda: [evaluate(np.ones(2**n, np.float32)) for n in range(6, 12)],  # powers of two already
+        lambda: [jax.jit(evaluate)(X) for _ in range(3)],
+    ],
+)
+def test_what_compiles_once_by_design_is_no_finding(run: Any) -> None:
+    for each in (evaluate, repeat, layer, activate):
+        each.clear_cache()
+    assert found(run) == []
+
+
+# Borders
+
+
+@pytest.fixture
+def seen(timing: Any, compilation: Any) -> Any:
+    """Make evidence of compilations with one kind of cause and one duration."""
+
+    def make(kind: Any, total_ns: int, *, first: int = 0, later: Sequence[int] = (), **cause: Any) -> Evidence:
+        why = Cause(kind=kind, reason="why", **{"remedy": "do this", **cause})
+        each = compilation(cause=why, tracing_ns=0, lowering_ns=0, compilation_ns=total_ns)
+        runs = [timing(*[each] * count) for count in later] or [timing()]
+        return Evidence(code="f(x)", first=timing(*[each] * first), observed=runs[0], timed=tuple(runs[1:]))
+
+    return make
+
+
+def test_what_only_some_later_runs_compile_is_not_said_of_every_run(seen: Any) -> None:
+    assert [each.per for each in RULE.look(seen("shape", 10**8, later=(1, 1, 1)))] == ["run"]
+    assert list(RULE.look(seen("shape", 10**8, later=(1, 0, 1)))) == []
+    assert list(RULE.look(seen("shape", 10**8, later=(0, 1, 1)))) == []
+
+
+def test_compilations_in_the_first_run_count_from_three_on_and_from_50_ms_on(seen: Any) -> None:
+    assert len(list(RULE.look(seen("new function", 20 * 10**6, first=3)))) == 1
+    assert list(RULE.look(seen("new function", 16 * 10**6, first=3))) == []
+    assert list(RULE.look(seen("new function", 20 * 10**8, first=2))) == []
+    assert list(RULE.look(seen("dtype", 10**9, first=9))) == []
+
+
+def test_one_compilation_for_a_weak_type_counts_from_500_ms_on(seen: Any) -> None:
+    assert [each.cost_ns for each in RULE.look(seen("weak type", 5 * 10**8, first=1))] == [5e8]
+    assert list(RULE.look(seen("weak type", 499 * 10**6, first=1))) == []
+    assert list(RULE.look(seen("pytree", 5 * 10**8, first=1))) == []
+
+
+def test_sizes_are_padded_only_if_that_halves_their_number() -> None:
+    assert buckets(["f32[5,3]", "f32[6,3]", "f32[7,3]", "f32[9,3]"]) is not None
+    assert buckets(["f32[5,3]", "f32[6,3]", "f32[9,3]"]) is None
+    assert buckets(["f32[5,3]", "f32[6,4]", "f32[7,5]", "f32[8,6]"]) is None
+    assert buckets(["f32[5]", "f32[6,1]"]) is None
+    assert buckets(["f32[]", "f32[]"]) is None
+    assert buckets(["f32[0]", "f32[5]", "f32[6]", "f32[7]"]) is None

@@ -1,0 +1,285 @@
+"""Loops of Python in jitted functions are found, with a loop of JAX to paste; other long programs are not."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import jaxmagic
+from jaxmagic.doctor.record.finding import RuleFinding
+from jaxmagic.doctor.rules import unrolled_loop
+
+X = np.linspace(0, 1, 900, dtype=np.float32).reshape(30, 30)
+WS = [X + n for n in range(40)]
+
+
+@pytest.fixture
+def whatever_it_takes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let short compilations count as well, so that nothing here depends on the clock."""
+    monkeypatch.setattr(unrolled_loop, "_SHORT_NS", 0)
+    monkeypatch.setattr(unrolled_loop, "_LEAST_NS", 1)
+
+
+def found(fn: Any, *args: Any) -> list[RuleFinding]:
+    return list(jaxmagic.diagnose(fn, *args, only=["unrolled-loop"]).findings)
+
+
+def the_one(fn: Any, *args: Any) -> RuleFinding:
+    (finding,) = found(fn, *args)
+    return finding
+
+
+def pasted(code: str | None, **names: Any) -> dict[str, Any]:
+    assert code is not None
+    namespace = {"jax": jax, "jnp": jnp, **names}
+    exec(code, namespace)
+    return namespace
+
+
+def power(x: Any) -> Any:
+    for _ in range(50):
+        x = jnp.sin(x) @ x
+    return x
+
+
+def fibonacci(x: Any) -> Any:
+    a = x
+    b = 2 * x
+    for _ in range(3, 43):
+        c = a + jnp.cos(b)
+        a, b = b, c
+    return a * b
+
+
+def layers(x: Any, ws: Any) -> Any:
+    for w in ws:
+        h = x @ w
+        x = jnp.tanh(h)
+    return x.sum()
+
+
+def apply_layer(x: Any, w: Any) -> Any:
+    return jnp.where(x > 0, x @ w, 0.1 * x)
+
+
+def calls(x: Any, ws: Any) -> Any:
+    for w in ws:
+        x = apply_layer(x, w)
+    return x
+
+
+def with_index(x: Any) -> Any:
+    for i in range(40):
+        x = jnp.sin(x + i)
+    return x
+
+
+@pytest.mark.usefixtures("whatever_it_takes")
+def test_a_counted_loop_becomes_a_fori_loop() -> None:
+    finding = the_one(jax.jit(power), X)
+    assert finding.source == "x = jnp.sin(x) @ x"
+    assert finding.found.facts["equations"] == 100  # by hand: 50 of each
+    assert finding.found.facts["primitives"] == "sin 50, dot_general 50"
+    assert finding.basis == "estimated"
+    code = pasted(finding.code, x=X)
+    np.testing.assert_allclose(code["x"], jax.jit(power)(X), rtol=1e-4)
+
+
+@pytest.mark.usefixtures("whatever_it_takes")
+def test_a_loop_with_two_carried_names_becomes_a_fori_loop() -> None:
+    code = pasted(the_one(jax.jit(fibonacci), X).code, x=X, a=X, b=2 * X)
+    np.testing.assert_allclose(code["a"] * code["b"], jax.jit(fibonacci)(X), rtol=1e-4)
+
+
+@pytest.mark.usefixtures("whatever_it_takes")
+@pytest.mark.parametrize("transformed", [lambda f: f, jax.grad])
+def test_a_loop_over_layers_becomes_a_scan(transformed: Any) -> None:
+    finding = the_one(jax.jit(transformed(layers)), X, WS)
+    code = pasted(finding.code, x=X, ws=WS)
+    np.testing.assert_allclose(code["x"].sum(), layers(X, WS), rtol=1e-4)
+
+
+@pytest.mark.usefixtures("whatever_it_takes")
+def test_equations_of_what_a_loop_calls_count_for_the_loop() -> None:
+    finding = the_one(jax.jit(calls), X, WS)
+    assert finding.source == "x = apply_layer(x, w)"
+    assert finding.found.facts["equations"] == finding.found.facts["total"]
+
+
+@pytest.mark.usefixtures("whatever_it_takes")
+def test_a_loop_that_uses_its_index_has_no_code_to_paste() -> None:
+    assert the_one(jax.jit(with_index), X).code is None
+
+
+@pytest.mark.usefixtures("whatever_it_takes")
+def test_loops_in_each_other_have_no_cost() -> None:
+    def nested(x: Any) -> Any:
+        for _ in range(20):
+            for _ in range(20):
+                x = jnp.sin(x)
+        return x
+
+    finding = the_one(jax.jit(nested), X)
+    assert finding.cost_ns is None
+    assert finding.code is None
+
+
+@pytest.mark.usefixtures("whatever_it_takes")
+def test_equal_layers_of_flax_are_found() -> None:
+    nn = pytest.importorskip("flax.linen")
+
+    class Deep(nn.Module):  # type: ignore[name-defined, misc]
+        @nn.compact  # type: ignore[untyped-decorator]
+        def __call__(self, x: Any) -> Any:
+            for _ in range(24):
+                x = nn.tanh(nn.Dense(30)(x))
+            return x
+
+    model = Deep()
+    params = model.init(jax.random.key(0), X)
+
+    @jax.jit
+    def forward(params: Any, x: Any) -> Any:
+        return model.apply(params, x)
+
+    finding = the_one(forward, params, X)
+    assert finding.source == "x = nn.tanh(nn.Dense(30)(x))"
+
+
+@pytest.mark.usefixtures("whatever_it_takes")
+def test_equal_layers_of_equinox_are_found() -> None:
+    eqx = pytest.importorskip("equinox")
+    stack = [eqx.nn.Linear(30, 30, key=jax.random.key(n)) for n in range(24)]
+
+    @eqx.filter_jit  # type: ignore[untyped-decorator]
+    def forward(stack: Any, x: Any) -> Any:
+        for layer in stack:
+            x = jax.nn.relu(layer(x))
+        return x
+
+    assert the_one(forward, stack, X[0]).source == "x = jax.nn.relu(layer(x))"
+
+
+# Clean programs
+
+
+def scanned(x: Any, ws: Any) -> Any:
+    return jax.lax.scan(lambda x, w: (jnp.tanh(x @ w), None), x, jnp.stack(ws))[0]
+
+
+def polynomial(x: Any) -> Any:
+    return x * x * x * x * x * x * x * x * x * x * x * x * x * x * x * x * x * x * x * x * x * x * x * x * x * x + x
+
+
+def update_leaves(params: Any, grads: Any) -> Any:
+    return jax.tree.map(lambda p, g: p - 0.1 * g, params, grads)
+
+
+def update_in_a_comprehension(params: Any, grads: Any) -> Any:
+    return [p - 0.1 * g for p, g in zip(params, grads, strict=True)]
+
+
+def update_in_a_loop(params: Any, grads: Any) -> Any:
+    new = {}
+    for name, p in params.items():
+        new[name] = p - 0.1 * grads[name]
+    return new
+
+
+def different_sizes(x: Any) -> Any:
+    for n in range(1, 31):
+        x = jnp.concatenate([jnp.tanh(x), jnp.ones(n)])
+    return x
+
+
+def mostly_different_sizes(x: Any) -> Any:
+    y = x
+    for n in range(1, 31):
+        x, y = jnp.concatenate([jnp.tanh(x), jnp.ones(n)]), jnp.sin(y)
+    return x, y
+
+
+def few_layers(x: Any, ws: Any) -> Any:
+    for w in ws[:6]:
+        x = jnp.tanh(x @ w)
+    return x
+
+
+def mostly_elsewhere(x: Any) -> Any:
+    y = x * x * x * x * x * x * x * x * x * x * x * x * x * x * x * x * x * x * x * x * x * x * x * x * x * x + x
+    for _ in range(16):
+        y = jnp.sin(y)
+    return y
+
+
+def in_a_loop_outside(x: Any) -> Any:
+    step = jax.jit(polynomial)
+    for _ in range(3):
+        x = step(x)
+    return x
+
+
+NAMED = {str(n): w for n, w in enumerate(WS)}
+
+
+@pytest.mark.usefixtures("whatever_it_takes")
+@pytest.mark.parametrize(
+    ("run", "arguments"),
+    [
+        (jax.jit(scanned), (X, WS)),
+        (jax.jit(polynomial), (X,)),
+        (jax.jit(update_leaves), (WS, WS)),
+        (jax.jit(update_in_a_comprehension), (WS, WS)),
+        (jax.jit(update_in_a_loop), (NAMED, NAMED)),
+        (jax.jit(different_sizes), (X[0],)),
+        (jax.jit(mostly_different_sizes), (X[0],)),
+        (jax.jit(few_layers), (X, WS)),
+        (jax.jit(mostly_elsewhere), (X,)),
+        (in_a_loop_outside, (X,)),
+        (jax.jit(jnp.linalg.inv), (X + np.eye(30, dtype=np.float32),)),
+    ],
+)
+def test_other_long_programs_are_no_finding(run: Any, arguments: Any) -> None:
+    assert found(run, *arguments) == []
+
+
+@pytest.mark.usefixtures("whatever_it_takes")
+def test_an_optimizer_over_many_leaves_is_no_finding() -> None:
+    optax = pytest.importorskip("optax")
+    optimizer = optax.adam(1e-3)
+    state = optimizer.init(WS)
+
+    @jax.jit
+    def update(grads: Any, state: Any) -> Any:
+        return optimizer.update(grads, state)
+
+    assert found(update, WS, state) == []
+
+
+def test_a_program_that_compiles_fast_is_no_finding() -> None:
+    def short(x: Any) -> Any:
+        for _ in range(16):
+            x = jnp.sin(x)
+        return x
+
+    assert found(jax.jit(short), X[0]) == []
+
+
+@pytest.mark.clock
+def test_the_cost_is_no_more_than_a_loop_of_jax_spares(monkeypatch: pytest.MonkeyPatch) -> None:
+    def power(x: Any) -> Any:
+        for _ in range(800):
+            x = jnp.sin(x) @ x
+        return x
+
+    monkeypatch.setattr(unrolled_loop, "_LEAST_NS", 1)
+    finding = the_one(jax.jit(power), X)
+    looped = jaxmagic.diagnose(jax.jit(lambda x: jax.lax.fori_loop(0, 800, lambda _, x: jnp.sin(x) @ x, x)), X)
+    unrolled_ns = next(each.facts["time_ns"] for each in finding.evidence)
+    spared_ns = float(unrolled_ns) - sum(each.total_ns for each in looped.compilations)
+    assert finding.cost_ns is not None
+    assert 0 < finding.cost_ns <= 1.2 * spared_ns
