@@ -26,6 +26,7 @@ from ..record.diagnosis import Diagnosis
 from ..record.evidence import Evidence
 from .changes import Snapshot
 from .gathered import Gathered
+from .host_use import marked_waits
 from .scope import Scope, rebound
 
 #: What is made of the evidence: the findings of the rules, which rules looked, and notes.
@@ -166,7 +167,8 @@ class Examination:
         self._progress.stage("timing and recording")
         self._watch.start()
         self._active = self._watch
-        yield from self._watch.runs()
+        with marked_waits():
+            yield from self._watch.runs()
 
     def _own_run(self, observing: AbstractContextManager[object]) -> Iterator[None]:
         """Run the code under a stopwatch, observed."""

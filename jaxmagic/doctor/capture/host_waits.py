@@ -11,6 +11,7 @@ from ...timing.capture.waits import WaitLog
 from ..record.evidence import HostWait
 from .frames import known
 from .host_lines import place_of
+from .host_use import mark_wait
 
 
 class WaitPlaces:
@@ -40,5 +41,6 @@ class WaitPlaces:
         return tuple(sorted(waits, key=lambda each: -each.wait_ns))
 
     def _notice(self, function: str, wait_ns: int) -> None:
+        mark_wait(function, wait_ns)
         line, called = place_of(sys._getframe(2))
         self._found[line, "" if called.startswith("jax") else called, function].append(wait_ns)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ..record.diagnosis import Diagnosis
-from . import diagnosis, notes, recompile
+from . import diagnosis, host, notes, recompile
 
-NOTES: dict[str, Callable[..., str]] = {**notes.NOTES, **recompile.NOTES}
+NOTES: dict[str, Callable[..., str]] = {**notes.NOTES, **recompile.NOTES, **host.NOTES}
 
 REPORTS = {Diagnosis: diagnosis.report}
 
