@@ -7,11 +7,11 @@ from collections.abc import Iterator
 
 from ....records.call_stack import Frame
 from ....records.note import note
-from ...record.evidence import Dispatch, Evidence, Program
+from ...record.evidence import Evidence, Program
 from ...record.finding import RuleFinding
 from ..rule import Rule, source_at
 from .host_time import LEAST_SHARE, host_time, jitted_calls, matters
-from .syntax import call_site, loop_around
+from .syntax import loop_around, site_of
 
 #: From how many calls per run on.
 _MANY = 10
@@ -27,10 +27,15 @@ def look(evidence: Evidence) -> Iterator[RuleFinding]:
         return
     for call in jitted_calls(evidence, time.use):
         exposed_ns = call.exposed_ns - call.put_ns
-        cost_ns = min(exposed_ns * time.scale, time.spare_ns)
-        if call.count < _MANY or exposed_ns < _SHORT * call.busy_ns or not matters(cost_ns, evidence):
+        cost_ns = exposed_ns * time.exposed_scale
+        if (
+            call.count < _MANY
+            or call.puts >= call.count
+            or exposed_ns < _SHORT * call.busy_ns
+            or not matters(cost_ns, evidence)
+        ):
             continue
-        line = _line(call, evidence)
+        line = site_of(call.name, programs_named(call.name, evidence), evidence)
         yield RuleFinding(
             rule=RULE.name,
             found=note(
@@ -56,11 +61,6 @@ def programs_named(name: str, evidence: Evidence) -> list[Program]:
         for each in evidence.programs or ()
         if name in (each.function, each.executable.name.removeprefix("jit_")) and not each.eager
     ]
-
-
-def _line(call: Dispatch, evidence: Evidence) -> Frame | None:
-    lines = {call_site(each, evidence) for each in programs_named(call.name, evidence)}
-    return lines.pop() if len(lines) == 1 else None
 
 
 def _code(line: Frame, function: str) -> str | None:
@@ -112,7 +112,7 @@ RULE = Rule(
     looks_for="short calls of jitted functions, between which the device is idle",
     decides=f"A jitted function is called at least {_MANY} times per run, the device is idle for these calls for at "
     f"least {LEAST_SHARE:.0%} of the run, and for at least half as long as it runs for them. The cost is this idle "
-    "time, without what follows a wait.",
+    "time, without what follows a wait. Functions that are given arrays of the host in every call do not count.",
     source="https://docs.jax.dev/en/latest/gpu_performance_tips.html",
     look=look,
     needs=("programs", "profile"),

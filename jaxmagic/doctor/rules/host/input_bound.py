@@ -53,7 +53,7 @@ def look(evidence: Evidence) -> Iterator[RuleFinding]:
         return
     line = found[0].line
     assert line is not None
-    hidden_ns = min(loading_ns, max(evidence.run_ns - loading_ns, 0))
+    hidden_ns = min(loading_ns, max(evidence.run_ns - loading_ns, 0), time.hideable_ns, cost_ns)
     loop = _loop_over(line)
     helps = matters(hidden_ns, evidence)
     yield RuleFinding(
@@ -64,7 +64,7 @@ def look(evidence: Evidence) -> Iterator[RuleFinding]:
         evidence=(note("doctor.input_bound_samples", samples=samples),),
         cost_ns=cost_ns,
         basis="estimated",
-        remedy=note("doctor.input_bound_prefetch", hidden_ns=round(min(hidden_ns, cost_ns)))
+        remedy=note("doctor.input_bound_prefetch", hidden_ns=round(hidden_ns))
         if helps
         else note("doctor.input_bound_faster"),
         code=_PREFETCHED.format(target=ast.unparse(loop.target), items=ast.unparse(loop.iter))
@@ -127,8 +127,8 @@ RULE = Rule(
     name="input-bound",
     looks_for="loading of data that keeps the device waiting",
     decides=f"The host is inside a generator, or in the next item of an iterator, in at least {_LEAST_SAMPLES} "
-    f"samples of 1 ms, and the device is idle for at least {LEAST_SHARE:.0%} of the run meanwhile. The cost is this time, "
-    "without what a wait explains.",
+    f"samples of 1 ms, and the device is idle for at least {LEAST_SHARE:.0%} of the run meanwhile. The cost is this "
+    "time, without what a wait explains.",
     source="https://openxla.org/xprof/overview_page",
     look=look,
     needs=("lines", "profile"),

@@ -10,7 +10,7 @@ from ....records.note import note
 from ...record.evidence import Dispatch, Evidence
 from ...record.finding import RuleFinding
 from ..rule import Rule, source_at
-from .host_time import LEAST_SHARE, eager_calls, host_time, matters
+from .host_time import LEAST_SHARE, eager_calls, host_time, matters, names_of_program
 from .syntax import Function, function_around, loop_around
 
 #: From how many operations per run on.
@@ -18,6 +18,12 @@ _MANY = 30
 
 #: Compiling a loop that jit unrolls into more operations than this takes long.
 _MOST_UNROLLED = 200
+
+#: Functions of JAX that call operations.
+_OPERATIONS = ("jax.numpy.", "jax.lax.", "jax._src.numpy.", "jax._src.lax.")
+
+#: Fewer samples of the host's line are chance.
+_LEAST_SAMPLES = 3
 
 #: The most names of operations that are listed.
 _MOST_NAMES = 4
@@ -30,12 +36,11 @@ def look(evidence: Evidence) -> Iterator[RuleFinding]:
         return
     calls = eager_calls(evidence, time.use)
     count = sum(each.count for each in calls)
-    cost_ns = min(sum(each.exposed_ns for each in calls) * time.scale, time.spare_ns)
+    cost_ns = sum(each.exposed_ns for each in calls) * time.exposed_scale
     if count < _MANY or not matters(cost_ns, evidence):
         return
     often = sorted(calls, key=lambda each: -each.count)
-    lines = _lines(often, evidence)
-    line = lines[0] if lines else None
+    line = _line(often, evidence)
     remedy, code = _remedy(line, count, evidence)
     yield RuleFinding(
         rule=RULE.name,
@@ -54,17 +59,23 @@ def look(evidence: Evidence) -> Iterator[RuleFinding]:
     )
 
 
-def _lines(calls: list[Dispatch], evidence: Evidence) -> list[Frame]:
-    """Return the user's lines that first called these operations, in their order."""
-    found: list[Frame] = []
+def _line(calls: list[Dispatch], evidence: Evidence) -> Frame | None:
+    """Return the user's line that calls the most frequent operation; ``None`` if it is unknown.
+
+    A program keeps the line for which it was compiled. If that was before, the samples of the host's line tell.
+    """
+    compiled = {each.function for each in evidence.first.compilations}
     for call in calls:
+        if call.name not in compiled:
+            continue
         for program in evidence.programs or ():
-            if not program.eager or program.module is None:
+            if not program.eager or program.module is None or call.name not in names_of_program(program):
                 continue
-            if call.name in (program.function, program.executable.name.removeprefix("jit_")):
-                lines = [owner(each.stack) for each in program.module.instructions.values() if each.stack]
-                found += [each for each in lines if each is not None]
-    return found
+            lines = [owner(each.stack) for each in program.module.instructions.values() if each.stack]
+            if lines and lines[0] is not None:
+                return lines[0]
+    sampled = [each for each in evidence.host or () if each.called.startswith(_OPERATIONS)]
+    return sampled[0].line if sampled and sampled[0].samples >= _LEAST_SAMPLES else None
 
 
 def _remedy(line: Frame | None, count: int, evidence: Evidence) -> tuple[str, str | None]:

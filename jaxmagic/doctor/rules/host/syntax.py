@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
 from ....records.call_stack import Frame, is_users
@@ -81,8 +81,23 @@ def assigned(node: ast.AST) -> set[str]:
     return {each.id for each in ast.walk(node) if isinstance(each, ast.Name) and not isinstance(each.ctx, ast.Load)}
 
 
-def call_site(program: Program, evidence: Evidence) -> Frame | None:
-    """Return the user's line that called a jitted function; ``None`` if it was traced for an earlier caller."""
+def site_of(name: str, programs: Sequence[Program], evidence: Evidence) -> Frame | None:
+    """Return the only line of the user's that calls a jitted function; ``None`` if it is unknown.
+
+    Args:
+        name: the name of the function.
+        programs: its programs.
+        evidence: the line is known from where they were traced, or else from a sample of the host's line.
+    """
+    sites = {_traced_at(each, evidence) for each in programs}
+    if len(sites) == 1 and (site := sites.pop()) is not None:
+        return site
+    sampled = {each.line for each in evidence.host or () if each.line is not None and _calls(each.line, name)}
+    return sampled.pop() if len(sampled) == 1 else None
+
+
+def _traced_at(program: Program, evidence: Evidence) -> Frame | None:
+    """Return the user's line for which a program was traced; ``None`` if that was not in the first run."""
     if program.module is None or program.function not in {each.function for each in evidence.first.compilations}:
         return None
     sites = set()
@@ -92,3 +107,10 @@ def call_site(program: Program, evidence: Evidence) -> Frame | None:
             outer = [frame for frame in each.stack[: names.index(program.function)] if is_users(frame)]
             sites.add(outer[-1] if outer else None)
     return sites.pop() if len(sites) == 1 else None
+
+
+def _calls(line: Frame, name: str) -> bool:
+    nodes = around(line)
+    return bool(nodes) and any(
+        isinstance(each, ast.Call) and ast.unparse(each.func).split(".")[-1] == name for each in ast.walk(nodes[-1])
+    )

@@ -12,7 +12,7 @@ from ...record.finding import RuleFinding
 from ..rule import Rule, source_at
 from .dispatch_bound import programs_named
 from .host_time import LEAST_SHARE, SEVERAL, host_time, jitted_calls, matters
-from .syntax import around, assigned, call_site, function_around, loop_around
+from .syntax import around, assigned, function_around, loop_around, site_of
 
 #: Less than this per run is no finding.
 _LEAST_BYTES = 2**20
@@ -32,7 +32,7 @@ def look(evidence: Evidence) -> Iterator[RuleFinding]:
         for line, arrays in _given(call, evidence):
             moved_bytes = call.count * sum(each.size_bytes for each in arrays)
             late_ns = max(call.pending_ns - call.count * _WAKES_NS, 0) + call.put_ns
-            cost_ns = min(late_ns * time.scale, time.spare_ns)
+            cost_ns = min(late_ns * time.scale, time.late_ns)
             if moved_bytes < _LEAST_BYTES or not matters(cost_ns, evidence):
                 continue
             names = list(dict.fromkeys(each.path for each in arrays))
@@ -56,8 +56,7 @@ def look(evidence: Evidence) -> Iterator[RuleFinding]:
 
 def _given(call: Dispatch, evidence: Evidence) -> Iterator[tuple[Frame, list[Input]]]:
     """Yield the line that calls a function in a loop, and the NumPy arrays that it always gives to it."""
-    lines = {call_site(each, evidence) for each in programs_named(call.name, evidence)}
-    line = lines.pop() if len(lines) == 1 else None
+    line = site_of(call.name, programs_named(call.name, evidence), evidence)
     loop = None if line is None else loop_around(line)
     if line is None or loop is None:
         return
@@ -86,7 +85,7 @@ RULE = Rule(
     name="transfer",
     looks_for="NumPy arrays that every call in a loop copies to the device",
     decides=f"A loop gives the same NumPy arrays to a jitted function at least {SEVERAL} times, at least 1 MiB per "
-    f"run in all, and the device is idle for at least {LEAST_SHARE:.0%} of the run until these calls have their arrays.",
+    f"run in all, and the device is idle for at least {LEAST_SHARE:.0%} of the run until these calls have them.",
     source="https://docs.jax.dev/en/latest/faq.html",
     look=look,
     needs=("programs", "profile"),

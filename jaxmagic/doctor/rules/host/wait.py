@@ -118,9 +118,9 @@ RULE = Rule(
     name="host-wait",
     looks_for="waits for results in a loop, and callbacks, while which the device has nothing to do",
     decides=f"The code waits at least {SEVERAL} times per run, the device is idle after these waits until it has "
-    f"work again, and that takes at least {LEAST_SHARE:.0%} of the run. The cost is this idle time, at most the time of "
-    "the waits: while the device computes, waiting costs nothing. Callbacks count with the time in which the device did "
-    "nothing else.",
+    f"work again, and that takes at least {LEAST_SHARE:.0%} of the run. The cost is this idle time, at most the time "
+    "of the waits: while the device computes, waiting costs nothing. Callbacks count with the time in which the "
+    "device did nothing else.",
     source="https://docs.jax.dev/en/latest/async_dispatch.html",
     look=look,
     needs=("waits", "profile"),
