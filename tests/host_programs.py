@@ -12,7 +12,8 @@ import numpy as np
 #: Small and large arrays: the device is done with a small one before the host is done with the call.
 TINY = jnp.ones((8, 8))
 LONG = jnp.linspace(0.0, 1.0, 400_000)
-WIDE = np.ones((2048, 1024), np.float32)
+SHORT = jnp.linspace(0.0, 1.0, 100_000)
+WIDE = np.ones((4096, 1024), np.float32)
 
 
 @jax.jit
@@ -33,7 +34,7 @@ def total(x: Any) -> Any:
 
 
 def busy_host() -> int:
-    return sum(range(300_000))
+    return sum(range(1_000_000))
 
 
 def batches(count: int) -> Iterator[Any]:
