@@ -13,7 +13,10 @@ import numpy as np
 TINY = jnp.ones((8, 8))
 LONG = jnp.linspace(0.0, 1.0, 400_000)
 SHORT = jnp.linspace(0.0, 1.0, 100_000)
-WIDE = np.ones((4096, 1024), np.float32)
+
+#: An array that is nowhere near a multiple of 64 bytes: others need no copy on the CPU.
+WIDE = np.frombuffer(bytearray(2**24 + 128), np.uint8)
+WIDE = WIDE[(4 - WIDE.ctypes.data) % 64 :][: 2**24].view(np.float32).reshape(4096, 1024)
 
 
 @jax.jit

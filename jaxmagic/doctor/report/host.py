@@ -19,6 +19,17 @@ def _not_jitted(count: int, names: str, kinds: int) -> str:
     return f"{count} operations per run are called one by one, outside of jit: {printable(names)}{more}."
 
 
+def _how_to_jit(way: str, function: str) -> str:
+    if way == "function":
+        return f"Compile {printable(function)} as one program."
+    if way == "loop":
+        return (
+            f"Put the body of the loop in {printable(function)} into a function under jax.jit; or jit all of it, "
+            "with jax.lax.scan or jax.vmap instead of the loop, which would otherwise be unrolled."
+        )
+    return "Put these operations into a function under jax.jit."
+
+
 def _dispatch_bound(function: str, count: int, busy_ns: int, idle_ns: int) -> str:
     return (
         f"{printable(function)} is called {count} times per run. Each call keeps the device busy for "
@@ -35,28 +46,22 @@ NOTES: dict[str, Callable[..., str]] = {
     "host_wait_also": lambda line, count, time_ns: (
         f"The code also waits at {printable(line)}: {count} times, {units.time(time_ns)}."
     ),
-    "host_wait_later": lambda: (
-        "Keep the arrays, and read them after the loop, or read those of a step only after the next step was called."
-    ),
-    "host_wait_branch": lambda: (
+    "host_wait_remedy": lambda decides: (
         "Let the device decide, with jnp.where, jax.lax.cond or jax.lax.while_loop, or decide less often."
+        if decides
+        else "Keep the arrays, and read them after the loop, or read those of a step only after the next step was "
+        "called."
     ),
     "host_callback": lambda primitive, count: (
         f"The device waits for the host in {printable(primitive)}, {units.count(count, 'time')} per run."
     ),
-    "host_callback_print": lambda: (
+    "host_callback_remedy": lambda printing: (
         "Remove it when it is no longer needed, or return the values and print them later."
-    ),
-    "host_callback_other": lambda: (
-        "Compute it with jax.numpy, or outside of the jitted function if its input allows."
+        if printing
+        else "Compute it with jax.numpy, or outside of the jitted function if its input allows."
     ),
     "not_jitted": _not_jitted,
-    "not_jitted_function": lambda function: f"Compile {printable(function)} as one program.",
-    "not_jitted_loop": lambda function: (
-        f"Put the body of the loop in {printable(function)} into a function under jax.jit; or jit all of it, with "
-        "jax.lax.scan or jax.vmap instead of the loop, which would otherwise be unrolled."
-    ),
-    "not_jitted_group": lambda function: "Put these operations into a function under jax.jit.",
+    "not_jitted_remedy": _how_to_jit,
     "dispatch_bound": _dispatch_bound,
     "dispatch_bound_scan": lambda function: (
         f"Do more in one call: loop over {printable(function)} with jax.lax.scan inside one jitted function."

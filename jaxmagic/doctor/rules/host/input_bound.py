@@ -17,7 +17,7 @@ from .syntax import around, function_around, own_nodes, tree_of
 _LEAST_SAMPLES = 20
 
 #: Iterators of Python that only count or combine.
-_COUNTING = ("range", "enumerate", "zip", "reversed", "tqdm", "trange")
+_COUNTING = ("range", "enumerate", "zip", "reversed")
 
 _PREFETCHED = """\
 from concurrent.futures import ThreadPoolExecutor

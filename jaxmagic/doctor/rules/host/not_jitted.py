@@ -19,9 +19,6 @@ _MANY = 30
 #: Compiling a loop that jit unrolls into more operations than this takes long.
 _MOST_UNROLLED = 200
 
-#: Functions of JAX that call operations.
-_OPERATIONS = ("jax.numpy.", "jax.lax.", "jax._src.numpy.", "jax._src.lax.")
-
 #: Fewer samples of the host's line are chance.
 _LEAST_SAMPLES = 3
 
@@ -41,7 +38,7 @@ def look(evidence: Evidence) -> Iterator[RuleFinding]:
         return
     often = sorted(calls, key=lambda each: -each.count)
     line = _line(often, evidence)
-    remedy, code = _remedy(line, count, evidence)
+    way, code = _remedy(line, count, evidence)
     yield RuleFinding(
         rule=RULE.name,
         found=note(
@@ -54,7 +51,7 @@ def look(evidence: Evidence) -> Iterator[RuleFinding]:
         source=source_at(line),
         cost_ns=cost_ns,
         basis="estimated",
-        remedy=note(f"doctor.not_jitted_{remedy}", function="" if line is None else line.function),
+        remedy=note("doctor.not_jitted_remedy", way=way, function="" if line is None else line.function),
         code=code,
     )
 
@@ -74,8 +71,12 @@ def _line(calls: list[Dispatch], evidence: Evidence) -> Frame | None:
             lines = [owner(each.stack) for each in program.module.instructions.values() if each.stack]
             if lines and lines[0] is not None:
                 return lines[0]
-    sampled = [each for each in evidence.host or () if each.called.startswith(_OPERATIONS)]
+    sampled = [each for each in evidence.host or () if _calls_operations(each.called)]
     return sampled[0].line if sampled and sampled[0].samples >= _LEAST_SAMPLES else None
+
+
+def _calls_operations(function: str) -> bool:
+    return function.startswith("jax.") and (".numpy." in function or ".lax." in function)
 
 
 def _remedy(line: Frame | None, count: int, evidence: Evidence) -> tuple[str, str | None]:
@@ -105,6 +106,8 @@ def _is_plain(function: Function) -> bool:
             return False
         if isinstance(each, ast.Nonlocal | ast.Await | ast.Raise | ast.Delete):
             return False
+        if isinstance(each, ast.Expr) and isinstance(each.value, ast.Call):  # called for its effect
+            return False
         if isinstance(each, ast.Subscript | ast.Attribute) and not isinstance(each.ctx, ast.Load):
             return False
         if isinstance(each, ast.Call):
@@ -114,7 +117,7 @@ def _is_plain(function: Function) -> bool:
             names = {part.id for part in ast.walk(each) if isinstance(part, ast.Name)}
             if called == "range" and names & parameters:
                 return False
-            if called.endswith((".append", ".item", ".tolist", ".block_until_ready")):
+            if called.endswith((".item", ".tolist")):
                 return False
     return True
 

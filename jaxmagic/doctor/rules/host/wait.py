@@ -48,7 +48,7 @@ def _waits(waits: tuple[HostWait, ...], idle_ns: float, cost_ns: float) -> RuleF
         evidence=(note("doctor.host_wait_idle", idle_ns=round(idle_ns)), *others),
         cost_ns=None if loop is None else cost_ns,
         basis=None if loop is None else "estimated",
-        remedy=None if loop is None else note(f"doctor.host_wait_{'branch' if _decides(first.line) else 'later'}"),
+        remedy=None if loop is None else note("doctor.host_wait_remedy", decides=int(_decides(first.line))),
         code=None if loop is None or len(waits) > 1 else _code(first.line, loop),
     )
 
@@ -103,14 +103,13 @@ def _callbacks(evidence: Evidence) -> Iterator[RuleFinding]:
     for (source, primitive), (time_ns, count) in found.items():
         cost_ns = time_ns / runs / max(len(profile.device_uses), 1) * scale
         if matters(cost_ns, evidence):
-            printing = "debug" in primitive
             yield RuleFinding(
                 rule=RULE.name,
                 found=note("doctor.host_callback", primitive=primitive, count=round(count / runs)),
                 line=source,
                 cost_ns=cost_ns,
                 basis="measured",
-                remedy=note("doctor.host_callback_print" if printing else "doctor.host_callback_other"),
+                remedy=note("doctor.host_callback_remedy", printing=int("debug" in primitive)),
             )
 
 
