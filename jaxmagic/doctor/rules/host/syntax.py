@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import lru_cache
 
 from ....records.call_stack import Frame, is_users
@@ -87,12 +88,13 @@ def site_of(name: str, programs: Sequence[Program], evidence: Evidence) -> Frame
     Args:
         name: the name of the function.
         programs: its programs.
-        evidence: the line is known from where they were traced, or else from a sample of the host's line.
+        evidence: the line is known from where they were traced, or else from the functions in which the
+            host was sampled.
     """
     sites = {_traced_at(each, evidence) for each in programs}
     if len(sites) == 1 and (site := sites.pop()) is not None:
         return site
-    sampled = {each.line for each in evidence.host or () if each.line is not None and _calls(each.line, name)}
+    sampled = {site for each in evidence.host or () if each.line is not None for site in _calls_near(each.line, name)}
     return sampled.pop() if len(sampled) == 1 else None
 
 
@@ -109,8 +111,9 @@ def _traced_at(program: Program, evidence: Evidence) -> Frame | None:
     return sites.pop() if len(sites) == 1 else None
 
 
-def _calls(line: Frame, name: str) -> bool:
+def _calls_near(line: Frame, name: str) -> Iterator[Frame]:
+    """Yield the lines that call a function of this name, in the function that has the line."""
     nodes = around(line)
-    return bool(nodes) and any(
-        isinstance(each, ast.Call) and ast.unparse(each.func).split(".")[-1] == name for each in ast.walk(nodes[-1])
-    )
+    for each in own_nodes(function_around(line) or nodes[0]) if nodes else ():
+        if isinstance(each, ast.Call) and ast.unparse(each.func).split(".")[-1] == name:
+            yield replace(line, line=each.lineno)

@@ -230,6 +230,7 @@ class TestInputBound:
         assert found.source == "for batch in loader_of_others.Loader():"
 
 
+@pytest.mark.usefixtures("nothing_compiled")
 class TestTransfer:
     def test_an_array_that_is_copied_each_time_is_found_by_its_name(self) -> None:
         found = diagnosed(programs.copies_each_time, WIDE)["transfer"]
