@@ -108,7 +108,7 @@ def _callbacks(evidence: Evidence) -> Iterator[RuleFinding]:
                 found=note("doctor.host_callback", primitive=primitive, count=round(count / runs)),
                 line=source,
                 cost_ns=cost_ns,
-                basis="measured",
+                basis="estimated",
                 remedy=note("doctor.host_callback_remedy", printing=int("debug" in primitive)),
             )
 

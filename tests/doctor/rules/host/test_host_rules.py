@@ -146,7 +146,7 @@ class TestNotJitted:
 
     def test_a_loop_over_rows_is_found(self) -> None:
         found = diagnosed(programs.over_rows, jnp.ones((100, 8)))["not-jitted"]
-        assert line_of(found) == "out = out + jnp.sum(row * row)"
+        assert line_of(found) in ("out = out + jnp.sum(row * row)", "for row in x:")
 
     def test_an_optimizer_outside_of_jit_is_found(self) -> None:
         optax = pytest.importorskip("optax")
