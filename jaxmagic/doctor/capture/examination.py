@@ -28,6 +28,7 @@ from .changes import Snapshot
 from .gathered import Gathered
 from .remedies.effects import Effects
 from .remedies.tried_code import TriedCode
+from .host_use import marked_waits
 from .scope import Scope, rebound
 
 #: What is made of the evidence: the findings of the rules, which rules looked, and notes.
@@ -184,7 +185,8 @@ class Examination:
         self._progress.stage("timing and recording")
         self._watch.start()
         self._active = self._watch
-        yield from self._watch.runs()
+        with marked_waits():
+            yield from self._watch.runs()
 
     def _own_run(self, observing: AbstractContextManager[object]) -> Iterator[None]:
         """Run the code under a stopwatch, observed."""

@@ -14,8 +14,8 @@ from ...records.note import Note, note
 from ...runtime.executed_programs import ObservedPrograms
 from ...runtime.private_api import local_devices
 from ...timing.record import Timing
-from ..record.evidence import Evidence, Input
-from . import programs
+from ..record.evidence import Evidence, HostUse, Input
+from . import host_use, programs
 from .calls import Calls, calls_in
 from .host_lines import LineSampler
 from .host_waits import WaitPlaces
@@ -37,6 +37,7 @@ class Gathered:
         self._lines: LineSampler | None = None
         self._waits: WaitPlaces | None = None
         self._calls: Calls | None = None
+        self._host_use: HostUse | None = None
         self._inputs: tuple[Input, ...] = ()
         self._gone: list[str] = []
 
@@ -89,6 +90,7 @@ class Gathered:
     def count_calls(self, trace: Trace) -> Iterable[Note]:
         """Count the calls in the recording."""
         self._calls = calls_in(trace)
+        self._host_use = self._part("host use", lambda: host_use.host_use_of(trace), None)
         return ()
 
     def evidence(
@@ -119,6 +121,7 @@ class Gathered:
             waits=None if waits is None else waits.stop(),
             calls=counts,
             device_puts=None if self._calls is None else self._calls.device_puts // runs,
+            host_use=self._host_use,
             cache_dir=self._part("cache", _cache_dir, None),
             limit_bytes=self._part("memory limit", _memory_limit, None) if limit_bytes is None else limit_bytes,
         )

@@ -11,6 +11,7 @@ from ...timing.capture.waits import WaitLog
 from ..record.evidence import HostWait
 from .frames import known
 from .host_lines import place_of
+from .host_use import mark_wait
 
 
 class WaitPlaces:
@@ -47,6 +48,7 @@ class WaitPlaces:
     def _notice(self, function: str, wait_ns: int) -> None:
         if self.paused:
             return
+        mark_wait(function, wait_ns)
         line, called = place_of(sys._getframe(2))
         if called.startswith("jax."):  # as people write it: ``__float__`` rather than ``_value``
             called, function = "", called.rpartition(".")[2]

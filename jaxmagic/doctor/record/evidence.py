@@ -151,6 +151,51 @@ class HostWait:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Dispatch:
+    """The calls of one jitted function or eager operation in the profiled run.
+
+    The device is idle where it runs no program; a program that has begun counts as running until its end.
+
+    Attributes:
+        name: the name of the function.
+        count: how often it was called.
+        host_ns: the time of these calls.
+        exposed_ns: the part of these calls, and of at most 50 µs of the host's time before each, in which the device
+            was idle and the code had not just waited for it.
+        pending_ns: the time from the return of these calls until their programs began, as far as the device was idle.
+        put_ns: the part of these calls in which the host handed over arrays and the device was idle.
+        puts: how often it did so.
+        busy_ns: the time in which the programs of these calls ran.
+    """
+
+    name: str
+    count: int
+    host_ns: int
+    exposed_ns: int
+    pending_ns: int = 0
+    put_ns: int = 0
+    puts: int = 0
+    busy_ns: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HostUse:
+    """The host and the busiest device in the profiled run, from the first call to the end of the last program.
+
+    Attributes:
+        dispatches: the calls, by name.
+        idle_ns: the time in which the device ran no program and nothing compiled.
+        waited_ns: the part of it after waits of the code for the device, until the device had work again.
+        waits: the number of these waits.
+    """
+
+    dispatches: tuple[Dispatch, ...]
+    idle_ns: int
+    waited_ns: int
+    waits: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Evidence:
     """What the runs of some code have shown.
 
@@ -170,6 +215,7 @@ class Evidence:
         calls: how often each jitted function or eager operation was called in the profiled run, by name; ``None``
             without a profile.
         device_puts: how often the host handed an array to a device in the profiled run; ``None`` without a profile.
+        host_use: what the host did in the profiled run while the device was idle; ``None`` if unknown.
         cache_dir: the folder of JAX's persistent compilation cache; ``None`` if it is off.
         limit_bytes: the memory to try against: the device's or what the user gave; ``None`` if unknown.
     """
@@ -186,6 +232,7 @@ class Evidence:
     waits: tuple[HostWait, ...] | None = None
     calls: Mapping[str, int] | None = field(default=None)
     device_puts: int | None = None
+    host_use: HostUse | None = None
     cache_dir: str | None = None
     limit_bytes: int | None = None
 

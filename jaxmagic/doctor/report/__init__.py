@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ..record.diagnosis import Diagnosis
-from . import compiled_code, diagnosis, errors, notes, recompile, verified
+from . import compiled_code, diagnosis, errors, host, notes, recompile, verified
 
 NOTES: dict[str, Callable[..., str]] = {
     **notes.NOTES,
@@ -13,6 +13,7 @@ NOTES: dict[str, Callable[..., str]] = {
     **recompile.NOTES,
     **verified.NOTES,
     **compiled_code.NOTES,
+    **host.NOTES,
 }
 
 REPORTS = {Diagnosis: diagnosis.report}

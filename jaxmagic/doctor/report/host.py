@@ -1,0 +1,84 @@
+"""Words of the rules about the host."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from ... import units
+from ...terminal import printable
+
+
+def _wait(count: int, time_ns: int, library: str, loop: int) -> str:
+    where = f" inside {printable(library)}" if library else ""
+    each = ", in a loop" if loop else ""
+    return f"The code waits for a result{where} {count} times per run{each}: {units.time(time_ns)} in all."
+
+
+def _not_jitted(count: int, names: str, kinds: int) -> str:
+    more = "" if kinds <= len(names.split(", ")) else " and others"
+    return f"{count} operations per run are called one by one, outside of jit: {printable(names)}{more}."
+
+
+def _how_to_jit(way: str, function: str) -> str:
+    if way == "function":
+        return f"Compile {printable(function)} as one program."
+    if way == "loop":
+        return (
+            f"Put the body of the loop in {printable(function)} into a function under jax.jit; or jit all of it, "
+            "with jax.lax.scan or jax.vmap instead of the loop, which would otherwise be unrolled."
+        )
+    return "Put these operations into a function under jax.jit."
+
+
+def _dispatch_bound(function: str, count: int, busy_ns: int, idle_ns: int) -> str:
+    return (
+        f"{printable(function)} is called {count} times per run. Each call keeps the device busy for "
+        f"{units.time(busy_ns)} and idle for {units.time(idle_ns)}."
+    )
+
+
+NOTES: dict[str, Callable[..., str]] = {
+    "host_wait": _wait,
+    "host_wait_idle": lambda idle_ns: (
+        f"After these waits the device is idle for {units.time(idle_ns)} per run, until it has work again. The rest "
+        "of the wait is the device's own work."
+    ),
+    "host_wait_also": lambda line, count, time_ns: (
+        f"The code also waits at {printable(line)}: {count} times, {units.time(time_ns)}."
+    ),
+    "host_wait_remedy": lambda decides: (
+        "Let the device decide, with jnp.where, jax.lax.cond or jax.lax.while_loop, or decide less often."
+        if decides
+        else "Keep the arrays, and read them after the loop, or read those of a step only after the next step was "
+        "called."
+    ),
+    "host_callback": lambda primitive, count: (
+        f"The device waits for the host in {printable(primitive)}, {units.count(count, 'time')} per run."
+    ),
+    "host_callback_remedy": lambda printing: (
+        "Remove it when it is no longer needed, or return the values and print them later."
+        if printing
+        else "Compute it with jax.numpy, or outside of the jitted function if its input allows."
+    ),
+    "not_jitted": _not_jitted,
+    "not_jitted_remedy": _how_to_jit,
+    "dispatch_bound": _dispatch_bound,
+    "dispatch_bound_scan": lambda function: (
+        f"Do more in one call: loop over {printable(function)} with jax.lax.scan inside one jitted function."
+    ),
+    "input_bound": lambda loading_ns: f"Loading data takes {units.time(loading_ns)} per run on the calling thread.",
+    "input_bound_samples": lambda samples: f"Known from {samples} samples of the host's line.",
+    "input_bound_prefetch": lambda hidden_ns: (
+        f"Load the next item in another thread meanwhile. That hides up to {units.time(hidden_ns)} if loading "
+        "releases Python's lock, as NumPy and reading files do."
+    ),
+    "input_bound_faster": lambda: (
+        "Make loading itself faster, for example with several processes: it takes nearly all of the run, so loading "
+        "one item ahead hides little."
+    ),
+    "transfer": lambda names, function, count, size_bytes: (
+        f"{printable(names)} is copied to the device in each of {count} calls of {printable(function)}: "
+        f"{units.size(size_bytes)} per run."
+    ),
+    "transfer_once": lambda names: f"Copy {printable(names)} once, before the loop.",
+}

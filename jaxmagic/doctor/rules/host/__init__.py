@@ -1,0 +1,1 @@
+"""Rules about the host: waits, eager operations, short calls, input and transfers."""

@@ -1,0 +1,119 @@
+"""Finds jitted functions that are called so often and are so short that the device waits for the next call."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from ....records.call_stack import Frame
+from ....records.note import note
+from ...record.evidence import Evidence, Program
+from ...record.finding import RuleFinding
+from ..rule import Rule, source_at
+from .host_time import LEAST_SHARE, host_time, jitted_calls, matters
+from .syntax import loop_around, site_of
+
+#: From how many calls per run on.
+_MANY = 10
+
+#: A call is short if the device is idle for it for at least this share of the time that it runs for it.
+_SHORT = 0.5
+
+
+def look(evidence: Evidence) -> Iterator[RuleFinding]:
+    """Find short calls that recur."""
+    time = host_time(evidence)
+    if time is None:
+        return
+    for call in jitted_calls(evidence, time.use):
+        exposed_ns = call.exposed_ns - call.put_ns
+        cost_ns = exposed_ns * time.exposed_scale
+        if (
+            call.count < _MANY
+            or call.puts >= call.count
+            or exposed_ns < _SHORT * call.busy_ns
+            or not matters(cost_ns, evidence)
+        ):
+            continue
+        line = site_of(call.name, programs_named(call.name, evidence), evidence)
+        yield RuleFinding(
+            rule=RULE.name,
+            found=note(
+                "doctor.dispatch_bound",
+                function=call.name,
+                count=call.count,
+                busy_ns=call.busy_ns // call.count,
+                idle_ns=exposed_ns // call.count,
+            ),
+            line=None if line is None else line.location,
+            source=source_at(line),
+            cost_ns=cost_ns,
+            basis="estimated",
+            remedy=note("doctor.dispatch_bound_scan", function=call.name),
+            code=None if line is None else _code(line, call.name),
+        )
+
+
+def programs_named(name: str, evidence: Evidence) -> list[Program]:
+    """Return the programs of a function."""
+    return [
+        each
+        for each in evidence.programs or ()
+        if name in (each.function, each.executable.name.removeprefix("jit_")) and not each.eager
+    ]
+
+
+def _code(line: Frame, function: str) -> str | None:
+    """Rewrite ``for _ in range(n): state, loss = step(state, x)`` with ``scan``, if the loop does nothing else."""
+    match loop_around(line):
+        case ast.For(
+            target=ast.Name(id=counter),
+            iter=ast.Call(func=ast.Name(id="range"), args=[times], keywords=[]),
+            body=[
+                ast.Assign(
+                    targets=[ast.Tuple() | ast.Name() as target],
+                    value=ast.Call(func=ast.Name(id=called), args=arguments, keywords=[]),
+                )
+            ],
+            orelse=[],
+        ):
+            pass
+        case _:
+            return None
+    targets = [target] if isinstance(target, ast.Name) else target.elts
+    results = [each.id for each in targets if isinstance(each, ast.Name)]
+    given = [each.id for each in arguments if isinstance(each, ast.Name)]
+    carried = [each for each in results if each in given]
+    if called != function or len(results) != len(targets) or len(given) != len(arguments) or len(carried) != 1:
+        return None
+    if counter in given or counter in results or len(set(results)) != len(results):
+        return None
+    state = carried[0]
+    others = [each for each in results if each != state]
+    stacked = others[0] if len(others) == 1 else f"({', '.join(others)})" if others else "None"
+    parameters = ", ".join(dict.fromkeys(given))
+    lines = [
+        "@jax.jit",
+        f"def {function}s({parameters}):",
+        f"    def body({state}, _):",
+        f"        {', '.join(results)} = {function}({', '.join(given)})",
+        f"        return {state}, {stacked}",
+        f"    return jax.lax.scan(body, {state}, length={ast.unparse(times)})",
+        f"{state}, {stacked if others else '_'} = {function}s({parameters})",
+    ]
+    if others:
+        names = others[0] if len(others) == 1 else f"({', '.join(others)})"
+        lines.append(f"{', '.join(others)} = jax.tree.map(lambda each: each[-1], {names})  # those of the last step")
+    return "\n".join(lines)
+
+
+RULE = Rule(
+    name="dispatch-bound",
+    looks_for="short calls of jitted functions, between which the device is idle",
+    decides=f"A jitted function is called at least {_MANY} times per run, the device is idle for these calls for at "
+    f"least {LEAST_SHARE:.0%} of the run, and for at least half as long as it runs for them. The cost is this idle "
+    "time, without what follows a wait. Functions that are given arrays of the host in every call do not count.",
+    source="https://docs.jax.dev/en/latest/gpu_performance_tips.html",
+    look=look,
+    needs=("programs", "profile"),
+)

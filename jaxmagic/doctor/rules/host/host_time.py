@@ -1,0 +1,121 @@
+"""Divides the time in which the device was idle among what the host did, so that no two rules claim the same time."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from ....timing.record import Timing
+from ...record.evidence import Dispatch, Evidence, HostUse, HostWait, Program
+
+#: A cost that the host causes is a finding from this share of a run on, and from this time on: less than that depends
+#: on the profiler and on what else the machine does.
+LEAST_SHARE = 0.05
+LEAST_NS = 100_000
+
+#: From how many waits at one line on they recur.
+SEVERAL = 3
+
+
+class HostTime(NamedTuple):
+    """What the host cost.
+
+    Attributes:
+        use: the recorded times.
+        scale: how much of a recorded time is left without the profiler, which slows the host down; at most 1.
+        waits: the waits that recur, longest first.
+        wait_cost_ns: how much shorter a run would be without them: the device is idle after a wait until it has work
+            again, and at most as long as the code waits.
+        late_ns: the other time in which the device was idle.
+        spare_ns: the part of it that is the host's doing: without waits, a run takes as long as the host or the
+            device works, whichever is longer.
+        exposed_scale: how much of the idle time of a dispatch is left, as all of them have no more than `spare_ns`.
+        hideable_ns: how much shorter a run may be if host and device always work at the same time. On the CPU, they
+            share the processors.
+    """
+
+    use: HostUse
+    scale: float
+    waits: tuple[HostWait, ...]
+    wait_cost_ns: float
+    late_ns: float
+    spare_ns: float
+    exposed_scale: float
+    hideable_ns: float
+
+
+def host_time(evidence: Evidence) -> HostTime | None:
+    """Divide the idle time of the device; ``None`` if it is unknown."""
+    use, profile = evidence.host_use, evidence.profile
+    if use is None or profile is None or not profile.recorded_ns:
+        return None
+    runs = _steady(evidence)
+    best = min(runs, key=lambda each: each.wall_ns)
+    recorded_ns = profile.recorded_ns / max(profile.runs or 1, 1)
+    scale = min(1.0, best.wall_ns / recorded_ns) if evidence.repeated else 1.0
+    busy_ns = sum(each.busy_ns for each in use.dispatches)
+    idle_ns = max(min(use.idle_ns * scale, best.wall_ns - busy_ns), 0.0)
+    waits = recurring(evidence)
+    waited_ns = min([sum(each.wait_ns for each in waits), *(each.code_wait_ns or 0 for each in runs)])
+    hideable_ns = _hideable_ns(best, busy_ns)
+    cost_ns = max(min(waited_ns, use.waited_ns * scale, idle_ns, hideable_ns), 0.0)
+    late_ns = max(idle_ns - cost_ns, 0.0)
+    host_ns = min(each.dispatch_ns - each.compile_ns for each in runs)
+    spare_ns = min(late_ns, max(host_ns - busy_ns, 0))
+    exposed_ns = sum(each.exposed_ns for each in use.dispatches)
+    exposed_scale = min(scale, spare_ns / max(exposed_ns, 1))
+    return HostTime(use, scale, waits, cost_ns, late_ns, spare_ns, exposed_scale, hideable_ns)
+
+
+def _steady(evidence: Evidence) -> list[Timing]:
+    """Return the runs that compiled nothing, or the first one."""
+    runs = [each for each in (*evidence.timed, evidence.observed) if not each.compilations]
+    return runs or [evidence.observed]
+
+
+def _hideable_ns(best: Timing, busy_ns: int) -> float:
+    if best.environment.backend != "cpu":
+        return float(best.wall_ns - busy_ns)
+    return best.wall_ns - (best.cpu_user_ns + best.cpu_system_ns) / (best.environment.cpu_count or 1)
+
+
+def recurring(evidence: Evidence) -> tuple[HostWait, ...]:
+    """Return the waits of the user's code that recur within a run."""
+    return tuple(
+        each
+        for each in evidence.waits or ()
+        if each.line is not None
+        and each.count >= SEVERAL
+        and each.wait_ns > 0
+        and not (each.library or "").startswith("jaxmagic.")
+    )
+
+
+def matters(cost_ns: float, evidence: Evidence) -> bool:
+    """Return whether a cost that the host causes is worth a finding."""
+    return cost_ns >= max(LEAST_SHARE * evidence.run_ns, LEAST_NS)
+
+
+def names_of(evidence: Evidence, *, eager: bool) -> set[str]:
+    """Return the names of the programs that are eager operations, or of those that are not."""
+    found: set[str] = set()
+    for each in evidence.programs or ():
+        if each.eager == eager:
+            found |= names_of_program(each)
+    return found
+
+
+def names_of_program(program: Program) -> set[str]:
+    """Return the names under which a program is called: those of its function and of its module."""
+    return {program.executable.name.removeprefix("jit_"), *([program.function] if program.function else [])}
+
+
+def eager_calls(evidence: Evidence, use: HostUse) -> list[Dispatch]:
+    """Return the calls of eager operations."""
+    eager, jitted = names_of(evidence, eager=True), names_of(evidence, eager=False)
+    return [each for each in use.dispatches if each.name in eager and each.name not in jitted]
+
+
+def jitted_calls(evidence: Evidence, use: HostUse) -> list[Dispatch]:
+    """Return the calls of jitted functions of the user or of a library other than JAX."""
+    eager, jitted = names_of(evidence, eager=True), names_of(evidence, eager=False)
+    return [each for each in use.dispatches if each.name in jitted and each.name not in eager]

@@ -1,0 +1,135 @@
+"""Finds loading of data that keeps the device waiting."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from ....records.call_stack import Frame
+from ....records.note import note
+from ...record.evidence import Evidence, HostShare
+from ...record.finding import RuleFinding
+from ..rule import Rule, source_at
+from .host_time import LEAST_SHARE, host_time, matters
+from .syntax import around, function_around, own_nodes, tree_of
+
+#: From how many samples on: fewer are chance.
+_LEAST_SAMPLES = 20
+
+#: Iterators of Python that only count or combine.
+_COUNTING = ("range", "enumerate", "zip", "reversed")
+
+_PREFETCHED = """\
+from concurrent.futures import ThreadPoolExecutor
+
+def prefetched(items):
+    items, end = iter(items), object()
+    with ThreadPoolExecutor(1) as pool:
+        ahead = pool.submit(next, items, end)
+        while (item := ahead.result()) is not end:
+            ahead = pool.submit(next, items, end)
+            yield item
+
+for {target} in prefetched({items}):"""
+
+
+def look(evidence: Evidence) -> Iterator[RuleFinding]:
+    """Find lines that fetch the next item of an iterator while the device is idle."""
+    time = host_time(evidence)
+    if time is None or evidence.host is None:
+        return
+    dispatching = _dispatching(evidence)
+    found = [
+        each
+        for each in evidence.host
+        if each.line is not None
+        and _loads(each, each.line)
+        and not ((each.line.function, each.line.file) in dispatching and not _is_next(each.line))
+    ]
+    samples = sum(each.samples for each in found)
+    loading_ns = samples * evidence.host_interval_ns * min(1.0, evidence.run_ns / max(evidence.observed.wall_ns, 1))
+    cost_ns = min(loading_ns, time.spare_ns)
+    if samples < _LEAST_SAMPLES or not matters(cost_ns, evidence):
+        return
+    line = found[0].line
+    assert line is not None
+    hidden_ns = min(loading_ns, max(evidence.run_ns - loading_ns, 0), time.hideable_ns, cost_ns)
+    loop = _loop_over(line)
+    helps = matters(hidden_ns, evidence)
+    yield RuleFinding(
+        rule=RULE.name,
+        found=note("doctor.input_bound", loading_ns=round(loading_ns)),
+        line=line.location,
+        source=source_at(line),
+        evidence=(note("doctor.input_bound_samples", samples=samples),),
+        cost_ns=cost_ns,
+        basis="estimated",
+        remedy=note("doctor.input_bound_prefetch", hidden_ns=round(hidden_ns))
+        if helps
+        else note("doctor.input_bound_faster"),
+        code=_PREFETCHED.format(target=ast.unparse(loop.target), items=ast.unparse(loop.iter))
+        if helps and loop is not None
+        else None,
+    )
+
+
+def _dispatching(evidence: Evidence) -> set[tuple[str, str]]:
+    """Return the functions that call programs or wait for them."""
+    found = {(each.line.function, each.line.file) for each in evidence.waits or () if each.line is not None}
+    for program in evidence.programs or ():
+        instructions = () if program.module is None else program.module.instructions.values()
+        found |= {(frame.function, frame.file) for each in instructions for frame in each.stack}
+    return found
+
+
+def _loads(share: HostShare, line: Frame) -> bool:
+    """Return whether a line belongs to a generator, or fetches the next item from a library or with ``next``."""
+    if share.called.startswith(("jax", "jaxlib")):
+        return False
+    if _is_next(line):
+        return True
+    function = function_around(line)
+    return function is not None and any(isinstance(each, ast.Yield | ast.YieldFrom) for each in own_nodes(function))
+
+
+def _is_next(line: Frame) -> bool:
+    nodes = around(line)
+    statement = nodes[-1] if nodes else None
+    if isinstance(statement, ast.For) and statement.iter.lineno <= line.line < statement.body[0].lineno:
+        name = ast.unparse(statement.iter.func) if isinstance(statement.iter, ast.Call) else ""
+        return name.split(".")[-1] not in _COUNTING
+    match statement:
+        case ast.Assign(value=ast.Call(func=ast.Name(id="next"))):
+            return True
+    return False
+
+
+def _loop_over(line: Frame) -> ast.For | None:
+    """Return the loop over the items that are loaded at a line, if there is only one."""
+    nodes = around(line)
+    if nodes and isinstance(nodes[-1], ast.For) and _is_next(line):
+        return nodes[-1]
+    function, tree = function_around(line), tree_of(line)
+    if function is None or tree is None:
+        return None
+    loops = [
+        each
+        for each in ast.walk(tree)
+        if isinstance(each, ast.For)
+        and isinstance(each.iter, ast.Call)
+        and isinstance(each.iter.func, ast.Name)
+        and each.iter.func.id == function.name
+    ]
+    return loops[0] if len(loops) == 1 else None
+
+
+RULE = Rule(
+    name="input-bound",
+    looks_for="loading of data that keeps the device waiting",
+    decides=f"The host is inside a generator, or in the next item of an iterator, in at least {_LEAST_SAMPLES} "
+    f"samples of 1 ms, and the device is idle for at least {LEAST_SHARE:.0%} of the run meanwhile. The cost is this "
+    "time, without what a wait explains.",
+    source="https://openxla.org/xprof/overview_page",
+    look=look,
+    needs=("lines", "profile"),
+)

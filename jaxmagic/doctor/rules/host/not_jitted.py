@@ -1,0 +1,134 @@
+"""Finds operations that run one by one outside of jit while the device waits for the next one."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from ....records.call_stack import Frame, owner
+from ....records.note import note
+from ...record.evidence import Dispatch, Evidence
+from ...record.finding import RuleFinding
+from ..rule import Rule, source_at
+from .host_time import LEAST_SHARE, eager_calls, host_time, matters, names_of_program
+from .syntax import Function, function_around, loop_around
+
+#: From how many operations per run on.
+_MANY = 30
+
+#: Compiling a loop that jit unrolls into more operations than this takes long.
+_MOST_UNROLLED = 200
+
+#: Fewer samples of the host's line are chance.
+_LEAST_SAMPLES = 3
+
+#: The most names of operations that are listed.
+_MOST_NAMES = 4
+
+
+def look(evidence: Evidence) -> Iterator[RuleFinding]:
+    """Find eager operations that keep the device waiting."""
+    time = host_time(evidence)
+    if time is None:
+        return
+    calls = eager_calls(evidence, time.use)
+    count = sum(each.count for each in calls)
+    cost_ns = sum(each.exposed_ns for each in calls) * time.exposed_scale
+    if count < _MANY or not matters(cost_ns, evidence):
+        return
+    often = sorted(calls, key=lambda each: -each.count)
+    line = _line(often, evidence)
+    way, code = _remedy(line, count, evidence)
+    yield RuleFinding(
+        rule=RULE.name,
+        found=note(
+            "doctor.not_jitted",
+            count=count,
+            names=", ".join(each.name.strip("_") for each in often[:_MOST_NAMES]),
+            kinds=len(often),
+        ),
+        line=None if line is None else line.location,
+        source=source_at(line),
+        cost_ns=cost_ns,
+        basis="estimated",
+        remedy=note("doctor.not_jitted_remedy", way=way, function="" if line is None else line.function),
+        code=code,
+    )
+
+
+def _line(calls: list[Dispatch], evidence: Evidence) -> Frame | None:
+    """Return the user's line that calls the most frequent operation; ``None`` if it is unknown.
+
+    A program keeps the line for which it was compiled. If that was before, the samples of the host's line tell.
+    """
+    compiled = {each.function for each in evidence.first.compilations}
+    for call in calls:
+        if call.name not in compiled:
+            continue
+        for program in evidence.programs or ():
+            if not program.eager or program.module is None or call.name not in names_of_program(program):
+                continue
+            lines = [owner(each.stack) for each in program.module.instructions.values() if each.stack]
+            if lines and lines[0] is not None:
+                return lines[0]
+    sampled = [each for each in evidence.host or () if _calls_operations(each.called)]
+    return sampled[0].line if sampled and sampled[0].samples >= _LEAST_SAMPLES else None
+
+
+def _calls_operations(function: str) -> bool:
+    return function.startswith("jax.") and (".numpy." in function or ".lax." in function)
+
+
+def _remedy(line: Frame | None, count: int, evidence: Evidence) -> tuple[str, str | None]:
+    function = None if line is None else function_around(line)
+    if line is None or function is None:
+        return "group", None
+    if loop_around(line) is not None and count > _MOST_UNROLLED:
+        return "loop", None
+    waits = any(
+        each.line is not None and (each.line.function, each.line.file) == (line.function, line.file)
+        for each in evidence.waits or ()
+    )
+    if waits or not _is_plain(function):
+        return "group", None
+    return "function", f"{function.name} = jax.jit({function.name})"
+
+
+def _is_plain(function: Function) -> bool:
+    """Return whether a function seems to do nothing but compute, so that jit can trace it."""
+    parameters = {each.arg for each in ast.walk(function.args) if isinstance(each, ast.arg)}
+    if function.decorator_list or "self" in parameters or isinstance(function, ast.AsyncFunctionDef):
+        return False
+    for each in ast.walk(function):
+        if isinstance(
+            each, ast.If | ast.IfExp | ast.While | ast.Try | ast.With | ast.Yield | ast.Global | ast.Assert
+        ):
+            return False
+        if isinstance(each, ast.Nonlocal | ast.Await | ast.Raise | ast.Delete):
+            return False
+        if isinstance(each, ast.Expr) and isinstance(each.value, ast.Call):  # called for its effect
+            return False
+        if isinstance(each, ast.Subscript | ast.Attribute) and not isinstance(each.ctx, ast.Load):
+            return False
+        if isinstance(each, ast.Call):
+            called = ast.unparse(each.func)
+            if called.split(".")[0] in ("np", "numpy", "print", "float", "int", "bool", "len", "open"):
+                return False
+            names = {part.id for part in ast.walk(each) if isinstance(part, ast.Name)}
+            if called == "range" and names & parameters:
+                return False
+            if called.endswith((".item", ".tolist")):
+                return False
+    return True
+
+
+RULE = Rule(
+    name="not-jitted",
+    looks_for="operations outside of jit that keep the device waiting",
+    decides=f"At least {_MANY} operations per run are called outside of jit, and the device is idle for at least "
+    f"{LEAST_SHARE:.0%} of the run while the host calls them. The cost is this idle time, with at most 50 µs of the "
+    "host's time before each call; operations that the device hides cost nothing.",
+    source="https://docs.jax.dev/en/latest/jit-compilation.html",
+    look=look,
+    needs=("programs", "profile"),
+)

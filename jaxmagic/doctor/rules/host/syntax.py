@@ -1,0 +1,119 @@
+"""Reads the syntax around a line of the user's code: its loop, its function, and the place that calls a program."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from functools import lru_cache
+
+from ....records.call_stack import Frame, is_users
+from ....records.cell_names import text_of
+from ...record.evidence import Evidence, Program
+
+Loop = ast.For | ast.While
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+
+
+@lru_cache(maxsize=16)
+def _parsed(text: tuple[str, ...]) -> ast.Module | None:
+    lines = [re.sub(r"^(\s*)(%%.*|!.*)$", r"\1", each) for each in text]
+    lines = [re.sub(r"^(\s*)%.*$", r"\1pass", each) for each in lines]
+    try:
+        return ast.parse("\n".join(lines))
+    except (SyntaxError, ValueError):
+        return None
+
+
+def tree_of(line: Frame) -> ast.Module | None:
+    """Return the syntax tree of the file or cell of a line; magics are left out. ``None`` if it cannot be read."""
+    text = text_of(line.file)
+    return _parsed(tuple(text)) if text else None
+
+
+def around(line: Frame) -> list[ast.AST]:
+    """Return the nodes around a line, the outermost first, and its own statement last."""
+    tree = tree_of(line)
+    found: list[ast.AST] = []
+    inner: ast.AST | None = tree
+    while inner is not None:
+        found.append(inner)
+        inner = next(
+            (each for each in _statements(inner) if each.lineno <= line.line <= (each.end_lineno or 0)), None
+        )
+    return found
+
+
+def _statements(node: ast.AST) -> Iterator[ast.stmt]:
+    for each in ast.iter_child_nodes(node):
+        if isinstance(each, ast.stmt):
+            yield each
+        elif isinstance(each, (ast.ExceptHandler, ast.match_case)):
+            yield from _statements(each)
+
+
+def loop_around(line: Frame) -> Loop | None:
+    """Return the innermost loop whose body has the line, in the same function."""
+    found: Loop | None = None
+    for each in around(line):
+        if isinstance(each, Function):
+            found = None
+        elif isinstance(each, Loop) and (each.body[0].lineno <= line.line or isinstance(each, ast.While)):
+            found = each
+    return found
+
+
+def function_around(line: Frame) -> Function | None:
+    """Return the innermost function that has the line."""
+    return next((each for each in reversed(around(line)) if isinstance(each, Function)), None)
+
+
+def own_nodes(function: ast.AST) -> Iterator[ast.AST]:
+    """Yield the nodes of a function without those of functions inside it."""
+    for each in ast.iter_child_nodes(function):
+        if not isinstance(each, Function | ast.Lambda | ast.ClassDef):
+            yield each
+            yield from own_nodes(each)
+
+
+def assigned(node: ast.AST) -> set[str]:
+    """Return the names that a piece of code assigns."""
+    return {each.id for each in ast.walk(node) if isinstance(each, ast.Name) and not isinstance(each.ctx, ast.Load)}
+
+
+def site_of(name: str, programs: Sequence[Program], evidence: Evidence) -> Frame | None:
+    """Return the only line of the user's that calls a jitted function; ``None`` if it is unknown.
+
+    Args:
+        name: the name of the function.
+        programs: its programs.
+        evidence: the line is known from where they were traced, or else from the functions in which the
+            host was sampled.
+    """
+    sites = {_traced_at(each, evidence) for each in programs}
+    if len(sites) == 1 and (site := sites.pop()) is not None:
+        return site
+    sampled = {site for each in evidence.host or () if each.line is not None for site in _calls_near(each.line, name)}
+    return sampled.pop() if len(sampled) == 1 else None
+
+
+def _traced_at(program: Program, evidence: Evidence) -> Frame | None:
+    """Return the user's line for which a program was traced; ``None`` if that was not in the first run."""
+    if program.module is None or program.function not in {each.function for each in evidence.first.compilations}:
+        return None
+    sites = set()
+    for each in program.module.instructions.values():
+        names = [frame.function for frame in each.stack]
+        if program.function in names and not each.traced_for:
+            outer = [frame for frame in each.stack[: names.index(program.function)] if is_users(frame)]
+            sites.add(outer[-1] if outer else None)
+    return sites.pop() if len(sites) == 1 else None
+
+
+def _calls_near(line: Frame, name: str) -> Iterator[Frame]:
+    """Yield the lines that call a function of this name, in the function that has the line."""
+    nodes = around(line)
+    for each in own_nodes(function_around(line) or nodes[0]) if nodes else ():
+        if isinstance(each, ast.Call) and ast.unparse(each.func).split(".")[-1] == name:
+            yield replace(line, line=each.lineno)

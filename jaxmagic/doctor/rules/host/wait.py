@@ -1,0 +1,126 @@
+"""Finds waits for results that recur, after which the device is idle, and callbacks for which it waits."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from ....records.call_stack import Frame
+from ....records.note import note
+from ...record.evidence import Evidence, HostWait
+from ...record.finding import RuleFinding
+from ..rule import Rule, source_at
+from .host_time import LEAST_SHARE, SEVERAL, host_time, matters
+from .syntax import around, assigned, loop_around
+
+#: The most other lines that are named.
+_MOST_LINES = 3
+
+
+def look(evidence: Evidence) -> Iterator[RuleFinding]:
+    """Find waits after which the device had nothing to do, and callbacks for which it waited."""
+    time = host_time(evidence)
+    if time is not None and time.waits and matters(time.wait_cost_ns, evidence):
+        yield _waits(time.waits, time.use.waited_ns * time.scale, time.wait_cost_ns)
+    yield from _callbacks(evidence)
+
+
+def _waits(waits: tuple[HostWait, ...], idle_ns: float, cost_ns: float) -> RuleFinding:
+    first = waits[0]
+    assert first.line is not None
+    loop = loop_around(first.line)
+    others = [
+        note("doctor.host_wait_also", line=each.line.location, count=each.count, time_ns=each.wait_ns)
+        for each in waits[1 : 1 + _MOST_LINES]
+        if each.line is not None
+    ]
+    return RuleFinding(
+        rule=RULE.name,
+        found=note(
+            "doctor.host_wait",
+            count=first.count,
+            time_ns=first.wait_ns,
+            library=first.library or "",
+            loop=int(loop is not None),
+        ),
+        line=first.line.location,
+        source=source_at(first.line),
+        evidence=(note("doctor.host_wait_idle", idle_ns=round(idle_ns)), *others),
+        cost_ns=None if loop is None else cost_ns,
+        basis=None if loop is None else "estimated",
+        remedy=None if loop is None else note("doctor.host_wait_remedy", decides=int(_decides(first.line))),
+        code=None if loop is None or len(waits) > 1 else _code(first.line, loop),
+    )
+
+
+def _decides(line: Frame) -> bool:
+    """Return whether the code at the line decides what runs next."""
+    statement = around(line)[-1]
+    if isinstance(statement, ast.If | ast.While):
+        return True
+    nodes = [statement] if isinstance(statement, ast.Expr | ast.Assign) else []
+    return any(isinstance(each, ast.IfExp | ast.BoolOp | ast.Assert) for node in nodes for each in ast.walk(node))
+
+
+def _code(line: Frame, loop: ast.AST) -> str | None:
+    """Rewrite ``losses.append(float(loss))`` to read after the loop, unless the loop needs the list."""
+    statement = around(line)[-1]
+    match statement:
+        case ast.Expr(
+            value=ast.Call(func=ast.Attribute(value=ast.Name(id=kept), attr="append"), args=[read], keywords=[])
+        ):
+            pass
+        case _:
+            return None
+    match read:
+        case ast.Call(func=ast.Name(id="float"), args=[value], keywords=[]):
+            pass
+        case ast.Call(func=ast.Attribute(value=value, attr="item"), args=[], keywords=[]):
+            pass
+        case _:
+            return None
+    uses = [each for each in ast.walk(loop) if isinstance(each, ast.Name) and each.id == kept]
+    if len(uses) != 1 or kept in assigned(loop) or not isinstance(value, ast.Name):
+        return None
+    return (
+        f"    {kept}.append({value.id})\n# after the loop\n{kept} = [each.item() for each in jax.device_get({kept})]"
+    )
+
+
+def _callbacks(evidence: Evidence) -> Iterator[RuleFinding]:
+    profile = evidence.profile
+    if profile is None or not profile.recorded_ns:
+        return
+    runs = max(profile.runs or 1, 1)
+    scale = min(1.0, evidence.run_ns * runs / profile.recorded_ns) if evidence.repeated else 1.0
+    waited = {each.device: each.callback_ns for each in profile.device_uses}
+    found: dict[tuple[str | None, str], tuple[float, int]] = {}
+    for each in profile.operation_times:
+        if each.category == "host callback":
+            key = (each.source, each.scope.rpartition("/")[2] or each.name)
+            time_ns, count = found.get(key, (0.0, 0))
+            found[key] = (time_ns + min(each.time_ns, waited.get(each.device, 0)), count + each.count)
+    for (source, primitive), (time_ns, count) in found.items():
+        cost_ns = time_ns / runs / max(len(profile.device_uses), 1) * scale
+        if matters(cost_ns, evidence):
+            yield RuleFinding(
+                rule=RULE.name,
+                found=note("doctor.host_callback", primitive=primitive, count=round(count / runs)),
+                line=source,
+                cost_ns=cost_ns,
+                basis="estimated",
+                remedy=note("doctor.host_callback_remedy", printing=int("debug" in primitive)),
+            )
+
+
+RULE = Rule(
+    name="host-wait",
+    looks_for="waits for results in a loop, and callbacks, while which the device has nothing to do",
+    decides=f"The code waits at least {SEVERAL} times per run, the device is idle after these waits until it has "
+    f"work again, and that takes at least {LEAST_SHARE:.0%} of the run. The cost is this idle time, at most the time "
+    "of the waits: while the device computes, waiting costs nothing. Callbacks count with the time in which the "
+    "device did nothing else.",
+    source="https://docs.jax.dev/en/latest/async_dispatch.html",
+    look=look,
+    needs=("waits", "profile"),
+)

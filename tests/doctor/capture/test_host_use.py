@@ -1,0 +1,81 @@
+"""What the host did while the device was idle, from a trace whose every number is known."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from jaxmagic.doctor.capture.host_use import host_use_of
+from jaxmagic.doctor.record.evidence import Dispatch
+from jaxmagic.profiling.record.recording import EventMetadata, Role, Trace, TraceLine
+
+KINDS = (
+    "PjitFunction(f)",
+    "PjitFunction(g)",
+    "DevicePut",
+    "jaxmagic: waited",
+    "jit_f(1)",
+    "jit_g(2)",
+    "jit_jaxmagic_fence(3)",
+)
+US = 1_000_000
+
+
+def line(role: Role, *events: tuple[str, int, int]) -> TraceLine:
+    """A line of events, with times in microseconds."""
+    return TraceLine(
+        name="line",
+        device=None if role == "host" else "GPU:0",
+        role=role,
+        kinds=np.array([KINDS.index(name) for name, _, _ in events], np.int64),
+        start_ps=np.array([start * US for _, start, _ in events], np.int64),
+        end_ps=np.array([end * US for _, _, end in events], np.int64),
+    )
+
+
+def trace(*lines: TraceLine) -> Trace:
+    kinds = tuple(EventMetadata(name=name, stats={}) for name in KINDS)
+    return Trace(tracks=lines, kinds=kinds, devices={}, modules={})
+
+
+def test_idle_time_belongs_to_the_call_that_ends_it_or_to_the_wait_before() -> None:
+    found = host_use_of(
+        trace(
+            line(
+                "host", ("PjitFunction(f)", 100, 110), ("jaxmagic: waited", 154, 155), ("PjitFunction(f)", 200, 210)
+            ),
+            line("programs", ("jit_f(1)", 105, 150), ("jit_f(1)", 205, 250)),
+        )
+    )
+    assert found is not None
+    assert (found.idle_ns, found.waited_ns, found.waits) == (110_000, 55_000, 1)
+    assert found.dispatches == (Dispatch(name="f", count=2, host_ns=20_000, exposed_ns=55_000, busy_ns=90_000),)
+
+
+def test_a_call_counts_at_most_50_us_before_it_and_nothing_before_the_last_call() -> None:
+    found = host_use_of(
+        trace(
+            line("host", ("PjitFunction(f)", 100, 110), ("PjitFunction(g)", 130, 140), ("PjitFunction(f)", 900, 910)),
+            line("programs", ("jit_f(1)", 110, 111), ("jit_g(2)", 140, 141), ("jit_f(1)", 910, 911)),
+        )
+    )
+    assert found is not None
+    exposed = {each.name: each.exposed_ns for each in found.dispatches}
+    assert exposed == {"f": 60_000 + 60_000, "g": 29_000}
+
+
+def test_a_copy_before_a_program_is_pending_and_calls_inside_a_call_do_not_count() -> None:
+    found = host_use_of(
+        trace(
+            line("host", ("PjitFunction(f)", 100, 110), ("PjitFunction(f)", 101, 109), ("DevicePut", 102, 108)),
+            line("programs", ("jit_f(1)", 500, 600)),
+        )
+    )
+    assert found is not None
+    (call,) = found.dispatches
+    assert (call.count, call.puts, call.put_ns, call.pending_ns) == (1, 1, 6_000, 390_000)
+
+
+@pytest.mark.parametrize("programs", [(), (("jit_jaxmagic_fence(3)", 0, 1),)])
+def test_without_a_program_nothing_is_known(programs: tuple[tuple[str, int, int], ...]) -> None:
+    assert host_use_of(trace(line("host", ("PjitFunction(f)", 100, 110)), line("programs", *programs))) is None

@@ -1,0 +1,211 @@
+"""The thresholds of the rules about the host, on evidence that was never measured."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from fabricate.profiling import MS, operation, use
+
+from jaxmagic.doctor.record.evidence import Dispatch, Evidence, HostShare, HostUse, HostWait, Input, Program
+from jaxmagic.doctor.rules.host import dispatch_bound, input_bound, not_jitted, transfer, wait
+from jaxmagic.doctor.rules.host.host_time import host_time
+from jaxmagic.memory_use.record.memory_profile import Executable
+from jaxmagic.profiling.record.profile import Profile
+from jaxmagic.records.call_stack import Frame
+from jaxmagic.timing.record import Timing
+
+RUN_NS = 100 * MS
+
+
+@pytest.fixture
+def source(tmp_path: Any) -> str:
+    file = tmp_path / "train.py"
+    file.write_text(
+        "def train(x):\n"
+        "    losses = []\n"
+        "    for batch in loader:\n"
+        "        x, loss = step(x)\n"
+        "        losses.append(float(loss))\n"
+        "    return float(loss)\n"
+    )
+    return str(file)
+
+
+@pytest.fixture
+def evidence(timing: Callable[..., Timing]) -> Callable[..., Evidence]:
+    """Runs of 100 ms, in which the device is busy for 40 ms and the code waits for 50 ms."""
+
+    def make(dispatches: tuple[Dispatch, ...] = (), waited_ns: int = 0, **changes: Any) -> Evidence:
+        steady = timing(dispatch_ns=50 * MS, wait_ns=50 * MS, code_wait_ns=50 * MS, cpu_user_ns=1, cpu_system_ns=1)
+        busy = Dispatch(name="step", count=1, host_ns=0, exposed_ns=0, busy_ns=40 * MS)
+        return Evidence(
+            **{
+                "code": None,
+                "first": timing(),
+                "observed": steady,
+                "timed": (steady,),
+                "profile": Profile(
+                    runs=1,
+                    recorded_ns=RUN_NS,
+                    device_uses=(use("CPU:0", 40 * MS),),
+                    operation_times=(),
+                    place_times=(),
+                )
+                if "profile" not in changes
+                else None,
+                "host_use": HostUse(
+                    dispatches=dispatches or (busy,), idle_ns=60 * MS, waited_ns=waited_ns, waits=100
+                ),
+                "waits": (),
+                "host": (),
+                "programs": (),
+            }
+            | changes
+        )
+
+    return make
+
+
+def waits_at(file: str, line: int, count: int = 100, wait_ns: int = 50 * MS, library: str | None = None) -> HostWait:
+    frame = Frame(function="train", file=file, line=line)
+    return HostWait(line=frame, function="_value", library=library, count=count, wait_ns=wait_ns)
+
+
+class TestWait:
+    def test_only_the_idle_time_after_a_wait_is_a_cost(self, evidence: Any, source: str) -> None:
+        for waited_ns, cost_ns in ((10 * MS, 10 * MS), (60 * MS, 50 * MS), (5 * MS, 5 * MS), (4_999_999, None)):
+            found = list(wait.look(evidence(waited_ns=waited_ns, waits=(waits_at(source, 5),))))
+            assert [each.cost_ns for each in found] == ([] if cost_ns is None else [cost_ns])
+
+    def test_host_and_device_share_the_processors_of_a_cpu(self, evidence: Any, source: str) -> None:
+        made = evidence(waited_ns=40 * MS, waits=(waits_at(source, 5),))
+        busy = replace(made.observed, cpu_user_ns=180 * MS)
+        (found,) = wait.look(replace(made, observed=busy, timed=(busy,)))
+        assert found.cost_ns == pytest.approx(10 * MS, rel=0.01)
+
+    def test_waits_recur_from_the_third_on(self, evidence: Any, source: str) -> None:
+        assert not list(wait.look(evidence(waited_ns=40 * MS, waits=(waits_at(source, 5, count=2),))))
+        assert list(wait.look(evidence(waited_ns=40 * MS, waits=(waits_at(source, 5, count=3),))))
+
+    def test_a_wait_of_jaxmagic_is_none_of_the_code(self, evidence: Any, source: str) -> None:
+        ours = waits_at(source, 5, library="jaxmagic.timing.capture.stopwatch.Stopwatch.returned")
+        assert not list(wait.look(evidence(waited_ns=40 * MS, waits=(ours,))))
+
+    def test_outside_of_a_loop_the_cost_is_unknown(self, evidence: Any, source: str) -> None:
+        (found,) = wait.look(evidence(waited_ns=40 * MS, waits=(waits_at(source, 6),)))
+        assert (found.cost_ns, found.basis, found.remedy, found.code) == (None, None, None, None)
+
+    def test_callbacks_cost_the_time_in_which_the_device_does_nothing_else(self, evidence: Any) -> None:
+        for callback_ns, cost_ns in ((20 * MS, 20 * MS), (4_999_999, None)):
+            profile = Profile(
+                runs=1,
+                recorded_ns=RUN_NS,
+                device_uses=(use("CPU:0", 40 * MS, callback_ns=callback_ns),),
+                operation_times=(operation("pure_callback.0", 30 * MS, category="host callback"),),
+                place_times=(),
+            )
+            found = list(wait.look(replace(evidence(), profile=profile)))
+            assert [each.cost_ns for each in found] == ([] if cost_ns is None else [cost_ns])
+
+    def test_without_a_recording_nothing_is_known(self, evidence: Any, source: str) -> None:
+        assert host_time(evidence(host_use=None)) is None
+        assert not list(wait.look(evidence(host_use=None, waits=(waits_at(source, 5),))))
+
+
+def program(name: str, executable: Callable[..., Executable], *, eager: bool) -> Program:
+    return Program(executable=executable(name=f"jit_{name}"), module=None, function=name, eager=eager)
+
+
+def calls(name: str, count: int, exposed_ns: int, **changes: int) -> Dispatch:
+    return Dispatch(**{"name": name, "count": count, "host_ns": exposed_ns, "exposed_ns": exposed_ns} | changes)
+
+
+class TestCalls:
+    @pytest.mark.parametrize(
+        ("count", "exposed_ns", "cost_ns"),
+        [(30, 20 * MS, 20 * MS), (29, 20 * MS, None), (30, 4_999_999, None), (30, 60 * MS, 50 * MS)],
+    )
+    def test_eager_operations(
+        self, evidence: Any, executable: Any, count: Any, exposed_ns: Any, cost_ns: Any
+    ) -> None:
+        known = (program("sin", executable, eager=True),)
+        found = list(not_jitted.look(evidence((calls("sin", count, exposed_ns),), programs=known)))
+        assert [each.cost_ns for each in found] == ([] if cost_ns is None else [pytest.approx(cost_ns)])
+        assert not list(dispatch_bound.look(evidence((calls("sin", count, exposed_ns),), programs=known)))
+
+    @pytest.mark.parametrize(
+        ("count", "exposed_ns", "changes", "cost_ns"),
+        [
+            (10, 20 * MS, {}, 20 * MS),
+            (9, 20 * MS, {}, None),
+            (10, 4_999_999, {}, None),
+            (10, 20 * MS, {"busy_ns": 39 * MS}, 11 * MS),
+            (10, 20 * MS, {"busy_ns": 41 * MS}, None),
+            (10, 20 * MS, {"puts": 10}, None),
+        ],
+    )
+    def test_short_calls(
+        self, evidence: Any, executable: Any, count: Any, exposed_ns: Any, changes: Any, cost_ns: Any
+    ) -> None:
+        known = (program("step", executable, eager=False),)
+        found = list(dispatch_bound.look(evidence((calls("step", count, exposed_ns, **changes),), programs=known)))
+        assert [each.cost_ns for each in found] == ([] if cost_ns is None else [pytest.approx(cost_ns)])
+        assert not list(not_jitted.look(evidence((calls("step", count, exposed_ns, **changes),), programs=known)))
+
+    def test_costs_do_not_add_up_to_more_than_the_idle_time(self, evidence: Any, executable: Any) -> None:
+        known = (program("sin", executable, eager=True), program("step", executable, eager=False))
+        made = evidence((calls("sin", 100, 50 * MS), calls("step", 100, 50 * MS)), programs=known)
+        both = [*not_jitted.look(made), *dispatch_bound.look(made)]
+        assert sum(each.cost_ns or 0 for each in both) == pytest.approx(50 * MS)
+
+
+class TestInput:
+    def shares(self, source: str, line: int, samples: int, called: str = "") -> tuple[HostShare, ...]:
+        return (HostShare(line=Frame(function="train", file=source, line=line), called=called, samples=samples),)
+
+    @pytest.mark.parametrize(("samples", "cost_ns"), [(20, 10 * MS), (19, None)])
+    def test_samples_in_an_iterator(self, evidence: Any, source: str, samples: int, cost_ns: Any) -> None:
+        found = list(input_bound.look(evidence(host=self.shares(source, 3, samples))))
+        assert [each.cost_ns for each in found] == ([] if cost_ns is None else [cost_ns])
+
+    def test_other_lines_are_no_input(self, evidence: Any, source: str) -> None:
+        assert not list(input_bound.look(evidence(host=self.shares(source, 4, 50))))
+        assert not list(
+            input_bound.look(evidence(host=self.shares(source, 3, 50, "jax._src.array.ArrayImpl.__iter__")))
+        )
+
+
+class TestTransfer:
+    @pytest.mark.parametrize(
+        ("size_bytes", "pending_ns", "puts", "found"),
+        [
+            (2**20 // 4, 30 * MS, 4, True),
+            (2**20 // 4 - 1, 30 * MS, 4, False),
+            (2**20, 5_399_999, 4, False),
+            (2**20, 30 * MS, 3, False),
+        ],
+    )
+    def test_borders(
+        self, evidence: Any, executable: Any, source: str, size_bytes: int, pending_ns: int, puts: int, found: bool
+    ) -> None:
+        from jaxmagic.xla.hlo import HloModule, Sharded
+
+        module = HloModule(
+            name="jit_step",
+            instructions={},
+            computations={},
+            instruction_ids={},
+            inputs=(Sharded(name="x", shape="f32[512,512]", pieces=None),),
+        )
+        known = (replace(program("step", executable, eager=False), module=module),)
+        array = Input(path="y", kind="numpy array", type="float32[512,512]", size_bytes=size_bytes)
+        host = (HostShare(line=Frame(function="train", file=source, line=4), called="", samples=9),)
+        with open(source, "w") as file:
+            file.write("def train(y):\n    w = 1\n    for _ in range(4):\n        w = step(y)\n    return w\n")
+        call = calls("step", 4, 0, pending_ns=pending_ns, puts=puts)
+        rows = list(transfer.look(evidence((call,), programs=known, inputs=(array,), host=host)))
+        assert bool(rows) is found
+        assert all(each.code == "y = jax.device_put(y)" for each in rows)

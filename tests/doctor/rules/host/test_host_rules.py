@@ -1,0 +1,321 @@
+"""The rules about the host, on real programs: what is planted is found, and programs that look alike are clean."""
+
+from __future__ import annotations
+
+import io
+import sys
+from collections.abc import Callable
+from contextlib import redirect_stdout
+from pathlib import Path
+from typing import Any
+
+import host_programs as programs
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import jaxmagic
+from jaxmagic.doctor.record.finding import RuleFinding
+
+pytestmark = pytest.mark.clock
+
+NAMES = ("host-wait", "not-jitted", "dispatch-bound", "input-bound", "transfer")
+TINY, SHORT, LONG, WIDE = programs.TINY, programs.SHORT, programs.LONG, programs.WIDE
+
+
+#: It is converted in the call. What the CPU copies without that, it copies while other programs run.
+DOUBLE = WIDE.astype(np.float64)
+
+
+def diagnosed(fn: Callable[..., Any], *args: Any) -> dict[str, RuleFinding]:
+    diagnosis = jaxmagic.diagnose(fn, *args, only=NAMES)
+    assert not [each for each in diagnosis.notes if "rule_failed" in each.kind or "unread" in each.kind]
+    assert str(diagnosis)
+    shown = {each.rule: each for each in diagnosis.findings}
+    run_ns = max(each.wall_ns for each in diagnosis.warm)
+    assert sum(each.cost_ns or 0 for each in diagnosis.findings) <= run_ns
+    return shown
+
+
+def line_of(finding: RuleFinding) -> str:
+    assert finding.line is not None
+    assert finding.line.startswith(str(Path(programs.__file__)))
+    return finding.source or ""
+
+
+class TestHostWait:
+    def test_reading_each_loss_is_found_at_its_line(self) -> None:
+        found = diagnosed(programs.reads_each_loss, SHORT)["host-wait"]
+        assert line_of(found) == "losses.append(float(loss))"
+        assert found.found.facts["count"] == 12
+        assert found.code is not None
+        assert found.code.splitlines()[0].strip() == "losses.append(loss)"
+        assert found.remedy is not None
+        assert found.remedy.facts == {"decides": 0}
+
+    def test_a_decision_of_each_step_gets_another_remedy(self) -> None:
+        found = diagnosed(programs.decides_each_step, SHORT)["host-wait"]
+        assert line_of(found) == "if loss < best:"
+        assert found.code is None
+        assert found.remedy is not None
+        assert found.remedy.facts == {"decides": 1}
+
+    def test_blocking_in_each_step_is_found(self) -> None:
+        found = diagnosed(programs.blocks_each_step, SHORT)["host-wait"]
+        assert line_of(found) == "x.block_until_ready()"
+
+    def test_a_wait_inside_a_library_is_found_at_the_users_line(self, tmp_path: Path, monkeypatch: Any) -> None:
+        package = tmp_path / "site-packages" / "metrics_of_others"
+        package.mkdir(parents=True)
+        (package / "__init__.py").write_text("def log(value):\n    return float(value)\n")
+        monkeypatch.syspath_prepend(str(package.parent))
+        import metrics_of_others  # type: ignore[import-not-found]
+
+        def train(x: Any) -> Any:
+            for _ in range(12):
+                x, loss = programs.ordered(x)
+                metrics_of_others.log(loss)
+                programs.busy_host()
+            return x
+
+        found = diagnosed(train, SHORT)["host-wait"]
+        assert found.source == "metrics_of_others.log(loss)"
+        assert found.found.facts["library"] == "metrics_of_others.log"
+
+    def test_the_cost_is_no_more_than_without_the_line(self) -> None:
+        """The host works for as long as before, and the device meanwhile."""
+        diagnosis = jaxmagic.diagnose(programs.reads_each_loss, SHORT, only=("host-wait",))
+        (found,) = diagnosis.findings
+        assert diagnosis.profile is not None
+        busy_ns = diagnosis.profile.device_uses[0].busy_ns
+        assert found.cost_ns is not None
+        assert found.cost_ns <= max(each.wall_ns for each in diagnosis.warm) - busy_ns / 2
+
+    def test_a_callback_in_a_loop_is_found_at_its_line(self) -> None:
+        @jax.jit
+        def slow(x: Any) -> Any:
+            shape = jax.ShapeDtypeStruct(x.shape, x.dtype)
+
+            def body(x: Any, _: Any) -> Any:
+                return jax.pure_callback(lambda a: np.sort(-np.asarray(a)), shape, x), None
+
+            return jax.lax.scan(body, x, length=10)[0]
+
+        found = diagnosed(slow, LONG)["host-wait"]
+        assert found.found.facts == {"primitive": "pure_callback", "count": 10}
+        assert found.line is not None
+        assert found.line.startswith(__file__)
+
+    def test_printing_from_the_device_is_found(self) -> None:
+        @jax.jit
+        def noisy(x: Any) -> Any:
+            def body(x: Any, _: Any) -> Any:
+                jax.debug.print("{}", x[0])
+                return x + 1, None
+
+            return jax.lax.scan(body, x, length=50)[0]
+
+        with redirect_stdout(io.StringIO()):
+            found = diagnosed(noisy, TINY)["host-wait"]
+        assert found.remedy is not None
+        assert found.remedy.facts == {"printing": 1}
+
+
+@pytest.fixture
+def nothing_compiled() -> None:
+    jax.clear_caches()
+
+
+@pytest.mark.usefixtures("nothing_compiled")
+class TestNotJitted:
+    def test_a_long_eager_loop_is_found(self) -> None:
+        found = diagnosed(programs.eager_loop, TINY)["not-jitted"]
+        assert line_of(found) == "x = jnp.sin(x) * 0.5 + jnp.cos(x)"
+        assert found.found.facts["count"] == 1200
+        assert found.remedy is not None
+        assert found.remedy.facts["way"] == "loop"
+        assert found.code is None
+
+    def test_a_short_one_can_be_jitted_as_it_is(self) -> None:
+        found = diagnosed(programs.eager_line, TINY)["not-jitted"]
+        assert found.code == "eager_line = jax.jit(eager_line)"
+        assert set(diagnosed(jax.jit(programs.eager_line), TINY)) == set()
+
+    def test_the_line_of_an_earlier_caller_is_not_named(self) -> None:
+        programs.eager_line(TINY)
+        found = diagnosed(programs.eager_loop, TINY).get("not-jitted")
+        assert found is not None
+        assert found.source in (None, "x = jnp.sin(x) * 0.5 + jnp.cos(x)")
+
+    def test_a_loop_over_rows_is_found(self) -> None:
+        found = diagnosed(programs.over_rows, jnp.ones((100, 8)))["not-jitted"]
+        assert line_of(found) in ("out = out + jnp.sum(row * row)", "for row in x:")
+
+    def test_an_optimizer_outside_of_jit_is_found(self) -> None:
+        optax = pytest.importorskip("optax")
+        optimizer = optax.adam(1e-3)
+        params = {str(number): TINY for number in range(10)}
+
+        def update(params: Any) -> Any:
+            updates, _ = optimizer.update(params, optimizer.init(params), params)
+            return optax.apply_updates(params, updates)
+
+        found = diagnosed(update, params)["not-jitted"]
+        assert found.code == "update = jax.jit(update)"
+        assert found.line is not None
+        assert found.line.startswith(__file__)
+
+    def test_a_layer_outside_of_jit_is_found(self) -> None:
+        eqx = pytest.importorskip("equinox")
+        model = eqx.nn.MLP(8, 8, 8, 6, key=jax.random.key(0))
+
+        def forward(x: Any) -> Any:
+            return model(x) + model(x * 2)
+
+        assert "not-jitted" in diagnosed(forward, jnp.ones(8))
+
+
+class TestDispatchBound:
+    def test_short_calls_are_found_with_a_scan_that_runs(self) -> None:
+        found = diagnosed(programs.short_calls, TINY, TINY)["dispatch-bound"]
+        assert line_of(found) == "w, loss = step(w, x)"
+        assert found.found.facts["count"] == 300
+        assert found.code is not None
+        names = {"jax": jax, "step": programs.step, "w": TINY, "x": TINY}
+        exec(found.code, names)
+        w, loss = programs.short_calls(TINY, TINY)
+        np.testing.assert_allclose(names["w"], w, rtol=1e-5)
+        np.testing.assert_allclose(names["loss"], loss, rtol=1e-5)
+
+    def test_nested_loops_are_found(self) -> None:
+        found = diagnosed(programs.short_calls_in_two_loops, TINY, TINY)["dispatch-bound"]
+        assert found.found.facts["count"] == 400
+
+    def test_a_step_of_a_model_is_found(self) -> None:
+        nnx = pytest.importorskip("flax.linen")
+        model = nnx.Dense(8)
+        params = model.init(jax.random.key(0), TINY)
+        forward = jax.jit(lambda params, x: model.apply(params, x))
+
+        def steps(x: Any) -> Any:
+            for _ in range(300):
+                x = forward(params, x)
+            return x
+
+        assert "dispatch-bound" in diagnosed(steps, TINY)
+
+
+class TestInputBound:
+    def test_a_slow_generator_is_found_at_its_line(self) -> None:
+        found = diagnosed(programs.slow_input)["input-bound"]
+        assert "default_rng(number)" in line_of(found)
+
+    def test_a_slow_iterator_of_a_library_is_found(self, tmp_path: Path, monkeypatch: Any) -> None:
+        package = tmp_path / "site-packages" / "loader_of_others"
+        package.mkdir(parents=True)
+        (package / "__init__.py").write_text(
+            "import numpy as np\n"
+            "class Loader:\n"
+            "    def __iter__(self):\n"
+            "        for number in range(40):\n"
+            "            yield np.sort(np.random.default_rng(number).normal(size=100_000)).astype('f4')\n"
+        )
+        monkeypatch.syspath_prepend(str(package.parent))
+        import loader_of_others  # type: ignore[import-not-found]
+
+        def train() -> Any:
+            out = None
+            for batch in loader_of_others.Loader():
+                out = programs.total(batch)
+            return out
+
+        found = diagnosed(train)["input-bound"]
+        assert found.source == "for batch in loader_of_others.Loader():"
+
+
+@pytest.mark.usefixtures("nothing_compiled")
+class TestTransfer:
+    def test_an_array_that_is_copied_each_time_is_found_by_its_name(self) -> None:
+        found = diagnosed(programs.copies_each_time, DOUBLE)["transfer"]
+        assert found.code == "x = jax.device_put(x)"
+        assert line_of(found) == "out = total(x)"
+        assert found.found.facts["size_bytes"] == 30 * DOUBLE.nbytes
+        assert "transfer" not in diagnosed(programs.copies_each_time, jax.device_put(WIDE))
+
+    def test_an_array_inside_a_dict_is_found(self) -> None:
+        def train(data: Any) -> Any:
+            out = None
+            for _ in range(30):
+                out = programs.total(data["x"])
+            return out
+
+        found = diagnosed(train, {"x": DOUBLE})["transfer"]
+        assert found.code == "data['x'] = jax.device_put(data['x'])"
+
+    def test_an_argument_by_keyword_is_found(self) -> None:
+        def train(data: Any) -> Any:
+            out = None
+            for _ in range(30):
+                out = programs.total(x=data)
+            return out
+
+        assert diagnosed(train, DOUBLE)["transfer"].code == "data = jax.device_put(data)"
+
+
+@pytest.mark.parametrize(
+    ("function", "args"),
+    [
+        (programs.reads_once, (LONG,)),
+        (programs.reads_all_at_the_end, (LONG,)),
+        (programs.waits_for_a_busy_device, (LONG,)),
+        (programs.long_eager, (LONG,)),
+        (programs.long_calls, (LONG,)),
+        (programs.scanned, (TINY, TINY)),
+        (programs.quick_input, (LONG,)),
+        (programs.copies_once, (WIDE,)),
+        (programs.copies_each_batch, ([np.asarray(LONG)] * 1 + [np.array(LONG) for _ in range(9)],)),
+        (programs.ordered, (LONG,)),
+        (programs.ordered, (np.asarray(LONG),)),
+    ],
+    ids=lambda each: getattr(each, "__name__", ""),
+)
+def test_a_clean_program_has_no_finding(function: Callable[..., Any], args: Any) -> None:
+    assert {name: str(each.found) for name, each in diagnosed(function, *args).items()} == {}
+
+
+@pytest.mark.skipif(sys.version_info < (3, 12), reason="NumPy reads arrays on the CPU itself")
+def test_reading_arrays_with_numpy_is_found() -> None:
+    def read(x: Any) -> Any:
+        for _ in range(12):
+            x, _loss = programs.ordered(x)
+            np.asarray(x)
+            programs.busy_host()
+        return x
+
+    assert diagnosed(read, SHORT)["host-wait"].source == "np.asarray(x)"
+
+
+def test_a_cell_that_runs_once_is_examined_as_well(session: Any) -> None:
+    session.run(
+        "import jax, jax.numpy as jnp\n"
+        "@jax.jit\n"
+        "def order(x):\n"
+        "    x = jnp.sort(-x)\n"
+        "    return x, x[0]\n"
+        "state = jnp.linspace(0., 1., 100_000); state = order(state)[0]; _ = order(state)"
+    )
+    diagnosis = session.run(
+        "%%jaxdoctor -o --only host-wait\n"
+        "losses = []\n"
+        "for _ in range(12):\n"
+        "    state, loss = order(state)\n"
+        "    losses.append(float(loss))\n"
+        "    sum(range(1_000_000))\n"
+    )
+    (found,) = diagnosis.findings
+    assert found.source == "losses.append(float(loss))"
+    assert found.line is not None
+    assert found.line.startswith("cell ")
+    assert found.line.endswith(":5")
+    assert found.cost_ns is not None

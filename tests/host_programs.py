@@ -1,0 +1,183 @@
+"""Programs in which the host keeps the device waiting, and others that look like them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+#: Small and large arrays: the device is done with a small one before the host is done with the call.
+TINY = jnp.ones((8, 8))
+LONG = jnp.linspace(0.0, 1.0, 400_000)
+SHORT = jnp.linspace(0.0, 1.0, 100_000)
+
+#: An array that is nowhere near a multiple of 64 bytes: others need no copy on the CPU.
+WIDE = np.frombuffer(bytearray(2**24 + 128), np.uint8)
+WIDE = WIDE[(4 - WIDE.ctypes.data) % 64 :][: 2**24].view(np.float32).reshape(4096, 1024)
+
+
+@jax.jit
+def step(w: Any, x: Any) -> Any:
+    return w - 0.001 * (x.T @ (x @ w - 1.0)), jnp.sum(w)
+
+
+@jax.jit
+def ordered(x: Any) -> Any:
+    """Work on one thread: the device is busy for long, and another processor is free."""
+    x = jnp.sort(-x)
+    return x, x[0]
+
+
+@jax.jit
+def total(x: Any) -> Any:
+    return jnp.sum(x)
+
+
+def busy_host() -> int:
+    return sum(range(1_000_000))
+
+
+def batches(count: int) -> Iterator[Any]:
+    for number in range(count):
+        yield np.sort(np.random.default_rng(number).normal(size=100_000)).astype(np.float32)
+
+
+# Planted.
+
+
+def reads_each_loss(x: Any) -> Any:
+    losses = []
+    for _ in range(12):
+        x, loss = ordered(x)
+        losses.append(float(loss))
+        busy_host()
+    return x
+
+
+def decides_each_step(x: Any) -> Any:
+    best = np.inf
+    for _ in range(12):
+        x, loss = ordered(x)
+        if loss < best:
+            best = 0
+        busy_host()
+    return x
+
+
+def blocks_each_step(x: Any) -> Any:
+    for _ in range(12):
+        x, _loss = ordered(x)
+        x.block_until_ready()
+        busy_host()
+    return x
+
+
+def eager_loop(x: Any) -> Any:
+    for _ in range(300):
+        x = jnp.sin(x) * 0.5 + jnp.cos(x)
+    return x
+
+
+def eager_line(x: Any) -> Any:
+    for _ in range(10):
+        x = jnp.tanh(x) * 0.5 + jnp.cos(x) - jnp.abs(x)
+    return x
+
+
+def over_rows(x: Any) -> Any:
+    out = 0.0
+    for row in x:
+        out = out + jnp.sum(row * row)
+    return out
+
+
+def short_calls(w: Any, x: Any) -> Any:
+    for _ in range(300):
+        w, loss = step(w, x)
+    return w, loss
+
+
+def short_calls_in_two_loops(w: Any, x: Any) -> Any:
+    for _ in range(20):
+        for _ in range(20):
+            w, _loss = step(w, x)
+    return w
+
+
+def slow_input() -> Any:
+    out = None
+    for batch in batches(40):
+        out = total(batch)
+    return out
+
+
+def copies_each_time(x: Any) -> Any:
+    out = None
+    for _ in range(30):
+        out = total(x)
+    return out
+
+
+# Clean.
+
+
+def reads_once(x: Any) -> Any:
+    for _ in range(12):
+        x, loss = ordered(x)
+    return x, float(loss)
+
+
+def reads_all_at_the_end(x: Any) -> Any:
+    losses = []
+    for _ in range(12):
+        x, loss = ordered(x)
+        losses.append(loss)
+    return x, [float(each) for each in losses]
+
+
+def waits_for_a_busy_device(x: Any) -> Any:
+    loss = 0.0
+    for _ in range(12):
+        x, found = ordered(x)
+        loss += float(found)
+    return x, loss
+
+
+def long_eager(x: Any) -> Any:
+    for _ in range(40):
+        x = jnp.sort(x)
+    return x
+
+
+def long_calls(x: Any) -> Any:
+    for _ in range(40):
+        x, _loss = ordered(x)
+    return x
+
+
+@jax.jit
+def scanned(w: Any, x: Any) -> Any:
+    return jax.lax.scan(lambda w, _: (step(w, x)[0], None), w, length=3000)[0]
+
+
+def quick_input(x: Any) -> Any:
+    for _ in (each for each in range(30)):
+        x, _loss = ordered(x)
+    return x
+
+
+def copies_once(x: Any) -> Any:
+    x, out = jax.device_put(x), None
+    for _ in range(30):
+        out = total(x)
+    return out
+
+
+def copies_each_batch(parts: Any) -> Any:
+    out = []
+    for part in parts:
+        out.append(ordered(part)[1])
+    return out
