@@ -20,6 +20,7 @@ from .calls import Calls, calls_in
 from .host_lines import LineSampler
 from .host_waits import WaitPlaces
 from .inputs import deleted, inputs_of
+from .jitted import jitted_names
 
 _T = TypeVar("_T")
 
@@ -121,6 +122,7 @@ class Gathered:
             device_puts=None if self._calls is None else self._calls.device_puts // runs,
             cache_dir=self._part("cache", _cache_dir, None),
             limit_bytes=self._part("memory limit", _memory_limit, None) if limit_bytes is None else limit_bytes,
+            jitted=self._part("jitted functions", lambda: jitted_names(code, namespace), ()),
         )
 
     def forget(self) -> None:

@@ -31,6 +31,7 @@ class _Seen(NamedTuple):
     location: Frame | None
     arguments: tuple[str, ...]
     equations: Mapping[EquationKey, int] | None
+    donated: tuple[int, ...] = ()
 
 
 def watch() -> executed_programs.watch:
@@ -44,10 +45,10 @@ def _seen(origin: executed_programs.Origin | None) -> _Seen:
     code = getattr(_innermost(origin.function), "__code__", None)
     equations = None if origin.jaxpr is None else count_equations(origin.jaxpr)
     if code is None:
-        return _Seen(captured(origin), None, None, (), equations)
+        return _Seen(captured(origin), None, None, (), equations, origin.donated)
     place = Frame(function=code.co_name, file=code.co_filename, line=code.co_firstlineno)
     arguments = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
-    return _Seen(captured(origin), code.co_name, place, arguments, equations)
+    return _Seen(captured(origin), code.co_name, place, arguments, equations, origin.donated)
 
 
 def _innermost(function: Any) -> Any:
@@ -93,6 +94,7 @@ def programs_of(
                 equations=_equations(about.equations),
                 captured=_arrays(about.captured, {id(array): name for array, name in names.arrays}, names.lifted),
                 eager=place is not None and _is_jaxs(place),
+                donated=about.donated,
             )
         )
     return tuple(found)

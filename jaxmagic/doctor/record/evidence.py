@@ -82,6 +82,7 @@ class Program:
         equations: the equations of its jaxpr, by primitive and line; ``None`` if unknown.
         captured: large arrays that it captured, largest first.
         eager: whether it is a single operation outside ``jit``.
+        donated: the numbers of the parameters that the call donates.
     """
 
     executable: Executable
@@ -92,6 +93,24 @@ class Program:
     equations: tuple[EquationCount, ...] | None = None
     captured: tuple[CapturedArray, ...] = ()
     eager: bool = False
+    donated: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JittedName:
+    """A jitted function that the code names.
+
+    Attributes:
+        name: the variable.
+        function: the name of the Python function inside it.
+        location: where that function is defined, such as ``"cell 3:2"``.
+        declared: the source from there up to and including the line with ``def``; empty if it cannot be read.
+    """
+
+    name: str
+    function: str
+    location: str
+    declared: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -151,6 +170,7 @@ class Evidence:
         device_puts: how often the host handed an array to a device in the profiled run; ``None`` without a profile.
         cache_dir: the folder of JAX's persistent compilation cache; ``None`` if it is off.
         limit_bytes: the memory to try against: the device's or what the user gave; ``None`` if unknown.
+        jitted: the jitted functions that the code names.
     """
 
     code: str | None
@@ -167,6 +187,7 @@ class Evidence:
     device_puts: int | None = None
     cache_dir: str | None = None
     limit_bytes: int | None = None
+    jitted: tuple[JittedName, ...] = ()
 
     @property
     def run_ns(self) -> int:

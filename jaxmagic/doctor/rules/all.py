@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from . import compile_time, recompile
+from . import compile_time, donation, recompile
 from .rule import Rule
 
-RULES: tuple[Rule, ...] = (recompile.RULE, compile_time.RULE)
+RULES: tuple[Rule, ...] = (recompile.RULE, compile_time.RULE, donation.RULE)
