@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ..record.diagnosis import Diagnosis
-from . import diagnosis, donation, errors, notes, recompile
+from . import diagnosis, donation, errors, memory, notes, recompile
 
-NOTES: dict[str, Callable[..., str]] = {**notes.NOTES, **errors.ERROR_NOTES, **recompile.NOTES, **donation.NOTES}
+NOTES: dict[str, Callable[..., str]] = {**notes.NOTES, **errors.ERROR_NOTES, **recompile.NOTES, **donation.NOTES, **memory.NOTES}
 
 REPORTS = {Diagnosis: diagnosis.report}
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from . import compile_time, donation, recompile
+from . import compile_time, donation, memory, recompile, rematerialise
 from .rule import Rule
 
-RULES: tuple[Rule, ...] = (recompile.RULE, compile_time.RULE, donation.RULE)
+RULES: tuple[Rule, ...] = (recompile.RULE, compile_time.RULE, donation.RULE, rematerialise.RULE, memory.RULE)
