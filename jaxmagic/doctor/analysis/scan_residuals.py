@@ -104,7 +104,7 @@ def _called(module: HloModule, loop: HloInstruction, body: int | None, line: Fra
     if body is None or line is None:
         return frozenset()
     depth = loop.stack.index(line) + 1
-    names = set()
+    names: set[str] = set()
     for number in module.computations[body]:
         stack = module.instructions[number].stack
         if stack[:depth] == loop.stack[:depth]:

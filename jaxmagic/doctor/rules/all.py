@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
-from . import compile_time, donation, memory, recompile, rematerialise
+from . import compile_time, donation, memory, precision, recompile, rematerialise
 from .rule import Rule
 
-RULES: tuple[Rule, ...] = (recompile.RULE, compile_time.RULE, donation.RULE, rematerialise.RULE, memory.RULE)
+RULES: tuple[Rule, ...] = (
+    recompile.RULE,
+    compile_time.RULE,
+    donation.RULE,
+    rematerialise.RULE,
+    memory.RULE,
+    precision.RULE,
+)
