@@ -82,7 +82,9 @@ def test_code_names_the_users_function() -> None:
         return jax.lax.scan(advance, x, jnp.zeros((20, 1)))[0].sum()
 
     (found,) = found_in(jax.jit(jax.grad(loss)), FIELD)
-    assert found.code == "advance = jax.checkpoint(advance)"
+    # Older compilers record the innermost call only.
+    known = jax.__version_info__ >= (0, 10)
+    assert found.code == ("advance = jax.checkpoint(advance)" if known else None)
 
 
 def test_layers_of_flax_are_found() -> None:
