@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import jax
 import pytest
+from gathered_evidence import evidence_of, with_memory
 from shells import Session
 
 import jaxmagic
 from jaxmagic.doctor.analysis.rebinding import replaced_arguments
 from jaxmagic.doctor.record.diagnosis import Diagnosis
+from jaxmagic.doctor.record.evidence import JittedName
 from jaxmagic.doctor.record.finding import RuleFinding
+from jaxmagic.doctor.rules import donation
 
 SETUP = """
 import functools
@@ -227,3 +231,28 @@ def test_arguments_that_may_be_used_are_left_alone(code: str) -> None:
 def test_replaced_arguments_are_seen(code: str) -> None:
     (found,) = replaced_arguments(code, {"step"})
     assert list(found.positions) == [0]
+
+
+@pytest.mark.parametrize(
+    ("elements", "argument_bytes", "found"),
+    [(2**18, 2**20, 1), (2**18 - 1, 2**20, 0), (2**18, 49 * 2**20, 1), (2**18, 50 * 2**20, 0)],
+)
+def test_least_memory_that_counts(elements: int, argument_bytes: int, found: int) -> None:
+    def step(x: jax.Array) -> jax.Array:
+        return x + 1
+
+    evidence = with_memory(evidence_of(jax.jit(step), jax.numpy.ones(elements)), argument_bytes=argument_bytes)
+    assert evidence.programs is not None
+    location = evidence.programs[0].location
+    assert location is not None
+    jitted = JittedName(name="step", function="step", location=location)
+    assert len(list(donation.look(replace(evidence, code="x = step(x)", jitted=(jitted,))))) == found
+
+
+def test_other_function_of_the_same_name_is_left_alone() -> None:
+    def step(x: jax.Array) -> jax.Array:
+        return x + 1
+
+    evidence = evidence_of(jax.jit(step), jax.numpy.ones(2**18))
+    other = JittedName(name="step", function="step", location="elsewhere.py:1")
+    assert list(donation.look(replace(evidence, code="x = step(x)", jitted=(other,)))) == []

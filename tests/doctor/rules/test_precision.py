@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from gathered_evidence import evidence_of
 
 import jaxmagic
 from jaxmagic.doctor.record.finding import RuleFinding
+from jaxmagic.doctor.rules import precision
 
 
 @pytest.fixture(autouse=True)
@@ -108,3 +111,20 @@ def _asks_by_dtype(x: jax.Array, w: jax.Array) -> jax.Array:
 )
 def test_clean_programs_are_left_alone(function: Callable[..., Any], args: Callable[[], list[Any]]) -> None:
     assert found_in(function, *args()) == []
+
+
+def test_least_time_that_counts() -> None:
+    evidence = evidence_of(jax.jit(lambda x, w: x * HALF @ w), *arrays())
+    assert evidence.profile is not None
+    double = [each for each in evidence.profile.operation_times if "f64" in each.shape]
+
+    def found(share: float) -> list[RuleFinding]:
+        time_ns = int(share * evidence.run_ns * (evidence.profile.runs or 1) if evidence.profile else 0)
+        profile = replace(evidence.profile, operation_times=(replace(double[0], time_ns=time_ns),))
+        return list(precision.look(replace(evidence, profile=profile)))
+
+    assert found(0.039) == []
+    (finding,) = found(0.041)
+    assert finding.cost_ns == pytest.approx(0.0205 * evidence.run_ns, rel=1e-3)
+    (finding,) = found(3)
+    assert finding.cost_ns == 0.5 * evidence.run_ns

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 import pytest
+from gathered_evidence import evidence_of, with_memory
 
 import jaxmagic
 from jaxmagic.doctor.record.finding import RuleFinding
+from jaxmagic.doctor.rules import rematerialise
 
 MIB = 2**20
 
@@ -136,3 +139,18 @@ def test_where_the_memory_is_unknown_only_large_temporaries_count() -> None:
 def test_large_memory_makes_it_no_finding() -> None:
     body, *args = PLANTED["simulation"]
     assert found_in(gradient(body), *args, memory_bytes=16 * 2**30) == []
+
+
+def test_least_temporaries_that_count() -> None:
+    body, *args = PLANTED["simulation"]
+    evidence = with_memory(evidence_of(gradient(body), *args), argument_bytes=MIB, output_bytes=MIB, alias_bytes=0)
+
+    def found(temporary: int, limit: int | None, argument: int = MIB) -> bool:
+        changed = with_memory(evidence, temporary_bytes=temporary, argument_bytes=argument)
+        return bool(list(rematerialise.look(replace(changed, limit_bytes=limit))))
+
+    assert [found(64 * MIB - 1, 512 * MIB), found(64 * MIB, 512 * MIB)] == [False, True]
+    assert [found(64 * MIB, 641 * MIB), found(64 * MIB, 640 * MIB)] == [False, True]
+    assert [found(64 * MIB, 512 * MIB, 63 * MIB), found(64 * MIB, 512 * MIB, 62 * MIB)] == [False, True]
+    assert [found(256 * MIB - 1, None), found(256 * MIB, None)] == [False, True]
+    assert [found(256 * MIB, None, 127 * MIB), found(256 * MIB, None, 126 * MIB)] == [False, True]
