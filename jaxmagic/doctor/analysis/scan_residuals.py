@@ -46,22 +46,40 @@ class ScanResiduals(NamedTuple):
 
 def scan_residuals(module: HloModule) -> Iterator[ScanResiduals]:
     """Yield what each loop of a forward pass keeps for a loop of the backward pass."""
-    loops = {number: each for number, each in module.instructions.items() if each.opcode == "while"}
+    loops = _loops(module)
     read: dict[int, set[int]] = {}
-    for loop in loops.values():
-        if BACKWARD not in loop.op_name or not loop.operand_ids:
-            continue
-        for operand in module.instructions[loop.operand_ids[0]].operand_ids:
-            origin = _origin(module, operand, loops)
-            if origin is not None:
-                read.setdefault(origin[0], set()).add(origin[1])
+    for place, number in loops.items():
+        if BACKWARD in module.instructions[number].op_name:
+            for operand in _state(module, place):
+                origin = _origin(module, operand, loops)
+                if origin is not None:
+                    read.setdefault(origin[0], set()).add(origin[1])
     for number, elements in read.items():
-        loop = loops[number]
+        loop = module.instructions[number]
         if BACKWARD not in loop.op_name and loop.known_trip_count > 1:
             yield _residuals(module, loop, elements)
 
 
-def _origin(module: HloModule, number: int, loops: dict[int, HloInstruction]) -> tuple[int, int] | None:
+def _loops(module: HloModule) -> dict[int, int]:
+    """Return the loops by themselves, and by the calls of computations that consist of a loop."""
+    loops = {number: number for number, each in module.instructions.items() if each.opcode == "while"}
+    for number, each in module.instructions.items():
+        if each.opcode == "call":
+            for computation in each.called_computation_ids:
+                root = module.root_ids.get(computation)
+                if root is not None and root in loops:
+                    loops[number] = root
+    return loops
+
+
+def _state(module: HloModule, place: int) -> tuple[int, ...]:
+    """Return the values with which a loop begins; empty if they are unknown."""
+    operands = module.instructions[place].operand_ids
+    state = module.instructions[operands[0]] if len(operands) == 1 else None
+    return state.operand_ids if state is not None and state.opcode == "tuple" else ()
+
+
+def _origin(module: HloModule, number: int, loops: dict[int, int]) -> tuple[int, int] | None:
     """Return the loop whose result a value is, and which element; ``None`` if it is none."""
     for _ in range(_LONGEST):
         instruction = module.instructions[number]
@@ -69,7 +87,7 @@ def _origin(module: HloModule, number: int, loops: dict[int, HloInstruction]) ->
             return None
         operand = instruction.operand_ids[0]
         if instruction.opcode == "get-tuple-element" and operand in loops:
-            return operand, instruction.tuple_index
+            return loops[operand], instruction.tuple_index
         number = operand
     return None
 

@@ -198,6 +198,7 @@ def test_donation_in_vain_of_little_is_left_alone(doctor: Callable[..., list[Rul
     "code",
     [
         "state = step(*states)",
+        "state = step((state, 1))",
         "state = step(**states)",
         "state = other(state)",
         "state: int = 3",

@@ -56,6 +56,15 @@ def gated(carry: tuple[jax.Array, jax.Array], x: jax.Array) -> tuple[tuple[jax.A
     return (jax.nn.sigmoid(3 * z) * jnp.tanh(c), c), None
 
 
+def _with_history(u: jax.Array) -> tuple[jax.Array, jax.Array]:
+    def body(u: jax.Array, _: None) -> tuple[jax.Array, jax.Array]:
+        u = jnp.exp(-u)
+        return u, jnp.stack([u * each for each in range(4)])
+
+    u, history = jax.lax.scan(body, u, length=100)
+    return u.sum(), history[:, :, :5]
+
+
 FIELD = jnp.ones((256, 256))
 LAYERS = {"up": jnp.full((8, 64, 1024), 0.01), "down": jnp.full((8, 1024, 64), 0.01)}
 PLANTED = {
@@ -122,6 +131,7 @@ def test_layers_of_flax_are_found() -> None:
         (jax.jit(lambda u: jax.lax.scan(simulate, u, jnp.zeros((20, 1)))[0]), (FIELD,)),  # no backward pass
         (jax.jit(lambda u: jax.lax.scan(lambda u, _: (u + 1, u), u, length=400)), (FIELD,)),  # the user's own values
         (gradient(simulate), (jnp.zeros((20, 1)), FIELD[:20, :20])),  # small
+        (jax.jit(jax.grad(_with_history, has_aux=True)), (FIELD,)),  # keeps its carry, and the user's own values
     ],
 )
 def test_clean_programs_are_left_alone(function: Any, args: tuple[Any, ...]) -> None:
