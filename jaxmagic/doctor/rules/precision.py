@@ -69,13 +69,15 @@ def _findings(
     if not double and (first is None or _is_asked_for(equations)):
         return
     line = None if double or first is None else first.line
+    function = program.function or program.executable.name
+    if double:
+        found = note("doctor.double_argument", function=function, argument=double[0].name, shape=double[0].shape)
+        remedy = note("doctor.double_argument_remedy")
+    else:
+        found, remedy = note("doctor.double_line", function=function), note("doctor.double_line_remedy")
     yield RuleFinding(
         rule=RULE.name,
-        found=note(
-            "doctor.double_argument" if double else "doctor.double_line",
-            function=program.function or program.executable.name,
-            **({"argument": double[0].name, "shape": double[0].shape} if double else {}),
-        ),
+        found=found,
         line=program.location if line is None else line.location,
         source=source_at(line),
         evidence=(
@@ -89,7 +91,7 @@ def _findings(
         ),
         cost_ns=cost_ns,
         basis="estimated",
-        remedy=note("doctor.double_argument_remedy" if double else "doctor.double_line_remedy"),
+        remedy=remedy,
     )
 
 
