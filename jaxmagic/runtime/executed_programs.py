@@ -38,11 +38,13 @@ class Origin(NamedTuple):
         function: the Python function; ``None`` if it is not known.
         jaxpr: its jaxpr.
         lifted: the constants that JAX passes as arguments, by the number of the parameter.
+        donated: the numbers of the parameters that the call donates; empty if unknown.
     """
 
     function: Any
     jaxpr: Any
     lifted: dict[int, Any]
+    donated: tuple[int, ...] = ()
 
 
 def observe_executions(notice: Callable[[Any, Callable[[], Origin | None]], None]) -> Callable[[], None] | None:
@@ -115,7 +117,16 @@ def _origin(frame: FrameType, run: Any) -> Origin | None:
     while caller is not None and caller.f_code.co_name != "cache_miss":
         caller = caller.f_back if caller.f_globals.get("__name__") == "jax._src.pjit" else None
     function = None if caller is None else caller.f_locals.get("fun")
-    return Origin(function, local.get("jaxpr"), lifted)
+    donated: tuple[int, ...] = ()
+    with suppress(AttributeError, TypeError, IndexError):
+        donated = _donated(local.get("computation"), run.kept_var_idx, local["donated_invars"])
+    return Origin(function, local.get("jaxpr"), lifted, donated)
+
+
+def _donated(computation: Any, kept: Collection[int], donated: Collection[bool]) -> tuple[int, ...]:
+    """Return the parameters that are donated arguments; unused arguments are no parameters."""
+    passed = (*(False for _ in getattr(computation, "const_args", None) or ()), *donated)
+    return tuple(parameter for parameter, place in enumerate(sorted(kept)) if passed[place])
 
 
 def origin_of(jitted: Any, traced: Any, lowered: Any) -> Origin:

@@ -81,7 +81,7 @@ def test_mistakes_are_told_before_anything_runs(session: Session, options: str, 
 def test_rules_are_explained_on_request(session: Session) -> None:
     session.run("%jaxdoctor --explain --only recompile jax.jit(lambda v: v + 1)(x);")
     text = " ".join(session.report.split())
-    assert "recompile: Something compiles" in text
+    assert " recompile: " in text
     assert "Source: https://" in text
 
 

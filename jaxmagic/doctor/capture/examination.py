@@ -26,9 +26,9 @@ from ..record.diagnosis import Diagnosis
 from ..record.evidence import Evidence
 from .changes import Snapshot
 from .gathered import Gathered
+from .host_use import marked_waits
 from .remedies.effects import Effects
 from .remedies.tried_code import TriedCode
-from .host_use import marked_waits
 from .scope import Scope, rebound
 
 #: What is made of the evidence: the findings of the rules, which rules looked, and notes.
@@ -154,7 +154,7 @@ class Examination:
             self._effects = Effects(self._read)
         self._gathered.list_inputs(self._read)
         self._watch = ProfileWatch(
-            cold=self._once, recorded=self._gathered.count_calls, already=0 if self._once else 2
+            cold=self._once, recorded=self._gathered.read_trace, already=0 if self._once else 2
         )
         if self._once:
             self._watch.start()

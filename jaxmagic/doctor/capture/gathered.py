@@ -16,10 +16,10 @@ from ...runtime.private_api import local_devices
 from ...timing.record import Timing
 from ..record.evidence import Evidence, HostUse, Input
 from . import host_use, programs
-from .calls import Calls, calls_in
 from .host_lines import LineSampler
 from .host_waits import WaitPlaces
 from .inputs import deleted, inputs_of
+from .jitted import jitted_names
 
 _T = TypeVar("_T")
 
@@ -36,7 +36,6 @@ class Gathered:
         self._programs = ObservedPrograms(ran=None)
         self._lines: LineSampler | None = None
         self._waits: WaitPlaces | None = None
-        self._calls: Calls | None = None
         self._host_use: HostUse | None = None
         self._inputs: tuple[Input, ...] = ()
         self._gone: list[str] = []
@@ -87,9 +86,8 @@ class Gathered:
         if self._waits is not None and self._lines is not None:
             self._waits.paused = self._lines.paused = True
 
-    def count_calls(self, trace: Trace) -> Iterable[Note]:
-        """Count the calls in the recording."""
-        self._calls = calls_in(trace)
+    def read_trace(self, trace: Trace) -> Iterable[Note]:
+        """Find in the recording what the host did."""
         self._host_use = self._part("host use", lambda: host_use.host_use_of(trace), None)
         return ()
 
@@ -106,8 +104,6 @@ class Gathered:
     ) -> Evidence:
         """Put the evidence together, once the code has ended."""
         lines, waits = self._lines, self._waits
-        runs = max((profile.runs if profile is not None else None) or 1, 1)
-        counts = None if self._calls is None else {name: each // runs for name, each in self._calls.counts.items()}
         return Evidence(
             code=code,
             first=first,
@@ -119,11 +115,10 @@ class Gathered:
             host=None if lines is None else lines.stop(),
             host_interval_ns=0 if lines is None else lines.interval_ns,
             waits=None if waits is None else waits.stop(),
-            calls=counts,
-            device_puts=None if self._calls is None else self._calls.device_puts // runs,
             host_use=self._host_use,
             cache_dir=self._part("cache", _cache_dir, None),
             limit_bytes=self._part("memory limit", _memory_limit, None) if limit_bytes is None else limit_bytes,
+            jitted=self._part("jitted functions", lambda: jitted_names(code, namespace), ()),
         )
 
     def forget(self) -> None:

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
+from types import CodeType
 from typing import Any, NamedTuple
 
-from ...memory_use.capture.closure_constants import NOTHING, Captured, captured, name_all
+from ...memory_use.capture.closure_constants import NOTHING, Captured, Named, captured, name_all
 from ...memory_use.capture.executables import described
+from ...memory_use.record.memory_profile import Executable
 from ...records.call_stack import Frame, is_users
 from ...runtime import executed_programs
 from ...runtime.gc_pause import held_back
@@ -18,21 +20,26 @@ from ...xla.lines.callers import with_own_callers
 from ...xla.read_hlo import read_module
 from ..record.evidence import CapturedArray, EquationCount, Program
 from .frames import known
-from .repetition import RepeatedPlaces, described_lines, repeated_places
+from .repetition import described_lines, repeated_places
 
 #: The most programs whose instructions are read.
 _MOST_READ = 30
 
 
 class _Seen(NamedTuple):
-    """What is kept of a program when it first runs; no jaxpr and no array."""
+    """What is kept of a program until the code has ended; reading a jaxpr would slow down the run.
+
+    Attributes:
+        captured: the arrays that its function captured.
+        jaxpr: its jaxpr; ``None`` if unknown.
+        code: the code of its function; ``None`` if unknown.
+        donated: the numbers of the parameters that the call donates.
+    """
 
     captured: Captured
-    function: str | None
-    location: Frame | None
-    arguments: tuple[str, ...]
-    equations: Mapping[EquationKey, int] | None
-    repeated: RepeatedPlaces | None = None
+    jaxpr: Any = None
+    code: CodeType | None = None
+    donated: tuple[int, ...] = ()
 
 
 def watch() -> executed_programs.watch:
@@ -42,15 +49,9 @@ def watch() -> executed_programs.watch:
 
 def _seen(origin: executed_programs.Origin | None) -> _Seen:
     if origin is None:
-        return _Seen(NOTHING, None, None, (), None)
+        return _Seen(NOTHING)
     code = getattr(_innermost(origin.function), "__code__", None)
-    equations = None if origin.jaxpr is None else count_equations(origin.jaxpr)
-    if code is None:
-        return _Seen(captured(origin), None, None, (), equations)
-    place = Frame(function=code.co_name, file=code.co_filename, line=code.co_firstlineno)
-    arguments = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
-    repeated = None if origin.jaxpr is None else repeated_places(origin.jaxpr, code)
-    return _Seen(captured(origin), code.co_name, place, arguments, equations, repeated)
+    return _Seen(captured(origin), origin.jaxpr, code if type(code) is CodeType else None, origin.donated)
 
 
 def _innermost(function: Any) -> Any:
@@ -80,26 +81,30 @@ def programs_of(
     constants = {key: each.captured for key, each in seen.items()}
     ran = described(replace(observed, captured=constants), namespace=namespace)
     named = name_all([constants.get(id(program), NOTHING) for program, _ in ran], namespace)
-    found = []
-    for number, ((program, executable), names) in enumerate(zip(ran, named, strict=True)):
-        about = seen.get(id(program))
-        if not executable.ran or about is None:
-            continue
-        place = known(about.location)
-        found.append(
-            Program(
-                executable=executable,
-                module=_module(program) if number < _MOST_READ else None,
-                function=about.function,
-                location=place.location if place is not None and is_users(place) else None,
-                arguments=about.arguments,
-                equations=_equations(about.equations),
-                captured=_arrays(about.captured, {id(array): name for array, name in names.arrays}, names.lifted),
-                eager=place is not None and _is_jaxs(place),
-                repeated_lines=described_lines(about.repeated),
-            )
-        )
-    return tuple(found)
+    return tuple(
+        _described(about, executable, _module(program) if number < _MOST_READ else None, names)
+        for number, ((program, executable), names) in enumerate(zip(ran, named, strict=True))
+        if executable.ran and (about := seen.get(id(program))) is not None
+    )
+
+
+def _described(about: _Seen, executable: Executable, module: HloModule | None, names: Named) -> Program:
+    jaxpr, code = about.jaxpr, about.code
+    place = None
+    if code is not None:
+        place = known(Frame(function=code.co_name, file=code.co_filename, line=code.co_firstlineno))
+    return Program(
+        executable=executable,
+        module=module,
+        function=None if code is None else code.co_name,
+        location=place.location if place is not None and is_users(place) else None,
+        arguments=() if code is None else code.co_varnames[: code.co_argcount + code.co_kwonlyargcount],
+        equations=None if jaxpr is None else _equations(count_equations(jaxpr)),
+        captured=_arrays(about.captured, {id(array): name for array, name in names.arrays}, names.lifted),
+        eager=place is not None and _is_jaxs(place),
+        repeated_lines=None if jaxpr is None or code is None else described_lines(repeated_places(jaxpr, code)),
+        donated=about.donated,
+    )
 
 
 def _is_jaxs(place: Frame) -> bool:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Literal
 
 from ...memory_use.record.memory_profile import Executable
@@ -102,6 +101,7 @@ class Program:
         captured: large arrays that it captured, largest first.
         eager: whether it is a single operation outside ``jit``.
         repeated_lines: the user's lines from which many equations come; ``None`` if unknown.
+        donated: the numbers of the parameters that the call donates.
     """
 
     executable: Executable
@@ -113,6 +113,24 @@ class Program:
     captured: tuple[CapturedArray, ...] = ()
     eager: bool = False
     repeated_lines: tuple[RepeatedLine, ...] | None = None
+    donated: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JittedName:
+    """A jitted function that the code names.
+
+    Attributes:
+        name: the variable.
+        function: the name of the Python function inside it.
+        location: where that function is defined, such as ``"cell 3:2"``.
+        declared: the source from there up to and including the line with ``def``; empty if it cannot be read.
+    """
+
+    name: str
+    function: str
+    location: str
+    declared: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -212,12 +230,10 @@ class Evidence:
         host: the user's lines at which the host was in the observed run, by samples; ``None`` if not sampled.
         host_interval_ns: the time between two of these samples.
         waits: the waits in the observed run, by line, longest first; ``None`` if not recorded.
-        calls: how often each jitted function or eager operation was called in the profiled run, by name; ``None``
-            without a profile.
-        device_puts: how often the host handed an array to a device in the profiled run; ``None`` without a profile.
         host_use: what the host did in the profiled run while the device was idle; ``None`` if unknown.
         cache_dir: the folder of JAX's persistent compilation cache; ``None`` if it is off.
         limit_bytes: the memory to try against: the device's or what the user gave; ``None`` if unknown.
+        jitted: the jitted functions that the code names.
     """
 
     code: str | None
@@ -230,11 +246,10 @@ class Evidence:
     host: tuple[HostShare, ...] | None = None
     host_interval_ns: int = 1_000_000
     waits: tuple[HostWait, ...] | None = None
-    calls: Mapping[str, int] | None = field(default=None)
-    device_puts: int | None = None
     host_use: HostUse | None = None
     cache_dir: str | None = None
     limit_bytes: int | None = None
+    jitted: tuple[JittedName, ...] = ()
 
     @property
     def run_ns(self) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ..record.diagnosis import Diagnosis
-from . import compiled_code, diagnosis, errors, host, notes, recompile, verified
+from . import compiled_code, diagnosis, donation, errors, host, memory, notes, precision, recompile, verified
 
 NOTES: dict[str, Callable[..., str]] = {
     **notes.NOTES,
@@ -14,6 +14,9 @@ NOTES: dict[str, Callable[..., str]] = {
     **verified.NOTES,
     **compiled_code.NOTES,
     **host.NOTES,
+    **donation.NOTES,
+    **memory.NOTES,
+    **precision.NOTES,
 }
 
 REPORTS = {Diagnosis: diagnosis.report}

@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
-from . import captured_constant, compile_time, recompile, unrolled_loop
+from . import (
+    captured_constant,
+    compile_time,
+    donation,
+    memory,
+    precision,
+    recompile,
+    rematerialise,
+    unrolled_loop,
+)
 from .host import dispatch_bound, input_bound, not_jitted, transfer, wait
 from .rule import Rule
 
 RULES: tuple[Rule, ...] = (
-    recompile.RULE,
-    *(not_jitted.RULE, wait.RULE, dispatch_bound.RULE, input_bound.RULE, transfer.RULE),
-    *(unrolled_loop.RULE, captured_constant.RULE, compile_time.RULE),
+    *(recompile.RULE, not_jitted.RULE, unrolled_loop.RULE, captured_constant.RULE),
+    *(donation.RULE, rematerialise.RULE, precision.RULE),
+    *(wait.RULE, input_bound.RULE, dispatch_bound.RULE, transfer.RULE),
+    *(compile_time.RULE, memory.RULE),
 )

@@ -83,7 +83,8 @@ def test_code_that_rebinds_is_observed_and_recorded_in_its_one_run(magics: Sessi
     assert evidence.programs is not None
     assert evidence.waits == ()
     assert evidence.host is not None
-    assert evidence.calls == {"<lambda>": 1}
+    assert evidence.host_use is not None
+    assert [(each.name, each.count) for each in evidence.host_use.dispatches] == [("<lambda>", 1)]
 
 
 def test_only_the_waits_of_the_code_itself_are_recorded(magics: Session, seen: list[Evidence]) -> None:
@@ -130,7 +131,8 @@ def test_the_evidence_of_a_clean_call(seen: list[Evidence]) -> None:
     assert counted["dot_general"].line.line == step.__wrapped__.__code__.co_firstlineno + 2
     assert program.module is not None
     assert program.module.name == "jit_step"
-    assert evidence.calls == {"step": 1}
+    assert evidence.host_use is not None
+    assert [(each.name, each.count) for each in evidence.host_use.dispatches] == [("step", 1)]
 
 
 def test_no_array_is_kept() -> None:

@@ -1,4 +1,4 @@
-"""Calls of jitted functions in a recording, counted by hand."""
+"""Calls of jitted functions in a real recording, counted by hand."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-import jaxmagic
-from jaxmagic.doctor.capture.calls import Calls, calls_in
+from jaxmagic.doctor.capture.host_use import host_use_of
+from jaxmagic.doctor.record.evidence import HostUse
 from jaxmagic.profiling.capture.run import ProfileWatch
 
 
-def recorded(run: Callable[[], Any]) -> Calls:
+def recorded(run: Callable[[], Any]) -> HostUse:
     seen: list[Any] = []
     watch = ProfileWatch(recorded=lambda trace: (seen.append(trace), ())[1])
     watch.start()
@@ -23,7 +23,9 @@ def recorded(run: Callable[[], Any]) -> Calls:
         watch.result = run()
         watch.returned(watch.result)
     watch.stop()
-    return calls_in(seen[0])
+    found = host_use_of(seen[0])
+    assert found is not None
+    return found
 
 
 @pytest.fixture
@@ -44,19 +46,12 @@ def test_calls_are_counted_by_name(double: Any) -> None:
             y = double(y)
         return jnp.sin(y) + jnp.sin(x)
 
-    calls = recorded(run)
-    assert calls.counts == {"double": 7, "sin": 2, "add": 1}
-    assert calls.device_puts == 0
+    found = recorded(run)
+    assert {each.name: each.count for each in found.dispatches} == {"double": 7, "sin": 2, "add": 1}
+    assert not any(each.puts for each in found.dispatches)
 
 
 def test_arrays_handed_to_the_device_are_counted(double: Any) -> None:
     x = np.ones(1000, np.float32)
-    calls = recorded(lambda: [double(x) for _ in range(4)])
-    assert calls.counts == {"double": 4}
-    assert calls.device_puts == 4
-
-
-def test_calls_of_the_profiled_run_are_in_the_evidence(double: Any) -> None:
-    diagnosis = jaxmagic.diagnose(lambda x: [double(x) for _ in range(5)], jnp.ones(3))
-    assert diagnosis.profile is not None
-    assert diagnosis.warm
+    found = recorded(lambda: [double(x) for _ in range(4)])
+    assert [(each.name, each.count, each.puts) for each in found.dispatches] == [("double", 4, 4)]

@@ -1,0 +1,185 @@
+"""Finds arguments of calls that the code does not use afterwards, because the same statement replaces them."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Collection, Iterator
+from typing import NamedTuple
+
+#: Functions that keep nothing of their arguments.
+_KEEPS_NOTHING = frozenset({"print", "float", "int", "bool", "len", "str", "repr", "isinstance", "type"})
+
+
+class ReplacedArguments(NamedTuple):
+    """A call whose arguments are replaced by the statement that it is in, or by one right behind it.
+
+    Attributes:
+        function: the name that is called.
+        text: the source of the statement.
+        positions: what is passed and replaced, by position: ``{0: "state"}``.
+        keywords: the same by keyword.
+    """
+
+    function: str
+    text: str
+    positions: dict[int, str]
+    keywords: dict[str, str]
+
+
+def replaced_arguments(code: str | None, functions: Collection[str]) -> Iterator[ReplacedArguments]:
+    """Yield the calls of some functions whose arguments are not used afterwards.
+
+    An argument counts if it is assigned when the call has returned and if nothing else in the code could keep it: it
+    is read elsewhere only as an argument of these functions or of functions such as ``print``. Code in functions and
+    classes is not looked at, since their callers may keep the argument.
+
+    Args:
+        code: the source of some statements.
+        functions: the names of functions that keep nothing of their arguments.
+
+    >>> [(each.function, each.positions) for each in replaced_arguments("state, loss = step(state, x)", {"step"})]
+    [('step', {0: 'state'})]
+    >>> list(replaced_arguments("new = step(state, x)", {"step"}))
+    []
+    >>> list(replaced_arguments("old = state; state = step(state, x)", {"step"}))
+    []
+    """
+    try:
+        tree = ast.parse(code or "")
+    except (SyntaxError, ValueError):
+        return
+    kept = _kept(tree, functions)
+    for body in _bodies(tree.body):
+        for number, statement in enumerate(body):
+            if not isinstance(statement, ast.Assign | ast.AnnAssign) or statement.value is None:
+                continue
+            found = [each for each in ast.walk(statement.value) if _called(each) in functions]
+            if len(found) != 1:
+                continue
+            call = found[0]
+            assert isinstance(call, ast.Call)
+            if any(isinstance(each, ast.Starred) for each in call.args) or any(
+                not each.arg for each in call.keywords
+            ):
+                continue
+            name = _called(call)
+            assert name is not None
+
+            def is_free(
+                node: ast.expr,
+                statement: ast.Assign | ast.AnnAssign = statement,
+                rest: list[ast.stmt] = body[number + 1 :],
+            ) -> bool:
+                return _is_path(node) and _root(node) not in kept and _is_replaced(node, statement, rest)
+
+            positions = {place: ast.unparse(each) for place, each in enumerate(call.args) if is_free(each)}
+            keywords = {
+                each.arg: ast.unparse(each.value) for each in call.keywords if each.arg and is_free(each.value)
+            }
+            if positions or keywords:
+                yield ReplacedArguments(name, ast.unparse(statement), positions, keywords)
+
+
+def _bodies(body: list[ast.stmt]) -> Iterator[list[ast.stmt]]:
+    """Yield a list of statements and those inside its loops and blocks."""
+    yield body
+    for statement in body:
+        if isinstance(statement, ast.For | ast.AsyncFor | ast.While | ast.With | ast.AsyncWith | ast.If):
+            yield from _bodies(statement.body)
+
+
+def _called(node: ast.AST) -> str | None:
+    return node.func.id if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) else None
+
+
+def _kept(tree: ast.Module, functions: Collection[str]) -> set[str]:
+    """Return the names whose values something else might keep."""
+    free = {*functions, *_KEEPS_NOTHING}
+    passed: set[int] = set()
+    for node in ast.walk(tree):
+        if _called(node) in free:
+            assert isinstance(node, ast.Call)
+            arguments = [*node.args, *(each.value for each in node.keywords)]
+            passed |= {id(_root_node(each)) for each in arguments if _is_path(each)}
+        elif isinstance(node, ast.FormattedValue) and _is_path(node.value):
+            passed.add(id(_root_node(node.value)))
+    loaded = [each for each in ast.walk(tree) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Load)]
+    stored_parts = {
+        id(_root_node(each))
+        for each in ast.walk(tree)
+        if isinstance(each, ast.Attribute | ast.Subscript) and isinstance(each.ctx, ast.Store) and _is_path(each)
+    }
+    shown = {id(each.value) for each in ast.walk(tree) if isinstance(each, ast.Expr)}
+    harmless = passed | stored_parts
+    return {each.id for each in loaded if id(each) not in harmless or id(each) in shown}
+
+
+def _is_path(node: ast.AST) -> bool:
+    while isinstance(node, ast.Attribute | ast.Subscript):
+        if isinstance(node, ast.Subscript) and not isinstance(node.slice, ast.Constant):
+            return False
+        node = node.value
+    return isinstance(node, ast.Name)
+
+
+def _root_node(node: ast.AST) -> ast.AST:
+    while isinstance(node, ast.Attribute | ast.Subscript):
+        node = node.value
+    return node
+
+
+def _root(node: ast.AST) -> str:
+    root = _root_node(node)
+    assert isinstance(root, ast.Name)
+    return root.id
+
+
+def _is_replaced(argument: ast.expr, statement: ast.Assign | ast.AnnAssign, rest: list[ast.stmt]) -> bool:
+    """Return whether a statement, or one behind it before any use, assigns the argument or what holds it."""
+    value = statement.value
+    assert value is not None
+    path, root = ast.unparse(argument), _root(argument)
+    if sum(isinstance(each, ast.Name) and each.id == root for each in ast.walk(value)) > 1 and _shares(value, path):
+        return False
+    if _assigns(statement, path):
+        return True
+    for each in rest:
+        if not isinstance(each, ast.Assign) or any(
+            isinstance(name, ast.Name) and name.id == root and isinstance(name.ctx, ast.Load)
+            for name in ast.walk(each.value)
+        ):
+            return False
+        if _assigns(each, path):
+            return True
+    return False
+
+
+def _shares(value: ast.expr, path: str) -> bool:
+    """Return whether another part of an expression reads the path, what holds it, or a part of it."""
+    paths = [ast.unparse(each) for each in _largest_paths(value)]
+    return sum(_holds(each, path) or _holds(path, each) for each in paths) > 1
+
+
+def _largest_paths(node: ast.AST) -> Iterator[ast.AST]:
+    if _is_path(node):
+        yield node
+    else:
+        for child in ast.iter_child_nodes(node):
+            yield from _largest_paths(child)
+
+
+def _holds(whole: str, part: str) -> bool:
+    return part == whole or part.startswith((whole + ".", whole + "["))
+
+
+def _assigns(statement: ast.Assign | ast.AnnAssign, path: str) -> bool:
+    targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
+    return any(_holds(each, path) for target in targets for each in _assigned(target))
+
+
+def _assigned(target: ast.expr) -> Iterator[str]:
+    if isinstance(target, ast.Tuple | ast.List):
+        for each in target.elts:
+            yield from _assigned(each)
+    elif _is_path(target):
+        yield ast.unparse(target)

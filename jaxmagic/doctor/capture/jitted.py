@@ -1,0 +1,59 @@
+"""Finds the jitted functions that some code names, so that rules can tell which call ran which program."""
+
+from __future__ import annotations
+
+import ast
+import types
+from collections.abc import Mapping
+from typing import Any
+
+from ...records.call_stack import Frame
+from ...records.cell_names import text_of
+from ...runtime.around import is_a, of_type
+from ..record.evidence import JittedName
+from .frames import known
+
+#: A declaration, with its decorators, has at most this many lines.
+_MOST_LINES = 20
+
+
+def jitted_names(code: str | None, variables: Mapping[str, Any]) -> tuple[JittedName, ...]:
+    """Return the jitted functions among the variables that the code names; attributes of objects are not read.
+
+    >>> import jax
+    >>> @jax.jit
+    ... def step(x):
+    ...     return x + 1
+    >>> [(each.name, each.function) for each in jitted_names("y = step(x)", {"step": step, "x": 1})]
+    [('step', 'step')]
+    """
+    try:
+        tree = ast.parse(code or "")
+    except (SyntaxError, ValueError):
+        return ()
+    names = {each.id: None for each in ast.walk(tree) if isinstance(each, ast.Name)}
+    found = (_described(name, variables[name]) for name in names if name in variables)
+    return tuple(each for each in found if each is not None)
+
+
+def _described(name: str, value: Any) -> JittedName | None:
+    if of_type("__name__", type(value)) != "PjitFunction":
+        return None
+    function = getattr(value, "__wrapped__", None)
+    if function is None or not is_a(function, types.FunctionType):
+        return None
+    code = function.__code__
+    place = known(Frame(function=code.co_name, file=code.co_filename, line=code.co_firstlineno))
+    assert place is not None
+    return JittedName(
+        name=name, function=code.co_name, location=place.location, declared=_declared(code.co_filename, place.line)
+    )
+
+
+def _declared(file: str, line: int) -> str:
+    """Return the decorators of a function and the line with ``def``; empty if they cannot be read."""
+    lines = text_of(file)[line - 1 : line - 1 + _MOST_LINES]
+    for number, text in enumerate(lines):
+        if text.lstrip().startswith(("def ", "async def ")):
+            return "\n".join(lines[: number + 1])
+    return ""

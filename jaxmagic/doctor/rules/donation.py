@@ -1,0 +1,232 @@
+"""Finds arguments that could be donated, and donations that no result can use."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
+
+from ...memory_use.record.memory_profile import Buffer, Executable
+from ...records.note import Note, note
+from ...xla.hlo import HloModule
+from ..analysis.in_place import Overwriting
+from ..analysis.rebinding import ReplacedArguments, replaced_arguments
+from ..record.evidence import Evidence, JittedName, Program
+from ..record.finding import RuleFinding
+from .rule import LEAST_SHARE, Rule
+
+#: Donating has to spare at least this much memory.
+_LEAST_BYTES = 2**20
+
+
+class _Parameter(NamedTuple):
+    """A parameter of a program: its number, the argument that it is a part of, its type and its size."""
+
+    number: int
+    argument: str
+    type: tuple[str, tuple[int, ...] | None]
+    shape: str
+    size_bytes: int
+
+
+def look(evidence: Evidence) -> Iterator[RuleFinding]:
+    """Find what could be donated and is not, and what is donated in vain."""
+    for program in evidence.programs or ():
+        if program.module is not None and program.donated:
+            yield from _in_vain(program, program.module)
+    found: dict[tuple[str | None, str | None], RuleFinding] = {}
+    for call in replaced_arguments(evidence.code, {each.name for each in evidence.jitted}):
+        jitted = next(each for each in evidence.jitted if each.name == call.function)
+        for program in evidence.programs or ():
+            key = (program.function, program.location)
+            if key == (jitted.function, jitted.location) and program.module is not None and key not in found:
+                finding = _not_donated(evidence, program, program.module, jitted, call)
+                if finding is not None:
+                    found[key] = finding
+    yield from found.values()
+
+
+def _parameters(module: HloModule) -> list[_Parameter]:
+    entry = [module.instructions[each] for each in module.computations.get(module.entry_computation_id, ())]
+    sizes = {each.parameter_number: each.size_bytes for each in entry if each.opcode == "parameter"}
+    return [
+        _Parameter(number, _argument(each.name), (each.shape, each.pieces), each.shape, sizes.get(number, 0))
+        for number, each in enumerate(module.inputs)
+    ]
+
+
+def _argument(name: str) -> str:
+    """Return the argument of which JAX's name names a part: ``"state"`` for ``"state['m'][0]"``."""
+    found = re.match(r"\w+", name)
+    return found.group() if found else ""
+
+
+def _not_donated(
+    evidence: Evidence, program: Program, module: HloModule, jitted: JittedName, call: ReplacedArguments
+) -> RuleFinding | None:
+    peak_bytes = program.executable.peak_bytes
+    if peak_bytes is None:
+        return None
+    named = {place: program.arguments[place] for place in call.positions if place < len(program.arguments)}
+    passed = {named[place]: path for place, path in call.positions.items() if place in named}
+    passed |= {each: path for each, path in call.keywords.items() if each in program.arguments}
+    taken = {*module.input_output_alias.values(), *program.donated}
+    free = [each for each in _parameters(module) if each.argument in passed and each.number not in taken]
+    usable, copied = _usable(module, free)
+    alias_bytes = sum(each.size_bytes for each in usable) - sum(each.size_bytes for each in copied)
+    shared_bytes = _shared(program.executable, module, Counter(each.shape for each in usable))
+    spared_bytes = alias_bytes - shared_bytes
+    if spared_bytes < max(_LEAST_BYTES, LEAST_SHARE * peak_bytes):
+        return None
+    arguments = list(dict.fromkeys(each.argument for each in usable))
+    if any(_holds_twice(evidence, passed[each], _parameters(module), each) for each in arguments):
+        return None
+    facts: list[Note] = [note("doctor.donation_replaced", statement=call.text)]
+    if shared_bytes:
+        facts.append(note("doctor.donation_shared", alias_bytes=alias_bytes, shared_bytes=shared_bytes))
+    return RuleFinding(
+        rule=RULE.name,
+        found=note(
+            "doctor.donation",
+            function=jitted.name,
+            arguments=", ".join(arguments),
+            alias_bytes=alias_bytes,
+            peak_bytes=peak_bytes,
+        ),
+        line=program.location,
+        source=(jitted.declared.splitlines() or [""])[0].strip() or None,
+        evidence=tuple(facts),
+        cost_bytes=spared_bytes,
+        basis="estimated",
+        remedy=note("doctor.donation_remedy", arguments=", ".join(passed[each] for each in arguments)),
+        code=_code(jitted, arguments),
+    )
+
+
+def _usable(module: HloModule, free: list[_Parameter]) -> tuple[list[_Parameter], list[_Parameter]]:
+    """Return the parameters that a result could be written over, and those that would be copied for that.
+
+    A result takes the memory of the first donated argument of its type, as in JAX.
+    """
+    overwriting = Overwriting(module)
+    left = list(free)
+    usable: list[_Parameter] = []
+    copied: list[_Parameter] = []
+    for number, each in enumerate(module.outputs):
+        if (number,) in module.input_output_alias or (number == 0 and () in module.input_output_alias):
+            continue
+        taken = next((one for one in left if one.type == (each.shape, each.pieces)), None)
+        if taken is not None:
+            left.remove(taken)
+            (usable if overwriting.can(taken.number, number) else copied).append(taken)
+    return usable, copied
+
+
+def _holds_twice(evidence: Evidence, path: str, parameters: list[_Parameter], argument: str) -> bool:
+    """Return whether the same array may be in an argument twice, or in something else that the code reads.
+
+    Inputs list each array once, and numbers not at all. JAX rejects an array that is donated twice.
+    """
+    root = path.partition(".")[0].partition("[")[0]
+    if not any(each.path == root for each in evidence.inputs):
+        return False  # the code itself makes it
+    arrays = [each.path for each in evidence.inputs if each.kind in ("jax array", "numpy array")]
+    listed = sum(each == path or each.startswith((f"{path}.", f"{path}[")) for each in arrays)
+    return listed < sum(each.argument == argument and _sizes(each.shape) != "[]" for each in parameters)
+
+
+def _shared(executable: Executable, module: HloModule, shapes: Mapping[str, int]) -> int:
+    """Return how many bytes of temporaries are in the memory of results, at most at one step.
+
+    Once the results are in the memory of arguments, these temporaries need memory of their own.
+    """
+    left, others = Counter(shapes), []
+    for allocation in executable.allocations or ():
+        if allocation.kind != "output" or allocation.aliased or not allocation.buffers:
+            continue
+        result = max(allocation.buffers, key=lambda each: each.last)
+        if left[result.shape] > 0:
+            left[result.shape] -= 1
+            others += [each for each in allocation.buffers if each is not result and not _is_copy(module, each)]
+    return max((sum(each.size_bytes for each in others if _lives(each, step.first)) for step in others), default=0)
+
+
+def _is_copy(module: HloModule, buffer: Buffer) -> bool:
+    """Return whether a buffer is a copy of an argument, which donating makes unnecessary."""
+    number = module.instruction_ids.get(buffer.instruction)
+    copy = None if number is None else module.instructions[number]
+    return (
+        copy is not None
+        and copy.opcode == "copy"
+        and all(module.instructions[each].opcode == "parameter" for each in copy.operand_ids)
+    )
+
+
+def _lives(buffer: Buffer, step: int) -> bool:
+    return buffer.first <= step <= buffer.last
+
+
+def _code(jitted: JittedName, arguments: list[str]) -> str | None:
+    """Return the declaration with donation; ``None`` if other options of ``jax.jit`` could get lost."""
+    names = ", ".join(f'"{each}"' for each in arguments)
+    donating = f"donate_argnames={names}" if len(arguments) == 1 else f"donate_argnames=({names})"
+    lines = jitted.declared.splitlines()
+    if len(lines) == 2 and lines[0].strip() in ("@jax.jit", "@jit"):
+        return f"import functools\n\n@functools.partial({lines[0].strip()[1:]}, {donating})\n{lines[1].strip()}"
+    if len(lines) == 2 and re.fullmatch(r"@(functools\.)?partial\((jax\.)?jit, [^()]*\)", lines[0].strip()):
+        return f"{lines[0].strip()[:-1]}, {donating})\n{lines[1].strip()}"
+    if len(lines) == 1 and jitted.function.isidentifier():
+        return f"{jitted.name} = jax.jit({jitted.function}, {donating})"
+    return None
+
+
+def _in_vain(program: Program, module: HloModule) -> Iterator[RuleFinding]:
+    aliased = set(module.input_output_alias.values())
+    vain = [each for each in _parameters(module) if each.number in program.donated and each.number not in aliased]
+    size_bytes = sum(each.size_bytes for each in vain)
+    least = max(_LEAST_BYTES, LEAST_SHARE * (program.executable.peak_bytes or 0))
+    if size_bytes < least:
+        return
+    largest = max(vain, key=lambda each: each.size_bytes)
+    name = module.inputs[largest.number].name or largest.argument
+    wanted = sum((each.shape, each.pieces) == largest.type for each in module.outputs)
+    same_sizes = [each.shape for each in module.outputs if _sizes(each.shape) == _sizes(largest.shape)]
+    reason = "taken" if wanted else "dtype" if same_sizes else "shape"
+    yield RuleFinding(
+        rule=RULE.name,
+        found=note(
+            "doctor.donation_in_vain",
+            function=program.function or module.name,
+            argument=name,
+            arguments=len(vain),
+            size_bytes=size_bytes,
+        ),
+        line=program.location,
+        evidence=(
+            note(
+                "doctor.donation_no_result",
+                shape=largest.shape,
+                reason=reason,
+                result=same_sizes[0] if reason == "dtype" else "",
+            ),
+        ),
+        remedy=note("doctor.donation_in_vain_remedy"),
+    )
+
+
+def _sizes(shape: str) -> str:
+    return shape[shape.find("[") :]
+
+
+RULE = Rule(
+    name="donation",
+    looks_for="arguments whose memory the results could take, and donations that no result can use",
+    decides="The code replaces an argument of a jitted function by what that function returns and reads it nowhere "
+    "else, and results have its shape and dtype; or an argument is donated and no result takes its memory. Donating "
+    "spares at least 1 MiB and 2 % of the program's peak; temporaries that use the memory of results until then are "
+    "subtracted. Calls inside functions are not looked at.",
+    source="https://docs.jax.dev/en/latest/faq.html#buffer-donation",
+    look=look,
+    needs=("programs",),
+)

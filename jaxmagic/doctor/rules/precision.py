@@ -1,0 +1,134 @@
+"""Finds double precision that some line or argument brings into a program of single precision."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from ...records.note import note
+from ...xla.hlo import HloModule, Sharded
+from ..record.evidence import EquationCount, Evidence, Program
+from ..record.finding import RuleFinding
+from .rule import Rule, is_worth_it, source_at
+
+#: The share of the time of an operation in double precision that single precision spares: it moves half the bytes.
+_SPARED = 0.5
+
+#: Element types of single precision and below.
+_NARROW = ("f32[", "bf16[", "f16[")
+
+#: An array of double precision.
+_DOUBLE = re.compile(r"\bf64\[\d")
+
+#: Text of a line that asks for double precision.
+_ASKED = re.compile(r"(astype|dtype|asarray|array)\W.*(float64|double|f8\b|\bfloat\b)|convert_element_type|x64")
+
+
+def look(evidence: Evidence) -> Iterator[RuleFinding]:
+    """Find the programs that take arrays of single precision and compute in double precision."""
+    programs = evidence.programs or ()
+    for program in programs:
+        named_alike = sum(each.executable.name == program.executable.name for each in programs)
+        if program.module is None or not program.equations or program.eager or named_alike > 1:
+            continue
+        cost_ns = _SPARED * min(_double_ns(evidence, program.executable.name, program.module), evidence.run_ns)
+        if cost_ns and is_worth_it(cost_ns, evidence):
+            yield from _findings(program, program.module, program.equations, cost_ns)
+
+
+def _double_ns(evidence: Evidence, name: str, module: HloModule) -> float:
+    """Return the device time per run of the operations of a program that have arrays of double precision."""
+    profile = evidence.profile
+    assert profile is not None
+    total_ns = sum(
+        each.time_ns
+        for each in profile.operation_times
+        if each.module == name and (_DOUBLE.search(each.shape) or _is_double_inside(module, each.name))
+    )
+    return total_ns / max(profile.runs or 1, 1) / max(len(profile.device_uses), 1)
+
+
+def _is_double_inside(module: HloModule, name: str) -> bool:
+    """Return whether a fusion has arrays of double precision inside."""
+    number = module.instruction_ids.get(name)
+    if number is None:
+        return False
+    called = module.instructions[number].called_computation_ids
+    inside = [module.instructions[one] for each in called for one in module.computations.get(each, ())]
+    return any(_DOUBLE.search(each.shape) for each in inside)
+
+
+def _findings(
+    program: Program, module: HloModule, equations: tuple[EquationCount, ...], cost_ns: float
+) -> Iterator[RuleFinding]:
+    narrow = [each for each in module.inputs if each.shape.startswith(_NARROW) and not each.shape.endswith("[]")]
+    double = [each for each in module.inputs if each.shape.startswith("f64[") and not each.shape.endswith("[]")]
+    if not narrow or _elements(double) > _elements(narrow):
+        return
+    first = _first(equations)
+    if not double and (first is None or _is_asked_for(equations)):
+        return
+    line = None if double or first is None else first.line
+    function = program.function or program.executable.name
+    if double:
+        found = note("doctor.double_argument", function=function, argument=double[0].name, shape=double[0].shape)
+        remedy = note("doctor.double_argument_remedy")
+    else:
+        found, remedy = note("doctor.double_line", function=function), note("doctor.double_line_remedy")
+    yield RuleFinding(
+        rule=RULE.name,
+        found=found,
+        line=program.location if line is None else line.location,
+        source=source_at(line),
+        evidence=(
+            note(
+                "doctor.double_inputs",
+                argument=narrow[0].name,
+                shape=narrow[0].shape,
+                equations=sum(each.count for each in equations if each.dtype == "float64"),
+                double_ns=cost_ns / _SPARED,
+            ),
+        ),
+        cost_ns=cost_ns,
+        basis="estimated",
+        remedy=remedy,
+    )
+
+
+def _is_asked_for(equations: tuple[EquationCount, ...]) -> bool:
+    """Return whether any line with double precision asks for it."""
+    lines = {each.line for each in equations if each.dtype == "float64"}
+    return any(_ASKED.search(source_at(line) or "") for line in lines)
+
+
+def _first(equations: tuple[EquationCount, ...]) -> EquationCount | None:
+    """Return the equation that first has double precision, by its line in the function that converts to it."""
+    double = [each for each in equations if each.dtype == "float64" and each.line is not None]
+    converting = next((each for each in double if each.primitive == "convert_element_type"), None)
+    if converting is None or converting.line is None:
+        return double[0] if double else None
+    place = converting.line.file, converting.line.function
+    beside = [each for each in double if each.line is not None and (each.line.file, each.line.function) == place]
+    return min(beside, key=lambda each: 0 if each.line is None else each.line.line)
+
+
+def _elements(arrays: list[Sharded]) -> int:
+    total = 0
+    for each in arrays:
+        elements = 1
+        for size in re.findall(r"\d+", each.shape.partition("[")[2]):
+            elements *= int(size)
+        total += elements
+    return total
+
+
+RULE = Rule(
+    name="precision",
+    looks_for="double precision that crept into a program of single precision",
+    decides="A program takes arrays of single precision or below, and at most as many elements of double precision; "
+    "half of the device time of operations with double precision is at least 2 % of the run. No line with double "
+    "precision asks for it by name.",
+    source="https://docs.jax.dev/en/latest/default_dtypes.html",
+    look=look,
+    needs=("programs", "profile"),
+)

@@ -1,0 +1,103 @@
+"""Finds loops that keep more for their backward pass than fits well, where recomputing it would spare memory."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from ...records.cell_names import text_of
+from ...records.note import note
+from ..analysis.scan_residuals import ScanResiduals, scan_residuals
+from ..record.evidence import Evidence, Program
+from ..record.finding import RuleFinding
+from .rule import Rule, source_at
+
+#: Temporaries of less are no problem on any device.
+_LEAST_BYTES = 64 * 2**20
+
+#: The same where the memory of the device is unknown, and how many times the arguments and results they are then.
+_LEAST_UNLIMITED_BYTES = 256 * 2**20
+_TIMES_UNLIMITED = 2
+
+#: The smallest share of the memory of the device that counts.
+_LEAST_OF_LIMIT = 0.1
+
+#: The remedy spares at least this share of the program's peak.
+_LEAST_SPARED = 0.1
+
+#: A call and its first argument are within this many lines.
+_CALL_LINES = 3
+
+
+def look(evidence: Evidence) -> Iterator[RuleFinding]:
+    """Find the programs with large temporaries, and the loops that keep most of them."""
+    for program in evidence.programs or ():
+        if program.module is not None and _is_large(program, evidence.limit_bytes):
+            yield from _findings(program)
+
+
+def _is_large(program: Program, limit_bytes: int | None) -> bool:
+    executable = program.executable
+    temporary, peak = executable.temporary_bytes, executable.peak_bytes
+    if temporary is None or peak is None:
+        return False
+    others = peak - temporary
+    if limit_bytes is None:
+        return temporary >= _LEAST_UNLIMITED_BYTES and temporary > _TIMES_UNLIMITED * others
+    return temporary >= max(_LEAST_BYTES, _LEAST_OF_LIMIT * limit_bytes) and temporary > others
+
+
+def _findings(program: Program) -> Iterator[RuleFinding]:
+    assert program.module is not None
+    peak_bytes = program.executable.peak_bytes or 0
+    for kept in scan_residuals(program.module):
+        if kept.spared_bytes < _LEAST_SPARED * peak_bytes:
+            continue
+        body = _body(kept)
+        yield RuleFinding(
+            rule=RULE.name,
+            found=note(
+                "doctor.rematerialise",
+                function=program.function or program.executable.name,
+                length=kept.length,
+                kept_bytes=kept.kept_bytes,
+                peak_bytes=peak_bytes,
+            ),
+            line=None if kept.line is None else kept.line.location,
+            source=source_at(kept.line),
+            evidence=(
+                note(
+                    "doctor.rematerialise_kept",
+                    arrays=kept.arrays,
+                    kept_bytes=kept.kept_bytes // kept.length,
+                    carry_bytes=kept.carry_bytes,
+                ),
+            ),
+            cost_bytes=kept.spared_bytes,
+            basis="estimated",
+            remedy=note("doctor.rematerialise_remedy", body=body),
+            code=f"{body} = jax.checkpoint({body})" if body else None,
+        )
+
+
+def _body(kept: ScanResiduals) -> str:
+    """Return the name by which the user's call of ``scan`` passes its function; empty if it has no name there."""
+    if kept.line is None:
+        return ""
+    text = " ".join(text_of(kept.line.file)[kept.line.line - 1 : kept.line.line - 1 + _CALL_LINES])
+    found = re.search(r"\bscan\(\s*(?:f=)?(\w+)\s*,", text)
+    return found.group(1) if found and found.group(1) in kept.called else ""
+
+
+RULE = Rule(
+    name="rematerialise",
+    looks_for="loops that keep values of all iterations for their backward pass, instead of recomputing them",
+    decides="A differentiated jax.lax.scan keeps more for its backward pass than its carry, and jax.checkpoint would "
+    f"spare at least {_LEAST_SPARED:.0%} of the program's peak. Its temporaries are larger than its arguments and "
+    f"results, at least {_LEAST_BYTES // 2**20} MiB and {_LEAST_OF_LIMIT:.0%} of the device's memory; where that is "
+    f"unknown, {_TIMES_UNLIMITED} times as large and at least {_LEAST_UNLIMITED_BYTES // 2**20} MiB. Layers in a "
+    "Python loop are not looked at: whether XLA recomputes them late enough depends on its scheduler.",
+    source="https://docs.jax.dev/en/latest/gradient-checkpointing.html",
+    look=look,
+    needs=("programs",),
+)

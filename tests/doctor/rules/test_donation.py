@@ -1,0 +1,259 @@
+"""`donation`: what the code replaces is found if donating it spares memory, and a clean program is left alone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import jax
+import pytest
+from gathered_evidence import evidence_of, with_memory
+from shells import Session
+
+import jaxmagic
+from jaxmagic.doctor.analysis.rebinding import replaced_arguments
+from jaxmagic.doctor.record.diagnosis import Diagnosis
+from jaxmagic.doctor.record.evidence import JittedName
+from jaxmagic.doctor.record.finding import RuleFinding
+from jaxmagic.doctor.rules import donation
+
+SETUP = """
+import functools
+import jax, jax.numpy as jnp, numpy as np
+def sgd(params, grads):
+    return jax.tree.map(lambda p, g: p - 0.1 * g, params, grads)
+step = jax.jit(sgd)
+params = {"a": jnp.ones((1000, 1000)), "b": jnp.ones((500, 1000))}
+grads = jax.tree.map(jnp.ones_like, params)
+x = jnp.ones((1000, 1000))
+"""
+
+#: The bytes of `params`.
+PARAMS_BYTES = 6_000_000
+
+
+@pytest.fixture
+def doctor(session: Session) -> Callable[..., list[RuleFinding]]:
+    """Runs a cell under ``%%jaxdoctor`` and returns what the rule found."""
+    session.run(SETUP)
+
+    def run(cell: str, setup: str = "") -> list[RuleFinding]:
+        session.run(setup)
+        session.run(f"%%jaxdoctor --only donation\n{cell}")
+        diagnosis = jaxmagic.history()[-1]
+        assert isinstance(diagnosis, Diagnosis)
+        assert diagnosis.looked == ("donation",), diagnosis.notes
+        return list(diagnosis.findings)
+
+    return run
+
+
+def peak_bytes(function: Any, *args: Any) -> int:
+    need = function.lower(*args).compile().memory_analysis()
+    sums = need.argument_size_in_bytes + need.output_size_in_bytes + need.temp_size_in_bytes
+    return int(sums - need.alias_size_in_bytes)
+
+
+def test_replaced_argument_is_found_and_its_cost_is_the_compilers(
+    doctor: Callable[..., list[RuleFinding]], session: Session
+) -> None:
+    (found,) = doctor("params = step(params, grads)")
+    assert found.cost_bytes == PARAMS_BYTES
+    assert found.code == 'step = jax.jit(sgd, donate_argnames="params")'
+    assert (found.line, found.source) == ("cell 3:3", "def sgd(params, grads):")
+    names: dict[str, Any] = session.shell.user_ns
+    before = peak_bytes(jax.jit(names["sgd"]), names["params"], names["grads"])
+    session.run(found.code)
+    assert before - peak_bytes(names["step"], names["params"], names["grads"]) == found.cost_bytes
+    assert doctor("params = step(params, grads)") == []
+
+
+def test_decorated_function_in_a_loop_is_found(doctor: Callable[..., list[RuleFinding]]) -> None:
+    setup = """
+state = (params, 0)
+@jax.jit
+def update(state, grads):
+    return (sgd(state[0], grads), state[1] + 1), 1.0
+"""
+    (found,) = doctor("for _ in range(3):\n    state, norm = update(state, grads)\n    print(norm)", setup)
+    assert found.cost_bytes == PARAMS_BYTES + 4
+    assert found.code == (
+        'import functools\n\n@functools.partial(jax.jit, donate_argnames="state")\ndef update(state, grads):'
+    )
+
+
+def test_options_of_the_decorator_stay(doctor: Callable[..., list[RuleFinding]]) -> None:
+    (found,) = doctor(
+        "x = scaled(x, times=3)",
+        '@functools.partial(jax.jit, static_argnames="times")\ndef scaled(y, times):\n    return y * times',
+    )
+    assert found.code == (
+        '@functools.partial(jax.jit, static_argnames="times", donate_argnames="y")\ndef scaled(y, times):'
+    )
+
+
+def test_row_that_is_set_is_found(doctor: Callable[..., list[RuleFinding]]) -> None:
+    (found,) = doctor("x = set_row(x)", "set_row = jax.jit(lambda y: y.at[5].set(0))")
+    assert found.cost_bytes == 4_000_000
+    assert found.code is None  # a lambda has no name
+
+
+def test_replacement_in_a_later_statement_is_found(doctor: Callable[..., list[RuleFinding]]) -> None:
+    (found,) = doctor("new = step(params, grads=grads)\nparams = new")
+    assert found.cost_bytes == PARAMS_BYTES
+
+
+def test_state_of_optax_is_found(doctor: Callable[..., list[RuleFinding]]) -> None:
+    pytest.importorskip("optax")
+    (found,) = doctor(
+        "params, state = update(params, state, grads)",
+        """
+import optax
+adam = optax.adam(1e-3)
+state = adam.init(params)
+@jax.jit
+def update(params, state, grads):
+    changes, state = adam.update(grads, state)
+    return optax.apply_updates(params, changes), state
+""",
+    )
+    assert found.cost_bytes is not None
+    assert 0.8 * 3 * PARAMS_BYTES <= found.cost_bytes <= 3 * PARAMS_BYTES + 4
+    assert 'donate_argnames=("params", "state")' in str(found.code)
+
+
+def test_state_of_flax_is_found(doctor: Callable[..., list[RuleFinding]]) -> None:
+    pytest.importorskip("flax")
+    pytest.importorskip("optax")
+    (found,) = doctor(
+        "state = train(state, x[:8])",
+        """
+import flax.linen as nn, optax
+from flax.training.train_state import TrainState
+model = nn.Dense(1000)
+state = TrainState.create(apply_fn=model.apply, params=model.init(jax.random.key(0), x), tx=optax.sgd(0.1, 0.9))
+@jax.jit
+def train(state, batch):
+    grads = jax.grad(lambda params: state.apply_fn(params, batch).mean())(state.params)
+    return state.apply_gradients(grads=grads)
+""",
+    )
+    assert found.cost_bytes is not None
+    assert 0.95 * 4_000_000 <= found.cost_bytes <= 4_000_000
+
+
+@pytest.mark.parametrize(
+    ("cell", "setup"),
+    [
+        ("new = step(params, grads)", ""),  # may be used in the next cell
+        ("old = params; params = step(params, grads)", ""),
+        ("for _ in range(3):\n    params = step(params, grads)\n    kept.append(params)", "kept = []"),
+        ("params, old = step(params, grads), params", ""),
+        ("params = step(params, grads)", "step = jax.jit(sgd, donate_argnums=0)"),
+        ("x = f(x)", "f = jax.jit(lambda y: y @ y.T)"),  # is read until the end
+        ("x = f(x)", "f = jax.jit(lambda y: y.T + 1)"),
+        ("x = f(x)", "f = jax.jit(lambda y: jnp.sort(y, 0))"),
+        ("x, y = f(x, y)", "y = x + 1; f = jax.jit(lambda x, y: (y + 1, x + 1))"),
+        ("x = f(x)", "f = jax.jit(lambda y: y.astype(jnp.bfloat16))"),
+        ("x = f(x)", "f = jax.jit(lambda y: y[:5])"),
+        ("x = f(x)", "x = x[:100]; f = jax.jit(lambda y: y + 1)"),  # 0.4 MB
+        ("params = step(params, grads)", "params = {'a': x, 'b': x}; grads = {'a': x, 'b': x}"),  # donated twice
+        ("def f(params):\n    params = step(params, grads)\nf(params)", ""),
+        ("grads = f(params)", "f = jax.jit(jax.grad(lambda p: (p['a'].sum() + p['b'].sum()) ** 2))"),
+    ],
+)
+def test_clean_programs_are_left_alone(doctor: Callable[..., list[RuleFinding]], cell: str, setup: str) -> None:
+    assert doctor(cell, setup) == []
+
+
+def test_diagnose_does_not_guess_what_is_used_afterwards() -> None:
+    assert jaxmagic.diagnose(jax.jit(lambda x: x + 1), jax.numpy.ones((1000, 1000)), only=["donation"]).findings == ()
+
+
+@pytest.mark.filterwarnings("ignore:Some donated buffers")
+@pytest.mark.parametrize(
+    ("result", "reason"),
+    [
+        ("y.sum()", "No result has the type f32[1000,1000]."),
+        (
+            "y.astype(jnp.bfloat16)",
+            "The argument is f32[1000,1000], the result with these dimensions is bf16[1000,1000].",
+        ),
+    ],
+)
+def test_donation_in_vain_is_found(doctor: Callable[..., list[RuleFinding]], result: str, reason: str) -> None:
+    (found,) = doctor("out = f(x)", f"f = jax.jit(lambda y: {result}, donate_argnums=0)")
+    assert str(found.found) == "<lambda> donates y, 3.81 MiB, and no result takes that memory."
+    assert [str(each) for each in found.evidence] == [reason]
+    assert found.cost_bytes is None
+
+
+@pytest.mark.filterwarnings("ignore:Some donated buffers")
+def test_donation_in_vain_of_little_is_left_alone(doctor: Callable[..., list[RuleFinding]]) -> None:
+    assert doctor("out = f(x[:100])", "f = jax.jit(lambda y: y.sum(), donate_argnums=0)") == []
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "state = step(*states)",
+        "state = step((state, 1))",
+        "state = step(**states)",
+        "state = other(state)",
+        "state: int = 3",
+        "states[i] = step(states[i])",
+        "state = step(state) + step(state)",
+        "state = step(state); lambda: state",
+        "state['p'] = step(state)",
+        "new = step(state)\nif late:\n    state = new",
+        "state",
+        "state = step(state",
+    ],
+)
+def test_arguments_that_may_be_used_are_left_alone(code: str) -> None:
+    assert list(replaced_arguments(code, {"step"})) == []
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "state = step(state)",
+        "state, loss = step(state, x)",
+        "*rest, state = step(state, x)",
+        "state = step(state['p'])",
+        "self.state = step(self.state)",
+        "states[0] = step(states[0])",
+        "state = step(state)[0]",
+        "for x in data:\n    state = step(state, x)\n    print(f'{state.loss}', float(state.loss))",
+        "while True:\n    with mesh:\n        state = step(state)",
+    ],
+)
+def test_replaced_arguments_are_seen(code: str) -> None:
+    (found,) = replaced_arguments(code, {"step"})
+    assert list(found.positions) == [0]
+
+
+@pytest.mark.parametrize(
+    ("elements", "argument_bytes", "found"),
+    [(2**18, 2**20, 1), (2**18 - 1, 2**20, 0), (2**18, 49 * 2**20, 1), (2**18, 50 * 2**20, 0)],
+)
+def test_least_memory_that_counts(elements: int, argument_bytes: int, found: int) -> None:
+    def step(x: jax.Array) -> jax.Array:
+        return x + 1
+
+    evidence = with_memory(evidence_of(jax.jit(step), jax.numpy.ones(elements)), argument_bytes=argument_bytes)
+    assert evidence.programs is not None
+    location = evidence.programs[0].location
+    assert location is not None
+    jitted = JittedName(name="step", function="step", location=location)
+    assert len(list(donation.look(replace(evidence, code="x = step(x)", jitted=(jitted,))))) == found
+
+
+def test_other_function_of_the_same_name_is_left_alone() -> None:
+    def step(x: jax.Array) -> jax.Array:
+        return x + 1
+
+    evidence = evidence_of(jax.jit(step), jax.numpy.ones(2**18))
+    other = JittedName(name="step", function="step", location="elsewhere.py:1")
+    assert list(donation.look(replace(evidence, code="x = step(x)", jitted=(other,)))) == []

@@ -1,0 +1,37 @@
+"""Gathers the evidence about a call as `jaxmagic.diagnose` does, for tests that change a number in it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+from jaxmagic.doctor.capture.examination import Examination
+from jaxmagic.doctor.record.evidence import Evidence
+
+
+def evidence_of(function: Callable[..., Any], *args: Any) -> Evidence:
+    """Call a function a few times, and return what a rule would see."""
+    gathered: list[Evidence] = []
+
+    def keep(evidence: Evidence) -> tuple[tuple[Any, ...], tuple[str, ...], tuple[Any, ...]]:
+        gathered.append(evidence)
+        return (), (), ()
+
+    watch = Examination(keep)
+    watch.start()
+    try:
+        for _ in watch.runs():
+            watch.result = function(*args)
+            watch.returned(watch.result)
+        watch.stop()
+    finally:
+        watch.cancel()
+    return gathered[0]
+
+
+def with_memory(evidence: Evidence, **sizes: int) -> Evidence:
+    """Change the sizes of the only program."""
+    assert evidence.programs is not None
+    (program,) = evidence.programs
+    return replace(evidence, programs=(replace(program, executable=replace(program.executable, **sizes)),))
