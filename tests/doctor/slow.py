@@ -13,13 +13,13 @@ from jax import lax
 
 Program = tuple[Callable[..., Any], tuple[Any, ...]]
 
-#: By name: the rule of the first finding, and how the program is made.
-PROGRAMS: dict[str, tuple[str, Callable[[], Program]]] = {}
+#: By name: the rules that may find it, and how the program is made.
+PROGRAMS: dict[str, tuple[tuple[str, ...], Callable[[], Program]]] = {}
 
 
-def found_by(rule: str) -> Callable[[Callable[[], Program]], Callable[[], Program]]:
+def found_by(*rules: str) -> Callable[[Callable[[], Program]], Callable[[], Program]]:
     def program(make: Callable[[], Program]) -> Callable[[], Program]:
-        PROGRAMS[make.__name__] = (rule, make)
+        PROGRAMS[make.__name__] = (rules, make)
         return make
 
     return program
@@ -115,7 +115,7 @@ def captured_dataset() -> Program:
     return score, (normal(1000, seed=1),)
 
 
-@found_by("host-wait")
+@found_by("host-wait", "dispatch-bound")  # small programs are done when they return
 def host_wait_per_step() -> Program:
     @jax.jit
     def step(w: Any, x: Any) -> Any:
@@ -144,7 +144,7 @@ def numpy_batches() -> Program:
     return run, (np.ones((2000, 2000), np.float32),)
 
 
-@found_by("not-jitted")
+@found_by("not-jitted", "dispatch-bound")
 def vmap_of_jit_per_call() -> Program:
     @jax.jit
     def distance(a: Any, b: Any) -> Any:
@@ -156,10 +156,39 @@ def vmap_of_jit_per_call() -> Program:
     return run, (normal(40, 8),)
 
 
-@found_by("layout")
-def sort_per_step() -> Program:
-    @jax.jit
-    def trimmed(x: Any) -> Any:
-        return lax.fori_loop(0, 5, lambda _, x: jnp.sort(x * 1.001, axis=0), x).mean()
+@found_by("precision")
+def double_precision_that_crept_in() -> Program:
+    weights = np.linspace(0.0, 1.0, 2000)  # NumPy's own dtype
 
-    return trimmed, (normal(100_000, 4),)
+    @jax.jit
+    def loss(x: Any) -> Any:
+        return (jnp.tanh(x * weights) ** 3).sum()
+
+    return loss, (normal(2000, 2000).astype(jnp.float32),)
+
+
+@found_by("recompile")
+def static_argument_that_varies() -> Program:
+    @partial(jax.jit, static_argnames="scale")
+    def scaled(x: Any, scale: float) -> Any:
+        return jnp.tanh(x * scale).sum()
+
+    steps = iter(range(10**6))
+
+    def run(x: Any) -> Any:
+        return sum(scaled(x, scale=1.0 + next(steps)) for _ in range(4))
+
+    return run, (normal(64, 64),)
+
+
+@found_by("rematerialise")
+def scan_that_keeps_everything() -> Program:
+    def layer(x: Any, w: Any) -> Any:
+        for _ in range(4):
+            x = jnp.sin(x @ w) + jnp.cos(x)
+        return x, None
+
+    def loss(ws: Any, x: Any) -> Any:
+        return (lax.scan(layer, x, ws)[0] ** 2).sum()
+
+    return jax.jit(jax.grad(loss)), (normal(12, 128, 128) / 11, normal(8192, 128))

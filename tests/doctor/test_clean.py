@@ -8,6 +8,8 @@ import jaxmagic
 
 from .clean import PROGRAMS
 
+pytestmark = pytest.mark.long
+
 
 def test_there_are_forty_of_them() -> None:
     assert len(PROGRAMS) >= 40

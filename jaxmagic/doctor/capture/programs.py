@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
@@ -20,6 +21,7 @@ from ...xla.lines.callers import with_own_callers
 from ...xla.read_hlo import read_module
 from ..record.evidence import CapturedArray, EquationCount, Program
 from .frames import known
+from .host_lines import place_of
 from .repetition import described_lines, repeated_places
 
 #: The most programs whose instructions are read.
@@ -34,12 +36,14 @@ class _Seen(NamedTuple):
         jaxpr: its jaxpr; ``None`` if unknown.
         code: the code of its function; ``None`` if unknown.
         donated: the numbers of the parameters that the call donates.
+        called_at: the user's line that ran it first; ``None`` if there is none on the stack.
     """
 
     captured: Captured
     jaxpr: Any = None
     code: CodeType | None = None
     donated: tuple[int, ...] = ()
+    called_at: Frame | None = None
 
 
 def watch() -> executed_programs.watch:
@@ -51,7 +55,13 @@ def _seen(origin: executed_programs.Origin | None) -> _Seen:
     if origin is None:
         return _Seen(NOTHING)
     code = getattr(_innermost(origin.function), "__code__", None)
-    return _Seen(captured(origin), origin.jaxpr, code if type(code) is CodeType else None, origin.donated)
+    return _Seen(
+        captured=captured(origin),
+        jaxpr=origin.jaxpr,
+        code=code if type(code) is CodeType else None,
+        donated=origin.donated,
+        called_at=place_of(sys._getframe(1))[0],
+    )
 
 
 def _innermost(function: Any) -> Any:
@@ -104,6 +114,7 @@ def _described(about: _Seen, executable: Executable, module: HloModule | None, n
         eager=place is not None and _is_jaxs(place),
         repeated_lines=None if jaxpr is None or code is None else described_lines(repeated_places(jaxpr, code)),
         donated=about.donated,
+        called_at=known(about.called_at),
     )
 
 

@@ -102,6 +102,7 @@ class Program:
         eager: whether it is a single operation outside ``jit``.
         repeated_lines: the user's lines from which many equations come; ``None`` if unknown.
         donated: the numbers of the parameters that the call donates.
+        called_at: the user's line whose call ran it first; ``None`` if unknown.
     """
 
     executable: Executable
@@ -114,6 +115,7 @@ class Program:
     eager: bool = False
     repeated_lines: tuple[RepeatedLine, ...] | None = None
     donated: tuple[int, ...] = ()
+    called_at: Frame | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

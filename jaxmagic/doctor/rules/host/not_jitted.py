@@ -51,9 +51,15 @@ def look(evidence: Evidence) -> Iterator[RuleFinding]:
         source=source_at(line),
         cost_ns=cost_ns,
         basis="estimated",
-        remedy=note("doctor.not_jitted_remedy", way=way, function="" if line is None else line.function),
+        remedy=note("doctor.not_jitted_remedy", way=way, function=_function(line)),
         code=code,
     )
+
+
+def _function(line: Frame | None) -> str:
+    """Return the name of the function that has a line; empty if it is in none."""
+    function = None if line is None else function_around(line)
+    return "" if function is None else function.name
 
 
 def _line(calls: list[Dispatch], evidence: Evidence) -> Frame | None:

@@ -13,6 +13,7 @@ from ....records.cell_names import text_of
 from ...record.evidence import Evidence, Program
 
 Loop = ast.For | ast.While
+_COMPREHENSIONS = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
@@ -64,6 +65,14 @@ def loop_around(line: Frame) -> Loop | None:
     return found
 
 
+def is_comprehended(line: Frame, name: str) -> bool:
+    """Return whether the statement of a line calls a function of this name in a comprehension."""
+    statement = around(line)[-1:]
+    loops = (each for node in statement for each in ast.walk(node) if isinstance(each, _COMPREHENSIONS))
+    inside = (each for loop in loops for each in ast.walk(loop) if isinstance(each, ast.Call))
+    return any(ast.unparse(each.func).split(".")[-1] == name for each in inside)
+
+
 def function_around(line: Frame) -> Function | None:
     """Return the innermost function that has the line."""
     return next((each for each in reversed(around(line)) if isinstance(each, Function)), None)
@@ -88,14 +97,15 @@ def site_of(name: str, programs: Sequence[Program], evidence: Evidence) -> Frame
     Args:
         name: the name of the function.
         programs: its programs.
-        evidence: the line is known from where they were traced, or else from the functions in which the
-            host was sampled.
+        evidence: the line is known from where they were traced, or else from the functions in which the host was
+            sampled or which ran them first.
     """
     sites = {_traced_at(each, evidence) for each in programs}
     if len(sites) == 1 and (site := sites.pop()) is not None:
         return site
-    sampled = {site for each in evidence.host or () if each.line is not None for site in _calls_near(each.line, name)}
-    return sampled.pop() if len(sampled) == 1 else None
+    lines = [each.line for each in evidence.host or ()] + [each.called_at for each in programs]
+    near = {site for each in lines if each is not None for site in _calls_near(each, name)}
+    return near.pop() if len(near) == 1 else None
 
 
 def _traced_at(program: Program, evidence: Evidence) -> Frame | None:

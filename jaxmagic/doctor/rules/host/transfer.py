@@ -12,7 +12,7 @@ from ...record.finding import RuleFinding
 from ..rule import Rule, source_at
 from .dispatch_bound import programs_named
 from .host_time import LEAST_SHARE, SEVERAL, host_time, jitted_calls, matters
-from .syntax import around, assigned, function_around, loop_around, site_of
+from .syntax import around, assigned, function_around, is_comprehended, loop_around, site_of
 
 #: Less than this per run is no finding.
 _LEAST_BYTES = 2**20
@@ -57,8 +57,7 @@ def look(evidence: Evidence) -> Iterator[RuleFinding]:
 def _given(call: Dispatch, evidence: Evidence) -> Iterator[tuple[Frame, list[Input]]]:
     """Yield the line that calls a function in a loop, and the NumPy arrays that it always gives to it."""
     line = site_of(call.name, programs_named(call.name, evidence), evidence)
-    loop = None if line is None else loop_around(line)
-    if line is None or loop is None:
+    if line is None or not (loop_around(line) or is_comprehended(line, call.name)):
         return
     scope = function_around(line) or around(line)[0]
     changed = assigned(scope)

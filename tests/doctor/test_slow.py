@@ -1,0 +1,44 @@
+"""Slow programs of the kind that people post: found, and faster with the remedy where it can be applied."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax
+import pytest
+
+import jaxmagic
+
+from .slow import PROGRAMS
+
+pytestmark = [pytest.mark.clock, pytest.mark.long]
+
+#: Programs for which the remedy is not mechanical, or changes what the code computes.
+NOT_TRIED = ("growing_sequence", "unrolled_rnn", "static_argument_that_varies")
+
+
+@pytest.fixture(autouse=True)
+def double_precision(request: pytest.FixtureRequest) -> Any:
+    """Allow double precision where that is what is wrong."""
+    before = jax.config.jax_enable_x64
+    jax.config.update("jax_enable_x64", "double" in request.node.name)
+    yield
+    jax.config.update("jax_enable_x64", before)
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_what_is_slow_is_found_and_its_remedy_holds(name: str) -> None:
+    rules, make = PROGRAMS[name]
+    run, arguments = make()
+    options = {"repeat": True} if name == "static_argument_that_varies" else {}
+    found = jaxmagic.diagnose(run, *arguments, verify=True, budget_s=5, **options)
+    findings = [each for each in found.findings if each.rule in rules]
+    assert findings, str(found)
+    assert {each.rule for each in found.findings} <= {*rules, "compile-time"}, str(found)
+    verified = findings[0].verified
+    assert verified is not None
+    assert verified.outputs_agree is not False
+    if name in NOT_TRIED or "dispatch-bound" in rules:
+        assert verified.speedup is None
+    else:
+        assert verified.survives, str(found)
