@@ -35,16 +35,16 @@ def newest(session: nox.Session) -> None:
     """Python 3.13 with the newest of everything: the tests that depend on JAX, the shell or stored records.
 
     The contracts ensure that the other rooms depend on none of them; ``make test`` and `colab` run those.
-    `ecosystem`, which has the same JAX and the libraries, runs the planted lines.
+    `ecosystem`, which has the same JAX and the libraries, runs the planted lines and the rules of diagnoses.
     """
-    run_tests(session, rooms=[*MEETING_JAX, *RECORDS], but=[PLANTED, *DOCUMENTS])
+    run_tests(session, rooms=[*MEETING_JAX, *RECORDS], but=[PLANTED, *DIAGNOSING, *DOCUMENTS])
 
 
 @nox.session(python="3.13")
 def ecosystem(session: nox.Session) -> None:
-    """Ten programs on the newest JAX and its most used libraries, under every magic."""
+    """Ten programs on the newest JAX and its most used libraries, under every magic; rules find what libraries do."""
     install(session, *LIBRARIES, show=LIBRARIES)
-    tests = "tests/ecosystem", PLANTED
+    tests = "tests/ecosystem", PLANTED, *DIAGNOSING
     session.run("pytest", "-n", "auto", *tests, *session.posargs, env={"JAXMAGIC_ECOSYSTEM": "1"})
 
 
@@ -59,6 +59,9 @@ MEETING_JAX = (
     "magics",
     "records",
     "comparison/magic",
+    "doctor/rules",
+    "doctor/analysis",
+    "doctor/verbs",
     *(f"{each}/test_*.py" for each in SUBJECTS),
 )
 MEETING_PEOPLE = ("*/report", "report", "drawing", "progress", "*/live_view")
@@ -72,6 +75,9 @@ LIBRARIES = ("flax", "optax", "equinox", "diffrax", "numpyro", "blackjax", "opti
 
 #: Programs with a planted slow line, some of which use libraries.
 PLANTED = "tests/profiling/test_planted_lines.py"
+
+#: Programs that rules find something in, and errors that are explained, some of which use libraries.
+DIAGNOSING = "tests/doctor/rules", "tests/doctor/capture/failures"
 
 #: Tests of the claims in the documents, which take minutes.
 DOCUMENTS = "tests/test_notebooks.py", "tests/test_promises.py", "tests/test_readme.py"

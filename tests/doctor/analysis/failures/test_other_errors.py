@@ -268,11 +268,11 @@ def test_pytrees_that_differ(line: str, first: str, other: str) -> None:
 
 def test_out_of_memory_lists_what_is_alive() -> None:
     cell = Cell("""
-        activations = jnp.ones((1000, 250))
+        activations = jnp.ones((4000, 4000))  # larger than what other tests hold
         jnp.ones((10**13,)).block_until_ready()  # here
     """)
     assert cell.finding.line == cell.here
-    assert "activations f32[1000,250]" in cell.said
+    assert "activations f32[4000,4000]" in cell.said
     assert "donate" in cell.said
 
 
