@@ -232,4 +232,33 @@ def test_a_notebook_is_kept_without_outputs(path: Path) -> None:
 
 
 def test_each_notebook_has_a_test_of_its_own() -> None:
-    assert [path.stem for path in NOTEBOOKS] == ["compare", "memory", "profile", "quickstart"]
+    assert [path.stem for path in NOTEBOOKS] == ["compare", "doctor", "memory", "profile", "quickstart"]
+
+
+#: And that of ``doctor.ipynb``.
+DIAGNOSES = """
+rules = [{each.rule for each in found.findings if each.rule != "compile-time"} for found in
+         (first, second, third, fourth, fifth)]
+assert rules[0] - {"not-jitted"} == {"recompile", "unrolled-loop"}, rules  # eager operations are hidden by compiling
+assert rules[1:] == [{"not-jitted"}, {"donation"}, {"captured-constant"}, set()], rules
+
+# Trying the remedy gained what the finding promised, and computed the same.
+tried = second.findings[0]
+assert tried.verified.outputs_agree and tried.verified.low > 1
+assert tried.verified.before_ns - tried.verified.after_ns > tried.cost_ns / 2
+assert before.wall_ns > 5 * after.wall_ns
+
+# Donating spares what was promised, by the compiler's own count.
+spared = third.findings[0]
+assert 0.9 < (spared.verified.before_bytes - spared.verified.after_bytes) / spared.cost_bytes < 1.1
+assert fourth.findings[0].cost_bytes == table.nbytes
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.long
+def test_the_training_script_becomes_fast_in_five_findings() -> None:
+    document = executed("doctor", then=DIAGNOSES)
+    reports = [each for cell in document.cells if "%jaxdoctor" in cell.source for each in shown(cell)]
+    assert len(reports) == 5
+    assert all(html for _, html in reports)

@@ -256,7 +256,7 @@ class Evidence:
     @property
     def run_ns(self) -> int:
         """Wall time of a run: the median of the timed ones that compiled nothing, or of all, or else the first."""
-        return self.last.wall_ns
+        return self.typical.wall_ns
 
     @property
     def repeated(self) -> bool:
@@ -264,7 +264,7 @@ class Evidence:
         return self.observed is not self.first
 
     @property
-    def last(self) -> Timing:
+    def typical(self) -> Timing:
         """The run that :attr:`run_ns` is the time of; what compiles in it compiles again and again."""
         runs = [each for each in self.timed if not each.compilations] or list(self.timed) or [self.first]
         by_time = sorted(runs, key=lambda each: each.wall_ns)

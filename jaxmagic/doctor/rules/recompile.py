@@ -53,7 +53,7 @@ def look(evidence: Evidence) -> Iterator[RuleFinding]:
     later = [evidence.observed, *evidence.timed] if evidence.repeated else []
     functions = [{_function(each) for each in run.compilations if _counts(each)} for run in later]
     always = set.intersection(*functions) if functions else set()
-    again = [each for each in evidence.last.compilations if _counts(each) and _function(each) in always]
+    again = [each for each in evidence.typical.compilations if _counts(each) and _function(each) in always]
     for group in _grouped(again):
         cost_ns = _median_ns(group, later)
         if is_worth_it(cost_ns, evidence):

@@ -111,8 +111,8 @@ def test_the_evidence_of_a_clean_call(seen: list[Evidence]) -> None:
     jaxmagic.diagnose(step, {"w": jnp.ones((4, 4))}, jnp.ones(4))
     (evidence,) = seen
     assert evidence.repeated
-    assert evidence.last in evidence.timed
-    assert not evidence.last.compilations
+    assert evidence.typical in evidence.timed
+    assert not evidence.typical.compilations
     assert [(each.path, each.type) for each in evidence.inputs if each.kind == "jax array"][:2] == [
         ("batch", "float32[4]"),
         ("params['w']", "float32[4,4]"),

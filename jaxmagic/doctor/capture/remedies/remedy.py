@@ -87,9 +87,13 @@ def names_given(finding: RuleFinding) -> list[str]:
 
 def calls_in_advice(finding: RuleFinding, called: str) -> list[ast.Call]:
     """Return the calls of functions with a name, such as ``"device_put"``, in the code that a finding recommends."""
-    try:
-        tree = ast.parse(finding.code or "")
-    except (SyntaxError, ValueError):
+    for body in ("", "\n    ..."):  # the code may end in the first line of a function
+        try:
+            tree = ast.parse(f"{finding.code or ''}{body}")
+            break
+        except (SyntaxError, ValueError):
+            continue
+    else:
         return []
     calls = [each for each in ast.walk(tree) if isinstance(each, ast.Call)]
     return [each for each in calls if re.search(rf"(^|\.){called}$", ast.unparse(each.func))]
