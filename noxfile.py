@@ -79,6 +79,9 @@ PLANTED = "tests/profiling/test_planted_lines.py"
 #: Programs that rules find something in, and errors that are explained, some of which use libraries.
 DIAGNOSING = "tests/doctor/rules", "tests/doctor/capture/failures"
 
+#: Forty clean programs, and slow ones whose remedies are tried.
+PROGRAMS = "tests/doctor/test_clean.py", "tests/doctor/test_slow.py"
+
 #: Tests of the claims in the documents, which take minutes.
 DOCUMENTS = "tests/test_notebooks.py", "tests/test_promises.py", "tests/test_readme.py"
 
@@ -166,6 +169,20 @@ def run_tests(session: nox.Session, *pins: str, rooms: Sequence[str] = (), but: 
     fewer = ["-m", "not browser and not long", "--hypothesis-profile", "few"]
     left_out = [f"--ignore={each}" for each in but]
     session.run("pytest", "-n", "auto", *fewer, *left_out, *chosen, *session.posargs)
+
+
+@nox.session(python="3.12", tags=["suites"], default=False)
+def diagnosed_oldest(session: nox.Session) -> None:
+    """Clean and slow programs under ``%jaxdoctor`` on the oldest JAX that is supported."""
+    install(session, *COLAB)
+    session.run("pytest", *PROGRAMS, *session.posargs)
+
+
+@nox.session(python="3.13", tags=["suites"], default=False)
+def diagnosed_newest(session: nox.Session) -> None:
+    """Clean and slow programs under ``%jaxdoctor`` on the newest JAX."""
+    install(session)
+    session.run("pytest", *PROGRAMS, *session.posargs)
 
 
 def install(session: nox.Session, *pins: str, show: Sequence[str] = ()) -> None:

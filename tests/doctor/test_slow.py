@@ -43,7 +43,10 @@ def test_what_is_slow_is_found_and_its_remedy_holds(name: str) -> None:
     verified = findings[0].verified
     assert verified is not None
     assert verified.outputs_agree is not False
-    if name in NOT_TRIED or "dispatch-bound" in rules:
+    without_lines = (
+        rules == ("rematerialise",) and findings[0].code is None
+    )  # JAX 0.7 does not tell the loop's function
+    if name in NOT_TRIED or "dispatch-bound" in rules or without_lines:
         assert verified.speedup is None
     else:
         assert verified.survives, str(found)
