@@ -43,9 +43,7 @@ def test_what_is_slow_is_found_and_its_remedy_holds(name: str) -> None:
     verified = findings[0].verified
     assert verified is not None
     assert verified.outputs_agree is not False
-    without_lines = (
-        rules == ("rematerialise",) and findings[0].code is None
-    )  # JAX 0.7 does not tell the loop's function
+    without_lines = rules == ("rematerialise",) and findings[0].code is None  # as on JAX 0.7
     if name in NOT_TRIED or "dispatch-bound" in rules or without_lines:
         assert verified.speedup is None
     else:
