@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from fabricate import hlo
 from fabricate.profiling import MS, operation, use
 
 from jaxmagic.doctor.record.evidence import Dispatch, Evidence, HostShare, HostUse, HostWait, Input, Program
@@ -16,6 +17,7 @@ from jaxmagic.memory_use.record.memory_profile import Executable
 from jaxmagic.profiling.record.profile import Profile
 from jaxmagic.records.call_stack import Frame
 from jaxmagic.timing.record import Timing
+from jaxmagic.xla.hlo import HloModule, Sharded
 
 RUN_NS = 100 * MS
 
@@ -162,6 +164,62 @@ class TestCalls:
         assert sum(each.cost_ns or 0 for each in both) == pytest.approx(50 * MS)
 
 
+class TestLineOfOperations:
+    """Lines 4 and 5 of `source` are in its loop, line 2 and 6 beside it."""
+
+    @pytest.fixture
+    def found_line(
+        self, evidence: Any, executable: Any, timing: Any, compilation: Any, source: str
+    ) -> Callable[..., str | None]:
+        def find(*traced_at: int, compiled: int = 1, samples: int = 0, tracing_ns: int = 1) -> str | None:
+            programs = []
+            for number in traced_at:
+                stack = (Frame(function="train", file=source, line=number),)
+                module = hlo.module(hlo.instruction("sine", stack=stack), name="jit_sin")
+                programs.append(replace(program("sin", executable, eager=True), module=module))
+            host = HostShare(
+                line=Frame(function="train", file=source, line=4), called="jax.numpy.sin", samples=samples
+            )
+            made = compilation(function="sin", eager=True, tracing_ns=tracing_ns)
+            (found,) = not_jitted.look(
+                evidence(
+                    (calls("sin", 100, 20 * MS),),
+                    programs=tuple(programs),
+                    first=timing(compilations=(made,) * compiled),
+                    host=(host,) if samples else (),
+                )
+            )
+            return found.line and found.line.rpartition(":")[2]
+
+        return find
+
+    def test_is_the_one_for_which_they_were_compiled(self, found_line: Callable[..., str | None]) -> None:
+        assert found_line(5) == "5"
+        assert found_line(5, 5, compiled=2) == "5"
+
+    def test_is_unknown_if_one_of_them_was_compiled_for_other_code(
+        self, found_line: Callable[..., str | None]
+    ) -> None:
+        assert found_line(5, 5, compiled=1) is None
+        assert found_line(5, compiled=0) is None
+
+    def test_is_unknown_if_one_was_traced_for_other_code(self, found_line: Callable[..., str | None]) -> None:
+        assert found_line(5, tracing_ns=0) is None
+
+    def test_is_unknown_if_several_lines_call_them(self, found_line: Callable[..., str | None]) -> None:
+        assert found_line(4, 5, compiled=2) is None
+
+    def test_is_not_one_beside_the_loop_that_may_call_them_as_well(
+        self, found_line: Callable[..., str | None]
+    ) -> None:
+        assert found_line(2) is None
+        assert found_line(6) is None
+
+    def test_is_the_sampled_one_where_there_are_samples(self, found_line: Callable[..., str | None]) -> None:
+        assert found_line(2, samples=3) == "4"
+        assert found_line(5, samples=2) == "5"
+
+
 class TestInput:
     def shares(self, source: str, line: int, samples: int, called: str = "") -> tuple[HostShare, ...]:
         return (HostShare(line=Frame(function="train", file=source, line=line), called=called, samples=samples),)
@@ -191,8 +249,6 @@ class TestTransfer:
     def test_borders(
         self, evidence: Any, executable: Any, source: str, size_bytes: int, pending_ns: int, puts: int, found: bool
     ) -> None:
-        from jaxmagic.xla.hlo import HloModule, Sharded
-
         module = HloModule(
             name="jit_step",
             instructions={},
