@@ -157,6 +157,25 @@ class TestCalls:
         assert [each.cost_ns for each in found] == ([] if cost_ns is None else [pytest.approx(cost_ns)])
         assert not list(not_jitted.look(evidence((calls("step", count, exposed_ns, **changes),), programs=known)))
 
+    def test_calls_of_different_shapes_cannot_become_rounds_of_a_scan(self, evidence: Any, executable: Any) -> None:
+        def known(*shapes: str) -> tuple[Program, ...]:
+            step = program("step", executable, eager=False)
+            inputs = [(Sharded(name="x", shape=each, pieces=None),) for each in shapes]
+            return tuple(replace(step, module=hlo.module(name="jit_step", inputs=each)) for each in inputs)
+
+        call = calls("step", 10, 20 * MS)
+        (same,) = dispatch_bound.look(evidence((call,), programs=known("f32[8]", "f32[8]")))
+        assert same.remedy is not None
+        (different,) = dispatch_bound.look(evidence((call,), programs=known("f32[8]", "f32[9]")))
+        assert (different.remedy, different.code, different.cost_ns) == (None, None, same.cost_ns)
+
+    def test_calls_of_several_functions_with_one_name_are_not_added_up(self, evidence: Any, executable: Any) -> None:
+        one = replace(program("<lambda>", executable, eager=False), location="cell 2:1")
+        other = replace(one, location="cell 2:5")
+        call = calls("<lambda>", 10, 20 * MS)
+        assert list(dispatch_bound.look(evidence((call,), programs=(one, one))))
+        assert not list(dispatch_bound.look(evidence((call,), programs=(one, other))))
+
     def test_costs_do_not_add_up_to_more_than_the_idle_time(self, evidence: Any, executable: Any) -> None:
         known = (program("sin", executable, eager=True), program("step", executable, eager=False))
         made = evidence((calls("sin", 100, 50 * MS), calls("step", 100, 50 * MS)), programs=known)
