@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from ....records.call_stack import Frame
-from ....records.note import note
+from ....records.note import Note, note
 from ...record.evidence import Evidence, HostWait
 from ...record.finding import RuleFinding
 from ..rule import Rule, source_at
@@ -48,9 +48,15 @@ def _waits(waits: tuple[HostWait, ...], idle_ns: float, cost_ns: float) -> RuleF
         evidence=(note("doctor.host_wait_idle", idle_ns=round(idle_ns)), *others),
         cost_ns=None if loop is None else cost_ns,
         basis=None if loop is None else "estimated",
-        remedy=None if loop is None else note("doctor.host_wait_remedy", decides=int(_decides(first.line))),
-        code=None if loop is None or len(waits) > 1 else _code(first.line, loop),
+        remedy=None if loop is None else _remedy(first, first.line),
+        code=None if loop is None or len(waits) > 1 or first.library else _code(first.line, loop),
     )
+
+
+def _remedy(wait: HostWait, line: Frame) -> Note:
+    if wait.library:  # the user keeps no array there that could be read later
+        return note("doctor.host_wait_library", library=wait.library)
+    return note("doctor.host_wait_remedy", decides=int(_decides(line)))
 
 
 def _decides(line: Frame) -> bool:

@@ -96,6 +96,16 @@ class TestWait:
         ours = waits_at(source, 5, library="jaxmagic.timing.capture.stopwatch.Stopwatch.returned")
         assert not list(wait.look(evidence(waited_ns=40 * MS, waits=(ours,))))
 
+    def test_a_wait_of_a_library_cannot_be_moved_behind_the_loop(self, evidence: Any, source: str) -> None:
+        (own,) = wait.look(evidence(waited_ns=40 * MS, waits=(waits_at(source, 5),)))
+        (other,) = wait.look(evidence(waited_ns=40 * MS, waits=(waits_at(source, 5, library="lib.log"),)))
+        assert own.code is not None
+        assert other.code is None
+        assert str(other.remedy) == (
+            "lib.log waits by itself: call it less often, such as once in ten steps, or with several steps in one "
+            "call."
+        )
+
     def test_outside_of_a_loop_the_cost_is_unknown(self, evidence: Any, source: str) -> None:
         (found,) = wait.look(evidence(waited_ns=40 * MS, waits=(waits_at(source, 6),)))
         assert (found.cost_ns, found.basis, found.remedy, found.code) == (None, None, None, None)
