@@ -38,6 +38,8 @@ def look(evidence: Evidence) -> Iterator[RuleFinding]:
         programs = programs_named(call.name, evidence)
         if len({(each.function, each.location) for each in programs}) > 1:
             continue  # the calls are those of several functions with one name
+        if any(each.function is None for each in programs):
+            continue  # a part of a derivative of an eager operation: nobody has jitted or called it as such
         can_loop = len({_shapes(each) for each in programs}) <= 1
         line = site_of(call.name, programs, evidence)
         yield RuleFinding(

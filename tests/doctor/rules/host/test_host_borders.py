@@ -186,6 +186,10 @@ class TestCalls:
         assert list(dispatch_bound.look(evidence((call,), programs=(one, one))))
         assert not list(dispatch_bound.look(evidence((call,), programs=(one, other))))
 
+    def test_parts_of_an_eager_derivative_are_no_calls_of_the_user(self, evidence: Any, executable: Any) -> None:
+        known = (replace(program("dot", executable, eager=False), function=None),)
+        assert not list(dispatch_bound.look(evidence((calls("dot", 10, 20 * MS),), programs=known)))
+
     def test_costs_do_not_add_up_to_more_than_the_idle_time(self, evidence: Any, executable: Any) -> None:
         known = (program("sin", executable, eager=True), program("step", executable, eager=False))
         made = evidence((calls("sin", 100, 50 * MS), calls("step", 100, 50 * MS)), programs=known)
@@ -257,6 +261,10 @@ class TestInput:
     def test_samples_in_an_iterator(self, evidence: Any, source: str, samples: int, cost_ns: Any) -> None:
         found = list(input_bound.look(evidence(host=self.shares(source, 3, samples))))
         assert [each.cost_ns for each in found] == ([] if cost_ns is None else [cost_ns])
+
+    @pytest.mark.parametrize("called", ["concurrent.futures._base.Future.result", "queue.Queue.get"])
+    def test_data_that_another_thread_loads_is_not_loaded_here(self, evidence: Any, source: str, called: str) -> None:
+        assert not list(input_bound.look(evidence(host=self.shares(source, 3, 50, called))))
 
     def test_other_lines_are_no_input(self, evidence: Any, source: str) -> None:
         assert not list(input_bound.look(evidence(host=self.shares(source, 4, 50))))
