@@ -106,6 +106,29 @@ class TestWait:
             "call."
         )
 
+    @pytest.mark.parametrize(
+        ("line", "function", "decides"),
+        [
+            ("if float(loss) > 2: break", "__float__", 1),
+            ("if i % 10 == 0: print(float(loss))", "__float__", 0),
+            ("value = float(loss)", "__float__", 1),
+            ("other = float(loss)", "__float__", 0),
+            ("best = min(best, loss)", "__bool__", 1),
+            ("print(float(loss))", "__float__", 0),
+        ],
+    )
+    def test_what_decides_on_the_next_step_is_not_kept_for_later(
+        self, evidence: Any, tmp_path: Any, line: str, function: str, decides: int
+    ) -> None:
+        file = tmp_path / "early.py"
+        file.write_text(
+            f"def train(x):\n    for i in steps:\n        {line}\n        if value < 1:\n            break\n"
+        )
+        at = replace(waits_at(str(file), 3), function=function)
+        (found,) = wait.look(evidence(waited_ns=40 * MS, waits=(at,)))
+        assert found.remedy is not None
+        assert found.remedy.facts == {"decides": decides}
+
     def test_outside_of_a_loop_the_cost_is_unknown(self, evidence: Any, source: str) -> None:
         (found,) = wait.look(evidence(waited_ns=40 * MS, waits=(waits_at(source, 6),)))
         assert (found.cost_ns, found.basis, found.remedy, found.code) == (None, None, None, None)
