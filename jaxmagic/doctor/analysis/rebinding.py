@@ -6,6 +6,9 @@ import ast
 from collections.abc import Collection, Iterator
 from typing import NamedTuple
 
+#: Functions and methods whose result may be, or may hold, what they are given.
+_PASSES_ON = frozenset({"asarray", "device_put", "copy", "dict", "list", "tuple", "replace"})
+
 #: Functions that keep nothing of their arguments.
 _KEEPS_NOTHING = frozenset({"print", "float", "int", "bool", "len", "str", "repr", "isinstance", "type"})
 
@@ -30,8 +33,9 @@ def replaced_arguments(code: str | None, functions: Collection[str]) -> Iterator
     """Yield the calls of some functions whose arguments are not used afterwards.
 
     An argument counts if it is assigned when the call has returned and if nothing else in the code could keep it: it
-    is read elsewhere only as an argument of these functions or of functions such as ``print``. Code in functions and
-    classes is not looked at, since their callers may keep the argument.
+    is read elsewhere only as an argument of these functions or of functions such as ``print``, and the code does not
+    take it from another variable, which still holds it. Code in functions and classes is not looked at, since their
+    callers may keep the argument.
 
     Args:
         code: the source of some statements.
@@ -43,12 +47,14 @@ def replaced_arguments(code: str | None, functions: Collection[str]) -> Iterator
     []
     >>> list(replaced_arguments("old = state; state = step(state, x)", {"step"}))
     []
+    >>> list(replaced_arguments("state = start; state = step(state, x)", {"step"}))
+    []
     """
     try:
         tree = ast.parse(code or "")
     except (SyntaxError, ValueError):
         return
-    kept = _kept(tree, functions)
+    kept = _kept(tree, functions) | _taken(tree)
     for body in _bodies(tree.body):
         for number, statement in enumerate(body):
             if not isinstance(statement, ast.Assign | ast.AnnAssign) or statement.value is None:
@@ -112,6 +118,61 @@ def _kept(tree: ast.Module, functions: Collection[str]) -> set[str]:
     shown = {id(each.value) for each in ast.walk(tree) if isinstance(each, ast.Expr)}
     harmless = passed | stored_parts
     return {each.id for each in loaded if id(each) not in harmless or id(each) in shown}
+
+
+def _taken(tree: ast.Module) -> set[str]:
+    """Return the names to which the code gives a value that another variable, or a container, still holds.
+
+    A variable that the code itself binds to something new, as in ``new = step(state); state = new``, counts as little
+    as a result without a name.
+    """
+    pairs: list[tuple[ast.expr, ast.expr]] = []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Assign):
+            pairs += [each for target in node.targets for each in _pairs(target, node.value)]
+        elif isinstance(node, ast.AnnAssign | ast.NamedExpr) and node.value is not None:
+            pairs.append((node.target, node.value))
+        elif isinstance(node, ast.For | ast.AsyncFor):
+            pairs.append((node.target, node.iter))
+    new = {name for target, _ in pairs for name in _stored(target)}
+    taken: set[str] = set()
+    for _ in range(len(pairs)):
+        taken = {name for target, value in pairs if _is_held(value, new - taken) for name in _stored(target)}
+    return taken
+
+
+def _pairs(target: ast.expr, value: ast.expr) -> list[tuple[ast.expr, ast.expr]]:
+    if isinstance(target, ast.Tuple | ast.List) and isinstance(value, ast.Tuple | ast.List):
+        parts = [*target.elts, *value.elts]
+        if len(target.elts) == len(value.elts) and not any(isinstance(each, ast.Starred) for each in parts):
+            return list(zip(target.elts, value.elts, strict=True))
+    return [(target, value)]
+
+
+def _is_held(value: ast.expr, new: Collection[str]) -> bool:
+    """Return whether an expression may stand for what a variable holds, other than a new one, or has that in it."""
+    parts: list[ast.expr] = []
+    match value:
+        case ast.Name(id=name):
+            return name not in new
+        case ast.Attribute(value=whole) | ast.Subscript(value=whole) | ast.Starred(value=whole):
+            parts = [whole]
+        case ast.Call(func=ast.Name(id=name), args=given) if name in _PASSES_ON:
+            parts = given
+        case ast.Call(func=ast.Attribute(value=of, attr=name), args=given) if name in _PASSES_ON:
+            parts = given or [of]
+        case ast.Tuple(elts=elements) | ast.List(elts=elements) | ast.BoolOp(values=elements):
+            parts = elements
+        case ast.Dict(values=elements):
+            parts = elements
+        case ast.IfExp(body=one, orelse=other):
+            parts = [one, other]
+    return any(_is_held(each, new) for each in parts)
+
+
+def _stored(target: ast.expr) -> Iterator[str]:
+    """Yield the names that an assignment to a target binds."""
+    return (each.id for each in ast.walk(target) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store))
 
 
 def _is_path(node: ast.AST) -> bool:

@@ -6,6 +6,8 @@ nothing lives longer because of this.
 
 from __future__ import annotations
 
+import itertools
+import re
 import types
 import weakref
 from collections.abc import Callable, Iterator, Mapping
@@ -17,11 +19,15 @@ from ...memory_use.capture.imported import is_module
 from ...memory_use.capture.object_graph import PLAIN, reader_of
 from ...records.attribute_names import Step
 from ...records.call_stack import Frame, is_users
-from ...runtime.around import is_a, of_type
+from ...runtime.around import is_a, is_exactly, of_type
 
 #: Limits of the search: objects, and steps from a variable.
 _MOST_OBJECTS = 20_000
 _DEEPEST = 10
+
+
+#: Where a path goes on to what has no name of the user's: inside an iterator, the argument of a generator expression.
+_UNNAMED = re.compile(r" \((?:inside|local: \.)")
 
 
 class Reached(NamedTuple):
@@ -88,8 +94,12 @@ class Snapshot:
         self._states = [(each, _state(each.value)) for each in reach(variables) if _is_mutable(each.value)]
 
     def changed(self) -> list[str]:
-        """Return the paths of the objects that have changed since, nearest first."""
-        return [each.path for each, before in self._states if _differs(before, _state(each.value))]
+        """Return the paths of the objects that have changed since, nearest first.
+
+        Parts that a user has not named, such as the iterators in a ``zip``, are given as the whole.
+        """
+        changed = (each for each, before in self._states if _differs(before, _state(each.value)))
+        return list(dict.fromkeys(_UNNAMED.split(each.path)[0] for each in changed))
 
 
 def _is_mutable(value: Any) -> bool:
@@ -112,6 +122,9 @@ def _state(value: Any) -> dict[Any, _Identity]:
     if of_type("__module__", type(value)) == "builtins" and hasattr(type(value), "__length_hint__"):
         rest = value.__length_hint__()  # an iterator of Python's own
         return {"position": lambda: rest}
+    if is_exactly(value, itertools.count):  # its number is no object
+        text = repr(value)
+        return {"position": lambda: text}
     reader = reader_of(type(value))
     parts: dict[Any, _Identity] = {}
     with suppress(Exception):

@@ -74,6 +74,7 @@ class Examination:
         self._running: Generator[None, None, None] | None = None
         self._before: Snapshot | None = None
         self._notes: list[Note] = []
+        self._completed = 0
         self._diagnosis: Diagnosis | None = None
 
     @property
@@ -198,6 +199,7 @@ class Examination:
             self._gathered.resume()
             yield
             self._own.append(watch.stop())
+            self._completed += 1
         self._active = None
 
     def _would_differ(self) -> bool:
@@ -264,10 +266,14 @@ class Examination:
 
     def _diagnose(self, error: BaseException | None, code: str | None) -> Diagnosis:
         timings, profile = self.timings, self._profile()
-        failed = error is not None and (not isinstance(error, KeyboardInterrupt) or not timings)
+        differs = self._completed and error is not None and not isinstance(error, KeyboardInterrupt)
+        failed = not differs and error is not None and (not isinstance(error, KeyboardInterrupt) or not timings)
         findings: tuple[Any, ...] = ()
         looked: tuple[str, ...] = ()
         notes = list(self._notes)
+        if differs:
+            notes.append(note("doctor.failed_later", error=type(error).__name__))
+            timings = timings[: self._completed]
         if failed or not timings:
             notes.append(note("doctor.ended_early"))
         else:
@@ -275,7 +281,7 @@ class Examination:
                 code=code,
                 first=timings[0],
                 observed=timings[min(1, len(timings) - 1)] if not self._once else timings[0],
-                timed=tuple(self._timed()),
+                timed=() if differs else tuple(self._timed()),
                 profile=profile,
                 namespace=dict(self._scope.variables),
                 limit_bytes=self._limit_bytes,

@@ -79,10 +79,10 @@ def host_use_of(trace: Trace) -> HostUse | None:
     others = overlap(idle, after_wait, inside=False)
     by_name: dict[str, list[tuple[int, int]]] = defaultdict(list)
     for name, start, end in programs:
-        by_name[name].append((start, end))
+        by_name[_in_xla(name)].append((start, end))
     before = _before(calls)
     dispatches = [
-        _dispatch(name, group, before[name], by_name.get(name, []), puts, idle, others)
+        _dispatch(name, group, before[name], by_name.get(_in_xla(name), []), puts, idle, others)
         for name, group in calls.items()
     ]
     return HostUse(
@@ -145,6 +145,14 @@ def _program(recording: Interpreted, kind: int) -> str | None:
     if module is None and not name.startswith("jit_"):
         return None
     return name.removeprefix("jit_")
+
+
+def _in_xla(name: str) -> str:
+    """Return the name of a function as programs of XLA have it, such as ``_lambda`` for ``<lambda>``.
+
+    JAX replaces what is no letter, digit, dot or hyphen (``sanitize_name``), and XLA drops underscores at the end.
+    """
+    return re.sub(r"[^\w.-]", "_", name).rstrip("_")
 
 
 def _around(calls: dict[str, list[_Event]], compiling: Segments) -> Segments:

@@ -154,7 +154,7 @@ def _timed(
     )
     verified = found.verified
     if verified.before_ns is not None and not change.used():
-        raise NotTried(note("doctor.not_mechanical", rule=finding.rule), verified.notes[-1])
+        raise NotTried(note("doctor.not_used"), verified.notes[-1])
     if verified.before_ns is None:
         return verified, found.interrupted
     copied = (note("doctor.tried_on_copies", names=", ".join(fresh())),) if fresh is not None else ()

@@ -29,7 +29,8 @@ def _write_static(argument: str, type: str, function: str) -> str:
 REMEDY_NOTES: dict[str, Callable[..., str]] = {
     "write_selection": _write_selection,
     "write_while": lambda lax: (
-        f"Use {lax}.while_loop(condition, body, state): both functions take the state, and body returns the next one."
+        f"Use {lax}.while_loop(condition, body, state): both functions take the state, and body returns the next "
+        "one. jax.grad does not work through it."
     ),
     "write_assert": lambda: (
         "Check values with jax.experimental.checkify.check() and checkify.checkify(f), or outside of the traced "
@@ -72,7 +73,10 @@ REMEDY_NOTES: dict[str, Callable[..., str]] = {
         f"If {quoted(argument)} is a Python number wherever {quoted(function)} is called, declare it static: "
         f'static_argnames="{quoted(argument)}". Whether it is, is unknown here.'
     ),
-    "write_fori": lambda lax: f"Use {lax}.fori_loop(0, n, body, init), where body(i, carry) returns the next carry.",
+    "write_fori": lambda lax: (
+        f"Use {lax}.fori_loop(0, n, body, init), where body(i, carry) returns the next carry. jax.grad needs an n "
+        "that is static."
+    ),
     "write_index": lambda jnp: (
         f"Make the sequence an array: {jnp}.array(items)[i]. An index that is out of range is then clamped, not an "
         "error. Functions are chosen with jax.lax.switch(i, functions, x)."

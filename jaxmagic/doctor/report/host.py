@@ -52,6 +52,10 @@ NOTES: dict[str, Callable[..., str]] = {
         else "Keep the arrays, and read them after the loop, or read those of a step only after the next step was "
         "called."
     ),
+    "host_wait_library": lambda library: (
+        f"{printable(library)} waits by itself: call it less often, such as once in ten steps, or with several steps "
+        "in one call."
+    ),
     "host_callback": lambda primitive, count: (
         f"The device waits for the host in {printable(primitive)}, {units.count(count, 'time')} per run."
     ),

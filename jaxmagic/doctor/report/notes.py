@@ -25,6 +25,10 @@ NOTES: dict[str, Callable[..., str]] = {
     "once_donated": lambda names: _once(f"it donates or deletes what it reads ({printable(names)})"),
     "once_changed": lambda names: _once(f"it changes what it reads ({printable(names)})"),
     "ended_early": lambda: "No rule was applied, because the code did not complete a run.",
+    "failed_later": lambda error: (
+        f"The first run was complete, and a later one raised {printable(error)}: the code does something else when "
+        "it runs again."
+    ),
     "unread": lambda part, error: f"Not available: {part} ({printable(error)}).",
     "rule_failed": lambda rule, error: f"Rule {rule} failed ({printable(error)}); the others were applied.",
     "not_looked": lambda rules, need: f"Not looked for, because {_MISSING[need]}: {rules}.",

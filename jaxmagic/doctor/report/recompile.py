@@ -24,9 +24,9 @@ _WHY = {
 
 def _recompile(function: str, cause: str, programs: int, every_run: int, reason: str) -> str:
     times = "once" if programs == 1 else "twice" if programs == 2 else f"{programs} times"
-    when = "in every run" if every_run else "in the first run"
+    when = f"{times} in every run" if every_run else f"again {times} in the first run"
     why = _WHY.get(cause)
-    return f"{printable(function)} compiles {times} {when}{f' {why}' if why else f': {printable(reason)}'}."
+    return f"{printable(function)} compiles {when}{f' {why}' if why else f': {printable(reason)}'}."
 
 
 def _difference(argument: str, now: str, before: str) -> str:

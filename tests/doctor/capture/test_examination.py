@@ -160,6 +160,29 @@ def test_an_error_is_raised_and_what_was_seen_is_kept() -> None:
     assert "No rule was applied" in str(found)
 
 
+@pytest.mark.parametrize("complete", [1, 2, 3])
+def test_an_error_of_a_later_run_leaves_what_the_first_has_shown(seen: list[Evidence], complete: int) -> None:
+    """As of code that creates a file, which cannot be seen."""
+    f, calls = jax.jit(lambda x: x + 1), iter(range(10))
+
+    def creates(x: Any) -> Any:
+        if next(calls) == complete:
+            raise FileExistsError
+        return f(x)
+
+    with pytest.raises(FileExistsError):
+        jaxmagic.diagnose(creates, jnp.ones(3), repeat=True)
+    (evidence,) = seen
+    assert evidence.repeated is (complete > 1)
+    assert evidence.timed == ()
+    assert [each.function for each in evidence.programs or ()] == ["<lambda>"]
+    found = jaxmagic.last()
+    assert isinstance(found, jaxmagic.Diagnosis)
+    assert (found.error, found.looked) == ("FileExistsError", ("recompile",))
+    assert "The first run was complete, and a later one raised FileExistsError" in " ".join(str(found).split())
+    assert "No rule was applied" not in str(found)
+
+
 def test_ctrl_c_keeps_what_was_seen(seen: list[Evidence]) -> None:
     f, calls = jax.jit(lambda x: x + 1), iter(range(10))
 

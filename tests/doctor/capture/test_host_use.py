@@ -17,6 +17,10 @@ KINDS = (
     "jit_f(1)",
     "jit_g(2)",
     "jit_jaxmagic_fence(3)",
+    "PjitFunction(<lambda>)",
+    "jit__lambda(4)",
+    "PjitFunction(__call__)",
+    "jit___call(5)",
 )
 US = 1_000_000
 
@@ -74,6 +78,16 @@ def test_a_copy_before_a_program_is_pending_and_calls_inside_a_call_do_not_count
     assert found is not None
     (call,) = found.dispatches
     assert (call.count, call.puts, call.put_ns, call.pending_ns) == (1, 1, 6_000, 390_000)
+
+
+@pytest.mark.parametrize(("name", "module"), [("<lambda>", "jit__lambda(4)"), ("__call__", "jit___call(5)")])
+def test_a_program_is_that_of_a_call_although_xla_spells_its_name_in_another_way(name: str, module: str) -> None:
+    found = host_use_of(
+        trace(line("host", (f"PjitFunction({name})", 100, 110)), line("programs", (module, 105, 150)))
+    )
+    assert found is not None
+    (call,) = found.dispatches
+    assert (call.name, call.busy_ns) == (name, 45_000)
 
 
 @pytest.mark.parametrize("programs", [(), (("jit_jaxmagic_fence(3)", 0, 1),)])

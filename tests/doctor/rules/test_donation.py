@@ -150,6 +150,7 @@ def train(state, batch):
         ("old = params; params = step(params, grads)", ""),
         ("for _ in range(3):\n    params = step(params, grads)\n    kept.append(params)", "kept = []"),
         ("params, old = step(params, grads), params", ""),
+        ("p = params\nfor _ in range(3):\n    p = step(p, grads)", ""),  # params is used by the next run of the cell
         ("params = step(params, grads)", "step = jax.jit(sgd, donate_argnums=0)"),
         ("x = f(x)", "f = jax.jit(lambda y: y @ y.T)"),  # is read until the end
         ("x = f(x)", "f = jax.jit(lambda y: y.T + 1)"),
@@ -209,6 +210,13 @@ def test_donation_in_vain_of_little_is_left_alone(doctor: Callable[..., list[Rul
         "new = step(state)\nif late:\n    state = new",
         "state",
         "state = step(state",
+        "state = start; state = step(state)",
+        "state, x = start, 1\nfor _ in range(3):\n    state = step(state)",
+        "state = jnp.asarray(start); state = step(state)",
+        "state = start['p'].copy(); state = step(state)",
+        "other = start; state = other; state = step(state)",
+        "for state in states:\n    state = step(state)",
+        "state = start or {}; state = step(state)",
     ],
 )
 def test_arguments_that_may_be_used_are_left_alone(code: str) -> None:
@@ -225,6 +233,8 @@ def test_arguments_that_may_be_used_are_left_alone(code: str) -> None:
         "self.state = step(self.state)",
         "states[0] = step(states[0])",
         "state = step(state)[0]",
+        "state = make(start); state = step(state)",
+        "state = start + 1; state = step(state)",
         "for x in data:\n    state = step(state, x)\n    print(f'{state.loss}', float(state.loss))",
         "while True:\n    with mesh:\n        state = step(state)",
     ],

@@ -18,6 +18,7 @@ from jaxmagic.doctor.record.evidence import Evidence
 from jaxmagic.doctor.record.finding import RuleFinding
 from jaxmagic.doctor.rules.recompile import RULE
 from jaxmagic.doctor.rules.rewriting.bucket_sizes import buckets
+from jaxmagic.records.note import note
 
 X = np.linspace(0, 1, 10_000, dtype=np.float32).reshape(100, 100)
 
@@ -318,3 +319,16 @@ def test_sizes_are_padded_only_if_that_halves_their_number() -> None:
     assert buckets(["f32[5]", "f32[6,1]"]) is None
     assert buckets(["f32[]", "f32[]"]) is None
     assert buckets(["f32[0]", "f32[5]", "f32[6]", "f32[7]"]) is None
+
+
+@pytest.mark.parametrize(
+    ("programs", "every_run", "text"),
+    [
+        (9, 0, "f compiles again 9 times in the first run for different shapes."),
+        (1, 0, "f compiles again once in the first run for different shapes."),
+        (9, 1, "f compiles 9 times in every run for different shapes."),
+    ],
+)
+def test_the_first_program_of_the_first_run_is_not_counted(programs: int, every_run: int, text: str) -> None:
+    facts = {"cause": "shape", "programs": programs, "every_run": every_run, "reason": ""}
+    assert str(note("doctor.recompile", function="f", **facts)) == text

@@ -35,7 +35,13 @@ def look(evidence: Evidence) -> Iterator[RuleFinding]:
             or not matters(cost_ns, evidence)
         ):
             continue
-        line = site_of(call.name, programs_named(call.name, evidence), evidence)
+        programs = programs_named(call.name, evidence)
+        if len({(each.function, each.location) for each in programs}) > 1:
+            continue  # the calls are those of several functions with one name
+        if any(each.function is None for each in programs):
+            continue  # a part of a derivative of an eager operation: nobody has jitted or called it as such
+        can_loop = len({_shapes(each) for each in programs}) <= 1
+        line = site_of(call.name, programs, evidence)
         yield RuleFinding(
             rule=RULE.name,
             found=note(
@@ -49,9 +55,14 @@ def look(evidence: Evidence) -> Iterator[RuleFinding]:
             source=source_at(line),
             cost_ns=cost_ns,
             basis="estimated",
-            remedy=note("doctor.dispatch_bound_scan", function=call.name),
-            code=None if line is None else _code(line, call.name),
+            remedy=note("doctor.dispatch_bound_scan", function=call.name) if can_loop else None,
+            code=None if line is None or not can_loop else _code(line, call.name),
         )
+
+
+def _shapes(program: Program) -> tuple[str, ...] | None:
+    """Return the shapes of the arguments; ``jax.lax.scan`` needs the same in every round."""
+    return None if program.module is None else tuple(each.shape for each in program.module.inputs)
 
 
 def programs_named(name: str, evidence: Evidence) -> list[Program]:

@@ -19,6 +19,9 @@ _LEAST_SAMPLES = 20
 #: Iterators of Python that only count or combine.
 _COUNTING = ("range", "enumerate", "zip", "reversed")
 
+#: Modules that wait for another thread or process: data that is loaded there is not loaded by the calling thread.
+_OTHER_THREADS = ("concurrent.futures.", "threading.", "queue.", "multiprocessing.", "asyncio.")
+
 _PREFETCHED = """\
 from concurrent.futures import ThreadPoolExecutor
 
@@ -84,7 +87,7 @@ def _dispatching(evidence: Evidence) -> set[tuple[str, str]]:
 
 def _loads(share: HostShare, line: Frame) -> bool:
     """Return whether a line belongs to a generator, or fetches the next item from a library or with ``next``."""
-    if share.called.startswith(("jax", "jaxlib")):
+    if share.called.startswith(("jax", "jaxlib", *_OTHER_THREADS)):
         return False
     if _is_next(line):
         return True

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import ast
+from collections import Counter
 from collections.abc import Iterator
 
 from ....records.call_stack import Frame, owner
 from ....records.note import note
-from ...record.evidence import Dispatch, Evidence
+from ...record.evidence import Dispatch, Evidence, Program
 from ...record.finding import RuleFinding
 from ..rule import Rule, source_at
 from .host_time import LEAST_SHARE, eager_calls, host_time, matters, names_of_program
-from .syntax import Function, function_around, loop_around
+from .syntax import Function, Loop, around, function_around, loop_around, own_nodes
 
 #: From how many operations per run on.
 _MANY = 30
@@ -63,22 +64,42 @@ def _function(line: Frame | None) -> str:
 
 
 def _line(calls: list[Dispatch], evidence: Evidence) -> Frame | None:
-    """Return the user's line that calls the most frequent operation; ``None`` if it is unknown.
+    """Return the user's line that calls the operations; ``None`` if it is unknown.
 
-    A program keeps the line for which it was compiled. If that was before, the samples of the host's line tell.
+    The samples of the host's line tell, if there are enough of them. A program keeps the line for which it was
+    traced first, which need not be where it is called most often.
     """
-    compiled = {each.function for each in evidence.first.compilations}
-    for call in calls:
-        if call.name not in compiled:
-            continue
-        for program in evidence.programs or ():
-            if not program.eager or program.module is None or call.name not in names_of_program(program):
-                continue
-            lines = [owner(each.stack) for each in program.module.instructions.values() if each.stack]
-            if lines and lines[0] is not None:
-                return lines[0]
     sampled = [each for each in evidence.host or () if _calls_operations(each.called)]
-    return sampled[0].line if sampled and sampled[0].samples >= _LEAST_SAMPLES else None
+    if sampled and sampled[0].samples >= _LEAST_SAMPLES:
+        return sampled[0].line
+    traced = Counter(each.function for each in evidence.first.compilations if each.compiled and each.tracing_ns)
+    for call in calls:
+        programs = [each for each in evidence.programs or () if each.eager and call.name in names_of_program(each)]
+        if not programs or traced[call.name] < len(programs):
+            continue  # one of them has the line of other code, which ran before
+        lines = {_first_line(each) for each in programs}
+        if len(lines) == 1 and (line := lines.pop()) is not None and not _is_beside_loop(line):
+            return line
+    return None
+
+
+def _first_line(program: Program) -> Frame | None:
+    if program.module is None:
+        return None
+    lines = (owner(each.stack) for each in program.module.instructions.values() if each.stack and not each.traced_for)
+    return next(lines, None)
+
+
+def _is_beside_loop(line: Frame) -> bool:
+    """Return whether a line runs once where a loop beside it may call the same operations many times."""
+    nodes = around(line)
+    if not nodes or loop_around(line) is not None or _has_loop(nodes[-1]):
+        return False
+    return _has_loop(function_around(line) or nodes[0])
+
+
+def _has_loop(node: ast.AST) -> bool:
+    return any(isinstance(each, Loop | ast.comprehension) for each in (node, *own_nodes(node)))
 
 
 def _calls_operations(function: str) -> bool:

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from ....records.call_stack import Frame
-from ....records.note import note
+from ....records.note import Note, note
 from ...record.evidence import Evidence, HostWait
 from ...record.finding import RuleFinding
 from ..rule import Rule, source_at
@@ -48,18 +48,37 @@ def _waits(waits: tuple[HostWait, ...], idle_ns: float, cost_ns: float) -> RuleF
         evidence=(note("doctor.host_wait_idle", idle_ns=round(idle_ns)), *others),
         cost_ns=None if loop is None else cost_ns,
         basis=None if loop is None else "estimated",
-        remedy=None if loop is None else note("doctor.host_wait_remedy", decides=int(_decides(first.line))),
-        code=None if loop is None or len(waits) > 1 else _code(first.line, loop),
+        remedy=None if loop is None else _remedy(first, first.line),
+        code=None if loop is None or len(waits) > 1 or first.library else _code(first.line, loop),
     )
 
 
-def _decides(line: Frame) -> bool:
-    """Return whether the code at the line decides what runs next."""
-    statement = around(line)[-1]
-    if isinstance(statement, ast.If | ast.While):
+def _remedy(wait: HostWait, line: Frame) -> Note:
+    if wait.library:  # the user keeps no array there that could be read later
+        return note("doctor.host_wait_library", library=wait.library)
+    return note("doctor.host_wait_remedy", decides=int(_decides(line, wait.function)))
+
+
+def _decides(line: Frame, function: str) -> bool:
+    """Return whether the code that waits at the line decides what runs next."""
+    nodes = around(line)
+    statement = nodes[-1]
+    if function == "__bool__" or isinstance(statement, ast.If | ast.While):
         return True
-    nodes = [statement] if isinstance(statement, ast.Expr | ast.Assign) else []
-    return any(isinstance(each, ast.IfExp | ast.BoolOp | ast.Assert) for node in nodes for each in ast.walk(node))
+    outer = nodes[-2] if len(nodes) > 1 else None
+    if isinstance(outer, ast.If | ast.While) and outer.test.lineno <= line.line <= (outer.test.end_lineno or 0):
+        return not _calls(statement)  # both are on the line, and this one cannot wait
+    named = assigned(statement) if isinstance(statement, ast.Assign | ast.AnnAssign) else set()
+    loop = loop_around(line) or nodes[0]
+    tests = [each.test for each in ast.walk(loop) if isinstance(each, ast.If | ast.While | ast.IfExp)]
+    if named & {each.id for test in tests for each in ast.walk(test) if isinstance(each, ast.Name)}:
+        return True
+    parts = ast.walk(statement) if isinstance(statement, ast.Expr | ast.Assign) else ()
+    return any(isinstance(each, ast.IfExp | ast.BoolOp | ast.Assert) for each in parts)
+
+
+def _calls(node: ast.AST) -> bool:
+    return any(isinstance(each, ast.Call) for each in ast.walk(node))
 
 
 def _code(line: Frame, loop: ast.AST) -> str | None:

@@ -309,6 +309,23 @@ def test_what_a_remedy_recommends_runs_under_jit(kind: str) -> None:
     assert cell.error is None
 
 
+@pytest.mark.parametrize(
+    ("loop", "kind", "warning"),
+    [
+        ("lax.fori_loop(0, n, lambda i, c: c * 2, x)", "write_fori", "jax.grad needs an n that is static."),
+        (
+            "lax.while_loop(lambda c: c < n, lambda c: c * 2, x)",
+            "write_while",
+            "jax.grad does not work through it.",
+        ),
+    ],
+)
+def test_a_loop_that_jax_grad_rejects_is_recommended_with_a_warning(loop: str, kind: str, warning: str) -> None:
+    cell = Cell(f"jax.grad(jax.jit(lambda x, n: {loop}))(1.0, 3)")
+    assert "Reverse-mode differentiation does not work" in str(cell.error)
+    assert ERROR_NOTES[kind](lax="lax").endswith(warning)
+
+
 def test_an_index_that_is_out_of_range_is_clamped() -> None:
     assert int(Cell("result = jax.jit(lambda i: jnp.array([1, 2, 3])[i])(9)").names["result"]) == 3
 

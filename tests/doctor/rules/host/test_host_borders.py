@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from fabricate import hlo
 from fabricate.profiling import MS, operation, use
 
 from jaxmagic.doctor.record.evidence import Dispatch, Evidence, HostShare, HostUse, HostWait, Input, Program
@@ -16,6 +17,7 @@ from jaxmagic.memory_use.record.memory_profile import Executable
 from jaxmagic.profiling.record.profile import Profile
 from jaxmagic.records.call_stack import Frame
 from jaxmagic.timing.record import Timing
+from jaxmagic.xla.hlo import HloModule, Sharded
 
 RUN_NS = 100 * MS
 
@@ -94,6 +96,39 @@ class TestWait:
         ours = waits_at(source, 5, library="jaxmagic.timing.capture.stopwatch.Stopwatch.returned")
         assert not list(wait.look(evidence(waited_ns=40 * MS, waits=(ours,))))
 
+    def test_a_wait_of_a_library_cannot_be_moved_behind_the_loop(self, evidence: Any, source: str) -> None:
+        (own,) = wait.look(evidence(waited_ns=40 * MS, waits=(waits_at(source, 5),)))
+        (other,) = wait.look(evidence(waited_ns=40 * MS, waits=(waits_at(source, 5, library="lib.log"),)))
+        assert own.code is not None
+        assert other.code is None
+        assert str(other.remedy) == (
+            "lib.log waits by itself: call it less often, such as once in ten steps, or with several steps in one "
+            "call."
+        )
+
+    @pytest.mark.parametrize(
+        ("line", "function", "decides"),
+        [
+            ("if float(loss) > 2: break", "__float__", 1),
+            ("if i % 10 == 0: print(float(loss))", "__float__", 0),
+            ("value = float(loss)", "__float__", 1),
+            ("other = float(loss)", "__float__", 0),
+            ("best = min(best, loss)", "__bool__", 1),
+            ("print(float(loss))", "__float__", 0),
+        ],
+    )
+    def test_what_decides_on_the_next_step_is_not_kept_for_later(
+        self, evidence: Any, tmp_path: Any, line: str, function: str, decides: int
+    ) -> None:
+        file = tmp_path / "early.py"
+        file.write_text(
+            f"def train(x):\n    for i in steps:\n        {line}\n        if value < 1:\n            break\n"
+        )
+        at = replace(waits_at(str(file), 3), function=function)
+        (found,) = wait.look(evidence(waited_ns=40 * MS, waits=(at,)))
+        assert found.remedy is not None
+        assert found.remedy.facts == {"decides": decides}
+
     def test_outside_of_a_loop_the_cost_is_unknown(self, evidence: Any, source: str) -> None:
         (found,) = wait.look(evidence(waited_ns=40 * MS, waits=(waits_at(source, 6),)))
         assert (found.cost_ns, found.basis, found.remedy, found.code) == (None, None, None, None)
@@ -155,11 +190,90 @@ class TestCalls:
         assert [each.cost_ns for each in found] == ([] if cost_ns is None else [pytest.approx(cost_ns)])
         assert not list(not_jitted.look(evidence((calls("step", count, exposed_ns, **changes),), programs=known)))
 
+    def test_calls_of_different_shapes_cannot_become_rounds_of_a_scan(self, evidence: Any, executable: Any) -> None:
+        def known(*shapes: str) -> tuple[Program, ...]:
+            step = program("step", executable, eager=False)
+            inputs = [(Sharded(name="x", shape=each, pieces=None),) for each in shapes]
+            return tuple(replace(step, module=hlo.module(name="jit_step", inputs=each)) for each in inputs)
+
+        call = calls("step", 10, 20 * MS)
+        (same,) = dispatch_bound.look(evidence((call,), programs=known("f32[8]", "f32[8]")))
+        assert same.remedy is not None
+        (different,) = dispatch_bound.look(evidence((call,), programs=known("f32[8]", "f32[9]")))
+        assert (different.remedy, different.code, different.cost_ns) == (None, None, same.cost_ns)
+
+    def test_calls_of_several_functions_with_one_name_are_not_added_up(self, evidence: Any, executable: Any) -> None:
+        one = replace(program("<lambda>", executable, eager=False), location="cell 2:1")
+        other = replace(one, location="cell 2:5")
+        call = calls("<lambda>", 10, 20 * MS)
+        assert list(dispatch_bound.look(evidence((call,), programs=(one, one))))
+        assert not list(dispatch_bound.look(evidence((call,), programs=(one, other))))
+
+    def test_parts_of_an_eager_derivative_are_no_calls_of_the_user(self, evidence: Any, executable: Any) -> None:
+        known = (replace(program("dot", executable, eager=False), function=None),)
+        assert not list(dispatch_bound.look(evidence((calls("dot", 10, 20 * MS),), programs=known)))
+
     def test_costs_do_not_add_up_to_more_than_the_idle_time(self, evidence: Any, executable: Any) -> None:
         known = (program("sin", executable, eager=True), program("step", executable, eager=False))
         made = evidence((calls("sin", 100, 50 * MS), calls("step", 100, 50 * MS)), programs=known)
         both = [*not_jitted.look(made), *dispatch_bound.look(made)]
         assert sum(each.cost_ns or 0 for each in both) == pytest.approx(50 * MS)
+
+
+class TestLineOfOperations:
+    """Lines 4 and 5 of `source` are in its loop, line 2 and 6 beside it."""
+
+    @pytest.fixture
+    def found_line(
+        self, evidence: Any, executable: Any, timing: Any, compilation: Any, source: str
+    ) -> Callable[..., str | None]:
+        def find(*traced_at: int, compiled: int = 1, samples: int = 0, tracing_ns: int = 1) -> str | None:
+            programs = []
+            for number in traced_at:
+                stack = (Frame(function="train", file=source, line=number),)
+                module = hlo.module(hlo.instruction("sine", stack=stack), name="jit_sin")
+                programs.append(replace(program("sin", executable, eager=True), module=module))
+            host = HostShare(
+                line=Frame(function="train", file=source, line=4), called="jax.numpy.sin", samples=samples
+            )
+            made = compilation(function="sin", eager=True, tracing_ns=tracing_ns)
+            (found,) = not_jitted.look(
+                evidence(
+                    (calls("sin", 100, 20 * MS),),
+                    programs=tuple(programs),
+                    first=timing(compilations=(made,) * compiled),
+                    host=(host,) if samples else (),
+                )
+            )
+            return found.line and found.line.rpartition(":")[2]
+
+        return find
+
+    def test_is_the_one_for_which_they_were_compiled(self, found_line: Callable[..., str | None]) -> None:
+        assert found_line(5) == "5"
+        assert found_line(5, 5, compiled=2) == "5"
+
+    def test_is_unknown_if_one_of_them_was_compiled_for_other_code(
+        self, found_line: Callable[..., str | None]
+    ) -> None:
+        assert found_line(5, 5, compiled=1) is None
+        assert found_line(5, compiled=0) is None
+
+    def test_is_unknown_if_one_was_traced_for_other_code(self, found_line: Callable[..., str | None]) -> None:
+        assert found_line(5, tracing_ns=0) is None
+
+    def test_is_unknown_if_several_lines_call_them(self, found_line: Callable[..., str | None]) -> None:
+        assert found_line(4, 5, compiled=2) is None
+
+    def test_is_not_one_beside_the_loop_that_may_call_them_as_well(
+        self, found_line: Callable[..., str | None]
+    ) -> None:
+        assert found_line(2) is None
+        assert found_line(6) is None
+
+    def test_is_the_sampled_one_where_there_are_samples(self, found_line: Callable[..., str | None]) -> None:
+        assert found_line(2, samples=3) == "4"
+        assert found_line(5, samples=2) == "5"
 
 
 class TestInput:
@@ -170,6 +284,10 @@ class TestInput:
     def test_samples_in_an_iterator(self, evidence: Any, source: str, samples: int, cost_ns: Any) -> None:
         found = list(input_bound.look(evidence(host=self.shares(source, 3, samples))))
         assert [each.cost_ns for each in found] == ([] if cost_ns is None else [cost_ns])
+
+    @pytest.mark.parametrize("called", ["concurrent.futures._base.Future.result", "queue.Queue.get"])
+    def test_data_that_another_thread_loads_is_not_loaded_here(self, evidence: Any, source: str, called: str) -> None:
+        assert not list(input_bound.look(evidence(host=self.shares(source, 3, 50, called))))
 
     def test_other_lines_are_no_input(self, evidence: Any, source: str) -> None:
         assert not list(input_bound.look(evidence(host=self.shares(source, 4, 50))))
@@ -191,8 +309,6 @@ class TestTransfer:
     def test_borders(
         self, evidence: Any, executable: Any, source: str, size_bytes: int, pending_ns: int, puts: int, found: bool
     ) -> None:
-        from jaxmagic.xla.hlo import HloModule, Sharded
-
         module = HloModule(
             name="jit_step",
             instructions={},

@@ -82,6 +82,7 @@ class TestHostWait:
         found = diagnosed(train, SHORT)["host-wait"]
         assert found.source == "metrics_of_others.log(loss)"
         assert found.found.facts["library"] == "metrics_of_others.log"
+        assert str(found.remedy).startswith("metrics_of_others.log waits by itself: call it less often")
 
     def test_the_cost_is_no_more_than_without_the_line(self) -> None:
         """The host works for as long as before, and the device meanwhile."""
