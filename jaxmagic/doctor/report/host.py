@@ -43,6 +43,9 @@ NOTES: dict[str, Callable[..., str]] = {
         f"After these waits the device is idle for {units.time(idle_ns)} per run, until it has work again. The rest "
         "of the wait is the device's own work."
     ),
+    "host_wait_cores": lambda: (
+        "The gain may be a fraction of the cost: on the CPU the host and the device share the same cores."
+    ),
     "host_wait_also": lambda line, count, time_ns: (
         f"The code also waits at {printable(line)}: {count} times, {units.time(time_ns)}."
     ),

@@ -21,11 +21,12 @@ def look(evidence: Evidence) -> Iterator[RuleFinding]:
     """Find waits after which the device had nothing to do, and callbacks for which it waited."""
     time = host_time(evidence)
     if time is not None and time.waits and matters(time.wait_cost_ns, evidence):
-        yield _waits(time.waits, time.use.waited_ns * time.scale, time.wait_cost_ns)
+        idle_ns = time.use.waited_ns * time.scale
+        yield _waits(time.waits, idle_ns, time.wait_cost_ns, shares_cores=evidence.first.environment.backend == "cpu")
     yield from _callbacks(evidence)
 
 
-def _waits(waits: tuple[HostWait, ...], idle_ns: float, cost_ns: float) -> RuleFinding:
+def _waits(waits: tuple[HostWait, ...], idle_ns: float, cost_ns: float, *, shares_cores: bool) -> RuleFinding:
     first = waits[0]
     assert first.line is not None
     loop = loop_around(first.line)
@@ -34,6 +35,8 @@ def _waits(waits: tuple[HostWait, ...], idle_ns: float, cost_ns: float) -> RuleF
         for each in waits[1 : 1 + _MOST_LINES]
         if each.line is not None
     ]
+    if shares_cores:  # without the waits, both would compete for them
+        others.append(note("doctor.host_wait_cores"))
     return RuleFinding(
         rule=RULE.name,
         found=note(
