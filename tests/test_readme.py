@@ -74,4 +74,4 @@ def test_a_page_ends_by_asking_its_records_for_failures(page: Path) -> None:
 
 
 def test_there_are_pages_that_run() -> None:
-    assert [each.stem for each in PAGES] == ["how-it-measures", "quickstart", "records", "testing"]
+    assert [each.stem for each in PAGES] == ["doctor", "how-it-measures", "quickstart", "records", "testing"]

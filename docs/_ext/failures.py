@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from functools import singledispatch
 
-from jaxmagic import Benchmark, Comparison, MemoryProfile, Profile, Sweep, Timing
+from jaxmagic import Benchmark, Comparison, Diagnosis, MemoryProfile, Profile, Sweep, Timing
 
 
 def failures(records: Iterable[object]) -> list[str]:
@@ -22,7 +22,7 @@ def _of(record: object) -> list[str]:
 
 
 @_of.register
-def _(record: Timing | Benchmark) -> list[str]:
+def _(record: Timing | Benchmark | Diagnosis) -> list[str]:
     return [record.error] if record.error else []
 
 
