@@ -104,7 +104,7 @@ def _entry(entry: Entry, name: str) -> str:
     below = [*entry.details, *([f"→ {entry.advice}"] if entry.advice else [])]
     more = "".join(f'<br><span style="{FAINT}">{safe(each)}</span>' for each in below)
     lines = "\n".join(map(safe, entry.code))
-    code = f'<pre style="{FAINT};margin:2px 0 0 18px;white-space:pre-wrap">{lines}</pre>' if lines else ""
+    code = f'<pre style="{FAINT};margin:2px 0 0 18px;white-space:pre;overflow-x:auto">{lines}</pre>' if lines else ""
     return (
         f'<tr style="vertical-align:top"><td style="{CELL}"><code{where}>{safe(name)}</code></td>{cells}'
         f'<td style="{CELL}">{safe(short(entry.remark, 200))}{more}{code}</td></tr>'

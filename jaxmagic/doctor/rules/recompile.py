@@ -12,7 +12,7 @@ from ..record.evidence import Evidence, Program
 from ..record.finding import RuleFinding
 from .rewriting.bucket_sizes import Buckets, buckets
 from .rewriting.hoisting import Made, find_making
-from .rewriting.syntax import file_of, source_of_location
+from .rewriting.syntax import file_of, lines_run, source_of_location
 from .rule import Rule, is_worth_it
 
 #: Several programs of one function in the first run are worth a finding if they took this long.
@@ -160,16 +160,15 @@ def _made(group: _Group, evidence: Evidence) -> Made | None:
     place = file_of(group.location, evidence)
     if place is None:
         return None
-    lines = [each.line for each in evidence.host or () if each.line is not None]
-    return find_making(group.function, place, [(each.file, each.line) for each in lines])
+    return find_making(group.function, place, [(each.file, each.line) for each in lines_run(evidence)])
 
 
 def _location_like(location: str | None, made: Made, evidence: Evidence) -> str | None:
     place = file_of(location, evidence)
     if place is not None and place[0] == made.file:
         return f"{(location or '').rpartition(':')[0]}:{made.line}"
-    cells = (each.line for each in evidence.host or () if each.line is not None and each.line.file == made.file)
-    return f"{next((each.cell for each in cells if each.cell), made.file)}:{made.line}"
+    cells = (each.cell for each in lines_run(evidence) if each.file == made.file and each.cell)
+    return f"{next(cells, made.file)}:{made.line}"
 
 
 def _changes(group: _Group) -> tuple[Note, ...]:

@@ -26,7 +26,7 @@ BUDGET_S = 30.0
 def diagnose(
     fn: Callable[..., Any],
     *args: Any,
-    only: Sequence[str] = (),
+    only: str | Sequence[str] = (),
     repeat: bool = False,
     memory_bytes: int | None = None,
     verify: bool = False,
@@ -42,7 +42,7 @@ def diagnose(
     Args:
         fn: the function, jitted or not. Its results are discarded.
         args: positional arguments of `fn`.
-        only: the names of the rules to apply; all of them if left out.
+        only: the name of a rule to apply, or several; all of them if left out.
         repeat: call the function again even if it changes what it reads.
         memory_bytes: the memory of a device to try against; the device's own if left out.
         verify: try the remedies on a copy, where they can be applied mechanically: ``finding.verified`` says what
@@ -95,7 +95,7 @@ def diagnose(
 
 def examination(
     *,
-    only: Sequence[str] = (),
+    only: str | Sequence[str] = (),
     repeat: bool = False,
     memory_bytes: int | None = None,
     verify: bool = False,
@@ -109,6 +109,7 @@ def examination(
     """
     budget_ns = nanoseconds(budget_s)
     names = [each.name for each in RULES]
+    only = (only,) if isinstance(only, str) else tuple(only)
     unknown = [each for each in only if each not in names]
     if unknown:
         raise ValueError(f"only: expected names of rules ({', '.join(names)}), got {unknown[0]!r}")

@@ -227,6 +227,10 @@ def test_mistakes_are_told_before_anything_runs(arguments: Any, error: type[Exce
         jaxmagic.diagnose(*arguments, only=("sleep",))
 
 
+def test_a_single_rule_may_be_a_string() -> None:
+    assert jaxmagic.diagnose(len, "x", only="recompile").looked == ("recompile",)
+
+
 @pytest.mark.parametrize("size", [0, -1, True, 1.5, "16GiB"])
 def test_memory_is_a_positive_number_of_bytes(size: Any) -> None:
     with pytest.raises(ValueError, match="memory_bytes: expected an integer of at least 1"):

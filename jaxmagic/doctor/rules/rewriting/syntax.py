@@ -40,8 +40,14 @@ def file_of(location: str | None, evidence: Evidence) -> tuple[str, int] | None:
     return None if found is None else (found, int(number))
 
 
-def _frames(evidence: Evidence) -> Iterator[Frame]:
+def lines_run(evidence: Evidence) -> Iterator[Frame]:
+    """Yield the user's lines that were seen to run: those that called programs, and those in samples of the host."""
+    yield from (each.called_at for each in evidence.programs or () if each.called_at is not None)
     yield from (each.line for each in evidence.host or () if each.line is not None)
+
+
+def _frames(evidence: Evidence) -> Iterator[Frame]:
+    yield from lines_run(evidence)
     yield from (each.line for each in evidence.waits or () if each.line is not None)
     for program in evidence.programs or ():
         yield from (each.line for each in program.equations or () if each.line is not None)
