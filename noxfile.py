@@ -171,18 +171,25 @@ def run_tests(session: nox.Session, *pins: str, rooms: Sequence[str] = (), but: 
     session.run("pytest", "-n", "auto", *fewer, *left_out, *chosen, *session.posargs)
 
 
+@nox.session(python="3.11", tags=["suites"], default=False)
+def diagnosed_oldest_python(session: nox.Session) -> None:
+    """Clean and slow programs under ``%jaxdoctor`` on JAX 0.10.2, the newest for Python 3.11."""
+    install(session)
+    session.run("pytest", *PROGRAMS, *session.posargs, env={"JAXMAGIC_DIAGNOSED": "1"})
+
+
 @nox.session(python="3.12", tags=["suites"], default=False)
 def diagnosed_oldest(session: nox.Session) -> None:
     """Clean and slow programs under ``%jaxdoctor`` on the oldest JAX that is supported."""
     install(session, *COLAB)
-    session.run("pytest", *PROGRAMS, *session.posargs)
+    session.run("pytest", *PROGRAMS, *session.posargs, env={"JAXMAGIC_DIAGNOSED": "1"})
 
 
 @nox.session(python="3.13", tags=["suites"], default=False)
 def diagnosed_newest(session: nox.Session) -> None:
     """Clean and slow programs under ``%jaxdoctor`` on the newest JAX."""
     install(session)
-    session.run("pytest", *PROGRAMS, *session.posargs)
+    session.run("pytest", *PROGRAMS, *session.posargs, env={"JAXMAGIC_DIAGNOSED": "1"})
 
 
 def install(session: nox.Session, *pins: str, show: Sequence[str] = ()) -> None:

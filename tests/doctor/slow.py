@@ -144,18 +144,6 @@ def numpy_batches() -> Program:
     return run, (np.ones((2000, 2000), np.float32),)
 
 
-@found_by("not-jitted", "dispatch-bound")
-def vmap_of_jit_per_call() -> Program:
-    @jax.jit
-    def distance(a: Any, b: Any) -> Any:
-        return jnp.sqrt(((a - b) ** 2).sum())
-
-    def run(points: Any) -> Any:
-        return jnp.stack([jax.vmap(distance, (None, 0))(each, points) for each in points])
-
-    return run, (normal(40, 8),)
-
-
 @found_by("precision")
 def double_precision_that_crept_in() -> Program:
     weights = np.linspace(0.0, 1.0, 2000)  # NumPy's own dtype

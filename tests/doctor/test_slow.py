@@ -1,7 +1,11 @@
-"""Slow programs of the kind that people post: found, and faster with the remedy where it can be applied."""
+"""Slow programs of the kind that people post: found, and faster with the remedy where it can be applied.
+
+This depends on what else the machine does, so it is a suite: ``make suites``, or ``JAXMAGIC_DIAGNOSED=1``.
+"""
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 import jax
@@ -11,7 +15,11 @@ import jaxmagic
 
 from .slow import PROGRAMS
 
-pytestmark = [pytest.mark.clock, pytest.mark.long]
+pytestmark = [
+    pytest.mark.clock,
+    pytest.mark.long,
+    pytest.mark.skipif("JAXMAGIC_DIAGNOSED" not in os.environ, reason="a suite: needs a quiet machine"),
+]
 
 #: Programs for which the remedy is not mechanical, or changes what the code computes.
 NOT_TRIED = (
