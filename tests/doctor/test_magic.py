@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -14,14 +16,19 @@ FAILS = "@jax.jit\ndef relu(v):\n    if v > 0:\n        return v\n    return 0.0
 
 
 @pytest.fixture
-def raising(session: Session, monkeypatch: pytest.MonkeyPatch) -> Session:
-    """A shell that shows tracebacks, as in front of somebody."""
-    import sys
-
-    for name in ("last_value", "last_exc", "last_type", "last_traceback"):
-        monkeypatch.setattr(sys, name, None, raising=False)
+def raising(session: Session) -> Iterator[Session]:
+    """A shell that shows tracebacks, as in front of somebody, in which nothing has failed yet."""
+    names = ("last_value", "last_exc", "last_type", "last_traceback")
+    before = {name: getattr(sys, name) for name in names if hasattr(sys, name)}
+    for name in before:
+        delattr(sys, name)
     del session.shell.showtraceback
-    return session
+    yield session
+    for name in names:  # some versions of IPython delete some of them
+        if hasattr(sys, name):
+            delattr(sys, name)
+    for name, value in before.items():
+        setattr(sys, name, value)
 
 
 def test_a_cell_of_it_lists_its_findings_and_keeps_its_value(session: Session) -> None:
