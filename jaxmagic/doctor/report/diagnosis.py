@@ -15,7 +15,6 @@ from ..charts import costs_chart
 from ..record.diagnosis import Diagnosis
 from ..record.finding import RuleFinding, Verified
 from ..rules.all import RULES
-from ..rules.rule import LEAST_SHARE
 
 #: The operations whose rates are known must take at least this share of the device time to speak for all.
 _MOST_OF_IT = 0.8
@@ -51,7 +50,7 @@ def headline(diagnosis: Diagnosis, digits: int) -> str:
         return f"{units.count(len(findings), 'finding')}{run}."
     if not diagnosis.looked:
         return f"Nothing was looked for{run}."
-    return f"Nothing found that costs {units.share(LEAST_SHARE, 1)} or more{run}{_bound(diagnosis)}."
+    return f"No rule found a problem{run}{_bound(diagnosis)}."
 
 
 def _bound(diagnosis: Diagnosis) -> str:

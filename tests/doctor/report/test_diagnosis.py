@@ -16,7 +16,7 @@ from jaxmagic.report.to_text import to_text
 
 def test_the_headline_says_how_much_was_found(diagnosis: Any) -> None:
     assert headline(diagnosis(), 3) == "2 findings; a run takes 40.0 ms."
-    assert headline(diagnosis(findings=()), 3) == "Nothing found that costs 2 % or more; a run takes 40.0 ms."
+    assert headline(diagnosis(findings=()), 3) == "No rule found a problem; a run takes 40.0 ms."
     assert headline(diagnosis(findings=(), looked=(), first=None, warm=()), 3) == "Nothing was looked for."
 
 
