@@ -1,1 +1,1 @@
-"""What follows from an exception, and from the evidence of several rules."""
+"""Explains exceptions, and derives facts from the evidence that several rules need."""

@@ -19,7 +19,7 @@ _LONGEST = 10
 
 
 class ScanResiduals(NamedTuple):
-    """What a loop keeps for its backward pass.
+    """The values that a loop keeps for its backward pass.
 
     Attributes:
         line: the user's line that calls ``scan``; ``None`` if unknown.
@@ -40,7 +40,7 @@ class ScanResiduals(NamedTuple):
 
     @property
     def spared_bytes(self) -> int:
-        """What ``jax.checkpoint`` of the body spares: all but the carries, and the values of one iteration."""
+        """The bytes that ``jax.checkpoint`` saves: all values but the carries and those of one iteration."""
         return self.kept_bytes - self.carry_bytes * self.length - self.kept_bytes // self.length
 
 

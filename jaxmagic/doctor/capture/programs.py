@@ -29,7 +29,7 @@ _MOST_READ = 30
 
 
 class _Seen(NamedTuple):
-    """What is kept of a program until the code has ended; reading a jaxpr would slow down the run.
+    """A program as it was seen to run; it is described after the code has ended, so as not to slow it down.
 
     Attributes:
         captured: the arrays that its function captured.

@@ -32,7 +32,7 @@ _OF_RUNS = "doctor.no_outputs", "doctor.tried_runs"
 
 
 class Trial(NamedTuple):
-    """What is known of the code before remedies are tried.
+    """The facts about the code that are known before remedies are tried.
 
     Attributes:
         code: the code.

@@ -15,7 +15,7 @@ from .finding import RuleFinding
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Diagnosis(Record):
-    """What costs time or memory in some code, and what to do about it; or an explanation of an error.
+    """The findings about some code, most costly first; or the explanation of an error.
 
     Attributes:
         code: the source that was run, or that failed.

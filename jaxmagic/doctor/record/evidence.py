@@ -217,7 +217,7 @@ class HostUse:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Evidence:
-    """What the runs of some code have shown.
+    """The observations of all runs of some code.
 
     Attributes:
         code: the source of the code; ``None`` if it could not be read.

@@ -103,7 +103,7 @@ class JitCall:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Handed:
-    """How an argument came to a function that was being traced: from its caller, which was being traced as well.
+    """The path of an argument to a traced function, from a caller that was being traced as well.
 
     Attributes:
         parameter: the parameter.

@@ -1,4 +1,4 @@
-"""What a rule found: the problem, what it costs, what to do, and whether that was tried."""
+"""Declares findings: a problem, its cost, its remedy, and the result of trying the remedy."""
 
 from __future__ import annotations
 

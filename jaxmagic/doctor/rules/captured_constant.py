@@ -51,7 +51,7 @@ class _Constants(NamedTuple):
 
     @property
     def extra_bytes(self) -> int:
-        """What the constants take beyond one copy of each array that is not on a device anyway."""
+        """The bytes of the constants beyond one copy of each array that is not on a device."""
         there = {name for each in self.captured if each.on_device for name in each.names}
         once: set[str] = set()
         extra = 0

@@ -1,4 +1,4 @@
-"""What a rule is, and what rules share: thresholds, the user's line, names."""
+"""Declares rules, and the thresholds and the source lines that they share."""
 
 from __future__ import annotations
 

@@ -48,7 +48,7 @@ class _Unrolled(NamedTuple):
 
     @property
     def counts(self) -> dict[str, int]:
-        """How often each primitive repeats, most often first."""
+        """The number of repetitions of each primitive, most first."""
         counts: dict[str, int] = {}
         for line in self.lines:
             for primitive, count in line.primitives:
@@ -57,7 +57,7 @@ class _Unrolled(NamedTuple):
 
     @property
     def rounds(self) -> int:
-        """How often it ran, from its syntax, or at most from the counts of primitives."""
+        """The number of rounds, from the syntax, or an upper bound from the counts of primitives."""
         return trip_count(self.loop) or min(count for line in self.lines for _, count in line.primitives)
 
 

@@ -38,7 +38,7 @@ class Expression:
 
     @property
     def called(self) -> str | None:
-        """What the expression calls, such as ``"range"`` or ``"np.sin"``; ``None`` if it calls nothing."""
+        """The called function, such as ``"range"`` or ``"np.sin"``; ``None`` if the expression is no call."""
         return ast.unparse(self.node.func) if isinstance(self.node, ast.Call) else None
 
     def with_node(self, new: ast.expr) -> str | None:

@@ -15,7 +15,7 @@ _LONGEST = 20_000
 
 
 class Place(NamedTuple):
-    """Where code stopped.
+    """The place where code stopped.
 
     Attributes:
         operation: the name of the instruction.

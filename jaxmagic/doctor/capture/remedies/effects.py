@@ -29,7 +29,7 @@ _STORES = "STORE_GLOBAL", "DELETE_GLOBAL"
 
 
 class Effects:
-    """What runs of some code change from now on.
+    """The objects that later runs of some code change.
 
     Args:
         read: the variables that it reads.

@@ -1,4 +1,4 @@
-"""What a remedy is: it proposes a change of what the code sees, or compares two compiled programs."""
+"""Declares remedies: each replaces objects that the code sees, or compares two compiled programs."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .tried_code import TriedCode
 
 
 class Change(NamedTuple):
-    """What the code sees once the remedy is applied; it is then measured.
+    """The objects that the code sees once the remedy is applied; it is then measured.
 
     Attributes:
         replacements: what the code and the functions that it calls see instead of some objects, by their ids.

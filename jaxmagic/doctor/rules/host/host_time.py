@@ -17,7 +17,7 @@ SEVERAL = 3
 
 
 class HostTime(NamedTuple):
-    """What the host cost.
+    """The costs of the host's work.
 
     Attributes:
         use: the recorded times.

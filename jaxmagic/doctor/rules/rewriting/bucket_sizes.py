@@ -26,7 +26,7 @@ class Buckets(NamedTuple):
 
     @property
     def padding(self) -> float:
-        """How many elements padding adds, as a share, if each size is as frequent."""
+        """The share of elements that padding adds, if all sizes are equally frequent."""
         padded = sum(next(size for size in self.sizes if size >= each) for each in self.seen)
         return padded / sum(self.seen) - 1
 

@@ -28,7 +28,7 @@ _Around = ast.FunctionDef | ast.AsyncFunctionDef | ast.For | ast.While
 
 
 class Made(NamedTuple):
-    """Where a jitted function is re-created.
+    """The place where a jitted function is re-created.
 
     Attributes:
         file: the file.
