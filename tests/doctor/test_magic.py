@@ -55,7 +55,9 @@ def test_without_code_it_explains_the_last_error(raising: Session) -> None:
     assert raising.report.startswith("TracerBoolConversionError at cell 3:3.")
     (finding,) = raising.shell.user_ns["found"].findings
     assert finding.source == "if v > 0:"
+    shown = len(raising.published)
     raising.run("record = %jaxdoctor -q -o")
+    assert len(raising.published) == shown
     assert raising.shell.user_ns["record"].findings == (finding,)
 
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from jaxmagic.doctor.record.finding import Verified
+from jaxmagic.doctor.report import diagnosis as module
 from jaxmagic.doctor.report.diagnosis import about_verified, cost, headline
 from jaxmagic.records.note import note
 from jaxmagic.report.to_html import to_html
@@ -18,6 +20,25 @@ def test_the_headline_says_how_much_was_found(diagnosis: Any) -> None:
     assert headline(diagnosis(), 3) == "2 findings; a run takes 40.0 ms."
     assert headline(diagnosis(findings=()), 3) == "No rule found a problem; a run takes 40.0 ms."
     assert headline(diagnosis(findings=(), looked=(), first=None, warm=()), 3) == "Nothing was looked for."
+
+
+@pytest.mark.parametrize(
+    ("limit", "placed_ns", "efficiency", "end"),
+    [
+        ("device", 90, 0.6, "; device-bound, at 60 % of the roof."),
+        ("device", 79, 0.6, "; device-bound."),  # too little of the time speaks for all of it
+        ("device", 90, 1.2, "; device-bound."),  # above the roof, because of a cache
+        ("host", 90, 0.6, "a run takes 40.0 ms."),
+    ],
+)
+def test_beside_nothing_stands_the_limit_and_the_roof_if_that_is_known(
+    diagnosis: Any, monkeypatch: pytest.MonkeyPatch, limit: str, placed_ns: int, efficiency: float, end: str
+) -> None:
+    operation = SimpleNamespace(operation=SimpleNamespace(time_ns=placed_ns), roofline_efficiency=efficiency)
+    monkeypatch.setattr(module, "bound_of", lambda profile: SimpleNamespace(limit=limit))
+    monkeypatch.setattr(module, "placed", lambda profile: [operation])
+    record = diagnosis(findings=(), profile=SimpleNamespace(device_ns=100))
+    assert headline(record, 3).endswith(end)
 
 
 def test_the_headline_of_an_error_names_it_and_its_line(diagnosis: Any, rule_finding: Any) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import threading
+from dataclasses import replace
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -70,3 +72,12 @@ def test_a_real_recording_above_its_limit_says_so() -> None:
     (said,) = (each for each in record.notes if each.kind == "profiling.many_events")
     assert said.facts["events"] > 300
     assert "more than the limit of 100: the first run was too short" in " ".join(str(record).split())
+
+
+@pytest.mark.parametrize(("already", "runs"), [(0, 3), (1, 2), (2, 1), (5, 1)])
+def test_runs_before_a_profile_count_on_accelerators(timing: Any, environment: Any, already: int, runs: int) -> None:
+    plan = RunPlan(1, None, None, already)
+    gpu = timing(environment=replace(environment, backend="gpu"))
+    while plan.needs_another():
+        plan.timings.append(gpu)
+    assert len(plan.timings) == runs
