@@ -98,6 +98,15 @@ def test_each_page_that_a_search_has_to_find_is_there(extensions: None) -> None:
     assert {page for page in QUERIES.values() if not (DOCS / f"{page}.md").exists()} == set()
 
 
+def test_options_in_a_table_are_code_wherever_they_stand(extensions: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delitem(sys.modules, "from_code", raising=False)
+    from from_code import option_table
+
+    table = "\n".join(option_table("jaxmem"))
+    assert "| `--map`, `--no-map` | Read the memory map of each program; `--no-map` skips that. |" in table
+    assert "`--pprof=FILE` also writes" in table
+
+
 def test_the_readme_has_to_name_magics_and_only_options_that_exist(
     extensions: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:

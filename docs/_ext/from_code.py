@@ -91,7 +91,7 @@ class AllMagics(FromCode):
             in_a_line = f"%{name} [" in rest
             yield from ("", f"## `{'%' if in_a_line else '%%'}{name}`", "", title.replace("``", "`"), "")
             yield from _as_markdown(rest)
-            yield from ("", *_option_table(name))
+            yield from ("", *option_table(name))
 
 
 class MagicOptions(FromCode):
@@ -101,7 +101,7 @@ class MagicOptions(FromCode):
 
     def lines(self) -> Iterator[str]:
         """A table."""
-        return _option_table(self.arguments[0])
+        return option_table(self.arguments[0])
 
 
 class Settings(FromCode):
@@ -190,12 +190,14 @@ def _options(magic: str) -> list[Any]:
     return list(declared(magic).parser._actions)
 
 
-def _option_table(magic: str) -> Iterator[str]:
+def option_table(magic: str) -> Iterator[str]:
+    """A row for each option of a magic, from its parser."""
     rows = []
     for option in _options(magic):
         value = f"[{option.metavar}]" if option.nargs == "?" else option.metavar
         words = [f"{name} {value}" if value else name for name in option.option_strings]
-        rows.append((", ".join(f"`{each}`" for each in words), option.help))
+        help_text = re.sub(r"(?<![\w`-])--?[a-z][\w-]*(=\w+)?", r"`\g<0>`", option.help or "")
+        rows.append((", ".join(f"`{each}`" for each in words), help_text))
     return _table(("Option", "What it does"), rows)
 
 
