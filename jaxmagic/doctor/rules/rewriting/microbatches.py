@@ -101,7 +101,7 @@ def in_microbatches(call: GradientCall, parts: int) -> str | None:
     if len(lines) < last or statement.end_lineno is None:
         return None
     text = "\n".join(lines)
-    jnp = "jnp" if re.search(r"\bjax\.numpy as jnp\b|\bfrom jax import numpy as jnp\b", text) else "jax.numpy"
+    jnp = "jnp" if re.search(r"\bjax\.numpy as jnp\b|\bjax import numpy as jnp\b", text) else "jax.numpy"
     taken = {each.id for each in ast.walk(call.function) if isinstance(each, ast.Name)} | _arguments(call.function)
     add, batches, zeros, total = (_free(each, taken) for each in ("add_part", "batches", "zeros", "total"))
     batch = f"({', '.join(call.batch)}{',' if len(call.batch) == 1 else ''})"
