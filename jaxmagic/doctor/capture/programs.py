@@ -22,6 +22,7 @@ from ...xla.read_hlo import read_module
 from ..record.evidence import CapturedArray, EquationCount, Program
 from .frames import known
 from .host_lines import place_of
+from .products import products_of
 from .repetition import described_lines, repeated_places
 
 #: The most programs whose instructions are read.
@@ -115,6 +116,7 @@ def _described(about: _Seen, executable: Executable, module: HloModule | None, n
         repeated_lines=None if jaxpr is None or code is None else described_lines(repeated_places(jaxpr, code)),
         donated=about.donated,
         called_at=known(about.called_at),
+        products=None if jaxpr is None else products_of(jaxpr),
     )
 
 
