@@ -9,7 +9,7 @@ from ...records.note import note
 from ...xla.hlo import HloModule, Sharded
 from ..record.evidence import EquationCount, Evidence, Program
 from ..record.finding import RuleFinding
-from .rule import Rule, is_worth_it, source_at
+from .rule import LEAST_SHARE, Rule, is_worth_it, source_at
 
 #: The share of the time of an operation in double precision that single precision spares: it moves half the bytes.
 _SPARED = 0.5
@@ -126,8 +126,8 @@ RULE = Rule(
     name="precision",
     looks_for="double precision that crept into a program of single precision",
     decides="A program takes arrays of single precision or below, and at most as many elements of double precision; "
-    "half of the device time of operations with double precision is at least 2 % of the run. No line with double "
-    "precision asks for it by name.",
+    f"half of the device time of operations with double precision is at least {LEAST_SHARE:.0%} of the run. No line "
+    "with double precision asks for it by name.",
     source="https://docs.jax.dev/en/latest/default_dtypes.html",
     look=look,
     needs=("programs", "profile"),

@@ -13,7 +13,7 @@ from ..record.finding import RuleFinding
 from .rewriting.bucket_sizes import Buckets, buckets
 from .rewriting.hoisting import Made, find_making
 from .rewriting.syntax import file_of, lines_run, source_of_location
-from .rule import Rule, is_worth_it
+from .rule import LEAST_SHARE, Rule, is_worth_it
 
 #: Several programs of one function in the first run are worth a finding if they took this long.
 _LEAST_FIRST_RUN_NS = 50_000_000
@@ -220,12 +220,12 @@ def _padding(argument: str, sizes: Buckets) -> str | None:
 RULE = Rule(
     name="recompile",
     looks_for="functions that compile again and again",
-    decides="A function compiles in every run after the first one, and that takes at least 2 % of the run. Or it "
-    f"compiles at least {_SEVERAL} times in the first run after its first call, for a reason that can be avoided, "
-    f"and that takes at least {_LEAST_FIRST_RUN_NS // 10**6} ms; or once for a weak type or a placement, and that "
-    f"takes at least {_LEAST_SINGLE_NS // 10**6} ms. Different shapes count if one axis of one argument varies and "
-    "powers of two are at most half as many sizes; different static values count if the programs have the same "
-    "operations. The cause is the one that %jaxtime reports.",
+    decides="A function compiles in every run after the first one, and that takes at least "
+    f"{LEAST_SHARE:.0%} of the run. Or it compiles at least {_SEVERAL} times in the first run after its first call, "
+    f"for a reason that can be avoided, and that takes at least {_LEAST_FIRST_RUN_NS // 10**6} ms; or once for a "
+    f"weak type or a placement, and that takes at least {_LEAST_SINGLE_NS // 10**6} ms. Different shapes count if "
+    "one axis of one argument varies and powers of two are at most half as many sizes; different static values count "
+    "if the programs have the same operations. The cause is the one that %jaxtime reports.",
     source="https://docs.jax.dev/en/latest/jit-compilation.html#jit-and-caching",
     look=look,
 )
