@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from ....records.cell_names import text_of
-from .syntax import Function, free_names, loaded, parameters, stored, tree_of
+from .syntax import Function, free_names, is_jit, last_name, loaded, parameters, stored, tree_of
 
 #: A function or loop with more lines is not shown again.
 _MOST_LINES = 30
@@ -92,23 +92,11 @@ def _makings(tree: ast.AST) -> Iterator[tuple[list[ast.AST], _Making]]:
     pending: list[tuple[ast.AST, list[ast.AST]]] = [(tree, [])]
     while pending:
         node, path = pending.pop()
-        decorated = isinstance(node, ast.FunctionDef) and any(map(_is_jit, node.decorator_list))
-        if decorated or (isinstance(node, ast.Call) and node.args and _is_jit(node.func)):
+        decorated = isinstance(node, ast.FunctionDef) and any(map(is_jit, node.decorator_list))
+        if decorated or (isinstance(node, ast.Call) and node.args and is_jit(node.func)):
             yield path, node  # type: ignore[misc]
         own = node.decorator_list if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) else ()
         pending += [(each, [*path, node]) for each in ast.iter_child_nodes(node) if each not in own]
-
-
-def _is_jit(node: ast.expr) -> bool:
-    """Return whether an expression is ``jit`` of JAX or of a library, perhaps with options."""
-    if isinstance(node, ast.Call):
-        partial = _last_name(node.func) == "partial" and bool(node.args) and _is_jit(node.args[0])
-        return partial or (not node.args and _is_jit(node.func))
-    return _last_name(node) in ("jit", "filter_jit", "pjit")
-
-
-def _last_name(node: ast.expr) -> str | None:
-    return node.id if isinstance(node, ast.Name) else node.attr if isinstance(node, ast.Attribute) else None
 
 
 def _makes(making: _Making, function: str, line: int) -> bool:
@@ -123,7 +111,7 @@ def _makes(making: _Making, function: str, line: int) -> bool:
 def _jitted(making: ast.Call) -> ast.expr:
     """Return the function that is jitted, without partials and transformations around it."""
     argument = making.args[0]
-    while isinstance(argument, ast.Call) and _last_name(argument.func) in _TRANSFORMATIONS and argument.args:
+    while isinstance(argument, ast.Call) and last_name(argument.func) in _TRANSFORMATIONS and argument.args:
         argument = argument.args[0]
     return argument
 
