@@ -77,14 +77,17 @@ class RepeatedLine:
     Attributes:
         line: the user's line.
         equations: how many equations come from it and from what it calls.
-        repeated: how many of these belong to a primitive with one result shape that it has at least 16 times.
+        repeated: how many of these belong to a primitive with one result shape that it has at least 8 times.
         primitives: the most frequent of these primitives, with their counts.
+        rounds: how often the line ran while it was traced, as far as call stacks tell: most of its equations repeat
+            at least this often with one call stack.
     """
 
     line: Frame
     equations: int
     repeated: int
     primitives: tuple[tuple[str, int], ...]
+    rounds: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
