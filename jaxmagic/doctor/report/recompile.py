@@ -76,9 +76,17 @@ NOTES: dict[str, Callable[..., str]] = {
         f"{printable(function)} calls Python while it runs (a callback or debug.print): JAX never writes such a "
         "program to its persistent cache."
     ),
-    "cache_too_short": lambda function, compilation_ns: (
+    "cache_too_short": lambda function, compilation_ns, least_ns=10**9: (
         f"{printable(function)} takes XLA {units.time(compilation_ns)}, and JAX's persistent cache only keeps what "
-        "takes at least 1 s, unless jax_persistent_cache_min_compile_time_secs is lower."
+        f"takes at least {units.time(least_ns)}, unless jax_persistent_cache_min_compile_time_secs is lower."
+    ),
+    "cache_least_bytes": lambda least_bytes: (
+        f"The cache only keeps programs of at least {units.size(least_bytes)} "
+        "(jax_persistent_cache_min_entry_size_bytes)."
+    ),
+    "lowering_import": lambda package, modules, least_ns: (
+        f"To lower programs, JAX imported {printable(package)} ({units.count(modules, 'module')}): at least "
+        f"{units.time(least_ns)}, only in the first run of a process."
     ),
     "cache_off": lambda: "JAX's persistent compilation cache is off.",
     "cache_on": lambda: "JAX's persistent compilation cache is on.",
