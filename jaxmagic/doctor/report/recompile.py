@@ -53,6 +53,11 @@ NOTES: dict[str, Callable[..., str]] = {
     "recompile": _recompile,
     "recompile_difference": _difference,
     "recompile_remedy": lambda remedy: f"{printable(remedy[:1].upper() + remedy[1:])}.",
+    "recompile_reason": lambda reason: f"{printable(reason[:1].upper() + reason[1:])}.",
+    "recompile_once": lambda: (
+        "It is a new function each time. Define and jit it once, outside; or jit the whole transformation, once and "
+        "outside as well: jax.jit(jax.grad(f)), jax.jit(jax.value_and_grad(f))."
+    ),
     "recompile_captured": lambda names: f"It reads {printable(names)} of the function or loop that makes it.",
     "recompile_pass": lambda names: (
         f"Define and jit it once, outside, and pass {printable(names)} as "
