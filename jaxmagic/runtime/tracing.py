@@ -10,6 +10,7 @@ import sys
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import suppress
+from types import CodeType
 from typing import Any, NamedTuple
 
 from .around import is_a, member, of_type
@@ -36,6 +37,11 @@ def is_array(value: object) -> bool:
     return of_type("__name__", kind) == "ArrayImpl" and str(member(kind, "__module__")).startswith(
         ("jax.", "jaxlib.")
     )
+
+
+def lowers(code: CodeType) -> bool:
+    """Return whether some code is JAX's own, and lowers a jaxpr to StableHLO; false where JAX has moved it."""
+    return code.co_filename.replace("\\", "/").endswith("jax/_src/interpreters/mlir.py")
 
 
 def type_of(tracer: Any) -> str | None:

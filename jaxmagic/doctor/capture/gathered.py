@@ -20,6 +20,7 @@ from .host_lines import LineSampler
 from .host_waits import WaitPlaces
 from .inputs import deleted, inputs_of
 from .jitted import jitted_names
+from .lowering_imports import LoweringImports
 
 _T = TypeVar("_T")
 
@@ -34,6 +35,7 @@ class Gathered:
     def __init__(self) -> None:
         self.notes: list[Note] = []
         self._programs = ObservedPrograms(ran=None)
+        self._imports = LoweringImports()
         self._lines: LineSampler | None = None
         self._waits: WaitPlaces | None = None
         self._host_use: HostUse | None = None
@@ -59,7 +61,7 @@ class Gathered:
     @contextmanager
     def programs(self) -> Iterator[None]:
         """Observe the programs that run in the block."""
-        with programs.watch() as self._programs:
+        with self._imports, programs.watch() as self._programs:
             yield
 
     @contextmanager
@@ -117,6 +119,9 @@ class Gathered:
             waits=None if waits is None else waits.stop(),
             host_use=self._host_use,
             cache_dir=self._part("cache", _cache_dir, None),
+            cache_least_ns=self._part("cache", _cache_least_ns, 10**9),
+            cache_least_bytes=self._part("cache", _cache_least_bytes, 0),
+            lowering_imports=self._part("imports", self._imports.imports, ()),
             limit_bytes=self._part("memory limit", _memory_limit, None) if limit_bytes is None else limit_bytes,
             jitted=self._part("jitted functions", lambda: jitted_names(code, namespace), ()),
             matmul_precision=self._part("matmul precision", _matmul_precision, None),
@@ -149,6 +154,18 @@ def _matmul_precision() -> str | None:
 
     found = getattr(jax.config, "jax_default_matmul_precision", None)
     return None if found is None else str(found)
+
+
+def _cache_least_ns() -> int:
+    import jax
+
+    return round(max(getattr(jax.config, "jax_persistent_cache_min_compile_time_secs", 1.0), 0.0) * 1e9)
+
+
+def _cache_least_bytes() -> int:
+    import jax
+
+    return max(int(getattr(jax.config, "jax_persistent_cache_min_entry_size_bytes", 0)), 0)
 
 
 def _memory_limit() -> int | None:

@@ -94,14 +94,17 @@ class RepeatedLine:
     Attributes:
         line: the user's line.
         equations: how many equations come from it and from what it calls.
-        repeated: how many of these belong to a primitive with one result shape that it has at least 16 times.
+        repeated: how many of these belong to a primitive with one result shape that it has at least 8 times.
         primitives: the most frequent of these primitives, with their counts.
+        rounds: how often the line ran while it was traced, as far as call stacks tell: most of its equations repeat
+            at least this often with one call stack.
     """
 
     line: Frame
     equations: int
     repeated: int
     primitives: tuple[tuple[str, int], ...]
+    rounds: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -235,6 +238,21 @@ class HostUse:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class LoweringImport:
+    """A package that JAX imported while it lowered programs in the first run, which happens once per process.
+
+    Attributes:
+        package: its name, such as ``"scipy"``.
+        modules: how many modules were loaded for it, its own and those of packages that it needs.
+        least_ns: the time from the first to the last of these modules; importing took at least that long.
+    """
+
+    package: str
+    modules: int
+    least_ns: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Evidence:
     """The observations of all runs of some code.
 
@@ -253,6 +271,9 @@ class Evidence:
         waits: the waits in the observed run, by line, longest first; ``None`` if not recorded.
         host_use: what the host did in the profiled run while the device was idle; ``None`` if unknown.
         cache_dir: the folder of JAX's persistent compilation cache; ``None`` if it is off.
+        cache_least_ns: the cache keeps no program that took XLA less than this to compile.
+        cache_least_bytes: the cache keeps no smaller programs.
+        lowering_imports: the packages that JAX imported to lower programs, longest first.
         limit_bytes: the memory to try against: the device's or what the user gave; ``None`` if unknown.
         jitted: the jitted functions that the code names.
         matmul_precision: JAX's option ``jax_default_matmul_precision`` after the runs; ``None`` if it is not set.
@@ -270,6 +291,9 @@ class Evidence:
     waits: tuple[HostWait, ...] | None = None
     host_use: HostUse | None = None
     cache_dir: str | None = None
+    cache_least_ns: int = 1_000_000_000
+    cache_least_bytes: int = 0
+    lowering_imports: tuple[LoweringImport, ...] = ()
     limit_bytes: int | None = None
     jitted: tuple[JittedName, ...] = ()
     matmul_precision: str | None = None

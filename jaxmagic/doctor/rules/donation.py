@@ -225,8 +225,8 @@ RULE = Rule(
     looks_for="arguments whose memory the results could take, and donations that no result can use",
     decides="The code replaces an argument of a jitted function by what that function returns and reads it nowhere "
     "else, and results have its shape and dtype; or an argument is donated and no result takes its memory. Donating "
-    "spares at least 1 MiB and 2 % of the program's peak; temporaries that use the memory of results until then are "
-    "subtracted. Calls inside functions are not looked at.",
+    f"spares at least {_LEAST_BYTES // 2**20} MiB and {LEAST_SHARE:.0%} of the program's peak; temporaries that use "
+    "the memory of results until then are subtracted. Calls inside functions are not looked at.",
     source="https://docs.jax.dev/en/latest/faq.html#buffer-donation",
     look=look,
     needs=("programs",),

@@ -12,7 +12,7 @@ from ...xla.hlo import HloModule, Sharded
 from ..analysis.faster_products import LEAST_OF_PEAK, FasterProducts, faster_products
 from ..record.evidence import EquationCount, Evidence, Program
 from ..record.finding import RuleFinding
-from .rule import Rule, is_worth_it, source_at
+from .rule import LEAST_SHARE, Rule, is_worth_it, source_at
 
 #: The share of the time of an operation in double precision that single precision spares: it moves half the bytes.
 _SPARED = 0.5
@@ -188,8 +188,8 @@ RULE = Rule(
     looks_for="double precision that crept into a program of single precision, and float32 products that the GPU "
     "computes faster in TF32 or bfloat16",
     decides="A program takes arrays of single precision or below, and at most as many elements of double precision; "
-    "half of the device time of operations with double precision is at least 2 % of the run. No line with double "
-    "precision asks for it by name. Or matrix products of float32 achieve at least "
+    f"half of the device time of operations with double precision is at least {LEAST_SHARE:.0%} of the run. No line "
+    "with double precision asks for it by name. Or matrix products of float32 achieve at least "
     f"{LEAST_OF_PEAK:.0%} of the peak rate of their type on a GPU of NVIDIA whose data sheet is known, memory does "
     "not bound them, and at the same share of the peak rate of bfloat16, with conversions, the run would be "
     f"{_LEAST_BY_PRODUCTS:.0%} shorter. Their type is TF32 where no precision is set. It is full float32 where "

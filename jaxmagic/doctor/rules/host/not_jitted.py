@@ -10,8 +10,8 @@ from ....records.call_stack import Frame, owner
 from ....records.note import note
 from ...record.evidence import Dispatch, Evidence, Program
 from ...record.finding import RuleFinding
-from ..rule import Rule, source_at
-from .host_time import LEAST_SHARE, eager_calls, host_time, matters, names_of_program
+from ..rule import LEAST_IDLE, Rule, source_at
+from .host_time import eager_calls, host_time, matters, names_of_program
 from .syntax import Function, Loop, around, function_around, loop_around, own_nodes
 
 #: From how many operations per run on.
@@ -153,7 +153,7 @@ RULE = Rule(
     name="not-jitted",
     looks_for="operations outside of jit that keep the device waiting",
     decides=f"At least {_MANY} operations per run are called outside of jit, and the device is idle for at least "
-    f"{LEAST_SHARE:.0%} of the run while the host calls them. The cost is this idle time, with at most 50 µs of the "
+    f"{LEAST_IDLE:.0%} of the run while the host calls them. The cost is this idle time, with at most 50 µs of the "
     "host's time before each call; operations that the device hides cost nothing.",
     source="https://docs.jax.dev/en/latest/jit-compilation.html",
     look=look,
