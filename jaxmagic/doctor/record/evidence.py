@@ -216,6 +216,23 @@ class HostUse:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class KeptArrays:
+    """Arrays that each run makes, and that are alive after later runs.
+
+    Attributes:
+        name: what holds them, with ``[*]`` in place of keys and indices: ``"history[*]"``.
+        arrays: how many per run.
+        size_bytes: their bytes per run, on all devices.
+        runs: in how many runs this was seen; the first one does not count.
+    """
+
+    name: str
+    arrays: int
+    size_bytes: int
+    runs: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Evidence:
     """The observations of all runs of some code.
 
@@ -236,6 +253,9 @@ class Evidence:
         cache_dir: the folder of JAX's persistent compilation cache; ``None`` if it is off.
         limit_bytes: the memory to try against: the device's or what the user gave; ``None`` if unknown.
         jitted: the jitted functions that the code names.
+        kept: arrays that each run keeps alive beyond its end; ``None`` if the code did not run often enough.
+        resident_bytes: arrays on each device, at least, that were alive before the first run and after the last;
+            ``None`` if unknown.
     """
 
     code: str | None
@@ -252,6 +272,8 @@ class Evidence:
     cache_dir: str | None = None
     limit_bytes: int | None = None
     jitted: tuple[JittedName, ...] = ()
+    kept: tuple[KeptArrays, ...] | None = None
+    resident_bytes: int | None = None
 
     @property
     def run_ns(self) -> int:

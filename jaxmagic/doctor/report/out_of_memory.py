@@ -121,6 +121,9 @@ MEMORY_NOTES: dict[str, Callable[..., str]] = {
     "memory_held": _held,
     "memory_limit": _limit,
     "memory_variant": _variant,
+    "memory_no_variant": lambda variants: (
+        f"{units.count(variants, 'variant')} compiled, with donated arguments or jax.checkpoint. None needs less."
+    ),
     "memory_incomplete": lambda reason: f"Not every variant was compiled, because {_INCOMPLETE[reason]}.",
     "write_variant": _write,
     "write_smaller": lambda jax: (

@@ -17,25 +17,21 @@ from ....memory_use.capture.executables import requirement
 from ....memory_use.record.memory_profile import Executable
 from ....runtime.around import is_exactly
 from ....runtime.clock import Clock, now_ns
-from ....runtime.functions import compiled_for, donated_arguments
+from ....runtime.functions import compiled_for
 from ....runtime.private_api import local_devices
 from ....runtime.tracing import is_array, is_tracer
 from ....xla.hlo import HloModule
 from ....xla.read_hlo import read_module
 from ...analysis.failures.out_of_memory import shortage
-from ...analysis.rebinding import replaced_arguments
 from ...record.out_of_memory import FailedProgram, HeldAtPeak, Incomplete, OutOfMemory, Smaller
 from ..remedies.donation import Call, abstract, need_with
 from ..remedies.function_copies import is_users_function
-from ..remedies.smaller import smaller_variants
+from ..remedies.smaller import are_alike, donated_parameters, replaced_parameters, smaller_variants
 from .calls import is_missing, value_of, wrapped_function
 from .statement import Place
 
 #: Most lines of the peak.
 _MOST_LINES = 5
-
-#: Two ways to compile the same program may differ by this share, for the scheduler is no exact science.
-_ALIKE = 0.02
 
 
 class Limits(NamedTuple):
@@ -183,7 +179,7 @@ def _try_variants(
     own = wrapped_function(call.function)
     if not is_users_function(own):
         return "library"
-    donated = _donated(call)
+    donated = donated_parameters(call)
     plain = call._replace(function=own)
     if limits.clock() >= deadline_ns:
         return "budget"
@@ -192,7 +188,7 @@ def _try_variants(
         again = need_with(plain, donated)
     except Exception:
         again = None
-    if again is None or abs(again - failed.need_bytes) > _ALIKE * failed.need_bytes:
+    if again is None or not are_alike(again, failed.need_bytes):
         return "differs"  # the function with other options than those of its jit is another program
     tried = smaller_variants(plain, donated, _replaced(place, frame, call), module)
     while limits.clock() < deadline_ns:
@@ -207,34 +203,15 @@ def _try_variants(
     return "budget"
 
 
-def _donated(call: Call) -> tuple[str, ...]:
-    numbers, names = donated_arguments(call.function) or ((), ())
-    parameters = list(inspect.signature(call.function).parameters)
-    every = [*(parameters[each] for each in numbers if -len(parameters) <= each < len(parameters)), *names]
-    return tuple(dict.fromkeys(each for each in every if each in call.arguments))
-
-
 def _replaced(place: Place, frame: FrameType, call: Call) -> tuple[str, ...]:
-    """Return the parameters whose arguments the failing statement replaces, and nothing else in its file uses.
-
-    Arrays that are in the arguments twice cannot be donated.
-    """
+    """Return the parameters whose arguments the failing statement replaces, and nothing else in its file uses."""
     node, statement = place.node, place.statement
     if frame.f_code.co_name != "<module>" or not isinstance(node, ast.Call) or statement is None:
         return ()
     if not isinstance(node.func, ast.Name):
         return ()
-    parameters = list(inspect.signature(call.function).parameters)
-    text = ast.unparse(statement)
-    for each in replaced_arguments(_around("".join(place.lines), statement), {node.func.id}):
-        if each.text == text:
-            names = [parameters[number] for number in each.positions if number < len(parameters)]
-            names = [name for name in (*names, *each.keywords) if name in call.arguments]
-            times = Counter(map(id, _leaves(dict(call.arguments))))
-            return tuple(
-                name for name in names if all(times[id(leaf)] == 1 for leaf in _leaves(call.arguments[name]))
-            )
-    return ()
+    source = _around("".join(place.lines), statement)
+    return replaced_parameters(source, {node.func.id}, call, ast.unparse(statement))
 
 
 def _around(source: str, statement: ast.stmt) -> str:

@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+import inspect
 import types
+from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
+from ....runtime.functions import donated_arguments
 from ....xla.hlo import HloModule
+from ...analysis.rebinding import replaced_arguments
 from ...analysis.scan_residuals import BACKWARD, scan_residuals
 from ...record.out_of_memory import Smaller, SmallerBy
 from .donation import Call, abstract, need_with
 from .function_copies import FunctionCopies, is_users_function, seen_by
+
+#: Two ways to compile the same program may differ by this share.
+_ALIKE = 0.02
 
 #: At most this many functions are checkpointed, one after the other.
 _MOST_FUNCTIONS = 4
@@ -48,6 +55,46 @@ def smaller_variants(
     if any(_differ(narrow[name], value) for name, value in call.arguments.items()):
         need = _need(call._replace(arguments=narrow), donated)
         yield None if need is None else Smaller(by=("bfloat16",), need_bytes=need)
+
+
+def are_alike(one_bytes: int, other_bytes: int) -> bool:
+    """Return whether two programs may be the same, compiled in two ways."""
+    return abs(one_bytes - other_bytes) <= _ALIKE * other_bytes
+
+
+def donated_parameters(call: Call) -> tuple[str, ...]:
+    """Return the parameters that a jitted function donates."""
+    numbers, names = donated_arguments(call.function) or ((), ())
+    parameters = list(inspect.signature(call.function).parameters)
+    every = [*(parameters[each] for each in numbers if -len(parameters) <= each < len(parameters)), *names]
+    return tuple(dict.fromkeys(each for each in every if each in call.arguments))
+
+
+def replaced_parameters(
+    source: str, functions: Collection[str], call: Call, statement: str | None = None
+) -> tuple[str, ...]:
+    """Return the parameters whose arguments the code replaces by the result, and does not use elsewhere.
+
+    Arrays that are in the arguments twice cannot be donated.
+
+    Args:
+        source: the code.
+        functions: the names of the function that is called.
+        call: the call.
+        statement: the statement with the call; any if this is left out.
+    """
+    import jax
+
+    parameters = list(inspect.signature(call.function).parameters)
+    for each in replaced_arguments(source, functions):
+        if statement in (None, each.text):
+            names = [parameters[number] for number in each.positions if number < len(parameters)]
+            names = [name for name in (*names, *each.keywords) if name in call.arguments]
+            times = Counter(map(id, jax.tree.leaves(dict(call.arguments))))
+            return tuple(
+                name for name in names if all(times[id(leaf)] == 1 for leaf in jax.tree.leaves(call.arguments[name]))
+            )
+    return ()
 
 
 def _need(call: Call, donated: Sequence[str]) -> int | None:
