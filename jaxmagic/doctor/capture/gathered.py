@@ -20,6 +20,7 @@ from .host_lines import LineSampler
 from .host_waits import WaitPlaces
 from .inputs import deleted, inputs_of
 from .jitted import jitted_names
+from .kept_arrays import ArrayMarks
 from .lowering_imports import LoweringImports
 
 _T = TypeVar("_T")
@@ -41,9 +42,11 @@ class Gathered:
         self._host_use: HostUse | None = None
         self._inputs: tuple[Input, ...] = ()
         self._gone: list[str] = []
+        self._arrays = ArrayMarks()
 
     def list_inputs(self, variables: Mapping[str, Any]) -> None:
         """List what the code reads, before it runs."""
+        self._part("live arrays", self._arrays.mark, None)
         self._gone = self._deleted(variables)
         self._inputs = self._part("inputs", lambda: inputs_of(variables), ())
 
@@ -63,6 +66,7 @@ class Gathered:
         """Observe the programs that run in the block."""
         with self._imports, programs.watch() as self._programs:
             yield
+        self._part("live arrays", self._arrays.mark, None)
 
     @contextmanager
     def places(self) -> Iterator[None]:
@@ -77,6 +81,7 @@ class Gathered:
                 self._lines.stop()
             finally:
                 self._waits.stop()
+        self._part("live arrays", self._arrays.mark, None)
 
     def resume(self) -> None:
         """Begin to record waits and lines: the code starts."""
@@ -106,6 +111,7 @@ class Gathered:
     ) -> Evidence:
         """Put the evidence together, once the code has ended."""
         lines, waits = self._lines, self._waits
+        later = len(timed) + (profile is not None)
         return Evidence(
             code=code,
             first=first,
@@ -125,6 +131,8 @@ class Gathered:
             limit_bytes=self._part("memory limit", _memory_limit, None) if limit_bytes is None else limit_bytes,
             jitted=self._part("jitted functions", lambda: jitted_names(code, namespace), ()),
             matmul_precision=self._part("matmul precision", _matmul_precision, None),
+            kept=self._part("live arrays", lambda: self._arrays.kept(namespace, later), None),
+            resident_bytes=self._part("live arrays", self._arrays.resident_bytes, None),
         )
 
     def forget(self) -> None:

@@ -253,6 +253,23 @@ class LoweringImport:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class KeptArrays:
+    """Arrays that each run makes, and that are alive after later runs.
+
+    Attributes:
+        name: what holds them, with ``[*]`` in place of keys and indices: ``"history[*]"``.
+        arrays: how many per run.
+        size_bytes: their bytes per run, on all devices.
+        runs: in how many runs this was seen; the first one does not count.
+    """
+
+    name: str
+    arrays: int
+    size_bytes: int
+    runs: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Evidence:
     """The observations of all runs of some code.
 
@@ -277,6 +294,9 @@ class Evidence:
         limit_bytes: the memory to try against: the device's or what the user gave; ``None`` if unknown.
         jitted: the jitted functions that the code names.
         matmul_precision: JAX's option ``jax_default_matmul_precision`` after the runs; ``None`` if it is not set.
+        kept: arrays that each run keeps alive beyond its end; ``None`` if the code did not run often enough.
+        resident_bytes: arrays on each device, at least, that were alive before the first run and after the last;
+            ``None`` if unknown.
     """
 
     code: str | None
@@ -297,6 +317,8 @@ class Evidence:
     limit_bytes: int | None = None
     jitted: tuple[JittedName, ...] = ()
     matmul_precision: str | None = None
+    kept: tuple[KeptArrays, ...] | None = None
+    resident_bytes: int | None = None
 
     @property
     def run_ns(self) -> int:

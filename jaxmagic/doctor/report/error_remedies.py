@@ -183,10 +183,4 @@ REMEDY_NOTES: dict[str, Callable[..., str]] = {
     "write_same_tree": lambda: (
         "Pass pytrees with the same containers, keys and lengths; jax.tree.structure(x) shows the structure of each."
     ),
-    "write_smaller": lambda jax: (
-        f"Delete what is not needed, donate inputs that are replaced ({jax}.jit(f, donate_argnums=0)), recompute "
-        f"intermediate values in the gradient ({jax}.checkpoint), split the batch and accumulate, "
-        "compute in bfloat16, or "
-        "shard arrays over devices."
-    ),
 }

@@ -27,22 +27,26 @@ def _rematerialise_remedy(body: str) -> str:
     return f"{what}: the backward pass then computes each iteration once more, which takes time."
 
 
-def _memory(function: str, peak_bytes: int, limit_bytes: int) -> str:
-    if peak_bytes > limit_bytes:
-        return (
-            f"{printable(function)} needs {units.size(peak_bytes)}, more than the {units.size(limit_bytes)} of a "
-            "device."
-        )
-    share = units.share(peak_bytes, limit_bytes)
+def _memory(function: str, peak_bytes: int, limit_bytes: int, others_bytes: int = 0) -> str:
+    beside = f", and other arrays hold at least {units.size(others_bytes)}" if others_bytes else ""
+    both_bytes = peak_bytes + others_bytes
+    share = "more than the" if both_bytes > limit_bytes else f"{units.share(both_bytes, limit_bytes)} of the"
+    together = f"{beside}: together " if beside else ", "
+    needs = f"{printable(function)} needs {units.size(peak_bytes)}"
+    return f"{needs}{together}{share} {units.size(limit_bytes)} of a device."
+
+
+def _kept_arrays(name: str, arrays: int, size_bytes: int, runs: int) -> str:
     return (
-        f"{printable(function)} needs {units.size(peak_bytes)}, {share} of the {units.size(limit_bytes)} of a device."
+        f"{printable(name)} grew by {units.count(arrays, 'array')} ({units.size(size_bytes)}) per run, in the {runs} "
+        "runs after the first one."
     )
 
 
 def _parts(argument_bytes: int, output_bytes: int, temporary_bytes: int) -> str:
     return (
         f"Arguments {units.size(argument_bytes)}, results {units.size(output_bytes)}, temporaries "
-        f"{units.size(temporary_bytes)}. Other arrays need memory as well."
+        f"{units.size(temporary_bytes)}. Arrays that are alive only meanwhile are not counted."
     )
 
 
@@ -83,6 +87,11 @@ NOTES: dict[str, Callable[..., str]] = {
     "taken_in_parts": lambda name: f"Tried with {printable(name)} taking its batch in parts.",
     "memory": _memory,
     "memory_parts": _parts,
+    "memory_kept": _kept_arrays,
+    "memory_kept_remedy": lambda name: (
+        f"If {printable(name)} is not meant to grow, drop what is not needed. What only the host needs, such as "
+        "metrics, takes no memory of the device as NumPy arrays or numbers: jax.device_get(x)."
+    ),
     "memory_remedy": lambda function: (
         f"%jaxmem on a call of {printable(function)} shows which lines hold the memory at the peak."
     ),

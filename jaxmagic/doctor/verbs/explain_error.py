@@ -5,32 +5,47 @@ from __future__ import annotations
 import sys
 
 from ...errors import NotMeasured
+from ...progress.bar import shown_progress
 from ...records.note import Note, note
 from ...runtime.around import is_a, of_type
 from ...runtime.clock import timestamp
 from ...runtime.environment import probe
+from ...runtime.given import nanoseconds, whole
 from ...runtime.jax_version import require_jax
 from ...session.verbs import keep
 from ..analysis.failures.explanation import explanation
 from ..capture.failures.failure import read_failure
+from ..capture.failures.out_of_memory import Limits
 from ..record.diagnosis import Diagnosis
 
+#: How long variants that need less memory are compiled, in seconds.
+BUDGET_S = 30.0
 
-def explain_error(error: BaseException | None = None) -> Diagnosis:
+
+def explain_error(
+    error: BaseException | None = None, *, memory_bytes: int | None = None, budget_s: float = BUDGET_S
+) -> Diagnosis:
     """Explain an exception that JAX raised, on the line of your own code.
 
     The explanation names the traced value, the argument and the function it comes from, and what to write instead.
     What cannot be known from the exception and its traceback is said to be unknown. The record holds no frame and no
     array, and is in :func:`history` as well.
 
+    If memory ran out in a call of a jitted function, the function is compiled again, and variants that may need less
+    memory until one fits: with donated arguments, with :func:`jax.checkpoint`, with bfloat16. Nothing of this runs,
+    but JAX may trace the function again.
+
     Args:
         error: the exception; if left out, the last one that Python or IPython has shown.
+        memory_bytes: the memory of a device, into which a variant has to fit; the device's own if left out.
+        budget_s: no variant is compiled after this time, in seconds.
 
     Returns:
         The record. It has one finding, or none and a note if the exception was not raised by JAX or is not known.
 
     Raises:
         TypeError: `error` is not an exception.
+        ValueError: `memory_bytes` is not a positive integer, or `budget_s` is not a positive number.
         NotMeasured: no exception has been shown yet.
         JaxNotAvailable: JAX is not installed or too old.
 
@@ -54,7 +69,11 @@ def explain_error(error: BaseException | None = None) -> Diagnosis:
     if not is_a(error, BaseException):
         raise TypeError(f"explain_error(): expected an exception, got {of_type('__name__', type(error))}")
     require_jax()
-    failure = read_failure(error)
+    given = None if memory_bytes is None else whole("memory_bytes", memory_bytes)
+    budget_ns = nanoseconds(budget_s)
+    with shown_progress() as progress:
+        limits = Limits(given, budget_ns, stage=lambda text: progress.stage(text, ticking=False))
+        failure = read_failure(error, limits)
     notes: tuple[Note, ...] = ()
     if failure is None:
         notes = (note("doctor.error_unknown", error=of_type("__name__", type(error))),)

@@ -61,6 +61,11 @@ def value_of(node: ast.AST, frame: FrameType) -> Any:
     return _MISSING
 
 
+def is_missing(value: object) -> bool:
+    """Return whether a value is what :func:`value_of` returns where it is impossible to tell the value."""
+    return value is _MISSING
+
+
 def jit_call(place: Place, frame: FrameType, where: Frame, traced: Any = None) -> JitCall | None:
     """Return the call of a jitted function at which a frame stopped.
 
@@ -74,7 +79,7 @@ def jit_call(place: Place, frame: FrameType, where: Frame, traced: Any = None) -
     if not isinstance(node, ast.Call):
         return None
     jitted = value_of(node.func, frame)
-    function = _wrapped(jitted)
+    function = wrapped_function(jitted)
     if function is None or (traced is not None and function.__code__ is not traced):
         return None
     given = _bound(node)
@@ -100,7 +105,7 @@ def jit_call(place: Place, frame: FrameType, where: Frame, traced: Any = None) -
     )
 
 
-def _wrapped(jitted: Any) -> FunctionType | None:
+def wrapped_function(jitted: Any) -> FunctionType | None:
     """Return the Python function that was jitted, if `jitted` was made by ``jax.jit`` of just that."""
     if jitted is _MISSING or of_type("__name__", type(jitted)) != "PjitFunction":
         return None

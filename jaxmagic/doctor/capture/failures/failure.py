@@ -21,6 +21,7 @@ from .buffers import deleted_in, donors_of, largest_alive
 from .calls import jit_call, value_of
 from .escapes import escapes_of
 from .modules import module_names
+from .out_of_memory import Limits, look_at_memory
 from .recognize import Recognized, is_jax_file, recognize
 from .statement import Place, place_of
 
@@ -40,8 +41,13 @@ class _Entry(NamedTuple):
         return place_of(self.frame.f_code, self.offset)
 
 
-def read_failure(error: BaseException) -> Failure | None:
-    """Return what is known about an exception that JAX raised; ``None`` if it is no such exception."""
+def read_failure(error: BaseException, limits: Limits | None = None) -> Failure | None:
+    """Return what is known about an exception that JAX raised; ``None`` if it is no such exception.
+
+    Args:
+        error: the exception.
+        limits: the limits of what is compiled if memory ran out; usual ones if left out.
+    """
     recognized = recognize(error)
     if recognized is None:
         return None
@@ -49,7 +55,7 @@ def read_failure(error: BaseException) -> Failure | None:
     if recognized.behind is not None and not any(is_users(each.where) for each in entries):
         entries = [*_entries(recognized.behind.__traceback__)]
     try:
-        return _read(recognized, entries)
+        return _read(recognized, entries, limits or Limits())
     finally:
         entries.clear()  # an exception in here would otherwise keep the user's frames alive
 
@@ -68,7 +74,7 @@ def _entries(traceback: TracebackType | None) -> Iterator[_Entry]:
         traceback = traceback.tb_next
 
 
-def _read(recognized: Recognized, entries: Sequence[_Entry]) -> Failure:
+def _read(recognized: Recognized, entries: Sequence[_Entry], limits: Limits) -> Failure:
     text = message_of(recognized.error)
     kind = recognized.kind
     traced = messages.traced(text)
@@ -85,7 +91,10 @@ def _read(recognized: Recognized, entries: Sequence[_Entry]) -> Failure:
     )
     if not users:
         return facts
-    return _with_code(facts, users, _library(entries, users[-1]))
+    found = _with_code(facts, users, _library(entries, users[-1]))
+    if kind != "memory":
+        return found
+    return replace(found, memory=look_at_memory(text, users[-1].place, users[-1].frame, limits))
 
 
 def _library(entries: Sequence[_Entry], last: _Entry) -> Frame | None:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from ....records.note import note
 from ...record.finding import RuleFinding
-from . import captured_constant, donation, not_jitted, precision, recompile, rematerialise, transfer
+from . import captured_constant, donation, memory, not_jitted, precision, recompile, rematerialise, transfer
 from .remedy import NotTried, Remedy, Sizes
 from .tried_code import TriedCode
 
 #: Remedies that compile something before anything is measured.
-COMPILING = "donation", "rematerialise", "captured-constant"
+COMPILING = "donation", "rematerialise", "captured-constant", "memory"
 
 
 def _with_cache(finding: RuleFinding, code: TriedCode) -> Sizes:
@@ -25,4 +25,5 @@ REMEDIES: dict[str, Remedy] = {
     "rematerialise": rematerialise.propose,
     "captured-constant": captured_constant.propose,
     "precision": precision.propose,
+    "memory": memory.propose,
 }
