@@ -22,6 +22,7 @@ from ...xla.read_hlo import read_module
 from ..record.evidence import CapturedArray, EquationCount, Program
 from .frames import known
 from .host_lines import place_of
+from .placements import Passed, described_placements, passed_arrays
 from .repetition import described_lines, repeated_places
 
 #: The most programs whose instructions are read.
@@ -37,6 +38,7 @@ class _Seen(NamedTuple):
         code: the code of its function; ``None`` if unknown.
         donated: the numbers of the parameters that the call donates.
         called_at: the user's line that ran it first; ``None`` if there is none on the stack.
+        passed: the larger arrays that it took, if it runs on several devices.
     """
 
     captured: Captured
@@ -44,6 +46,7 @@ class _Seen(NamedTuple):
     code: CodeType | None = None
     donated: tuple[int, ...] = ()
     called_at: Frame | None = None
+    passed: tuple[Passed, ...] = ()
 
 
 def watch() -> executed_programs.watch:
@@ -61,6 +64,7 @@ def _seen(origin: executed_programs.Origin | None) -> _Seen:
         code=code if type(code) is CodeType else None,
         donated=origin.donated,
         called_at=place_of(sys._getframe(1))[0],
+        passed=passed_arrays(origin.passed),
     )
 
 
@@ -83,7 +87,7 @@ def programs_of(
 
     Args:
         observed: the programs.
-        namespace: the variables of the session, to name captured arrays.
+        namespace: the variables of the session, to name arrays.
     """
     if observed.ran is None:
         return None
@@ -92,7 +96,10 @@ def programs_of(
     ran = described(replace(observed, captured=constants), namespace=namespace)
     named = name_all([constants.get(id(program), NOTHING) for program, _ in ran], namespace)
     return tuple(
-        _described(about, executable, _module(program) if number < _MOST_READ else None, names)
+        replace(
+            _described(about, executable, _module(program) if number < _MOST_READ else None, names),
+            placements=described_placements(about.passed, namespace or {}),
+        )
         for number, ((program, executable), names) in enumerate(zip(ran, named, strict=True))
         if executable.ran and (about := seen.get(id(program))) is not None
     )

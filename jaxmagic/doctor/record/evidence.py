@@ -10,6 +10,7 @@ from ...profiling.record.profile import Profile
 from ...records.call_stack import Frame
 from ...timing.record import Timing
 from ...xla.hlo import HloModule
+from .placement import Placement
 
 #: What an object that the code reads is, as far as rules ask.
 InputKind = Literal["numpy array", "jax array", "number", "function", "iterator", "other"]
@@ -103,6 +104,7 @@ class Program:
         repeated_lines: the user's lines from which many equations come; ``None`` if unknown.
         donated: the numbers of the parameters that the call donates.
         called_at: the user's line whose call ran it first; ``None`` if unknown.
+        placements: where the user's larger arrays lay that it took, if it runs on several devices.
     """
 
     executable: Executable
@@ -116,6 +118,7 @@ class Program:
     repeated_lines: tuple[RepeatedLine, ...] | None = None
     donated: tuple[int, ...] = ()
     called_at: Frame | None = None
+    placements: tuple[Placement, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,7 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ..record.diagnosis import Diagnosis
-from . import compiled_code, diagnosis, donation, errors, host, memory, notes, precision, recompile, verified
+from . import (
+    compiled_code,
+    diagnosis,
+    donation,
+    errors,
+    host,
+    memory,
+    notes,
+    precision,
+    recompile,
+    sharding,
+    verified,
+)
 
 NOTES: dict[str, Callable[..., str]] = {
     **notes.NOTES,
@@ -17,6 +29,7 @@ NOTES: dict[str, Callable[..., str]] = {
     **donation.NOTES,
     **memory.NOTES,
     **precision.NOTES,
+    **sharding.NOTES,
 }
 
 REPORTS = {Diagnosis: diagnosis.report}

@@ -10,6 +10,7 @@ from . import (
     precision,
     recompile,
     rematerialise,
+    sharding,
     unrolled_loop,
 )
 from .host import dispatch_bound, input_bound, not_jitted, transfer, wait
@@ -19,5 +20,5 @@ RULES: tuple[Rule, ...] = (
     *(recompile.RULE, not_jitted.RULE, unrolled_loop.RULE, captured_constant.RULE),
     *(donation.RULE, rematerialise.RULE, precision.RULE),
     *(wait.RULE, input_bound.RULE, dispatch_bound.RULE, transfer.RULE),
-    *(compile_time.RULE, memory.RULE),
+    *(sharding.RULE, compile_time.RULE, memory.RULE),
 )
