@@ -22,6 +22,7 @@ from ...xla.read_hlo import read_module
 from ..record.evidence import CapturedArray, EquationCount, Program
 from .frames import known
 from .host_lines import place_of
+from .partial_sorts import partial_sorts
 from .placements import Passed, described_placements, passed_arrays
 from .repetition import described_lines, repeated_places
 
@@ -122,6 +123,7 @@ def _described(about: _Seen, executable: Executable, module: HloModule | None, n
         repeated_lines=None if jaxpr is None or code is None else described_lines(repeated_places(jaxpr, code)),
         donated=about.donated,
         called_at=known(about.called_at),
+        partial_sorts=() if jaxpr is None else partial_sorts(jaxpr),
     )
 
 

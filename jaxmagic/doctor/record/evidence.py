@@ -10,6 +10,7 @@ from ...profiling.record.profile import Profile
 from ...records.call_stack import Frame
 from ...timing.record import Timing
 from ...xla.hlo import HloModule
+from .partial_sort import PartialSort
 from .placement import Placement
 
 #: What an object that the code reads is, as far as rules ask.
@@ -105,6 +106,7 @@ class Program:
         donated: the numbers of the parameters that the call donates.
         called_at: the user's line whose call ran it first; ``None`` if unknown.
         placements: where the user's larger arrays lay that it took, if it runs on several devices.
+        partial_sorts: the sorts of its jaxpr of which it uses few elements.
     """
 
     executable: Executable
@@ -119,6 +121,7 @@ class Program:
     donated: tuple[int, ...] = ()
     called_at: Frame | None = None
     placements: tuple[Placement, ...] = ()
+    partial_sorts: tuple[PartialSort, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

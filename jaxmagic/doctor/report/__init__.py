@@ -16,6 +16,7 @@ from . import (
     precision,
     recompile,
     sharding,
+    sort,
     verified,
 )
 
@@ -30,6 +31,7 @@ NOTES: dict[str, Callable[..., str]] = {
     **memory.NOTES,
     **precision.NOTES,
     **sharding.NOTES,
+    **sort.NOTES,
 }
 
 REPORTS = {Diagnosis: diagnosis.report}
