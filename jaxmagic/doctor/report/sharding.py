@@ -32,7 +32,7 @@ NOTES: dict[str, Callable[..., str]] = {
         f"Shard {printable(array)} along axis {axis}, unless code that was not run needs all of it on each device."
     ),
     "straggler": lambda devices, share: (
-        f"{units.count(devices, 'device')} wait for the slowest one for {units.share(share, 1)} of the run on average."
+        f"{units.count(devices, 'device')} wait for the slowest one {units.share(share, 1)} of the run on average."
     ),
     "straggler_times": lambda least_ns, most_ns: (
         f"Per run, one device computes for {units.time(least_ns)} and another one for {units.time(most_ns)}."

@@ -16,6 +16,9 @@ from jax.sharding import Mesh, NamedSharding
 from jax.sharding import PartitionSpec as P
 
 import jaxmagic
+from jaxmagic.doctor.capture.remedies.remedy import NotTried
+from jaxmagic.doctor.capture.remedies.sharding import propose
+from jaxmagic.doctor.capture.remedies.tried_code import TriedCode
 from jaxmagic.doctor.record.evidence import Evidence
 from jaxmagic.doctor.record.finding import RuleFinding
 from jaxmagic.doctor.rules import sharding
@@ -81,6 +84,23 @@ def test_weights_on_one_device_move_to_all_others_in_each_run() -> None:
     exec(found.code, names)
     assert not is_moved(forward, x, names["w"])
     assert found_in(forward, x, names["w"]) == []
+
+
+def test_remedy_is_applied_to_a_copy() -> None:
+    x, w = placed(batch(), "data"), weights(2048)
+    finding, code = found_in(forward, x, w)[0], TriedCode("forward(x, w)", {"forward": forward, "x": x, "w": w})
+    (replaced,) = propose(finding, code).replacements.items()
+    assert replaced[0] == id(w)
+    assert replaced[1].sharding.is_equivalent_to(NamedSharding(mesh(), P()), 2)
+    np.testing.assert_array_equal(replaced[1], w)
+    assert len(w.sharding.device_set) == 1
+
+
+def test_memory_is_not_tried() -> None:
+    x, y = placed(batch(), "data"), placed(batch())
+    (found,) = found_in(jax.jit(lambda x, y: (x + y).sum()), x, y)
+    with pytest.raises(NotTried):
+        propose(found, TriedCode("f(x, y)", {"x": x, "y": y}))
 
 
 def test_batch_on_one_device_is_scattered_in_each_run() -> None:
