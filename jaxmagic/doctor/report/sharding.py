@@ -16,8 +16,8 @@ def _moved_from(type: str, lies_on: int, devices: int, spec: str, known: int) ->
 
 NOTES: dict[str, Callable[..., str]] = {
     "moved": lambda array, function, moved_bytes: (
-        f"{units.size(moved_bytes)} of {printable(array)} move between devices in each run, before "
-        f"{printable(function)} begins."
+        f"Each call of {printable(function)} with {printable(array)} first moves {units.size(moved_bytes)} of it "
+        "between devices."
     ),
     "moved_from": _moved_from,
     "moved_remedy": lambda array: f"Place {printable(array)} once, as the program takes it.",

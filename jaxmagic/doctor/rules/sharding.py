@@ -73,8 +73,15 @@ def _moved(program: Program, evidence: Evidence) -> Iterator[RuleFinding]:
 
 def _replicated(program: Program, programs: tuple[Program, ...]) -> Iterator[RuleFinding]:
     module, peak_bytes = program.module, program.executable.peak_bytes or 0
-    whole = [each for each in program.placements if each.lies_on == each.devices > 1 and not each.moved_bytes]
-    if module is None or not whole or any(each.module is None and each.placements for each in programs):
+    if module is None or any(each.module is None and each.placements for each in programs):
+        return
+    pieces = {number: each.pieces for number, each in enumerate(module.inputs)}
+    whole = [
+        each
+        for each in program.placements
+        if each.lies_on == each.devices > 1 and not each.moved_bytes and set(pieces.get(each.parameter) or ()) == {1}
+    ]
+    if not whole:
         return
     sliced = sliced_parameters(module)
     for each in whole:
@@ -168,7 +175,7 @@ RULE = Rule(
     name="sharding",
     looks_for="arrays that move between devices for a call or are replicated in vain, and collectives that nothing "
     "hides",
-    decides="A program on several devices takes an array that lies elsewhere before each run, and at least 1 MiB and "
+    decides="A program on several devices takes an array of the code that lies elsewhere, and at least 1 MiB and "
     f"{LEAST_SHARE:.0%} of the program's arguments have to move. Or an array is replicated on all devices, of which "
     "the program reads a slice per device only; sharding it spares at least 1 MiB and 2 % of the program's peak on "
     "each. Arrays that are read as a whole, such as the weights of data parallelism, are left alone. Or, not on "

@@ -193,6 +193,13 @@ def _used_as_a_whole_too() -> Any:
     return jax.jit(step), placed(batch(), "data"), placed(batch())
 
 
+def _sharded_along_one_axis_of_the_mesh() -> Any:  # and along the other one, XLA chooses to read a part
+    square = Mesh(np.array(jax.devices()[:4]).reshape(2, 2), ("data", "model"))
+    w = jax.device_put(jnp.ones((2, 1024, 1024)), NamedSharding(square, P(None, None, "model")))
+    x = jax.device_put(jnp.ones((1024, 1024)), NamedSharding(square, P("data")))
+    return jax.jit(lambda w, x: jax.lax.scan(lambda x, w: (jnp.tanh(x @ w), None), x, w)[0].mean()), w, x
+
+
 def _lookup() -> Any:  # a slice that begins where an argument says
     def look_up(table: jax.Array, x: jax.Array, start: jax.Array) -> jax.Array:
         return x + jax.lax.dynamic_slice(table, (start, 0), (1024, 256)).sum()
@@ -221,6 +228,7 @@ def _rebound_in_the_loop() -> Any:  # only the first call moves it
         _one_device,
         _small,
         _used_as_a_whole_too,
+        _sharded_along_one_axis_of_the_mesh,
         _lookup,
         _rebound_in_the_loop,
     ],
