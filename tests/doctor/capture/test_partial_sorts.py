@@ -26,7 +26,7 @@ def ordered(x: jax.Array) -> jax.Array:
     ("function", "expected"),
     [
         (lambda x: jnp.sort(x)[:, :3], (3, "smallest", False)),
-        (lambda x: jnp.sort(x)[..., -1], (1, "largest", False)),
+        (lambda x: jnp.sort(x)[..., -1:], (1, "largest", False)),
         (lambda x: jnp.flip(jnp.argsort(x), -1)[:, :4], (4, "largest", True)),
         (lambda x: jnp.argsort(x)[:, ::-1][:, -4:], (4, "smallest", True)),
         (lambda x: jnp.argsort(x, descending=True)[:, :2], (2, "largest", True)),

@@ -214,7 +214,24 @@ def _depends_on_the_state(w: jax.Array, data: jax.Array) -> jax.Array:
     return w
 
 
-@pytest.mark.parametrize("train", [_other_data, _data_changes, _batches, _twice, _depends_on_the_state])
+@jax.jit
+def ranked_otherwise(w: jax.Array, data: jax.Array) -> jax.Array:
+    return w + jnp.sort(w[0] - data)[:, ::100].sum()
+
+
+def _depends_on_the_state_as_well(w: jax.Array, data: jax.Array) -> jax.Array:
+    for _ in range(4):
+        w = ranked_otherwise(w, data)
+    return w
+
+
+@pytest.mark.parametrize(
+    "train",
+    [
+        *(_other_data, _data_changes, _batches, _twice),
+        *(_depends_on_the_state, _depends_on_the_state_as_well),
+    ],
+)
 def test_sorts_of_other_arrays_in_each_call_are_left_alone(train: Callable[..., Any]) -> None:
     assert found_in(train, values(3), rows()) == []
 
