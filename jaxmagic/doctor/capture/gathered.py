@@ -119,6 +119,7 @@ class Gathered:
             cache_dir=self._part("cache", _cache_dir, None),
             limit_bytes=self._part("memory limit", _memory_limit, None) if limit_bytes is None else limit_bytes,
             jitted=self._part("jitted functions", lambda: jitted_names(code, namespace), ()),
+            matmul_precision=self._part("matmul precision", _matmul_precision, None),
         )
 
     def forget(self) -> None:
@@ -141,6 +142,13 @@ def _cache_dir() -> str | None:
         return None
     found = getattr(jax.config, "jax_compilation_cache_dir", None)
     return None if not found else str(found)
+
+
+def _matmul_precision() -> str | None:
+    import jax
+
+    found = getattr(jax.config, "jax_default_matmul_precision", None)
+    return None if found is None else str(found)
 
 
 def _memory_limit() -> int | None:

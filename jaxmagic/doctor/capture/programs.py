@@ -24,6 +24,7 @@ from .frames import known
 from .host_lines import place_of
 from .partial_sorts import partial_sorts
 from .placements import Passed, described_placements, passed_arrays
+from .products import products_of
 from .repetition import described_lines, repeated_places
 
 #: The most programs whose instructions are read.
@@ -124,6 +125,7 @@ def _described(about: _Seen, executable: Executable, module: HloModule | None, n
         donated=about.donated,
         called_at=known(about.called_at),
         partial_sorts=() if jaxpr is None else partial_sorts(jaxpr),
+        products=None if jaxpr is None else products_of(jaxpr),
     )
 
 

@@ -56,6 +56,23 @@ class EquationCount:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ProductCount:
+    """Matrix products or convolutions of a jaxpr that multiply one type with one precision.
+
+    Attributes:
+        primitive: ``"dot_general"`` or another primitive that multiplies.
+        multiplied: the element type of the factors, such as ``"float32"``; ``"bfloat16*float32"`` for different ones.
+        precision: the precision that the code or an option of JAX asks for, such as ``"highest"``; empty for none.
+        count: how many there are; those in the body of a loop count once.
+    """
+
+    primitive: str
+    multiplied: str
+    precision: str
+    count: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CapturedArray:
     """An array that a function captured and that became a constant of its program.
 
@@ -107,6 +124,7 @@ class Program:
         called_at: the user's line whose call ran it first; ``None`` if unknown.
         placements: where the user's larger arrays lay that it took, if it runs on several devices.
         partial_sorts: the sorts of its jaxpr of which it uses few elements.
+        products: the matrix products and convolutions of its jaxpr; ``None`` if unknown.
     """
 
     executable: Executable
@@ -122,6 +140,7 @@ class Program:
     called_at: Frame | None = None
     placements: tuple[Placement, ...] = ()
     partial_sorts: tuple[PartialSort, ...] = ()
+    products: tuple[ProductCount, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -242,6 +261,7 @@ class Evidence:
         cache_dir: the folder of JAX's persistent compilation cache; ``None`` if it is off.
         limit_bytes: the memory to try against: the device's or what the user gave; ``None`` if unknown.
         jitted: the jitted functions that the code names.
+        matmul_precision: JAX's option ``jax_default_matmul_precision`` after the runs; ``None`` if it is not set.
     """
 
     code: str | None
@@ -258,6 +278,7 @@ class Evidence:
     cache_dir: str | None = None
     limit_bytes: int | None = None
     jitted: tuple[JittedName, ...] = ()
+    matmul_precision: str | None = None
 
     @property
     def run_ns(self) -> int:

@@ -46,10 +46,41 @@ def _parts(argument_bytes: int, output_bytes: int, temporary_bytes: int) -> str:
     )
 
 
+def _large_batch(function: str, batch: str, examples: int, peak_bytes: int, limit_bytes: int) -> str:
+    return (
+        f"{printable(function)} takes {printable(batch)} at once, {examples} examples, and needs "
+        f"{units.size(peak_bytes)} of the {units.size(limit_bytes)} of a device."
+    )
+
+
+def _large_batch_temporaries(scaled_bytes: int, parts: int, after_bytes: int, summed_bytes: int) -> str:
+    return (
+        f"{units.size(scaled_bytes)} of temporaries grow with the batch. In {parts} parts, and with "
+        f"{units.size(summed_bytes)} for the sum of the gradients, it would need about {units.size(after_bytes)}."
+    )
+
+
+def _large_batch_remedy(loss: str, parts: int, mean: bool) -> str:
+    condition = (
+        f"{printable(loss)} returns a mean, so the result is the same up to rounding"
+        if mean
+        else f"If {printable(loss)} returns a mean over the batch, the result is the same up to rounding"
+    )
+    return (
+        f"Take the batch in {parts} parts with jax.lax.scan, and average their gradients. {condition}, as long as no "
+        "example depends on others, as in batch normalization, or on a random key. The parts run one after the "
+        "other, which may take longer."
+    )
+
+
 NOTES: dict[str, Callable[..., str]] = {
     "rematerialise": _rematerialise,
     "rematerialise_kept": _kept,
     "rematerialise_remedy": _rematerialise_remedy,
+    "large_batch": _large_batch,
+    "large_batch_temporaries": _large_batch_temporaries,
+    "large_batch_remedy": _large_batch_remedy,
+    "taken_in_parts": lambda name: f"Tried with {printable(name)} taking its batch in parts.",
     "memory": _memory,
     "memory_parts": _parts,
     "memory_remedy": lambda function: (

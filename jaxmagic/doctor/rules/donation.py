@@ -192,7 +192,8 @@ def _in_vain(program: Program, module: HloModule) -> Iterator[RuleFinding]:
     name = module.inputs[largest.number].name or largest.argument
     wanted = sum((each.shape, each.pieces) == largest.type for each in module.outputs)
     same_sizes = [each.shape for each in module.outputs if _sizes(each.shape) == _sizes(largest.shape)]
-    reason = "taken" if wanted else "dtype" if same_sizes else "shape"
+    alike = any(each.shape == largest.shape for each in module.outputs)
+    reason = "taken" if wanted else "sharding" if alike else "dtype" if same_sizes else "shape"
     yield RuleFinding(
         rule=RULE.name,
         found=note(
