@@ -114,7 +114,7 @@ def count_equations(jaxpr: Any) -> dict[EquationKey, int] | None:
                 inner = list(_inner(equation, kinds))
                 pending += [(each, inside or name in _LOOPS) for each in inner]
                 if not inner or name in _LOOPS:
-                    counted[EquationKey(name, _line(equation), inside, _dtype(equation))] += 1
+                    counted[EquationKey(name, line_of(equation), inside, _dtype(equation))] += 1
     except Exception:
         return None
     return dict(counted)
@@ -127,7 +127,8 @@ def _inner(equation: Any, kinds: tuple[type, ...]) -> Iterator[Any]:
                 yield each
 
 
-def _line(equation: Any) -> tuple[str, str, int] | None:
+def line_of(equation: Any) -> tuple[str, str, int] | None:
+    """Return function, file and line of the innermost call outside JAX that led to an equation."""
     with suppress(Exception):
         from jax._src import source_info_util
 

@@ -10,6 +10,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
+from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
 Program = tuple[Callable[..., Any], tuple[Any, ...]]
 
@@ -167,6 +168,32 @@ def static_argument_that_varies() -> Program:
         return sum(scaled(x, scale=1.0 + next(steps)) for _ in range(4))
 
     return run, (normal(64, 64),)
+
+
+@found_by("sharding")
+def resharding() -> Program:
+    mesh = Mesh(np.array(jax.devices()), ("data",))
+    x = jax.device_put(normal(64, 2000), NamedSharding(mesh, PartitionSpec()))
+
+    @jax.jit
+    def project(x: Any, w: Any) -> Any:
+        return x[0] @ w[:, 0]
+
+    return project, (x, normal(2000, 2000, seed=1))
+
+
+@found_by("sort")
+def sort_per_step() -> Program:
+    @jax.jit
+    def step(w: Any, data: Any) -> Any:
+        return w + jnp.sort(data)[:, ::100].mean()
+
+    def run(w: Any, data: Any) -> Any:
+        for _ in range(5):
+            w = step(w, data)
+        return w
+
+    return run, (normal(8), normal(50, 1000))
 
 
 @found_by("rematerialise")

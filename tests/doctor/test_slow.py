@@ -25,6 +25,7 @@ pytestmark = [
 NOT_TRIED = (
     "growing_sequence",
     "unrolled_rnn",
+    "sort_per_step",
     "static_argument_that_varies",
     "double_precision_that_crept_in",
 )

@@ -22,6 +22,8 @@ from ...xla.read_hlo import read_module
 from ..record.evidence import CapturedArray, EquationCount, Program
 from .frames import known
 from .host_lines import place_of
+from .partial_sorts import partial_sorts
+from .placements import Passed, described_placements, passed_arrays
 from .products import products_of
 from .repetition import described_lines, repeated_places
 
@@ -38,6 +40,7 @@ class _Seen(NamedTuple):
         code: the code of its function; ``None`` if unknown.
         donated: the numbers of the parameters that the call donates.
         called_at: the user's line that ran it first; ``None`` if there is none on the stack.
+        passed: the larger arrays that it took, if it runs on several devices.
     """
 
     captured: Captured
@@ -45,6 +48,7 @@ class _Seen(NamedTuple):
     code: CodeType | None = None
     donated: tuple[int, ...] = ()
     called_at: Frame | None = None
+    passed: tuple[Passed, ...] = ()
 
 
 def watch() -> executed_programs.watch:
@@ -62,6 +66,7 @@ def _seen(origin: executed_programs.Origin | None) -> _Seen:
         code=code if type(code) is CodeType else None,
         donated=origin.donated,
         called_at=place_of(sys._getframe(1))[0],
+        passed=passed_arrays(origin.passed),
     )
 
 
@@ -84,7 +89,7 @@ def programs_of(
 
     Args:
         observed: the programs.
-        namespace: the variables of the session, to name captured arrays.
+        namespace: the variables of the session, to name arrays.
     """
     if observed.ran is None:
         return None
@@ -93,7 +98,10 @@ def programs_of(
     ran = described(replace(observed, captured=constants), namespace=namespace)
     named = name_all([constants.get(id(program), NOTHING) for program, _ in ran], namespace)
     return tuple(
-        _described(about, executable, _module(program) if number < _MOST_READ else None, names)
+        replace(
+            _described(about, executable, _module(program) if number < _MOST_READ else None, names),
+            placements=described_placements(about.passed, namespace or {}),
+        )
         for number, ((program, executable), names) in enumerate(zip(ran, named, strict=True))
         if executable.ran and (about := seen.get(id(program))) is not None
     )
@@ -116,6 +124,7 @@ def _described(about: _Seen, executable: Executable, module: HloModule | None, n
         repeated_lines=None if jaxpr is None or code is None else described_lines(repeated_places(jaxpr, code)),
         donated=about.donated,
         called_at=known(about.called_at),
+        partial_sorts=() if jaxpr is None else partial_sorts(jaxpr),
         products=None if jaxpr is None else products_of(jaxpr),
     )
 

@@ -10,6 +10,8 @@ from ...profiling.record.profile import Profile
 from ...records.call_stack import Frame
 from ...timing.record import Timing
 from ...xla.hlo import HloModule
+from .partial_sort import PartialSort
+from .placement import Placement
 
 #: What an object that the code reads is, as far as rules ask.
 InputKind = Literal["numpy array", "jax array", "number", "function", "iterator", "other"]
@@ -123,6 +125,8 @@ class Program:
         repeated_lines: the user's lines from which many equations come; ``None`` if unknown.
         donated: the numbers of the parameters that the call donates.
         called_at: the user's line whose call ran it first; ``None`` if unknown.
+        placements: where the user's larger arrays lay that it took, if it runs on several devices.
+        partial_sorts: the sorts of its jaxpr of which it uses few elements.
         products: the matrix products and convolutions of its jaxpr; ``None`` if unknown.
     """
 
@@ -137,6 +141,8 @@ class Program:
     repeated_lines: tuple[RepeatedLine, ...] | None = None
     donated: tuple[int, ...] = ()
     called_at: Frame | None = None
+    placements: tuple[Placement, ...] = ()
+    partial_sorts: tuple[PartialSort, ...] = ()
     products: tuple[ProductCount, ...] | None = None
 
 

@@ -54,6 +54,7 @@ NOTES: dict[str, Callable[..., str]] = {
     "jitted": lambda name: f"Tried with {printable(name)} jitted, which called it once more to trace it.",
     "cannot_be_jitted": lambda name, error: f"Tried to jit {printable(name)}, which failed: {printable(error)}.",
     "put": lambda names: f"Tried with {printable(names)} put on the device before.",
+    "placed": lambda names: f"Tried with {printable(names)} placed as the program takes it before.",
     "donated": lambda names: f"Compiled with {printable(names)} donated.",
     "checkpointed": lambda name: f"Tried with jax.checkpoint around {printable(name)}.",
     "constants_passed": lambda arrays, size_bytes: (

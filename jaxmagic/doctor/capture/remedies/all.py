@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ....records.note import note
 from ...record.finding import RuleFinding
-from . import captured_constant, donation, memory, not_jitted, precision, recompile, rematerialise, transfer
+from . import captured_constant, donation, memory, not_jitted, precision, recompile, rematerialise, sharding, transfer
 from .remedy import NotTried, Remedy, Sizes
 from .tried_code import TriedCode
 
@@ -21,6 +21,7 @@ REMEDIES: dict[str, Remedy] = {
     "compile-time": _with_cache,
     "not-jitted": not_jitted.propose,
     "transfer": transfer.propose,
+    "sharding": sharding.propose,
     "donation": donation.propose,
     "rematerialise": rematerialise.propose,
     "captured-constant": captured_constant.propose,
