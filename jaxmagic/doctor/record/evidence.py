@@ -103,6 +103,9 @@ class Program:
         repeated_lines: the user's lines from which many equations come; ``None`` if unknown.
         donated: the numbers of the parameters that the call donates.
         called_at: the user's line whose call ran it first; ``None`` if unknown.
+        transformed: the name of the jitted function, or eager operation, whose call was transformed outside of
+            ``jit``, as in ``jax.vmap(f)(x)``: the program is the transformed one, and has no function. ``None`` if
+            there is none.
     """
 
     executable: Executable
@@ -116,6 +119,7 @@ class Program:
     repeated_lines: tuple[RepeatedLine, ...] | None = None
     donated: tuple[int, ...] = ()
     called_at: Frame | None = None
+    transformed: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

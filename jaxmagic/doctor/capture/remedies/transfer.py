@@ -23,7 +23,7 @@ def propose(finding: RuleFinding, code: TriedCode) -> Change:
     import jax
 
     names = names_given(finding) or first_arguments(calls_in_advice(finding, "device_put"))
-    seen = _seen(code.read())
+    seen = variables_seen(code.read())
     chosen = {name: value for name, value in seen.items() if (not names or name in names) and _has_arrays(value)}
     if not chosen:
         raise NotTried(note("doctor.not_mechanical", rule=finding.rule))
@@ -34,7 +34,7 @@ def propose(finding: RuleFinding, code: TriedCode) -> Change:
     return Change(replacements, notes=(note("doctor.put", names=", ".join(chosen)),))
 
 
-def _seen(read: dict[str, Any]) -> dict[str, Any]:
+def variables_seen(read: dict[str, Any]) -> dict[str, Any]:
     """Return the variables that the code and the user's functions see, by name."""
     seen: dict[str, Any] = {}
     queue = [read]
