@@ -56,6 +56,21 @@ NOTES: dict[str, Callable[..., str]] = {
         f"Tried with the transformed {printable(name)} jitted, and made once for each set of options."
     ),
     "cannot_be_jitted": lambda name, error: f"Tried to jit {printable(name)}, which failed: {printable(error)}.",
+    "mended": lambda function, code: (
+        f"Tried with the remedy in {printable(function)} under jit, beside the call without jit: {printable(code)}"
+    ),
+    "mended_runs": lambda without, mended: (
+        f"For that, the function ran {_times(without)} without jit, and {_times(mended)} with the remedy."
+    ),
+    "not_mended": lambda: _not(
+        "the remedy could not be applied mechanically to this function, so it was not compared with the call "
+        "without jit"
+    ),
+    "not_mended_failed": lambda error: f"Tried, and failed: {printable(error)}.",
+    "no_fallback": lambda: _not("no call without jit is known with which the remedy could be compared"),
+    "fallback_failed": lambda error: _not(f"the call without jit failed as well ({printable(error)})"),
+    "fallback_changes": lambda name: _not(f"the call without jit, which ran once, changes {printable(name)}"),
+    "argument_unknown": lambda text: _not(f"the argument {printable(text)} would have to be computed again"),
     "put": lambda names: f"Tried with {printable(names)} put on the device before.",
     "donated": lambda names: f"Compiled with {printable(names)} donated.",
     "checkpointed": lambda name: f"Tried with jax.checkpoint around {printable(name)}.",

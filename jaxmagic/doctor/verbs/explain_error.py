@@ -3,20 +3,29 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 
 from ...errors import NotMeasured
 from ...records.note import Note, note
 from ...runtime.around import is_a, of_type
 from ...runtime.clock import timestamp
 from ...runtime.environment import probe
+from ...runtime.given import nanoseconds
 from ...runtime.jax_version import require_jax
 from ...session.verbs import keep
 from ..analysis.failures.explanation import explanation
+from ..analysis.failures.origin import FIRST_TRIES
 from ..capture.failures.failure import read_failure
+from ..capture.failures.mended import compared_with_fallback
 from ..record.diagnosis import Diagnosis
 
+#: How long trying a remedy may take, in seconds.
+BUDGET_S = 30.0
 
-def explain_error(error: BaseException | None = None) -> Diagnosis:
+
+def explain_error(
+    error: BaseException | None = None, *, verify: bool = False, budget_s: float = BUDGET_S
+) -> Diagnosis:
     """Explain an exception that JAX raised, on the line of your own code.
 
     The explanation names the traced value, the argument and the function it comes from, and what to write instead.
@@ -25,12 +34,18 @@ def explain_error(error: BaseException | None = None) -> Diagnosis:
 
     Args:
         error: the exception; if left out, the last one that Python or IPython has shown.
+        verify: for a traced value where Python needs a number or a truth value, and for static arguments that are not
+            hashable: run the function without jit, and with the remedy under jit where that can be applied
+            mechanically, with the arguments of the failing call. ``finding.verified`` says whether both compute the
+            same, and how many times as fast the mended function is.
+        budget_s: how long that may take, in seconds. A call that has begun ends later.
 
     Returns:
         The record. It has one finding, or none and a note if the exception was not raised by JAX or is not known.
 
     Raises:
         TypeError: `error` is not an exception.
+        ValueError: `budget_s` is not a positive number.
         NotMeasured: no exception has been shown yet.
         JaxNotAvailable: JAX is not installed or too old.
 
@@ -53,8 +68,12 @@ def explain_error(error: BaseException | None = None) -> Diagnosis:
         error = _last()
     if not is_a(error, BaseException):
         raise TypeError(f"explain_error(): expected an exception, got {of_type('__name__', type(error))}")
+    budget_ns = nanoseconds(budget_s)
     require_jax()
     failure = read_failure(error)
+    finding = None if failure is None else explanation(failure)
+    if finding is not None and failure is not None and verify and failure.kind in FIRST_TRIES:
+        finding = replace(finding, verified=compared_with_fallback(error, failure, finding, budget_ns))
     notes: tuple[Note, ...] = ()
     if failure is None:
         notes = (note("doctor.error_unknown", error=of_type("__name__", type(error))),)
@@ -62,7 +81,7 @@ def explain_error(error: BaseException | None = None) -> Diagnosis:
         Diagnosis(
             code=None if failure is None else failure.source,
             started_at=timestamp(),
-            findings=() if failure is None else (explanation(failure),),
+            findings=() if finding is None else (finding,),
             looked=("error",),
             error=of_type("__name__", type(error)),
             notes=notes,
