@@ -223,9 +223,9 @@ def _line(row: Row) -> str:
         gained = f"{value:.0%} ({low:.0%} to {high:.0%}) of compiling"
     agree = None if row.gained is None else row.gained.outputs_agree
     outputs = {None: "not compared", True: "agree", False: "differ"}[agree]
-    source = (found.source or "").replace("|", "\\|")
+    source = "unknown" if found.source is None else f"`{found.source}`".replace("|", "\\|")
     way = row.way or "not applied"
-    return f"| {name} | {found.rule} | `{source}` | {promised} | {gained} | {outputs} | {way} |"
+    return f"| {name} | {found.rule} | {source} | {promised} | {gained} | {outputs} | {way} |"
 
 
 def main(path: str, *names: str) -> None:
