@@ -182,9 +182,10 @@ def run_tests(session: nox.Session, *pins: str, rooms: Sequence[str] = (), but: 
 
 @nox.session(python="3.11", tags=["suites"], default=False)
 def diagnosed_oldest_python(session: nox.Session) -> None:
-    """Clean and slow programs under ``%jaxdoctor`` on JAX 0.10.2, the newest for Python 3.11."""
+    """Clean and slow programs under ``%jaxdoctor`` on JAX 0.10.2, the newest for Python 3.11, and their table."""
     install(session)
     session.run("pytest", *PROGRAMS, *session.posargs, env={"JAXMAGIC_DIAGNOSED": "1"})
+    session.run("python", "-m", "tests.doctor.slow_table", "docs/tables/slow.md")
 
 
 @nox.session(python="3.12", tags=["suites"], default=False)

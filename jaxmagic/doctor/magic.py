@@ -37,7 +37,9 @@ def _recorder(shell: InteractiveShell, arguments: argparse.Namespace, shown: boo
 def _explain(magics: JaxMagics, arguments: argparse.Namespace) -> Diagnosis | None:
     """Explain the last error."""
     try:
-        record = explain_error(memory_bytes=arguments.memory, budget_s=arguments.budget / 1e9)
+        record = explain_error(
+            memory_bytes=arguments.memory, verify=arguments.verify, budget_s=arguments.budget / 1e9
+        )
     except NotMeasured as error:
         raise UsageError(f"%jaxdoctor has nothing to run. {error}") from None
     if arguments.v:
@@ -89,7 +91,8 @@ def jaxdoctor(magics: JaxMagics, line: str, cell: str | None = None, local_ns: d
     beside the code itself. For that the code runs again, as often as the report says, with its assignments kept
     local; what it changes or donates is copied before each run.
 
-    Without code, in the cell after an error that JAX raised, it explains the error::
+    Without code, in the cell after an error that JAX raised, it explains the error. With ``--verify`` it also runs
+    the failing call without jit, and the mended function where the remedy is mechanical, with the same arguments::
 
         %jaxdoctor
 

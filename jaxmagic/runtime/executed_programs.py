@@ -41,6 +41,8 @@ class Origin(NamedTuple):
         donated: the numbers of the parameters that the call donates; empty if unknown.
         passed: what is passed for each parameter, and the sharding that the program takes; empty if the program runs
             on one device, or if unknown.
+        transformed: the Python function whose jitted call was transformed outside of ``jit``, as ``jax.vmap(f)(x)``
+            does; then `function` is unknown, as the program is another one.
     """
 
     function: Any
@@ -48,6 +50,7 @@ class Origin(NamedTuple):
     lifted: dict[int, Any]
     donated: tuple[int, ...] = ()
     passed: tuple[tuple[Any, Any], ...] = ()
+    transformed: Any = None
 
 
 def observe_executions(notice: Callable[[Any, Callable[[], Origin | None]], None]) -> Callable[[], None] | None:
@@ -120,10 +123,11 @@ def _origin(frame: FrameType, run: Any, args: Sequence[Any]) -> Origin | None:
     while caller is not None and caller.f_code.co_name != "cache_miss":
         caller = caller.f_back if caller.f_globals.get("__name__") == "jax._src.pjit" else None
     function = None if caller is None else caller.f_locals.get("fun")
+    transformed = None if caller is not None else _transformed(frame)
     donated: tuple[int, ...] = ()
     with suppress(AttributeError, TypeError, IndexError):
         donated = _donated(local.get("computation"), run.kept_var_idx, local["donated_invars"])
-    return Origin(function, local.get("jaxpr"), lifted, donated, _passed(run, args))
+    return Origin(function, local.get("jaxpr"), lifted, donated, _passed(run, args), transformed)
 
 
 def _passed(run: Any, args: Sequence[Any]) -> tuple[tuple[Any, Any], ...]:
@@ -134,6 +138,19 @@ def _passed(run: Any, args: Sequence[Any]) -> tuple[tuple[Any, Any], ...]:
             used = [args[place] for place in sorted(run.kept_var_idx)]
             return tuple(zip(used, shardings, strict=True))
     return ()
+
+
+def _transformed(frame: FrameType) -> Any:
+    """Return the function of the jitted call that led to a program through ``jax.vmap`` or ``jax.grad``.
+
+    ``None`` for the backward pass, in which nobody calls a function.
+    """
+    caller: FrameType | None = frame
+    while caller is not None and str(caller.f_globals.get("__name__")).startswith("jax._src."):
+        if caller.f_code.co_name == "cache_miss" and "fun" in caller.f_locals:
+            return caller.f_locals["fun"]
+        caller = caller.f_back
+    return None
 
 
 def _donated(computation: Any, kept: Collection[int], donated: Collection[bool]) -> tuple[int, ...]:

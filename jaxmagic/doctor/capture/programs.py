@@ -41,6 +41,7 @@ class _Seen(NamedTuple):
         donated: the numbers of the parameters that the call donates.
         called_at: the user's line that ran it first; ``None`` if there is none on the stack.
         passed: the larger arrays that it took, if it runs on several devices.
+        transformed: the code of the jitted function that was transformed outside of ``jit``; ``None`` if none was.
     """
 
     captured: Captured
@@ -49,6 +50,7 @@ class _Seen(NamedTuple):
     donated: tuple[int, ...] = ()
     called_at: Frame | None = None
     passed: tuple[Passed, ...] = ()
+    transformed: CodeType | None = None
 
 
 def watch() -> executed_programs.watch:
@@ -59,15 +61,20 @@ def watch() -> executed_programs.watch:
 def _seen(origin: executed_programs.Origin | None) -> _Seen:
     if origin is None:
         return _Seen(NOTHING)
-    code = getattr(_innermost(origin.function), "__code__", None)
     return _Seen(
         captured=captured(origin),
         jaxpr=origin.jaxpr,
-        code=code if type(code) is CodeType else None,
+        code=_code(origin.function),
         donated=origin.donated,
         called_at=place_of(sys._getframe(1))[0],
         passed=passed_arrays(origin.passed),
+        transformed=_code(origin.transformed),
     )
+
+
+def _code(function: Any) -> CodeType | None:
+    code = getattr(_innermost(function), "__code__", None)
+    return code if type(code) is CodeType else None
 
 
 def _innermost(function: Any) -> Any:
@@ -109,9 +116,8 @@ def programs_of(
 
 def _described(about: _Seen, executable: Executable, module: HloModule | None, names: Named) -> Program:
     jaxpr, code = about.jaxpr, about.code
-    place = None
-    if code is not None:
-        place = known(Frame(function=code.co_name, file=code.co_filename, line=code.co_firstlineno))
+    place = _place(code)
+    transformed = _place(about.transformed)
     return Program(
         executable=executable,
         module=module,
@@ -120,13 +126,21 @@ def _described(about: _Seen, executable: Executable, module: HloModule | None, n
         arguments=() if code is None else code.co_varnames[: code.co_argcount + code.co_kwonlyargcount],
         equations=None if jaxpr is None else _equations(count_equations(jaxpr)),
         captured=_arrays(about.captured, {id(array): name for array, name in names.arrays}, names.lifted),
-        eager=place is not None and _is_jaxs(place),
+        eager=any(each is not None and _is_jaxs(each) for each in (place, transformed)),
         repeated_lines=None if jaxpr is None or code is None else described_lines(repeated_places(jaxpr, code)),
         donated=about.donated,
         called_at=known(about.called_at),
         partial_sorts=() if jaxpr is None else partial_sorts(jaxpr),
         products=None if jaxpr is None else products_of(jaxpr),
+        transformed=None if transformed is None else transformed.function,
     )
+
+
+def _place(code: CodeType | None) -> Frame | None:
+    """Return where some code is defined."""
+    if code is None:
+        return None
+    return known(Frame(function=code.co_name, file=code.co_filename, line=code.co_firstlineno))
 
 
 def _is_jaxs(place: Frame) -> bool:

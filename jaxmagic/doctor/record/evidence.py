@@ -128,6 +128,9 @@ class Program:
         placements: where the user's larger arrays lay that it took, if it runs on several devices.
         partial_sorts: the sorts of its jaxpr of which it uses few elements.
         products: the matrix products and convolutions of its jaxpr; ``None`` if unknown.
+        transformed: the name of the jitted function, or eager operation, whose call was transformed outside of
+            ``jit``, as in ``jax.vmap(f)(x)``: the program is the transformed one, and has no function. ``None`` if
+            there is none.
     """
 
     executable: Executable
@@ -144,6 +147,7 @@ class Program:
     placements: tuple[Placement, ...] = ()
     partial_sorts: tuple[PartialSort, ...] = ()
     products: tuple[ProductCount, ...] | None = None
+    transformed: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 
 from ...errors import NotMeasured
 from ...progress.bar import shown_progress
@@ -14,16 +15,22 @@ from ...runtime.given import nanoseconds, whole
 from ...runtime.jax_version import require_jax
 from ...session.verbs import keep
 from ..analysis.failures.explanation import explanation
+from ..analysis.failures.origin import FIRST_TRIES
 from ..capture.failures.failure import read_failure
+from ..capture.failures.mended import compared_with_fallback
 from ..capture.failures.out_of_memory import Limits
 from ..record.diagnosis import Diagnosis
 
-#: How long variants that need less memory are compiled, in seconds.
+#: How long trying a remedy, or compiling variants that need less memory, may take, in seconds.
 BUDGET_S = 30.0
 
 
 def explain_error(
-    error: BaseException | None = None, *, memory_bytes: int | None = None, budget_s: float = BUDGET_S
+    error: BaseException | None = None,
+    *,
+    memory_bytes: int | None = None,
+    verify: bool = False,
+    budget_s: float = BUDGET_S,
 ) -> Diagnosis:
     """Explain an exception that JAX raised, on the line of your own code.
 
@@ -38,7 +45,11 @@ def explain_error(
     Args:
         error: the exception; if left out, the last one that Python or IPython has shown.
         memory_bytes: the memory of a device, into which a variant has to fit; the device's own if left out.
-        budget_s: no variant is compiled after this time, in seconds.
+        verify: for a traced value where Python needs a number or a truth value, and for static arguments that are not
+            hashable: run the function without jit, and with the remedy under jit where that can be applied
+            mechanically, with the arguments of the failing call. ``finding.verified`` says whether both compute the
+            same, and how many times as fast the mended function is.
+        budget_s: how long that, or compiling variants, may take, in seconds. What has begun ends later.
 
     Returns:
         The record. It has one finding, or none and a note if the exception was not raised by JAX or is not known.
@@ -68,12 +79,15 @@ def explain_error(
         error = _last()
     if not is_a(error, BaseException):
         raise TypeError(f"explain_error(): expected an exception, got {of_type('__name__', type(error))}")
+    budget_ns = nanoseconds(budget_s)
     require_jax()
     given = None if memory_bytes is None else whole("memory_bytes", memory_bytes)
-    budget_ns = nanoseconds(budget_s)
     with shown_progress() as progress:
         limits = Limits(given, budget_ns, stage=lambda text: progress.stage(text, ticking=False))
         failure = read_failure(error, limits)
+        finding = None if failure is None else explanation(failure)
+        if finding is not None and failure is not None and verify and failure.kind in FIRST_TRIES:
+            finding = replace(finding, verified=compared_with_fallback(error, failure, finding, budget_ns))
     notes: tuple[Note, ...] = ()
     if failure is None:
         notes = (note("doctor.error_unknown", error=of_type("__name__", type(error))),)
@@ -81,7 +95,7 @@ def explain_error(
         Diagnosis(
             code=None if failure is None else failure.source,
             started_at=timestamp(),
-            findings=() if failure is None else (explanation(failure),),
+            findings=() if finding is None else (finding,),
             looked=("error",),
             error=of_type("__name__", type(error)),
             notes=notes,

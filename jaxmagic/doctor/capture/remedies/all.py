@@ -4,8 +4,19 @@ from __future__ import annotations
 
 from ....records.note import note
 from ...record.finding import RuleFinding
-from . import captured_constant, donation, memory, not_jitted, precision, recompile, rematerialise, sharding, transfer
-from .remedy import NotTried, Remedy, Sizes
+from . import (
+    captured_constant,
+    donation,
+    memory,
+    not_jitted,
+    precision,
+    recompile,
+    rematerialise,
+    sharding,
+    transfer,
+    transformed_calls,
+)
+from .remedy import Change, NotTried, Remedy, Sizes
 from .tried_code import TriedCode
 
 #: Remedies that compile something before anything is measured.
@@ -16,10 +27,16 @@ def _with_cache(finding: RuleFinding, code: TriedCode) -> Sizes:
     raise NotTried(note("doctor.not_tried_cache"))
 
 
+def _jitted(finding: RuleFinding, code: TriedCode) -> Change:
+    if transformed_calls.is_outermost(finding):
+        return transformed_calls.propose(finding, code)
+    return not_jitted.propose(finding, code)
+
+
 REMEDIES: dict[str, Remedy] = {
     "recompile": recompile.propose,
     "compile-time": _with_cache,
-    "not-jitted": not_jitted.propose,
+    "not-jitted": _jitted,
     "transfer": transfer.propose,
     "sharding": sharding.propose,
     "donation": donation.propose,
