@@ -18,7 +18,7 @@ from .magics.once import DisplayOnce, OnceRewriter, forget_shown
 from .magics.rewrite import BlockRewriter
 from .magics.text_transforms import cell_to_marker, line_in_sight
 from .records.cell_names import add_naming, remove_naming
-from .terminal import printable
+from .terminal import print_line
 
 _NAME = "JaxMagics"
 
@@ -57,7 +57,7 @@ def _configured(shell: InteractiveShell) -> JaxMagics:
             setattr(magics, name, value)
         except TraitError as error:
             default = getattr(magics, name)
-            print(printable(f"jaxmagic was loaded with JaxMagics.{name} = {default!r}: {error}"))
+            print_line(f"jaxmagic was loaded with JaxMagics.{name} = {default!r}: {error}")
     return magics
 
 
