@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Callable
 
 from IPython.core.error import UsageError
 from IPython.core.interactiveshell import InteractiveShell
@@ -15,8 +16,17 @@ class Tree(ast.Module):
     filename: str
 
 
-def parse(shell: InteractiveShell, magic: str, code: str, *, is_line: bool) -> Tree:
+def parse(
+    shell: InteractiveShell, magic: str, code: str, *, is_line: bool, as_python: Callable[[str], str] | None = None
+) -> Tree:
     """Parse `code`, transformed as IPython transforms a cell, and keep it for tracebacks.
+
+    Args:
+        shell: the shell that transforms it.
+        magic: the magic that it was given to.
+        code: the code.
+        is_line: whether it is the rest of the magic's line.
+        as_python: makes Python of the transformed code, without moving anything to another place.
 
     Raises:
         UsageError: the code begins with an option that `magic` does not have, and is not valid Python.
@@ -25,7 +35,7 @@ def parse(shell: InteractiveShell, magic: str, code: str, *, is_line: bool) -> T
     transformed = shell.transform_cell(code)
     filename = shell.compile.cache(transformed, shell.execution_count)
     try:
-        tree = ast.parse(transformed, filename)
+        tree = ast.parse(transformed if as_python is None else as_python(transformed), filename)
     except SyntaxError:
         option = re.match(r"-\w\s", code)
         if is_line and option:

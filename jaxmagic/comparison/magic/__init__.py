@@ -69,7 +69,9 @@ def jaxcompare(magics: JaxMagics, line: str, cell: str = "", local_ns: dict[str,
         %%jaxcompare [options]
         x = jnp.ones((1000, 1000))
         numpy: np_version(x)
-        jit: jit_version(x)
+        jit of vmap: jit_version(x)
+
+    A label is a few words, or any text in quotes. An expression without a label is labelled by its source.
 
     They run in turns, in shuffled rounds with the baseline twice in each. The result is the median of the ratios to
     both samples of the baseline. With ``--sweep n=64,256`` all of this, including the setup, is repeated for each
