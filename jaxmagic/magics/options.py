@@ -41,7 +41,9 @@ def split(text: str, parser: argparse.ArgumentParser) -> tuple[list[str], str]:
         word = text[start:].split(maxsplit=1)[0] if text[start:] else ""
         if word == "--":
             return words, text[start + 2 :].lstrip()
-        if word.startswith("--"):
+        if word == "-h" and not only_comment(text[start + 2 :]):
+            end = None  # -h + 1
+        elif word.startswith("--"):
             end = _long_option(text, start, word, known, words)
         elif re.match(r"-[A-Za-z]", word):
             end = _short_options(text, start, word, known, words)
@@ -50,6 +52,15 @@ def split(text: str, parser: argparse.ArgumentParser) -> tuple[list[str], str]:
         if end is None:
             return words, text[start:]
         at = end
+
+
+def asks_for_help(text: str, parser: argparse.ArgumentParser) -> bool:
+    """Return whether the options in a text include ``-h`` or ``--help``; ``-h + 1`` is code."""
+    try:
+        words, _ = split(text, parser)
+    except UsageError:
+        return False
+    return "-h" in words or "--help" in words
 
 
 def parse(words: list[str], parser: argparse.ArgumentParser) -> argparse.Namespace:
@@ -95,7 +106,7 @@ def _short_options(
     flags: list[str] = []
     for position, letter in enumerate(word[1:], 1):
         action = known.get(f"-{letter}")
-        if action is None:
+        if action is None or (letter == "h" and word != "-h"):
             return None
         if action.nargs == 0:
             flags.append(f"-{letter}")

@@ -11,6 +11,7 @@ from IPython.core.error import UsageError
 
 from ...magics.repeatable import Statements
 from ..capture.derivatives import Mode, in_modes
+from .label_lines import relabel
 
 
 class Labelled(NamedTuple):
@@ -134,6 +135,31 @@ def _followed_by_assignment(line: int, label: str, expression: str) -> UsageErro
 
 
 _LABEL = re.compile(r"(?P<label>[^\s:#\"'][^:#\"']*?)\s*:\s*(?P<rest>\S.*)")
+
+
+def labels_of(cell: str) -> list[str]:
+    """Return the labels in a cell, without those of expressions without one; none if the cell is no Python."""
+    named = relabel(cell)
+    try:
+        body = ast.parse(named.source).body
+    except (SyntaxError, ValueError):
+        return []
+    found = [each for each in body if isinstance(each, ast.AnnAssign) and each.value is None]
+    return [named.labels.get(each.lineno) or ast.unparse(each.target) for each in found]
+
+
+def as_python(cell: str) -> str:
+    """Return a cell with names of Python in the place of its labels.
+
+    Raises:
+        UsageError: a line has a label but is no candidate.
+    """
+    source = relabel(cell).source
+    try:
+        ast.parse(source)
+    except SyntaxError as error:
+        explain_label(error)
+    return source
 
 
 def explain_label(error: SyntaxError) -> None:
