@@ -14,7 +14,7 @@ import jaxmagic
 @pytest.mark.parametrize(
     ("cell", "message"),
     [
-        ("%jaxtimeit -n0 f(x)", "-n: expected a whole number from 1 on, got 0"),
+        ("%jaxtimeit -n0 f(x)", "-n: expected a positive integer, got 0"),
         ("%jaxprof --logdir", "--logdir: expected a folder. Write for example --logdir runs"),
         ("%jaxtimeit --save", "--save: expected a file. Write for example --save run.json"),
         (

@@ -102,7 +102,7 @@ def _in_our_words(message: str, parser: argparse.ArgumentParser) -> str:
     if action is not None and what == "expected one argument":
         if action.choices is not None:
             return f"{option}: expected {_listed(action)}. Write for example {option} {next(iter(action.choices))}"
-        expected, example = _EXPECTED.get(str(action.metavar), ("a whole number from 1 on", "3"))
+        expected, example = _EXPECTED.get(str(action.metavar), ("a positive integer", "3"))
         return f"{option}: expected {expected}. Write for example {option} {example}"
     if (
         action is not None
@@ -252,7 +252,7 @@ def file(text: str) -> str:
 def positive_int(text: str) -> int:
     """Parse an option that is a count."""
     if not re.fullmatch(r"\d+", text) or int(text) == 0:
-        raise argparse.ArgumentTypeError(f"expected a whole number from 1 on, got {text}")
+        raise argparse.ArgumentTypeError(f"expected a positive integer, got {text}")
     return int(text)
 
 
