@@ -79,7 +79,7 @@ def test_without_code_and_without_an_error_there_is_nothing_to_do(raising: Sessi
         ("--only sleep", "expected names of rules"),
         ("--memory 16", "expected a size with a unit"),
         ("--memory 0GiB", "expected a size of at least a byte"),
-        ("--top 0", "expected a positive integer"),
+        ("--top 0", "--top: expected a positive integer, got 0"),
     ],
 )
 def test_mistakes_are_told_before_anything_runs(session: Session, options: str, message: str) -> None:
