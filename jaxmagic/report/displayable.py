@@ -6,10 +6,12 @@ when it is called: a record that is never shown costs no renderer.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Collection
 from typing import TYPE_CHECKING
 
 from ..records.exportable import Exportable
+from ..terminal import written_to
 
 if TYPE_CHECKING:
     import os
@@ -33,7 +35,7 @@ class Displayable(Exportable):
     def __str__(self) -> str:
         from .to_text import to_text
 
-        return to_text(self)
+        return written_to(to_text(self), sys.stdout)  # so that print(record) never fails
 
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Write the record to `path` as JSON, as :func:`jaxmagic.save` does.

@@ -10,6 +10,8 @@ from ...profiling.record.profile import Profile
 from ...records.call_stack import Frame
 from ...timing.record import Timing
 from ...xla.hlo import HloModule
+from .partial_sort import PartialSort
+from .placement import Placement
 
 #: What an object that the code reads is, as far as rules ask.
 InputKind = Literal["numpy array", "jax array", "number", "function", "iterator", "other"]
@@ -54,6 +56,23 @@ class EquationCount:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ProductCount:
+    """Matrix products or convolutions of a jaxpr that multiply one type with one precision.
+
+    Attributes:
+        primitive: ``"dot_general"`` or another primitive that multiplies.
+        multiplied: the element type of the factors, such as ``"float32"``; ``"bfloat16*float32"`` for different ones.
+        precision: the precision that the code or an option of JAX asks for, such as ``"highest"``; empty for none.
+        count: how many there are; those in the body of a loop count once.
+    """
+
+    primitive: str
+    multiplied: str
+    precision: str
+    count: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CapturedArray:
     """An array that a function captured and that became a constant of its program.
 
@@ -77,14 +96,17 @@ class RepeatedLine:
     Attributes:
         line: the user's line.
         equations: how many equations come from it and from what it calls.
-        repeated: how many of these belong to a primitive with one result shape that it has at least 16 times.
+        repeated: how many of these belong to a primitive with one result shape that it has at least 8 times.
         primitives: the most frequent of these primitives, with their counts.
+        rounds: how often the line ran while it was traced, as far as call stacks tell: most of its equations repeat
+            at least this often with one call stack.
     """
 
     line: Frame
     equations: int
     repeated: int
     primitives: tuple[tuple[str, int], ...]
+    rounds: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,6 +125,12 @@ class Program:
         repeated_lines: the user's lines from which many equations come; ``None`` if unknown.
         donated: the numbers of the parameters that the call donates.
         called_at: the user's line whose call ran it first; ``None`` if unknown.
+        placements: where the user's larger arrays lay that it took, if it runs on several devices.
+        partial_sorts: the sorts of its jaxpr of which it uses few elements.
+        products: the matrix products and convolutions of its jaxpr; ``None`` if unknown.
+        transformed: the name of the jitted function, or eager operation, whose call was transformed outside of
+            ``jit``, as in ``jax.vmap(f)(x)``: the program is the transformed one, and has no function. ``None`` if
+            there is none.
     """
 
     executable: Executable
@@ -116,6 +144,10 @@ class Program:
     repeated_lines: tuple[RepeatedLine, ...] | None = None
     donated: tuple[int, ...] = ()
     called_at: Frame | None = None
+    placements: tuple[Placement, ...] = ()
+    partial_sorts: tuple[PartialSort, ...] = ()
+    products: tuple[ProductCount, ...] | None = None
+    transformed: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -216,6 +248,38 @@ class HostUse:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class LoweringImport:
+    """A package that JAX imported while it lowered programs in the first run, which happens once per process.
+
+    Attributes:
+        package: its name, such as ``"scipy"``.
+        modules: how many modules were loaded for it, its own and those of packages that it needs.
+        least_ns: the time from the first to the last of these modules; importing took at least that long.
+    """
+
+    package: str
+    modules: int
+    least_ns: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeptArrays:
+    """Arrays that each run makes, and that are alive after later runs.
+
+    Attributes:
+        name: what holds them, with ``[*]`` in place of keys and indices: ``"history[*]"``.
+        arrays: how many per run.
+        size_bytes: their bytes per run, on all devices.
+        runs: in how many runs this was seen; the first one does not count.
+    """
+
+    name: str
+    arrays: int
+    size_bytes: int
+    runs: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Evidence:
     """The observations of all runs of some code.
 
@@ -234,8 +298,15 @@ class Evidence:
         waits: the waits in the observed run, by line, longest first; ``None`` if not recorded.
         host_use: what the host did in the profiled run while the device was idle; ``None`` if unknown.
         cache_dir: the folder of JAX's persistent compilation cache; ``None`` if it is off.
+        cache_least_ns: the cache keeps no program that took XLA less than this to compile.
+        cache_least_bytes: the cache keeps no smaller programs.
+        lowering_imports: the packages that JAX imported to lower programs, longest first.
         limit_bytes: the memory to try against: the device's or what the user gave; ``None`` if unknown.
         jitted: the jitted functions that the code names.
+        matmul_precision: JAX's option ``jax_default_matmul_precision`` after the runs; ``None`` if it is not set.
+        kept: arrays that each run keeps alive beyond its end; ``None`` if the code did not run often enough.
+        resident_bytes: arrays on each device, at least, that were alive before the first run and after the last;
+            ``None`` if unknown.
     """
 
     code: str | None
@@ -250,8 +321,14 @@ class Evidence:
     waits: tuple[HostWait, ...] | None = None
     host_use: HostUse | None = None
     cache_dir: str | None = None
+    cache_least_ns: int = 1_000_000_000
+    cache_least_bytes: int = 0
+    lowering_imports: tuple[LoweringImport, ...] = ()
     limit_bytes: int | None = None
     jitted: tuple[JittedName, ...] = ()
+    matmul_precision: str | None = None
+    kept: tuple[KeptArrays, ...] | None = None
+    resident_bytes: int | None = None
 
     @property
     def run_ns(self) -> int:

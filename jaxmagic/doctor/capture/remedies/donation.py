@@ -138,6 +138,8 @@ def abstract(value: Any) -> Any:
 def _abstract(value: Any) -> Any:
     import jax
 
+    if isinstance(value, jax.ShapeDtypeStruct):
+        return value
     if isinstance(value, jax.Array):
         sharding = value.sharding if getattr(value, "_committed", True) else None
         return jax.ShapeDtypeStruct(value.shape, value.dtype, sharding=sharding)

@@ -1,4 +1,4 @@
-"""Puts ``jax.checkpoint`` around a function inside a jitted one: memory by compiling, time by running."""
+"""Checkpoints a function inside a jitted one, or takes its batch in parts: memory by compiling, time by running."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import types
 from typing import Any
 
 from ....records.note import note
+from ....runtime.around import enclosed
 from ...record.finding import RuleFinding
 from .donation import Call, jitted_calls, need_with
 from .function_copies import FunctionCopies, seen_by
@@ -18,9 +19,11 @@ _NAMES = "(checkpoint|remat)"
 
 
 def propose(finding: RuleFinding, code: TriedCode) -> Change:
-    """Propose the jitted function with the function checkpointed that the finding names."""
+    """Propose the jitted function with the function checkpointed that the finding names, or as the finding has it."""
     import jax
 
+    if calls_in_advice(finding, "scan"):
+        return _in_parts(finding, code)
     names = [*names_given(finding), *first_arguments(calls_in_advice(finding, _NAMES)), *_decorated(finding)]
     for call in jitted_calls(code):
         own = getattr(call.function, "__wrapped__", None)
@@ -34,6 +37,36 @@ def propose(finding: RuleFinding, code: TriedCode) -> Change:
         about = note("doctor.checkpointed", name=function.__name__)
         return Change({id(call.function): Jitted(changed).call}, notes=(about,), sizes=Sizes(before, after))
     raise NotTried(note("doctor.not_mechanical", rule=finding.rule))
+
+
+def _in_parts(finding: RuleFinding, code: TriedCode) -> Change:
+    """Propose the function that the finding's code defines, in place of the jitted one of the same name."""
+    definition = ast.parse(finding.code or "").body[0]
+    if isinstance(definition, ast.FunctionDef):
+        for call in jitted_calls(code):
+            own = getattr(call.function, "__wrapped__", None)
+            if type(own) is not types.FunctionType or own.__name__ != definition.name:
+                continue
+            if own.__defaults__ or own.__kwdefaults__:  # they would be computed again
+                break
+            changed = _defined(definition, {**own.__globals__, **enclosed(own)})
+            before, after = need_with(Call(own, call.arguments), ()), need_with(Call(changed, call.arguments), ())
+            if before is None or after is None:
+                raise NotTried(note("doctor.not_tried_sizes"))
+            about = note("doctor.taken_in_parts", name=own.__name__)
+            return Change({id(call.function): Jitted(changed).call}, notes=(about,), sizes=Sizes(before, after))
+    raise NotTried(note("doctor.not_mechanical", rule=finding.rule))
+
+
+def _defined(definition: ast.FunctionDef, namespace: dict[str, Any]) -> Any:
+    """Return the function of a definition, without its decorators and annotations."""
+    definition.decorator_list, definition.returns = [], None
+    for each in ast.walk(definition.args):
+        if isinstance(each, ast.arg):
+            each.annotation = None
+    module = ast.Module(body=[definition], type_ignores=[])
+    exec(compile(module, "<jaxmagic: a remedy>", "exec"), namespace)
+    return namespace[definition.name]
 
 
 def _named(function: Any, names: list[str]) -> Any:
