@@ -10,8 +10,9 @@ from ...records.note import note
 from ...xla.hlo import HloModule
 from ..analysis.batch_temporaries import batch_of, in_parts
 from ..analysis.scan_residuals import BACKWARD, ScanResiduals, scan_residuals
-from ..record.evidence import Evidence, Program
+from ..record.evidence import Evidence
 from ..record.finding import RuleFinding
+from ..record.program import Program
 from .rewriting.microbatches import gradient_call, in_microbatches, returns_mean
 from .rule import Rule, source_at
 
