@@ -24,7 +24,6 @@ class Slow(NamedTuple):
         rules: the rules that may find what is slow.
         make: makes the program.
         repeat: whether it has to run several times although that changes what it reads.
-        waits_for: the rule without which nothing can be found yet; empty if there is none.
         devices: how many devices it needs.
         statement: the statement to examine, in terms of the function and its parameters; a call of the function if
             left out.
@@ -33,7 +32,6 @@ class Slow(NamedTuple):
     rules: tuple[str, ...]
     make: Callable[[], Program]
     repeat: bool = False
-    waits_for: str = ""
     devices: int = 1
     statement: str = ""
 

@@ -22,7 +22,6 @@ from jaxmagic.comparison.capture.check_outputs import check_output
 from jaxmagic.doctor.capture.remedies.measured_remedy import Run, measured
 from jaxmagic.doctor.record.diagnosis import Diagnosis
 from jaxmagic.doctor.record.finding import RuleFinding, Verified
-from jaxmagic.doctor.rules.all import RULES
 from jaxmagic.doctor.verbs.diagnose import examination
 
 from . import slow_more
@@ -93,10 +92,8 @@ class Row(NamedTuple):
 
 
 def missing(name: str) -> str:
-    """Return what this program waits for: a rule, or more devices; empty if it can be tried."""
+    """Return which devices this program waits for; empty if it can be tried."""
     slow = PROGRAMS[name]
-    if slow.waits_for and slow.waits_for not in {each.name for each in RULES}:
-        return f"rule {slow.waits_for}"
     return f"{slow.devices} devices" if len(jax.devices()) < slow.devices else ""
 
 

@@ -7,7 +7,7 @@ from typing import Literal, NamedTuple
 
 from ...profiling.analysis.operations import over_devices
 from ...profiling.record.profile import DeviceUse, OperationTime, Profile
-from ..record.evidence import ProductCount
+from ..record.program import ProductCount
 
 #: A product achieves at least this share of the peak rate of the type that it is taken to be computed in. A faster
 #: one would not follow from the peak rates otherwise.

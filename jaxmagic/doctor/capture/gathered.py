@@ -15,7 +15,8 @@ from ...runtime.executed_programs import ObservedPrograms
 from ...runtime.private_api import local_devices
 from ...timing.record import Timing
 from ..record.evidence import Evidence, HostUse, Input
-from . import host_use, programs
+from . import host_use
+from .compiled import programs
 from .host_lines import LineSampler
 from .host_waits import WaitPlaces
 from .inputs import deleted, inputs_of

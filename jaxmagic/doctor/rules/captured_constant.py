@@ -10,8 +10,9 @@ from typing import NamedTuple
 from ...memory_use.record.memory_profile import Buffer
 from ...records.cell_names import text_of
 from ...records.note import Note, note
-from ..record.evidence import CapturedArray, Evidence, Program
+from ..record.evidence import Evidence
 from ..record.finding import RuleFinding
+from ..record.program import CapturedArray, Program
 from .rewriting.syntax import file_of, free_names, is_jit, loaded, source_of_location, tree_of, with_imports
 from .rule import LEAST_SHARE, Rule
 

@@ -9,8 +9,9 @@ from ...compilation.record.compilation import Compilation
 from ...compilation.report import STAGES
 from ...records.call_stack import Frame, is_users
 from ...records.note import Note, note
-from ..record.evidence import Evidence, Program
+from ..record.evidence import Evidence
 from ..record.finding import RuleFinding
+from ..record.program import Program
 from .rewriting.syntax import file_of, source_of_location, tree_of, with_imports
 from .rule import LEAST_SHARE, Rule, source_at
 

@@ -12,8 +12,9 @@ from ...records.note import Note, note
 from ...xla.hlo import HloModule
 from ..analysis.in_place import Overwriting
 from ..analysis.rebinding import ReplacedArguments, replaced_arguments
-from ..record.evidence import Evidence, JittedName, Program
+from ..record.evidence import Evidence, JittedName
 from ..record.finding import RuleFinding
+from ..record.program import Program
 from .rule import LEAST_SHARE, Rule
 
 #: Donating has to spare at least this much memory.

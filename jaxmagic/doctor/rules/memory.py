@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ...records.note import note
-from ..record.evidence import Evidence, KeptArrays, Program
+from ..record.evidence import Evidence, KeptArrays
 from ..record.finding import RuleFinding
+from ..record.program import Program
 from .rule import Rule
 
 #: A program that needs this share of the memory leaves too little for fragmentation.

@@ -10,8 +10,9 @@ from collections.abc import Iterator
 from ...records.note import note
 from ...xla.hlo import HloModule, Sharded
 from ..analysis.faster_products import LEAST_OF_PEAK, FasterProducts, faster_products
-from ..record.evidence import EquationCount, Evidence, Program
+from ..record.evidence import Evidence
 from ..record.finding import RuleFinding
+from ..record.program import EquationCount, Program
 from .rule import LEAST_SHARE, Rule, is_worth_it, source_at
 
 #: The share of the time of an operation in double precision that single precision spares: it moves half the bytes.

@@ -8,8 +8,9 @@ from typing import NamedTuple
 from ...compilation.record.compilation import Compilation
 from ...records.note import Note, note
 from ...timing.record import Timing
-from ..record.evidence import Evidence, Program
+from ..record.evidence import Evidence
 from ..record.finding import RuleFinding
+from ..record.program import Program
 from .rewriting.bucket_sizes import Buckets, buckets
 from .rewriting.hoisting import Made, find_making
 from .rewriting.syntax import file_of, lines_run, source_of_location

@@ -10,8 +10,9 @@ from ...records.note import note
 from ...xla.hlo import HloModule
 from ..analysis.batch_temporaries import batch_of, in_parts
 from ..analysis.scan_residuals import BACKWARD, ScanResiduals, scan_residuals
-from ..record.evidence import Evidence, Program
+from ..record.evidence import Evidence
 from ..record.finding import RuleFinding
+from ..record.program import Program
 from .rewriting.microbatches import gradient_call, in_microbatches, returns_mean
 from .rule import Rule, source_at
 
@@ -124,7 +125,11 @@ def _batch(evidence: Evidence, program: Program, module: HloModule, most_bytes: 
         ),
         cost_bytes=parts.spared_bytes,
         basis="estimated",
-        remedy=note("doctor.large_batch_remedy", loss=call.loss, parts=parts.parts, mean=mean),
+        remedy=(
+            note("doctor.large_batch_of_mean", loss=call.loss, parts=parts.parts)
+            if mean
+            else note("doctor.large_batch_remedy", loss=call.loss, parts=parts.parts)
+        ),
         code=in_microbatches(call, parts.parts) if mean else None,
     )
 

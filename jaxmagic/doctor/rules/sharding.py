@@ -8,9 +8,10 @@ from collections.abc import Iterator
 from ...profiling.record.profile import Profile
 from ...records.note import note
 from ..analysis.device_slices import sliced_parameters
-from ..record.evidence import Evidence, Program
+from ..record.evidence import Evidence
 from ..record.finding import RuleFinding
 from ..record.placement import Placement
+from ..record.program import Program
 from .host.syntax import assigned, function_around
 from .rule import LEAST_SHARE, Rule, source_at
 

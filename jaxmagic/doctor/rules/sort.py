@@ -6,9 +6,10 @@ from collections.abc import Iterator
 
 from ...records.note import note
 from ...xla.hlo import HloModule
-from ..record.evidence import Evidence, Program
+from ..record.evidence import Evidence
 from ..record.finding import RuleFinding
 from ..record.partial_sort import PartialSort
+from ..record.program import Program
 from .host.repeated_sort import repeated_sorts
 from .rewriting.top_k import with_top_k
 from .rule import Rule, is_worth_it, source_at

@@ -9,8 +9,9 @@ from typing import NamedTuple
 from ...compilation.record.compilation import Compilation
 from ...records.call_stack import is_users
 from ...records.note import note
-from ..record.evidence import Evidence, Program, RepeatedLine
+from ..record.evidence import Evidence
 from ..record.finding import RuleFinding
+from ..record.program import Program, RepeatedLine
 from .rewriting.loop_code import is_range, is_sequential, loop_code, trip_count
 from .rewriting.syntax import Loop, function_around, loops_around, tree_of, with_imports
 from .rule import Rule, source_at

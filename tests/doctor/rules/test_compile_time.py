@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
-from jaxmagic.doctor.record.evidence import EquationCount, Evidence, LoweringImport, Program
+from jaxmagic.doctor.record.evidence import Evidence, LoweringImport
 from jaxmagic.doctor.record.finding import RuleFinding
+from jaxmagic.doctor.record.program import EquationCount, Program
 from jaxmagic.doctor.rules.compile_time import RULE
 from jaxmagic.records.call_stack import Frame
 

@@ -15,9 +15,10 @@ from gathered_evidence import evidence_of
 
 import jaxmagic
 from jaxmagic.doctor.analysis.faster_products import faster_products
-from jaxmagic.doctor.capture.products import products_of
-from jaxmagic.doctor.record.evidence import Evidence, ProductCount
+from jaxmagic.doctor.capture.compiled.products import products_of
+from jaxmagic.doctor.record.evidence import Evidence
 from jaxmagic.doctor.record.finding import RuleFinding
+from jaxmagic.doctor.record.program import ProductCount
 from jaxmagic.doctor.rules import precision
 from jaxmagic.profiling.analysis.data_sheets import DATA_SHEETS
 from jaxmagic.profiling.record.profile import DeviceUse, OperationTime, Profile

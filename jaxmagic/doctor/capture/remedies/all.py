@@ -4,18 +4,8 @@ from __future__ import annotations
 
 from ....records.note import note
 from ...record.finding import RuleFinding
-from . import (
-    captured_constant,
-    donation,
-    memory,
-    not_jitted,
-    precision,
-    recompile,
-    rematerialise,
-    sharding,
-    transfer,
-    transformed_calls,
-)
+from . import not_jitted, precision, recompile, sharding, transfer, transformed_calls
+from .compiled import captured_constant, donation, memory, rematerialise
 from .remedy import Change, NotTried, Remedy, Sizes
 from .tried_code import TriedCode
 

@@ -7,8 +7,9 @@ from collections.abc import Iterator
 
 from ....records.call_stack import Frame
 from ....records.note import note
-from ...record.evidence import Evidence, Program
+from ...record.evidence import Evidence
 from ...record.finding import RuleFinding
+from ...record.program import Program
 from ..rule import LEAST_IDLE, Rule, source_at
 from .host_time import host_time, jitted_calls, matters
 from .syntax import loop_around, site_of

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from ....timing.record import Timing
-from ...record.evidence import Dispatch, Evidence, HostUse, HostWait, Program
+from ...record.evidence import Dispatch, Evidence, HostUse, HostWait
+from ...record.program import Program
 from ..rule import LEAST_IDLE
 
 #: A cost that the host causes is a finding from this time on: less than that depends on the profiler and on what else

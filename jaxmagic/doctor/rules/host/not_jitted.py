@@ -8,8 +8,9 @@ from collections.abc import Iterator
 
 from ....records.call_stack import Frame, owner
 from ....records.note import note
-from ...record.evidence import Dispatch, Evidence, Program
+from ...record.evidence import Dispatch, Evidence
 from ...record.finding import RuleFinding
+from ...record.program import Program
 from ..rule import LEAST_IDLE, Rule, source_at
 from .host_time import eager_calls, host_time, matters, names_of_program
 from .syntax import Function, Loop, around, function_around, loop_around, own_nodes

@@ -8,8 +8,9 @@ from collections.abc import Iterator
 from ....records.call_stack import Frame, owner
 from ....records.note import note
 from ....xla.hlo import HloInstruction, HloModule
-from ...record.evidence import Dispatch, Evidence, Program
+from ...record.evidence import Dispatch, Evidence
 from ...record.finding import RuleFinding
+from ...record.program import Program
 from ..rule import is_worth_it, source_at
 from .dispatch_bound import programs_named
 from .host_time import SEVERAL, jitted_calls

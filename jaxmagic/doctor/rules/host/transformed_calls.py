@@ -7,8 +7,9 @@ from collections.abc import Iterator
 
 from ....records.call_stack import Frame
 from ....records.note import note
-from ...record.evidence import Dispatch, Evidence, Program
+from ...record.evidence import Dispatch, Evidence
 from ...record.finding import RuleFinding
+from ...record.program import Program
 from ..rule import source_at
 from .host_time import HostTime, jitted_calls, matters
 from .syntax import around, assigned, function_around, loop_around, tree_of

@@ -8,7 +8,8 @@ import textwrap
 from typing import NamedTuple
 
 from ....records.cell_names import text_of
-from ...record.evidence import Evidence, Program
+from ...record.evidence import Evidence
+from ...record.program import Program
 from .syntax import around, file_of, tree_of
 
 _GRADIENTS = ("jax.grad", "jax.value_and_grad")

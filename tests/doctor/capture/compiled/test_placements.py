@@ -12,7 +12,7 @@ from gathered_evidence import evidence_of
 from jax.sharding import Mesh, NamedSharding
 from jax.sharding import PartitionSpec as P
 
-from jaxmagic.doctor.capture.placements import described_placements, passed_arrays
+from jaxmagic.doctor.capture.compiled.placements import described_placements, passed_arrays
 
 pytestmark = pytest.mark.skipif(jax.device_count() < 4, reason="needs four devices")
 

@@ -8,13 +8,13 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
-from ....runtime.functions import donated_arguments
-from ....xla.hlo import HloModule
-from ...analysis.rebinding import replaced_arguments
-from ...analysis.scan_residuals import BACKWARD, scan_residuals
-from ...record.out_of_memory import Smaller, SmallerBy
+from .....runtime.functions import donated_arguments
+from .....xla.hlo import HloModule
+from ....analysis.rebinding import replaced_arguments
+from ....analysis.scan_residuals import BACKWARD, scan_residuals
+from ....record.out_of_memory import Smaller, SmallerBy
+from ..function_copies import FunctionCopies, is_users_function, seen_by
 from .donation import Call, abstract, need_with
-from .function_copies import FunctionCopies, is_users_function, seen_by
 
 #: Two ways to compile the same program may differ by this share.
 _ALIKE = 0.02

@@ -6,16 +6,16 @@ import inspect
 from collections import OrderedDict
 from dataclasses import replace
 
-from ....records.note import note
-from ....runtime.functions import compiled_for
-from ....xla.hlo import HloModule
-from ....xla.read_hlo import read_module
-from ...record.finding import RuleFinding
-from ...record.out_of_memory import FailedProgram, Smaller
+from .....records.note import note
+from .....runtime.functions import compiled_for
+from .....xla.hlo import HloModule
+from .....xla.read_hlo import read_module
+from ....record.finding import RuleFinding
+from ....record.out_of_memory import FailedProgram, Smaller
+from ..remedy import NotTried, Sizes
+from ..tried_code import TriedCode
 from .donation import Call, abstract, jitted_calls, need_with
-from .remedy import NotTried, Sizes
 from .smaller import are_alike, donated_parameters, replaced_parameters, smaller_variants
-from .tried_code import TriedCode
 
 
 def propose(finding: RuleFinding, code: TriedCode) -> Sizes:

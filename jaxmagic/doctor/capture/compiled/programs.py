@@ -9,19 +9,19 @@ from dataclasses import replace
 from types import CodeType
 from typing import Any, NamedTuple
 
-from ...memory_use.capture.closure_constants import NOTHING, Captured, Named, captured, name_all
-from ...memory_use.capture.executables import described
-from ...memory_use.record.memory_profile import Executable
-from ...records.call_stack import Frame, is_users
-from ...runtime import executed_programs
-from ...runtime.gc_pause import held_back
-from ...runtime.tracing import EquationKey, count_equations
-from ...xla.hlo import HloModule
-from ...xla.lines.callers import with_own_callers
-from ...xla.read_hlo import read_module
-from ..record.evidence import CapturedArray, EquationCount, Program
-from .frames import known
-from .host_lines import place_of
+from ....memory_use.capture.closure_constants import NOTHING, Captured, Named, captured, name_all
+from ....memory_use.capture.executables import described
+from ....memory_use.record.memory_profile import Executable
+from ....records.call_stack import Frame, is_users
+from ....runtime import executed_programs
+from ....runtime.gc_pause import held_back
+from ....runtime.tracing import EquationKey, count_equations
+from ....xla.hlo import HloModule
+from ....xla.lines.callers import with_own_callers
+from ....xla.read_hlo import read_module
+from ...record.program import CapturedArray, EquationCount, Program
+from ..frames import known
+from ..host_lines import place_of
 from .partial_sorts import partial_sorts
 from .placements import Passed, described_placements, passed_arrays
 from .products import products_of

@@ -11,9 +11,9 @@ from collections.abc import Iterator
 from types import CodeType
 from typing import Any, NamedTuple
 
-from ...records.call_stack import Frame, is_users
-from ..record.evidence import RepeatedLine
-from .frames import known
+from ....records.call_stack import Frame, is_users
+from ...record.program import RepeatedLine
+from ..frames import known
 
 #: The most equations that are counted, which takes about 100 ms.
 _MOST_EQUATIONS = 20_000

@@ -9,7 +9,7 @@ import jax
 import jax.numpy as jnp
 import pytest
 
-from jaxmagic.doctor.capture.partial_sorts import partial_sorts
+from jaxmagic.doctor.capture.compiled.partial_sorts import partial_sorts
 
 
 def found(function: Callable[..., Any]) -> list[tuple[int, str, bool]]:

@@ -8,10 +8,10 @@ from contextlib import suppress
 from math import prod
 from typing import Any, NamedTuple
 
-from ...runtime.around import is_a
-from ...runtime.tracing import is_array
-from ..record.placement import Placement
-from .changes import reach
+from ....runtime.around import is_a
+from ....runtime.tracing import is_array
+from ...record.placement import Placement
+from ..changes import reach
 
 #: The least size of an array that is looked at, and the most arrays of a program.
 _LEAST_BYTES = 2**16

@@ -6,14 +6,14 @@ import ast
 import types
 from typing import Any
 
-from ....records.note import note
-from ....runtime.around import enclosed
-from ...record.finding import RuleFinding
+from .....records.note import note
+from .....runtime.around import enclosed
+from ....record.finding import RuleFinding
+from ..function_copies import FunctionCopies, seen_by
+from ..not_jitted import Jitted
+from ..remedy import Change, NotTried, Sizes, calls_in_advice, first_arguments, names_given
+from ..tried_code import TriedCode
 from .donation import Call, jitted_calls, need_with
-from .function_copies import FunctionCopies, seen_by
-from .not_jitted import Jitted
-from .remedy import Change, NotTried, Sizes, calls_in_advice, first_arguments, names_given
-from .tried_code import TriedCode
 
 _NAMES = "(checkpoint|remat)"
 

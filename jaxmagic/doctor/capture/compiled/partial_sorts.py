@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from ...records.call_stack import Frame
-from ...runtime.tracing import line_of
-from ..record.partial_sort import PartialSort
-from .frames import known
+from ....records.call_stack import Frame
+from ....runtime.tracing import line_of
+from ...record.partial_sort import PartialSort
+from ..frames import known
 
 #: The most equations that are searched.
 _MOST_EQUATIONS = 20_000
