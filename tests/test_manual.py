@@ -84,15 +84,15 @@ def test_the_command_of_the_issue_form_runs(capsys: pytest.CaptureFixture[str]) 
 def test_a_search_has_to_find_a_main_entry_of_its_page(extensions: None) -> None:
     from searched import missing
 
-    index = {
-        "docnames": ["a", "b"],
-        "indexentries": {"oom": [[0, "index-0", False], [1, "index-0", True]], "slow": [[0, "index-1", False]]},
+    entries = {
+        "a": [("single", "OOM", "index-0", "", None), ("single", "slow", "index-0", "", None)],
+        "b": [("single", "OOM", "index-0", "main", None)],
     }
-    assert missing(index, {"OOM": "b"}) == []
-    assert missing(index, {"OOM": "a", "slow": "a", "fast": "b"}) == [
-        "'OOM' does not lead to a",
+    assert missing(entries, {"OOM": "b"}) == []
+    assert missing(entries, {"slow": "a", "fast": "b", "OOM": "c"}) == [
         "'slow' does not lead to a",
         "'fast' does not lead to b",
+        "'OOM' does not lead to c",
     ]
 
 

@@ -6,13 +6,14 @@ an ``index`` directive below the title, with an exclamation mark.
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping
-from pathlib import Path
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from sphinx.application import Sphinx
-from sphinx.errors import SphinxError
+from sphinx.environment import BuildEnvironment
+from sphinx.util import logging
+
+_log = logging.getLogger(__name__)
 
 #: What people type, and the page that answers.
 QUERIES = {
@@ -36,36 +37,26 @@ QUERIES = {
 }
 
 
-def missing(index: Mapping[str, Any], queries: Mapping[str, str]) -> list[str]:
-    """The queries that are no main entry of the index for their page.
+def missing(entries: Mapping[str, Sequence[Sequence[Any]]], queries: Mapping[str, str]) -> list[str]:
+    """The queries that are no main entry of the index on their page.
 
     Args:
-        index: Sphinx's search index.
+        entries: for each page its entries: type, text, target, "main" or "", and key.
         queries: texts to search for, each with the name of its page.
     """
-    entries = {
-        (entry, index["docnames"][number])
-        for entry, places in index["indexentries"].items()
-        for number, _, is_main in places
-        if is_main
-    }
     return [
         f"{query!r} does not lead to {page}"
         for query, page in queries.items()
-        if (query.lower(), page) not in entries
+        if query not in [text for _, text, _, main, *_ in entries.get(page, ()) if main == "main"]
     ]
 
 
-def _check(app: Sphinx, exception: Exception | None) -> None:
-    if exception is not None or app.builder.name != "html":
-        return
-    text = Path(app.outdir, "searchindex.js").read_text("utf-8")
-    problems = missing(json.loads(text[text.index("{") : text.rindex("}") + 1]), QUERIES)
-    if problems:
-        raise SphinxError(f"The search of the manual: {'; '.join(problems)}.")
+def _check(app: Sphinx, env: BuildEnvironment) -> None:
+    for problem in missing(env.domains["index"].entries, QUERIES):
+        _log.warning("a search for %s", problem)
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
     """Called by Sphinx."""
-    app.connect("build-finished", _check)
+    app.connect("env-check-consistency", _check)
     return {"parallel_read_safe": True}
