@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from dataclasses import replace
 from typing import Any
 
 from IPython.core.error import UsageError
@@ -44,7 +45,8 @@ def _explain(magics: JaxMagics, arguments: argparse.Namespace) -> Diagnosis | No
         magics.shell.user_ns[arguments.v] = record
     if arguments.q:
         return record if arguments.o else None
-    show(record, magics.style, explain=arguments.explain)
+    style = replace(magics.style, whole=arguments.all or arguments.explain)
+    show(record, style, explain=arguments.explain)
     return shown_already(record) if arguments.o else None
 
 

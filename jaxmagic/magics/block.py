@@ -164,7 +164,7 @@ class Block:
         failure = self._failure(self._watch.timing) if error is None else None
         if failure is not None:
             self.take()
-            raise AssertionError(f"{failure}.\n{to_text(record, self._style)}")
+            raise AssertionError(f"{failure}.\n{to_text(record, replace(self._style, whole=True))}")
         if not self._arguments.q:
             attempt("The report", lambda: show(record, self._style, explain=self._arguments.explain))
         if self._arguments.w:
@@ -231,7 +231,8 @@ def open_block(name: str, magic: str, text: str, place: Place, shown: bool) -> B
     parser = function.parser
     arguments = options.parse(options.split(text, parser)[0], parser)
     watch, style = function.recorder(shell, arguments, shown), current_style(shell)
-    style = replace(style, rows=getattr(arguments, "top", style.rows))
+    whole = arguments.all or arguments.explain
+    style = replace(style, rows=getattr(arguments, "top", style.rows), whole=whole)
     return Block(shell, name, arguments, watch, style=style, place=place, shown=shown)
 
 

@@ -108,7 +108,7 @@ def _deliver(
     if arguments.v:
         namespace[arguments.v] = record
     if not arguments.q:
-        style, digits = current_style(shell), getattr(arguments, "p", None)
+        style, digits = replace(current_style(shell), whole=arguments.all), getattr(arguments, "p", None)
         style = style if digits is None else replace(style, digits=digits)
         style = replace(style, form="static") if arguments.static else style
         attempt("The report", lambda: show(record, style))

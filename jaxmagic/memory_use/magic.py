@@ -119,14 +119,14 @@ def _run(
     if arguments.v:
         (shell.user_ns if local is None else local)[arguments.v] = arrays
     if not arguments.q:
-        show(arrays, replace(current_style(shell), rows=arguments.top))
+        show(arrays, replace(current_style(shell), rows=arguments.top, whole=arguments.all))
     if arguments.w:
         view(arrays)
     return arrays if arguments.o else None
 
 
 #: Options that go with ``--before``: those of the report.
-_WITHOUT_RUN = frozenset({"before", "q", "v", "o", "w", "top"})
+_WITHOUT_RUN = frozenset({"before", "q", "v", "o", "w", "top", "all"})
 
 
 def _of_a_run(arguments: argparse.Namespace, parser: argparse.ArgumentParser) -> list[str]:

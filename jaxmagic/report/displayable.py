@@ -31,9 +31,11 @@ class Displayable(Exportable):
         return mimebundle(self, include=include, exclude=exclude)
 
     def __str__(self) -> str:
+        from ..terminal import width
+        from .style import Style
         from .to_text import to_text
 
-        return to_text(self)
+        return to_text(self, Style(width=width()))
 
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Write the record to `path` as JSON, as :func:`jaxmagic.save` does.
