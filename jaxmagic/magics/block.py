@@ -231,9 +231,15 @@ def open_block(name: str, magic: str, text: str, place: Place, shown: bool) -> B
     parser = function.parser
     arguments = options.parse(options.split(text, parser)[0], parser)
     watch, style = function.recorder(shell, arguments, shown), current_style(shell)
-    whole = arguments.all or arguments.explain
-    style = replace(style, rows=getattr(arguments, "top", style.rows), whole=whole)
+    style = asked_for(style, arguments)
     return Block(shell, name, arguments, watch, style=style, place=place, shown=shown)
+
+
+def asked_for(style: Style, arguments: argparse.Namespace) -> Style:
+    """Apply the options of a magic; more rows than usual are seen only in a whole report."""
+    rows = getattr(arguments, "top", style.rows)
+    whole = arguments.all or getattr(arguments, "explain", False) or rows > style.rows
+    return replace(style, rows=rows, whole=whole)
 
 
 def current_style(shell: InteractiveShell) -> Style:

@@ -66,7 +66,9 @@ _ONCE = (
         help="Show the traceback of the code's exception, but go on with the next cell.",
     ),
     argument("--all", action="store_true", help="The whole report, with all that is folded or left out otherwise."),
-    argument("--explain", action="store_true", help="Show the whole report, and five lines on what was measured, and how."),
+    argument(
+        "--explain", action="store_true", help="The whole report, and five lines on what was measured, and how."
+    ),
 )
 
 

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 import jaxmagic
+from jaxmagic.records.note import Note
 from jaxmagic.session.history import History
 
 RECORDED = Path(__file__).parent.parent / "recorded"
@@ -21,11 +22,11 @@ def records(
     """Return a record of each kind, with as much content as possible."""
     told = compilation(cause=replace(compilation().cause, remedy="pad the batch"))
     made = {
-        "Timing": timing(told, compilation(function="g"), notes=("a note",), unreached_ns=None),
+        "Timing": timing(told, compilation(function="g"), notes=(Note.of_text("a note"),), unreached_ns=None),
         "Benchmark": request.getfixturevalue("benchmark"),
         "Comparison": request.getfixturevalue("comparison"),
         "Sweep": request.getfixturevalue("sweep"),
-        "MemoryProfile": memory_profile(heap=heap_difference(), notes=("a note",)),
+        "MemoryProfile": memory_profile(heap=heap_difference(), notes=(Note.of_text("a note"),)),
         "Executable": request.getfixturevalue("executable")(),
         "LiveArrays": memory_profile().arrays,
         "HeapDifference": heap_difference(),

@@ -11,6 +11,7 @@ import pytest
 
 from jaxmagic.compilation.record.compilation import Cause
 from jaxmagic.records.call_stack import Frame
+from jaxmagic.records.note import Note
 from jaxmagic.report import to_html as html
 from jaxmagic.report import to_text as text
 from jaxmagic.report.blocks import Block, Caution, Entries, Entry, Excerpt, Fold, Headline, Picture, Sentence
@@ -142,7 +143,7 @@ def grown(made: dict[str, Any], request: pytest.FixtureRequest) -> dict[str, Any
     heap = replace(made["HeapProfile"], samples=tuple(replace(stacks[0], stack=(each,)) for each in frames))
     profile = made["MemoryProfile"]
     return {
-        "many functions": request.getfixturevalue("timing")(*many, notes=("a note " * 30,) * 5),
+        "many functions": request.getfixturevalue("timing")(*many, notes=(Note.of_text("a note " * 30),) * 5),
         "many candidates": request.getfixturevalue("named")(*labels, rounds=12),
         "many findings": diagnosis(findings=(finding(),) * 30),
         "many arrays": arrays,

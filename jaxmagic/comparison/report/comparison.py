@@ -29,7 +29,7 @@ def report(comparison: Comparison, style: Style, explain: bool) -> Iterator[Bloc
     rows = tuple(_row(comparison, each, style.digits) for each in comparison.candidates)
     fastest = sorted(comparison.candidates, key=lambda each: median(each.latency.calls_ns))[:_FEW_CANDIDATES]
     few = {comparison.baseline, *(each.label for each in fastest)}
-    part = tuple(each._replace(details=()) for each in rows if each.name in few)
+    part = tuple(each._replace(details=_throughput(comparison, each.name)) for each in rows if each.name in few)
     yield Excerpt(
         title="Details: first calls, compiling, break-even and memory"
         + (f", and {units.count(len(rows) - len(part), 'more candidate')}" if len(part) < len(rows) else ""),
@@ -48,6 +48,12 @@ def report(comparison: Comparison, style: Style, explain: bool) -> Iterator[Bloc
         title = f"Profiles: {profiled[0].rstrip('.')}"
         yield Fold(title=title, blocks=(*(Sentence(text=each) for each in profiled), *tables), repeats=True)
     yield from (Caution(text=str(each)) for each in comparison.warnings)
+
+
+def _throughput(comparison: Comparison, label: str) -> tuple[str, ...]:
+    """Return the throughput of a candidate, if it was asked for."""
+    told = words.throughput(comparison.candidate(label))
+    return () if told is None else (told,)
 
 
 def _row(comparison: Comparison, candidate: Candidate, digits: int) -> Entry:

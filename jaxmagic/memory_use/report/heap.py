@@ -12,27 +12,35 @@ from ..charts.heap_flame import heap_flame
 from ..record.heap import HeapDifference, HeapProfile
 from . import heap_sentences as words
 
-#: At most this many stacks are seen at once.
+#: At most this many stacks are seen at once: of a report, and of a part of another report.
 _FEW_STACKS = 8
-
-
-def folded(heap: HeapDifference, style: Style) -> Fold:
-    """Report which calls allocated the memory that is held, as a part of another report."""
-    return Fold(title=words.headline(heap), blocks=(_picture(heap), _table(heap, style.rows), *_sentences(heap)))
+_FEW_INSIDE = 2
 
 
 def difference(heap: HeapDifference, style: Style, explain: bool) -> Iterator[Block]:
     """Report which calls allocated the memory that is held."""
     yield Headline(text=f"{words.headline(heap)}.")
     yield _picture(heap)
-    rows = min(len(stacks(heap)), style.rows)
-    if rows > _FEW_STACKS:
-        part = _table(heap, _FEW_STACKS)
-        title = f"{units.count(len(stacks(heap)), 'stack')}, the {rows} largest"
-        yield Excerpt(title=title, part=(part._replace(there_are=_FEW_STACKS),), whole=(_table(heap, rows),))
-    else:
-        yield _table(heap, style.rows)
+    yield from _stacks(heap, style, _FEW_STACKS)
     yield from _sentences(heap)
+
+
+def inside(heap: HeapDifference, style: Style) -> Iterator[Block]:
+    """Report which calls allocated the memory that is held, as a part of another report."""
+    yield Sentence(text=f"{words.headline(heap)}.")
+    yield from _stacks(heap, style, _FEW_INSIDE)
+    yield from _sentences(heap)
+    yield Fold(title="Flame graph of the memory held, by call stack", blocks=(_picture(heap),))
+
+
+def _stacks(heap: HeapDifference, style: Style, few: int) -> Iterator[Block]:
+    rows = min(len(stacks(heap)), style.rows)
+    if rows <= few:
+        yield _table(heap, style.rows)
+        return
+    part = _table(heap, few)._replace(there_are=few)
+    title = f"{units.count(len(stacks(heap)), 'stack')}, the {rows} largest"
+    yield Excerpt(title=title, part=(part,), whole=(_table(heap, rows),))
 
 
 def _picture(heap: HeapDifference) -> Picture:

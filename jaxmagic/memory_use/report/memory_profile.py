@@ -28,6 +28,8 @@ def report(profile: MemoryProfile, style: Style, explain: bool) -> Iterator[Bloc
         yield from _sentences(words.about_peak(programs[0]), words.about_limit(programs[0]))
     if (program := mapped(profile)) is not None:
         yield _map(program)
+    if profile.heap is not None:  # it was asked for
+        yield from heap.inside(profile.heap, style)
     yield from _sentences(words.about_made(profile))
     yield from _arrays(profile, style)
     yield from _sentences(words.about_unfound(profile), words.about_deleted(profile.arrays.deleted))
@@ -43,8 +45,6 @@ def report(profile: MemoryProfile, style: Style, explain: bool) -> Iterator[Bloc
         )
         constants = _sentences(words.about_constants(programs[: style.rows]))
         yield Fold(title=words.programs_title(programs), blocks=(table, *constants))
-    if profile.heap is not None:
-        yield heap.folded(profile.heap, style)
     yield Fold(
         title=words.usage_title(profile),
         blocks=(
@@ -53,7 +53,8 @@ def report(profile: MemoryProfile, style: Style, explain: bool) -> Iterator[Bloc
             *_sentences(words.about_timeline(profile.timeline) if profile.timeline else (), faint=True),
         ),
     )
-    yield from notes_folded(words.notes(profile))
+    yield from _sentences(words.notes(profile, aside=False))
+    yield from notes_folded(words.notes(profile, aside=True))
     yield from _sentences(words.EXPLANATION if explain else (), faint=True)
 
 
@@ -66,7 +67,7 @@ def _arrays(profile: MemoryProfile, style: Style) -> Iterator[Block]:
     made = profile.arrays.made
     code = ("array", "held by")
     whole = Table(rows=words.array_table(made[: style.rows]), there_are=len(made), noun="array", code=code)
-    if len(made) <= _FEW_ARRAYS:
+    if min(len(made), style.rows) <= _FEW_ARRAYS:
         yield whole
         return
     part = Table(rows=words.array_table(made[:_FEW_ARRAYS]), there_are=_FEW_ARRAYS, noun="array", code=code)

@@ -12,6 +12,7 @@ from ..analysis.peak import peak_of
 from ..record.live_arrays import HeldArray, LiveArrays
 from ..record.memory_profile import Buffer, Executable, MemoryProfile, Suspect
 from ..record.usage import MemoryTimeline, Peak
+from .notes import ASIDE
 
 #: Number of deleted arrays that are listed.
 _MOST_DELETED = 5
@@ -292,9 +293,15 @@ def remedy(path: str) -> str:
     return "If they are no longer needed, delete them there."
 
 
-def notes(profile: MemoryProfile) -> list[str]:
-    """Word the notes of a record and its parts, each once."""
+def notes(profile: MemoryProfile, *, aside: bool) -> list[str]:
+    """Word the notes of a record and its parts, each once: those that can be folded, or all others."""
     sampled = profile.timeline.notes if profile.timeline else ()
-    sentences = list(map(str, (*profile.notes, *profile.timing.notes, *profile.arrays.notes, *sampled)))
-    sentences += [f"{program.name}: {note}" for program in profile.executables for note in program.notes]
+    own = (*profile.notes, *profile.timing.notes, *profile.arrays.notes, *sampled)
+    sentences = [str(each) for each in own if (each.kind in ASIDE) == aside]
+    sentences += [
+        f"{program.name}: {each}"
+        for program in profile.executables
+        for each in program.notes
+        if (each.kind in ASIDE) == aside
+    ]
     return list(dict.fromkeys(sentences))

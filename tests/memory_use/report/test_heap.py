@@ -124,7 +124,7 @@ def test_it_stands_in_the_report_of_a_run(memory_profile: Any, heap_difference: 
     html = to_html(found)
     assert html.count("<details open") == html.count("</details>") == 3
     assert html.count('<img alt="memory held, by call stack"') == 1
-    assert "<summary>By call stack: 3.00 KiB held, +2.00 KiB</summary>" in html
+    assert ">By call stack: 3.00 KiB held, +2.00 KiB.<" in html
     assert "step (train.py:17) ← &lt;module&gt; (cell.py:3)" in html
     assert "<img" not in to_html(found, PLAIN)
     assert to_html(memory_profile()).count("<details") == 2
