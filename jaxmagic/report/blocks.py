@@ -163,6 +163,12 @@ class Listing(NamedTuple):
     heads: tuple[str, ...]
     lines: tuple[SourceLine, ...]
 
+    def without_empty_columns(self) -> Listing:
+        """Return the listing without the columns that are empty in all of its lines."""
+        kept = [at for at in range(len(self.heads)) if any(line.cells[at] for line in self.lines)]
+        lines = (line._replace(cells=tuple(line.cells[at] for at in kept)) for line in self.lines)
+        return self._replace(heads=tuple(self.heads[at] for at in kept), lines=tuple(lines))
+
 
 class Picture(NamedTuple):
     """A chart.

@@ -77,7 +77,7 @@ def head(label: str, cell: str) -> str:
 def folded(title: str, inside: str, *, opened: bool) -> str:
     """Write a title, and below it what is shown when a reader opens it."""
     return (
-        f"<details{' open' * opened}><summary>{safe(short(title, 200))}</summary>"
+        f"<details{' open' * opened}><summary>{safe(short(title, 100))}</summary>"
         f'<div style="margin:2px 0 6px 14px">{inside}</div></details>'
     )
 

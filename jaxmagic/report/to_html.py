@@ -43,7 +43,10 @@ _WIDEST_NAME = 40
 _LONGEST_HEADLINE = 400
 _WIDEST_SOURCE = 160
 
-_CODE = f"{CODE};white-space:pre;text-align:left;padding-left:9px"
+_CODE = f"{CODE};white-space:pre-wrap;min-width:16em;text-align:left;padding-left:9px"
+
+#: Of each cell, because JupyterLab centres them.
+_TOP = "vertical-align:top"
 
 #: The font of JupyterLab, so that a report looks the same in a page without a font of its own.
 _PAGE = "font-family:system-ui,sans-serif"
@@ -109,13 +112,13 @@ def _heads(block: Entries) -> str:
 
 def _entry(entry: Entry, name: str) -> str:
     where = f' title="{safe(short(entry.place, 80))}"' if entry.place else ""
-    cells = "".join(f'<td style="{NUMBER};white-space:nowrap">{safe(cell)}</td>' for cell in entry.cells)
+    cells = "".join(f'<td style="{NUMBER};{_TOP};white-space:nowrap">{safe(cell)}</td>' for cell in entry.cells)
     below = [*entry.details, *([f"→ {entry.advice}"] if entry.advice else [])]
     more = "".join(f'<br><span style="{FAINT}">{safe(each)}</span>' for each in below)
     lines = "\n".join(map(safe, entry.code))
-    code = f'<pre style="{FAINT};margin:2px 0 0 18px;white-space:pre;overflow-x:auto">{lines}</pre>' if lines else ""
+    code = f'<pre style="{FAINT};margin:2px 0 0 18px;white-space:pre-wrap">{lines}</pre>' if lines else ""
     return (
-        f'<tr style="vertical-align:top"><td style="{CELL}"><code{where}>{safe(name)}</code></td>{cells}'
+        f'<tr><td style="{CELL};{_TOP}"><code{where}>{safe(name)}</code></td>{cells}'
         f'<td style="{CELL}">{safe(short(entry.remark, 200))}{more}{code}</td></tr>'
     )
 
@@ -125,6 +128,7 @@ def _table(block: Table, style: Style) -> str:
 
 
 def _listing(block: Listing, style: Style) -> str:
+    block = block.without_empty_columns()
     heads = "".join(html_parts.head(name, NUMBER) for name in block.heads)
     place = html_parts.head(short(block.place, 80), "padding-left:9px;text-align:left")
     rows = "".join(_source(each, style) for each in block.lines)

@@ -25,7 +25,8 @@ def report(profile: MemoryProfile, style: Style, explain: bool) -> Iterator[Bloc
     if profile.timing.error is not None:
         yield Sentence(text=words.about_error(profile.timing.error))
     if programs:
-        yield from _sentences(words.about_peak(programs[0]), words.about_limit(programs[0]))
+        yield from _peak(programs[0])
+        yield from _sentences(words.about_limit(programs[0]))
     if (program := mapped(profile)) is not None:
         yield _map(program)
     if profile.heap is not None:  # it was asked for
@@ -60,6 +61,15 @@ def report(profile: MemoryProfile, style: Style, explain: bool) -> Iterator[Bloc
 
 def _sentences(*about: Iterable[str], faint: bool = False) -> Iterator[Sentence]:
     return (Sentence(text=each, faint=faint) for sentences in about for each in sentences)
+
+
+def _peak(program: Executable) -> Iterator[Block]:
+    """Say when most memory is live, and what the largest buffer is; the next ones are in the whole sentence."""
+    whole, part = tuple(_sentences(words.about_peak(program))), tuple(_sentences(words.about_peak(program, most=1)))
+    if whole == part:
+        yield from whole
+    else:
+        yield Excerpt(title=f"Peak, the {words.MOST_BUFFERS} largest buffers", part=part, whole=whole)
 
 
 def _arrays(profile: MemoryProfile, style: Style) -> Iterator[Block]:

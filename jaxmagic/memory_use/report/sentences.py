@@ -202,7 +202,11 @@ def _made_by(buffer: Buffer) -> str:
     return " or ".join(buffer.captured) or buffer.op_name or buffer.instruction
 
 
-def about_peak(program: Executable) -> list[str]:
+#: Number of live buffers that are listed at the peak.
+MOST_BUFFERS = 3
+
+
+def about_peak(program: Executable, most: int = MOST_BUFFERS) -> list[str]:
     """Name the step at which most bytes of a program are live, and the largest buffers then."""
     peak = peak_of(program)
     if peak is None or not peak.live_bytes:
@@ -212,7 +216,7 @@ def about_peak(program: Executable) -> list[str]:
         at += f", {peak.instruction.instruction}"
         if peak.instruction.source:
             at += f" ({place_and_inside(peak.instruction.source, peak.instruction.inside)})"
-    names = shortened([_made_by(buffer) for _, buffer in peak.live[:3]], 80)
+    names = shortened([_made_by(buffer) for _, buffer in peak.live[:most]], 80)
     largest = [
         f"{units.size(buffer.size_bytes)} {allocation.kind} {buffer.shape} {name}"
         + (f" ({place_and_inside(buffer.source, buffer.inside)})" if buffer.source else "")
@@ -222,7 +226,8 @@ def about_peak(program: Executable) -> list[str]:
     least = "at least " if program.estimated else ""
     live = f"{least}{units.size(peak.live_bytes)} live{_of_allocated(program, peak.live_bytes)}"
     (name,) = shortened([program.name], 60)
-    return [f"{name} peaks at {at}: {live}{estimate}. Largest live buffers: {'; '.join(largest)}."]
+    buffers = "buffer" if len(largest) == 1 else "buffers"
+    return [f"{name} peaks at {at}: {live}{estimate}. Largest live {buffers}: {'; '.join(largest)}."]
 
 
 def _of_allocated(program: Executable, live_bytes: int) -> str:

@@ -102,9 +102,9 @@ def _listed(profile: Profile) -> Iterator[Block]:
         yield from beside
     else:
         count = sum(line.number is not None for each in whole for line in each.lines)
-        functions = units.count(len(whole), "function")
+        places = shortened([whole[0].place], 40)[0] if len(whole) == 1 else f"{len(whole)} cells or files"
         yield Excerpt(
-            title=f"Whole listing: {units.count(count, 'line')} of {functions}", part=part, whole=(*whole, *beside)
+            title=f"Whole listing: {units.count(count, 'line')} of {places}", part=part, whole=(*whole, *beside)
         )
 
 
